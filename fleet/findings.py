@@ -1,0 +1,63 @@
+"""The one shape in which every mistake is told: code, severity, place, message, hint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+class Severity(StrEnum):
+    """How much a finding weighs: an error stops, a warning is only said."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing that is wrong, where it is, and what to write instead.
+
+    `file` is as the user would name it; `line` and `column` count from 1 and are None for a whole file.
+    """
+
+    code: str
+    message: str
+    file: Path | None = None
+    line: int | None = None
+    column: int | None = None
+    hint: str = ""
+    severity: Severity = Severity.ERROR
+
+    @property
+    def place(self) -> str:
+        """`file:line:column` as editors and terminals link it, as far as it is known."""
+        parts = [str(self.file) if self.file else "", *(str(n) for n in (self.line, self.column) if n)]
+        return ":".join(part for part in parts if part)
+
+    @property
+    def sort_key(self) -> tuple[str, int, int, str]:
+        """By file, then by place in it, then by code."""
+        return (str(self.file or ""), self.line or 0, self.column or 0, self.code)
+
+    def __str__(self) -> str:
+        """One line, and a second one for the hint."""
+        place = f"{self.place}: " if self.place else ""
+        hint = f"\n  hint: {self.hint}" if self.hint else ""
+        return f"{place}{self.severity} {self.code}: {self.message}{hint}"
+
+
+class FindingsError(Exception):
+    """The input is wrong in the ways that the findings say; commands print them and exit with 1."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        self.findings = sorted(findings, key=lambda finding: finding.sort_key)
+        super().__init__("\n".join(str(finding) for finding in self.findings))
+
+
+class CannotRunError(Exception):
+    """The command cannot do its work here (a tool or a platform is missing); commands exit with 2."""
+
+    def __init__(self, problem: str, remedy: str = "") -> None:
+        self.problem, self.remedy = problem, remedy
+        super().__init__(f"{problem}\n  remedy: {remedy}" if remedy else problem)

@@ -1,0 +1,49 @@
+"""What the embedded AWS asks of whatever hosts its endpoints: serve a deployed endpoint, or take it away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeployedContainer:
+    """One container of a SageMaker Model, exactly as it was deployed; nothing here comes from a spec.
+
+    `model_data_url` is an s3:// URL: one object (`SingleModel`) or a prefix that ends in `/` (`MultiModel`).
+    """
+
+    model_name: str
+    image: str
+    mode: str
+    model_data_url: str
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeployedEndpoint:
+    """A SageMaker endpoint with its first production variant, as its configuration names them."""
+
+    name: str
+    config_name: str
+    variant_name: str
+    container: DeployedContainer
+
+
+class HostingError(Exception):
+    """The endpoint cannot be served; the text is the FailureReason that DescribeEndpoint shows."""
+
+
+class EndpointHost(Protocol):
+    """Serves endpoints that the embedded AWS has deployed."""
+
+    def serve(self, endpoint: DeployedEndpoint) -> None:
+        """Serve the endpoint in place of what its name served before; return when it answers.
+
+        Raises:
+            HostingError: it cannot be served; what its name served before goes on.
+        """
+
+    def remove(self, name: str) -> None:
+        """Stop serving the endpoint; an unknown name is no error."""
