@@ -1,0 +1,45 @@
+"""The bucket of an environment's archives and engines."""
+
+from __future__ import annotations
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+NONCURRENT_DAYS, UPLOAD_DAYS, LOG_DAYS = 90, 7, 365
+
+
+class ArtifactBucket(Construct):
+    """An encrypted, TLS-only, versioned and retained bucket with access logs.
+
+    Its name follows from environment, account and region, so that endpoint stacks know it without an export.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, bucket_name: str) -> None:
+        super().__init__(scope, id)
+        logs = s3.Bucket(
+            self,
+            "AccessLogs",
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            enforce_ssl=True,
+            lifecycle_rules=[s3.LifecycleRule(expiration=Duration.days(LOG_DAYS))],
+            removal_policy=RemovalPolicy.RETAIN,
+        )
+        self.bucket = s3.Bucket(
+            self,
+            "Resource",
+            bucket_name=bucket_name,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            enforce_ssl=True,
+            versioned=True,
+            server_access_logs_bucket=logs,
+            lifecycle_rules=[
+                s3.LifecycleRule(
+                    abort_incomplete_multipart_upload_after=Duration.days(UPLOAD_DAYS),
+                    noncurrent_version_expiration=Duration.days(NONCURRENT_DAYS),
+                )
+            ],
+            removal_policy=RemovalPolicy.RETAIN,
+        )

@@ -1,0 +1,170 @@
+"""The endpoint's dashboard: what SageMaker measures, and what Triton measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+from constructs import Construct
+
+from fleet.catalog.metrics import endpoint_metric, triton_metric
+from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint, TritonMetrics
+
+WIDTH, HEIGHT = 12, 6
+PERIOD = 60
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a graph: the catalog's measure, a statistic, what the legend calls it."""
+
+    measure: str
+    statistic: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Graph:
+    """One graph: SageMaker's lines of one unit, with what divides them into the unit of the title."""
+
+    title: str
+    lines: tuple[Line, ...]
+    divisor: int = 1
+
+
+@dataclass(frozen=True)
+class TritonGraph:
+    """One graph of Triton's counters, summed over the unknown dimensions: a quotient, or a plain sum."""
+
+    title: str
+    over: str
+    under: str | None = None
+    divisor: int = 1
+
+
+MICROSECONDS_A_MILLISECOND = 1000
+
+GRAPHS = (
+    Graph(
+        "Invocations a minute",
+        (
+            Line("invocations", "Sum", "all"),
+            Line("invocations_per_instance", "Sum", "per instance"),
+        ),
+    ),
+    Graph(
+        "Failed invocations a minute",
+        (
+            Line("errors_4xx", "Sum", "4XX"),
+            Line("errors_5xx", "Sum", "5XX"),
+            Line("model_errors", "Sum", "model"),
+        ),
+    ),
+    Graph(
+        "Model latency, ms",
+        (
+            Line("model_latency", "p50", "p50"),
+            Line("model_latency", "p90", "p90"),
+            Line("model_latency", "p99", "p99"),
+        ),
+        MICROSECONDS_A_MILLISECOND,
+    ),
+    Graph("SageMaker's overhead, ms", (Line("overhead_latency", "p99", "p99"),), MICROSECONDS_A_MILLISECOND),
+    Graph(
+        "GPU, % summed over an instance's GPUs",
+        (
+            Line("gpu_utilization", "Average", "utilisation"),
+            Line("gpu_memory_utilization", "Average", "memory"),
+        ),
+    ),
+    Graph(
+        "Host, %",
+        (
+            Line("cpu_utilization", "Average", "CPU, summed over cores"),
+            Line("memory_utilization", "Average", "memory"),
+            Line("disk_utilization", "Average", "disk"),
+        ),
+    ),
+)
+
+TRITON_GRAPHS = (
+    TritonGraph("Triton: requests served a minute", "requests_succeeded"),
+    TritonGraph("Triton: requests failed a minute", "requests_failed"),
+    TritonGraph("Triton: mean batch", "inferences", "executions"),
+    TritonGraph("Triton: requests waiting", "pending_requests"),
+    TritonGraph(
+        "Triton: queue time a request, ms", "queue_time", "requests_succeeded", MICROSECONDS_A_MILLISECOND
+    ),
+    TritonGraph(
+        "Triton: compute time a request, ms", "compute_time", "requests_succeeded", MICROSECONDS_A_MILLISECOND
+    ),
+)
+
+
+class EndpointDashboard(Construct):
+    """One dashboard for one endpoint; CloudFormation names it.
+
+    SageMaker's metrics have documented dimensions. Triton's have not, so they are searched for in the
+    endpoint's own namespace by name alone.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, endpoint_name: str) -> None:
+        super().__init__(scope, id)
+        self._endpoint_name = endpoint_name
+        widgets = [self._graph(graph) for graph in GRAPHS]
+        if endpoint.triton_metrics:
+            widgets += [_triton_graph(graph, endpoint.triton_metrics) for graph in TRITON_GRAPHS]
+        self.dashboard = cloudwatch.Dashboard(self, "Resource", default_interval=Duration.hours(3))
+        for row in range(0, len(widgets), 2):
+            self.dashboard.add_widgets(*widgets[row : row + 2])
+
+    def _graph(self, graph: Graph) -> cloudwatch.GraphWidget:
+        lines = [self._line(line, graph.divisor) for line in graph.lines]
+        return _widget(graph.title, lines)
+
+    def _line(self, line: Line, divisor: int) -> cloudwatch.IMetric:
+        metric = endpoint_metric(line.measure)
+        measured = cloudwatch.Metric(
+            namespace=metric.namespace,
+            metric_name=metric.name,
+            dimensions_map={"EndpointName": self._endpoint_name, "VariantName": VARIANT},
+            statistic=line.statistic,
+            period=Duration.seconds(PERIOD),
+            label=line.label,
+        )
+        if divisor == 1:
+            return measured
+        name = f"{line.measure}_{line.statistic}"
+        return cloudwatch.MathExpression(
+            expression=f"{name} / {divisor}",
+            using_metrics={name: measured},
+            label=line.label,
+            period=Duration.seconds(PERIOD),
+        )
+
+
+def _triton_graph(graph: TritonGraph, metrics: TritonMetrics) -> cloudwatch.GraphWidget:
+    over = _search(graph.over, metrics)
+    expression = over if graph.under is None else f"{over} / {_search(graph.under, metrics)}"
+    if graph.divisor != 1:
+        expression = f"{expression} / {graph.divisor}"
+    line = cloudwatch.MathExpression(
+        expression=expression, using_metrics={}, label=graph.title, period=Duration.seconds(PERIOD)
+    )
+    return _widget(graph.title, [line])
+
+
+def _search(measure: str, metrics: TritonMetrics) -> str:
+    query = f'Namespace="{metrics.namespace}" MetricName="{triton_metric(measure)}"'
+    return f"SUM(SEARCH('{query}', 'Sum', {PERIOD}))"
+
+
+def _widget(title: str, lines: list[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:
+    return cloudwatch.GraphWidget(
+        title=title,
+        left=lines,
+        left_y_axis=cloudwatch.YAxisProps(min=0, show_units=False),
+        width=WIDTH,
+        height=HEIGHT,
+    )

@@ -1,0 +1,61 @@
+"""The endpoint configuration and the endpoint."""
+
+from __future__ import annotations
+
+from aws_cdk import aws_sagemaker as sagemaker
+from constructs import Construct
+
+from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint
+from triton_endpoints.raw_properties import lay_over
+from triton_endpoints.triton_model import TritonModel
+
+
+class TritonEndpoint(Construct):
+    """A GPU endpoint under its public name, with a configuration that is replaced on every change.
+
+    A scaled endpoint keeps the number of instances that scaling has reached when it is updated.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, model: TritonModel) -> None:
+        super().__init__(scope, id)
+        self.config = sagemaker.CfnEndpointConfig(
+            self,
+            "Config",
+            production_variants=[self._variant(endpoint, model)],
+            metrics_config=sagemaker.CfnEndpointConfig.MetricsConfigProperty(
+                enable_detailed_observability=False, enable_enhanced_metrics=False
+            ),
+        )
+        self.endpoint = sagemaker.CfnEndpoint(
+            self,
+            "Resource",
+            endpoint_name=endpoint.name,
+            endpoint_config_name=self.config.attr_endpoint_config_name,
+            retain_all_variant_properties=True if endpoint.scaling else None,
+            exclude_retained_variant_properties=[
+                sagemaker.CfnEndpoint.VariantPropertyProperty(variant_property_type=kind)
+                for kind in ("DataCaptureConfig", "DesiredWeight")
+            ]
+            if endpoint.scaling
+            else None,
+        )
+        lay_over(self.config, endpoint.cloudformation.get("EndpointConfig", {}))
+        lay_over(self.endpoint, endpoint.cloudformation.get("Endpoint", {}))
+
+    @staticmethod
+    def _variant(
+        endpoint: ResolvedEndpoint, model: TritonModel
+    ) -> sagemaker.CfnEndpointConfig.ProductionVariantProperty:
+        return sagemaker.CfnEndpointConfig.ProductionVariantProperty(
+            variant_name=VARIANT,
+            model_name=model.model.attr_model_name,
+            instance_type=endpoint.instance.type,
+            initial_instance_count=endpoint.instance_count,
+            initial_variant_weight=1,
+            inference_ami_version=endpoint.ami,
+            model_data_download_timeout_in_seconds=endpoint.timeouts.model_download,
+            container_startup_health_check_timeout_in_seconds=endpoint.timeouts.startup,
+            routing_config=sagemaker.CfnEndpointConfig.RoutingConfigProperty(
+                routing_strategy="LEAST_OUTSTANDING_REQUESTS"
+            ),
+        )

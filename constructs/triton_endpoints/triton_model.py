@@ -1,0 +1,30 @@
+"""The SageMaker Model: container image, archive and environment."""
+
+from __future__ import annotations
+
+from aws_cdk import aws_sagemaker as sagemaker
+from constructs import Construct
+
+from fleet.resolve.endpoint import ResolvedEndpoint
+from triton_endpoints.endpoint_role import EndpointRole
+from triton_endpoints.raw_properties import lay_over
+
+
+class TritonModel(Construct):
+    """A Model of one Triton container; CloudFormation names it, so that any change replaces it."""
+
+    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, role: EndpointRole) -> None:
+        super().__init__(scope, id)
+        self.model = sagemaker.CfnModel(
+            self,
+            "Resource",
+            execution_role_arn=role.role.role_arn,
+            primary_container=sagemaker.CfnModel.ContainerDefinitionProperty(
+                image=endpoint.image.uri,
+                mode="SingleModel",
+                model_data_url=endpoint.artifact.url,
+                environment=dict(endpoint.variables),
+            ),
+        )
+        self.model.node.add_dependency(role.policy)
+        lay_over(self.model, endpoint.cloudformation.get("Model", {}))

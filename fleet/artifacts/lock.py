@@ -1,0 +1,50 @@
+"""Writing locks: what an environment will run, read from the model repositories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from fleet.artifacts.archive import measure
+from fleet.artifacts.files import write_atomically
+from fleet.repository.layout import model_names
+from fleet.spec.lock import Lock, LockedArchive
+from fleet.spec.project import LoadedSpec, Project, all_of
+
+HEADER = "# Written by `fleet lock`. Reviewed, not edited: it says what this environment runs.\n"
+
+
+def write_locks(project: Project) -> list[Path]:
+    """Write the lock of each of the project's endpoints; the files whose content changed.
+
+    Raises:
+        FindingsError: a model repository is missing or cannot be packed; no lock is written then.
+    """
+    locks = all_of(project.endpoints, lambda name: _lock(project.load(name)), project.findings)
+    texts = {project.lock_file(lock.endpoint): lock_text(lock) for lock in locks}
+    changed = [file for file, text in texts.items() if not file.is_file() or file.read_text() != text]
+    for file in changed:
+        write_atomically(file, texts[file])
+    return changed
+
+
+def lock_text(lock: Lock) -> str:
+    """The lock as it is kept."""
+    return HEADER + yaml.safe_dump(lock.model_dump(mode="json"), sort_keys=False, width=110)
+
+
+def repository_of(loaded: LoadedSpec, index: int = 0) -> Path:
+    """The folder of one of the endpoint's model repositories."""
+    written_in = loaded.source.mark(("models", index, "repository")).file
+    return (written_in.parent / loaded.spec.models[index].repository).resolve()
+
+
+def _lock(loaded: LoadedSpec) -> Lock:
+    archives = {}
+    for index, archive in enumerate(loaded.spec.models):
+        repository = repository_of(loaded, index)
+        models = tuple(model_names(repository))
+        stream = measure(repository)
+        archives[archive.archive] = LockedArchive(digest=stream.digest, size=stream.size, models=models)
+    return Lock(endpoint=loaded.spec.endpoint, archives=archives)

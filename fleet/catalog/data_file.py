@@ -1,0 +1,18 @@
+"""How the catalog's data files are read; each says its source and its date."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+
+@cache
+def data_file(name: str) -> dict[str, Any]:
+    """The content of one of the catalog's files; not to be changed by the caller."""
+    text = (files("fleet.catalog") / "data" / name).read_text(encoding="utf-8")
+    content = json.loads(text) if name.endswith(".json") else yaml.safe_load(text)
+    return dict(content)

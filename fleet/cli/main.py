@@ -1,0 +1,43 @@
+"""The `fleet` command: its subcommands, and how every mistake leaves it."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+from rich.console import Console
+
+from fleet.cli.check import check
+from fleet.cli.lock import lock
+from fleet.cli.schema import schema
+from fleet.cli.show_findings import show_findings
+from fleet.findings import CannotRunError, FindingsError
+
+CLEAN, INPUT_IS_WRONG, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
+
+app = typer.Typer(
+    help="NVIDIA Triton endpoints on Amazon SageMaker from reviewed YAML.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+for command in (check, lock, schema):
+    app.command()(command)
+
+
+def run() -> None:
+    """Run the command; exit with 0 when clean, 1 when the input is wrong, 2 when it could not run."""
+    errors = Console(stderr=True, highlight=False)
+    try:
+        app()
+    except FindingsError as error:
+        show_findings(errors, error.findings)
+        sys.exit(INPUT_IS_WRONG)
+    except CannotRunError as error:
+        errors.print(f"[red bold]cannot run[/]: {error.problem}", soft_wrap=True)
+        if error.remedy:
+            errors.print(f"  remedy: {error.remedy}", soft_wrap=True)
+        sys.exit(COULD_NOT_RUN)
+    except KeyboardInterrupt:
+        errors.print("interrupted")
+        sys.exit(INTERRUPTED)

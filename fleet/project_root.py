@@ -1,0 +1,22 @@
+"""Where the fleet's files are: the nearest folder upwards that holds specs and environments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fleet.findings import CannotRunError
+
+
+def project_root(start: Path) -> Path:
+    """The folder with `model_specs/` and `environments/`, at `start` or above it.
+
+    Raises:
+        CannotRunError: there is none.
+    """
+    for folder in (start, *start.parents):
+        if (folder / "model_specs").is_dir() and (folder / "environments").is_dir():
+            return folder
+    raise CannotRunError(
+        f"no fleet at {start} or above: a fleet is a folder with model_specs/ and environments/",
+        "change into the folder of the clone",
+    )

@@ -1,0 +1,73 @@
+"""A model repository on disk: which models it holds, and which of its files belong to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from fleet.findings import Finding, FindingsError
+
+LEFT_OUT = {"__pycache__"}
+
+
+def model_names(repository: Path) -> list[str]:
+    """The model directories, sorted; each has at least one version that Triton would take.
+
+    Raises:
+        FindingsError: the folder is missing, holds a model's files at its root, or a model without a version.
+    """
+    if not repository.is_dir():
+        message = "there is no such model repository"
+        raise FindingsError([Finding(code="FL401", message=message, file=repository)])
+    if (repository / "config.pbtxt").exists():
+        message = "config.pbtxt lies at the root: this is a model, not a model repository"
+        hint = "name the folder above it, which holds one directory for each model"
+        raise FindingsError(
+            [Finding(code="FL402", message=message, hint=hint, file=repository / "config.pbtxt")]
+        )
+    models = [entry for entry in sorted(repository.iterdir()) if entry.is_dir() and _belongs(entry.name)]
+    findings = [_without_version(model) for model in models if not _versions(model)]
+    if not models:
+        findings.append(Finding(code="FL401", message="the model repository holds no model", file=repository))
+    if findings:
+        raise FindingsError(findings)
+    return [model.name for model in models]
+
+
+def entries(repository: Path) -> Iterator[Path]:
+    """Folders and files of the repository, each folder before what is in it, in an order that never varies.
+
+    Hidden entries and `__pycache__` are left out.
+
+    Raises:
+        FindingsError: an entry is neither folder nor file.
+    """
+    for folder, folders, files in os.walk(repository):
+        folders[:] = sorted(name for name in folders if _belongs(name))
+        here = Path(folder)
+        if here != repository:
+            yield here
+        for name in [*folders, *sorted(files)]:
+            entry = here / name
+            if entry.is_symlink() or not (entry.is_dir() or entry.is_file()):
+                message = "only folders and files can be packed; this is a link or a device"
+                hint = "put the file itself there"
+                raise FindingsError([Finding(code="FL403", message=message, hint=hint, file=entry)])
+            if entry.is_file() and _belongs(name):
+                yield entry
+
+
+def _belongs(name: str) -> bool:
+    return not name.startswith(".") and name not in LEFT_OUT
+
+
+def _versions(model: Path) -> list[Path]:
+    names = (entry for entry in model.iterdir() if entry.is_dir())
+    return [entry for entry in names if entry.name.isdecimal() and not entry.name.startswith("0")]
+
+
+def _without_version(model: Path) -> Finding:
+    message = f"model {model.name!r} has no version directory"
+    hint = f"put its files into {model.name}/1/; where a script makes them, run it first"
+    return Finding(code="FL404", message=message, hint=hint, file=model)

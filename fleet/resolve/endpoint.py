@@ -1,0 +1,103 @@
+"""An endpoint with everything decided: what the constructs declare, nothing left to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fleet.catalog.images import Image, Partition
+from fleet.catalog.instances import Instance
+from fleet.spec.endpoint import Timeouts
+
+VARIANT = "AllTraffic"
+"""The one production variant; a scaled variant's name never changes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a fleet lives: one environment's account and region, and the names that follow from them."""
+
+    environment: str
+    account: str
+    region: str
+    partition: Partition
+    tags: Mapping[str, str]
+
+    @property
+    def bucket(self) -> str:
+        """The artifact bucket's name."""
+        return f"triton-fleet-{self.environment}-{self.account}-{self.region}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Artifact:
+    """A packed model repository in the endpoint's own prefix of the bucket, named by its content."""
+
+    bucket: str
+    prefix: str
+    digest: str
+    size: int
+
+    @property
+    def key(self) -> str:
+        """The object's key."""
+        return f"{self.prefix}{self.digest.removeprefix('sha256:')}.tar.gz"
+
+    @property
+    def url(self) -> str:
+        """What the Model names as its data."""
+        return f"s3://{self.bucket}/{self.key}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrackedTarget:
+    """One target-tracking policy: the catalog's measure and the value to hold, in that metric's own unit."""
+
+    measure: str
+    value: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedScaling:
+    """Capacity in instances, cooldowns in seconds."""
+
+    min: int
+    max: int
+    scale_in: int
+    scale_out: int
+    targets: tuple[TrackedTarget, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TritonMetrics:
+    """Where the container publishes Triton's metrics."""
+
+    namespace: str
+    log_group: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedEndpoint:
+    """One endpoint in one environment; `variables` is the container's whole environment."""
+
+    name: str
+    place: Place
+    image: Image
+    instance: Instance
+    instance_count: int
+    ami: str
+    default_model: str
+    artifact: Artifact
+    variables: Mapping[str, str]
+    scaling: ResolvedScaling | None
+    triton_metrics: TritonMetrics | None
+    timeouts: Timeouts
+    cloudformation: Mapping[str, Mapping[str, object]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedFleet:
+    """One environment and its endpoints, by name."""
+
+    place: Place
+    endpoints: tuple[ResolvedEndpoint, ...]

@@ -1,0 +1,68 @@
+"""Which image, which machine, which driver: the three that must fit each other."""
+
+from __future__ import annotations
+
+from fleet.catalog.images import Image, image, regions_of, releases
+from fleet.catalog.instances import (
+    Instance,
+    families_with_driver,
+    inference_ami,
+    instance,
+    instance_types,
+)
+from fleet.resolve.context import Context
+from fleet.spec.problems import did_you_mean
+
+
+def resolve_image(context: Context) -> Image | None:
+    """The release's image in the environment's region."""
+    release, region = context.spec.triton, context.place.region
+    if release not in releases():
+        message = f"SageMaker has no image of Triton {release}"
+        context.refuse("FL201", ("triton",), message, f"releases: {', '.join(releases())}")
+        return None
+    if region not in regions_of(release):
+        having = [known for known in releases() if region in regions_of(known)]
+        hint = f"releases there: {', '.join(having)}" if having else "no release has an image there"
+        message = f"SageMaker has no image of Triton {release} in {region}"
+        context.refuse("FL202", ("triton",), message, hint)
+        return None
+    return image(release, region)
+
+
+def resolve_instance(context: Context) -> Instance | None:
+    """The facts of the instance type."""
+    wanted = context.spec.instance.type
+    if wanted in instance_types():
+        return instance(wanted)
+    message = f"{wanted} is no GPU instance that the catalog knows for hosting"
+    context.refuse("FL203", ("instance", "type"), message, did_you_mean(wanted, instance_types()))
+    return None
+
+
+def resolve_ami(context: Context, image: Image, machine: Instance) -> str | None:
+    """The host image whose driver runs the container on this family."""
+    ami = inference_ami(image.cuda, machine.family)
+    if ami is not None:
+        return ami
+    fitting = [
+        release
+        for release in releases()
+        if context.place.region in regions_of(release) and _cuda_runs(release, context.place.region, machine)
+    ]
+    families = ", ".join(families_with_driver(image.cuda))
+    message = (
+        f"Triton {image.release} is built for CUDA {image.cuda}, and no SageMaker host image"
+        f" gives {machine.family} instances a driver for it"
+    )
+    hint = (
+        f'write `triton: "{fitting[-1]}"`, or an instance of {families}'
+        if fitting
+        else f"families: {families}"
+    )
+    context.refuse("FL204", ("instance", "type"), message, hint)
+    return None
+
+
+def _cuda_runs(release: str, region: str, machine: Instance) -> bool:
+    return inference_ami(image(release, region).cuda, machine.family) is not None

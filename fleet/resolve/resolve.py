@@ -1,0 +1,126 @@
+"""Spec, environment, lock and catalog become one resolved endpoint; a pure function of the files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fleet.catalog.images import partition_of
+from fleet.findings import Finding, FindingsError
+from fleet.resolve.context import Context
+from fleet.resolve.endpoint import (
+    Artifact,
+    Place,
+    ResolvedEndpoint,
+    ResolvedFleet,
+    ResolvedScaling,
+    TrackedTarget,
+    TritonMetrics,
+)
+from fleet.resolve.hardware import resolve_ami, resolve_image, resolve_instance
+from fleet.resolve.models import lock_hint, locked_archive, resolve_default_model
+from fleet.resolve.variables import resolve_variables
+from fleet.spec.endpoint import Scaling
+from fleet.spec.environment import Environment
+from fleet.spec.problems import did_you_mean
+from fleet.spec.project import LoadedSpec, Project, all_of, load_lock, open_project
+
+RESOURCES = ["Model", "EndpointConfig", "Endpoint"]
+"""What `cloudformation` may reach into."""
+
+
+def resolve_fleet(root: Path, environment: str, endpoints: Sequence[str] = ()) -> ResolvedFleet:
+    """Read and resolve an environment's endpoints, all of them or those named.
+
+    Raises:
+        FindingsError: every mistake of every endpoint.
+    """
+    project = open_project(root, environment, endpoints)
+    place = place_of(project.environment)
+    resolved = all_of(
+        project.endpoints, lambda name: _resolve(project, place, project.load(name)), project.findings
+    )
+    return ResolvedFleet(place=place, endpoints=tuple(resolved))
+
+
+def place_of(environment: Environment) -> Place:
+    """Where an environment's fleet lives."""
+    return Place(
+        environment=environment.environment,
+        account=environment.account,
+        region=environment.region,
+        partition=partition_of(environment.region),
+        tags=environment.tags,
+    )
+
+
+def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> ResolvedEndpoint:
+    context = Context(loaded, place, None, project.lock_file(loaded.spec.endpoint))
+    _read_lock(context)
+    spec = context.spec
+    image, machine = resolve_image(context), resolve_instance(context)
+    ami = resolve_ami(context, image, machine) if image and machine else None
+    archive = locked_archive(context)
+    default_model = resolve_default_model(context, archive) if archive else None
+    metrics = _triton_metrics(spec.endpoint) if spec.metrics.triton else None
+    variables = resolve_variables(context, default_model or "", metrics)
+    for name in spec.cloudformation:
+        if name not in RESOURCES:
+            message = f"`cloudformation` names {name!r}, which no endpoint has"
+            context.refuse("FL208", ("cloudformation", name), message, did_you_mean(name, RESOURCES))
+    if not (image and machine and ami and archive and default_model) or context.findings:
+        raise FindingsError(context.findings)
+    return ResolvedEndpoint(
+        name=spec.endpoint,
+        place=place,
+        image=image,
+        instance=machine,
+        instance_count=spec.instance.count,
+        ami=ami,
+        default_model=default_model,
+        artifact=Artifact(
+            bucket=place.bucket,
+            prefix=f"endpoints/{spec.endpoint}/",
+            digest=archive.digest,
+            size=archive.size,
+        ),
+        variables=variables,
+        scaling=_scaling(spec.scaling, machine.gpus) if spec.scaling else None,
+        triton_metrics=metrics,
+        timeouts=spec.timeouts,
+        cloudformation=spec.cloudformation,
+    )
+
+
+def _read_lock(context: Context) -> None:
+    if not context.lock_file.is_file():
+        name, environment = context.spec.endpoint, context.place.environment
+        message = f"there is no lock of {name!r} for {environment!r}"
+        lacking = Finding(code="FL301", message=message, file=context.lock_file, hint=lock_hint(context))
+        context.findings.append(lacking)
+        return
+    try:
+        context.lock = load_lock(context.lock_file)
+    except FindingsError as error:
+        context.findings += error.findings
+
+
+def _triton_metrics(endpoint: str) -> TritonMetrics:
+    return TritonMetrics(namespace=f"TritonFleet/{endpoint}", log_group=f"/triton-fleet/{endpoint}/metrics")
+
+
+def _scaling(scaling: Scaling, gpus: int) -> ResolvedScaling:
+    """SageMaker's GPUUtilization adds up a machine's GPUs (0 to 100 for each), so its target does too."""
+    gpu = None if scaling.gpu_utilization is None else scaling.gpu_utilization * gpus
+    wanted = {"invocations_per_instance": scaling.invocations_per_instance, "gpu_utilization": gpu}
+    return ResolvedScaling(
+        min=scaling.min,
+        max=scaling.max,
+        scale_in=scaling.scale_in,
+        scale_out=scaling.scale_out,
+        targets=tuple(
+            TrackedTarget(measure=measure, value=value)
+            for measure, value in wanted.items()
+            if value is not None
+        ),
+    )

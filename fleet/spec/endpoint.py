@@ -1,0 +1,109 @@
+"""The contract of `model_specs/*.yaml`: one endpoint, in typed and frozen objects."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from fleet.spec.container import Container, Variables
+from fleet.spec.values import Document, ModelName, Name, Percent, Seconds
+
+
+class Mode(StrEnum):
+    """How the endpoint holds its models."""
+
+    SINGLE = "single"
+
+
+class Instance(Document):
+    """The machines behind the endpoint."""
+
+    type: Annotated[str, StringConstraints(pattern=r"^ml\.[a-z0-9-]+\.[a-z0-9]+$")]
+    """SageMaker instance type, such as `ml.g5.xlarge`."""
+    count: Annotated[int, Field(ge=1)] = 1
+    """Instances at the first deploy; with `scaling`, what runs afterwards is scaling's to decide."""
+
+
+class Archive(Document):
+    """A Triton model repository that is packed into one archive."""
+
+    archive: Name
+    """Name of the archive, without `.tar.gz`: letters, digits and inner hyphens."""
+    repository: str
+    """The model repository's folder, relative to this file."""
+
+
+class Scaling(Document):
+    """Target tracking on the endpoint's variant."""
+
+    min: Annotated[int, Field(ge=1)]
+    """Fewest instances."""
+    max: Annotated[int, Field(ge=1)]
+    """Most instances."""
+    invocations_per_instance: Annotated[float, Field(gt=0, strict=False)] | None = None
+    """Invocations per minute and instance to hold."""
+    gpu_utilization: Percent | None = None
+    """Mean utilisation of one GPU to hold, in percent."""
+    scale_in: Seconds = 600
+    """Time to wait after removing instances."""
+    scale_out: Seconds = 200
+    """Time to wait after adding instances."""
+
+    @model_validator(mode="after")
+    def _has_range_and_target(self) -> Self:
+        if self.min > self.max:
+            raise ValueError(f"`min` is {self.min} and `max` is {self.max}: `min` must not exceed `max`")
+        if self.invocations_per_instance is None and self.gpu_utilization is None:
+            raise ValueError(
+                "nothing to scale on: give `invocations_per_instance`, `gpu_utilization` or both"
+            )
+        return self
+
+
+class Metrics(Document):
+    """What the endpoint measures beyond SageMaker's own metrics."""
+
+    triton: bool = True
+    """Let the container publish Triton's metrics to CloudWatch."""
+
+
+class Timeouts(Document):
+    """How long SageMaker waits for a new instance."""
+
+    model_download: Annotated[Seconds, Field(ge=60, le=3600)] = 600
+    """For the model data to arrive, 60s to 1h."""
+    startup: Annotated[Seconds, Field(ge=60, le=3600)] = 600
+    """For the container to answer its first ping, 60s to 1h."""
+
+
+class EndpointSpec(Document):
+    """One NVIDIA Triton endpoint on Amazon SageMaker."""
+
+    endpoint: Name
+    """The fixed, public name, the same as the file's: letters, digits and inner hyphens, at most 63."""
+    mode: Annotated[Mode, Field(strict=False)] = Mode.SINGLE
+    """`single`: one model repository in one archive."""
+    triton: Annotated[str, StringConstraints(pattern=r"^\d\d\.\d\d$")]
+    """Container release, in quotes: `"25.04"`."""
+    instance: Instance
+    default_model: ModelName | None = None
+    """The model that answers; found by itself when the repository has one."""
+    models: Annotated[tuple[Archive, ...], Field(strict=False)]
+    """Model repositories; one in mode `single`."""
+    scaling: Scaling | None = None
+    """Left out: the number of instances stays as it is."""
+    metrics: Metrics = Metrics()
+    container: Container = Container()
+    environment: Variables = Field(default_factory=dict)
+    """Further variables of the container, for what `container` has no key."""
+    timeouts: Timeouts = Timeouts()
+    cloudformation: dict[str, dict[str, object]] = Field(default_factory=dict)
+    """Raw CloudFormation properties, laid over the template: `{EndpointConfig: {Property.Path: value}}`."""
+
+    @model_validator(mode="after")
+    def _fits_its_mode(self) -> Self:
+        if self.mode is Mode.SINGLE and len(self.models) != 1:
+            raise ValueError(f"mode `single` serves one archive; `models` lists {len(self.models)}")
+        return self

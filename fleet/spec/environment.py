@@ -1,0 +1,26 @@
+"""The contract of `environments/*.yaml`: where a fleet is deployed and what differs there."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from fleet.spec.values import Document
+
+
+class Environment(Document):
+    """One account and region, with what its endpoints have in common."""
+
+    environment: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]{0,15}$")]
+    """The name, as in `-c env=NAME`; the same as the file's. No hyphens: stack names are joined with them."""
+    account: Annotated[str, StringConstraints(pattern=r"^\d{12}$")]
+    """AWS account, in quotes."""
+    region: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
+    """AWS region."""
+    tags: dict[str, str] = Field(default_factory=dict)
+    """Tags of everything that is deployed."""
+    defaults: dict[str, object] = Field(default_factory=dict)
+    """Keys of an endpoint's spec that hold where the spec itself says nothing."""
+    overrides: dict[str, dict[str, object]] = Field(default_factory=dict)
+    """By endpoint: keys that replace the spec's own here."""

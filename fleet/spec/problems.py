@@ -1,0 +1,111 @@
+"""What pydantic refuses, told as findings: file and line, what was found, what is allowed, what was meant."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from fleet.findings import Finding, FindingsError
+from fleet.spec.source import KeyPath, Source
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def validated(model: type[Model], source: Source) -> Model:
+    """The document as an object of the given type.
+
+    Raises:
+        FindingsError: every key and value that does not fit, each with its place.
+    """
+    try:
+        return model.model_validate(source.data)
+    except ValidationError as error:
+        raise FindingsError([_finding(model, source, detail) for detail in error.errors()]) from error
+
+
+def did_you_mean(word: str, known: list[str]) -> str:
+    """A hint that names the nearest known word, else all of them."""
+    close = get_close_matches(word, known, n=1)
+    return f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
+
+
+def _finding(model: type[BaseModel], source: Source, detail: ErrorDetails) -> Finding:
+    path: KeyPath = detail["loc"]
+    mark = source.mark(path)
+    code, message, hint = _explained(model, path, detail)
+    return Finding(code=code, message=message, hint=hint, file=mark.file, line=mark.line, column=mark.column)
+
+
+def _explained(model: type[BaseModel], path: KeyPath, detail: ErrorDetails) -> tuple[str, str, str]:
+    shown = _dotted(path)
+    match detail["type"]:
+        case "extra_forbidden":
+            parent = _model_at(model, path[:-1])
+            known = list(parent.model_fields) if parent else []
+            return "FL110", f"unknown key `{shown}`", did_you_mean(str(path[-1]), known)
+        case "missing":
+            field = _field_text(model, path)
+            return "FL111", f"the key `{shown}` is missing", field
+        case "string_type":
+            hint = 'put it in quotes, as in "25.04": YAML reads this as something else than text'
+            return "FL112", f"`{shown}` is {_shown(detail['input'])}: it must be text", hint
+        case "value_error":
+            return "FL112", _with_value(shown, detail["input"], str(detail["ctx"]["error"])), ""
+        case "string_pattern_mismatch":
+            form = f"it must match {detail['ctx']['pattern']}"
+            return "FL112", _with_value(shown, detail["input"], form), _field_text(model, path)
+        case _:
+            said = detail["msg"][0].lower() + detail["msg"][1:]
+            return "FL112", _with_value(shown, detail["input"], said), _field_text(model, path)
+
+
+def _with_value(shown: str, value: object, problem: str) -> str:
+    if not shown:
+        return problem
+    return f"`{shown}`: {problem}" if isinstance(value, dict) else f"`{shown}` is {_shown(value)}: {problem}"
+
+
+def _dotted(path: KeyPath) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+
+
+def _shown(value: object) -> str:
+    match value:
+        case dict():
+            return "a mapping"
+        case list() | tuple():
+            return "a list"
+        case None:
+            return "empty"
+        case bool():
+            return str(value).lower()
+        case _:
+            text = f'"{value}"' if isinstance(value, str) else str(value)
+            return text if len(text) <= 80 else f"{text[:77]}…"
+
+
+def _field_text(model: type[BaseModel], path: KeyPath) -> str:
+    parent = _model_at(model, path[:-1])
+    field = parent.model_fields.get(str(path[-1])) if parent and path else None
+    return field.description or "" if field else ""
+
+
+def _model_at(model: type[BaseModel], path: KeyPath) -> type[BaseModel] | None:
+    for part in path:
+        if isinstance(part, int):
+            continue
+        field = model.model_fields.get(part)
+        inner = _model_in(field.annotation) if field else None
+        if inner is None:
+            return None
+        model = inner
+    return model
+
+
+def _model_in(annotation: object) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := _model_in(part))), None)

@@ -1,0 +1,168 @@
+"""The files of one environment: which there are, and what they say together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from fleet.findings import Finding, FindingsError
+from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.environment import Environment
+from fleet.spec.lock import Lock
+from fleet.spec.problems import did_you_mean, validated
+from fleet.spec.source import Source, read_source
+
+T = TypeVar("T")
+I = TypeVar("I")  # noqa: E741 - input
+
+
+@dataclass(frozen=True)
+class LoadedSpec:
+    """One endpoint's spec as it holds in one environment; `source` knows which file each key came from."""
+
+    spec: EndpointSpec
+    source: Source
+    file: Path
+
+
+@dataclass(frozen=True)
+class Project:
+    """One environment and the endpoints that were asked for; specs are read when they are loaded.
+
+    `findings` are what is wrong with the folders themselves.
+    """
+
+    root: Path
+    environment: Environment
+    environment_source: Source
+    endpoints: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    def load(self, endpoint: str) -> LoadedSpec:
+        """Read an endpoint's spec as it holds in this environment.
+
+        Raises:
+            FindingsError: every mistake of its files.
+        """
+        return _load_spec(self.root, endpoint, self.environment_source)
+
+    def lock_file(self, endpoint: str) -> Path:
+        """Where the endpoint's lock lies, whether or not it exists."""
+        return self.root / "locks" / self.environment.environment / f"{endpoint}.lock.yaml"
+
+
+def environment_names(root: Path) -> list[str]:
+    """The environments that have a file."""
+    return sorted(file.stem for file in (root / "environments").glob("*.yaml"))
+
+
+def endpoint_names(root: Path) -> list[str]:
+    """The endpoints that have a spec."""
+    return sorted(file.stem for file in (root / "model_specs").glob("*.yaml"))
+
+
+def open_project(root: Path, environment: str, endpoints: Sequence[str] = ()) -> Project:
+    """Read one environment and see which of its endpoints are meant: those named, else all.
+
+    Raises:
+        FindingsError: a name has no file, or the environment is wrong; then what is wrong with the specs is
+            said as well.
+    """
+    file = root / "environments" / f"{_known(environment, environment_names(root), 'environment')}.yaml"
+    names = endpoint_names(root)
+    chosen = tuple(_known(name, names, "endpoint") for name in dict.fromkeys(endpoints)) or tuple(names)
+    findings, source = _stray_files(root), Source(file, {})
+    try:
+        source = read_source(file)
+        settings = validated(Environment, source)
+        _named_as_its_file(source, "environment", settings.environment)
+    except FindingsError as error:
+        all_of(chosen, lambda name: _load_spec(root, name, source), error.findings + findings)
+        raise
+    findings += _stray_overrides(settings, source, names)
+    return Project(root, settings, source, chosen, tuple(findings))
+
+
+def load_lock(file: Path) -> Lock:
+    """Read one lock.
+
+    Raises:
+        FindingsError: it is missing or does not hold what a lock holds.
+    """
+    return validated(Lock, read_source(file))
+
+
+def all_of(inputs: Iterable[I], load: Callable[[I], T], found: Sequence[Finding] = ()) -> list[T]:
+    """Load each input; the findings of all of them are raised together, each once."""
+    findings, loaded = list(found), []
+    for item in inputs:
+        try:
+            loaded.append(load(item))
+        except FindingsError as error:
+            findings += error.findings
+    if findings:
+        raise FindingsError(list(dict.fromkeys(findings)))
+    return loaded
+
+
+def _load_spec(root: Path, name: str, environment: Source) -> LoadedSpec:
+    file = root / "model_specs" / f"{name}.yaml"
+    spec_source = read_source(file)
+    merged = (
+        environment.section("defaults").merged(spec_source).merged(environment.section("overrides", name))
+    )
+    source = Source(file, merged.data, {(): spec_source.mark(()), **merged.marks})
+    spec = validated(EndpointSpec, source)
+    _named_as_its_file(source, "endpoint", spec.endpoint)
+    return LoadedSpec(spec, source, file)
+
+
+def _named_as_its_file(source: Source, key: str, name: str) -> None:
+    stem = source.file.stem
+    if name != stem:
+        mark = source.mark((key,))
+        message = f"`{key}` is {name!r} in a file called {source.file.name}"
+        hint = f"write `{key}: {stem}`, or rename the file"
+        raise FindingsError(
+            [
+                Finding(
+                    code="FL113",
+                    message=message,
+                    hint=hint,
+                    file=mark.file,
+                    line=mark.line,
+                    column=mark.column,
+                )
+            ]
+        )
+
+
+def _known(name: str, names: list[str], noun: str) -> str:
+    if name in names:
+        return name
+    message = f"there is no {noun} {name!r}" if name else f"no {noun} was named"
+    raise FindingsError([Finding(code="FL120", message=message, hint=did_you_mean(name, names))])
+
+
+def _stray_overrides(settings: Environment, source: Source, names: list[str]) -> list[Finding]:
+    strays = []
+    for name in settings.overrides:
+        if name not in names:
+            mark = source.mark(("overrides", name))
+            message, hint = (
+                f"`overrides` names an endpoint without a spec: {name!r}",
+                did_you_mean(name, names),
+            )
+            strays.append(Finding(code="FL120", message=message, hint=hint, file=mark.file, line=mark.line))
+    return strays
+
+
+def _stray_files(root: Path) -> list[Finding]:
+    files = [file for folder in ("environments", "model_specs") for file in (root / folder).glob("*.yml")]
+    message = "this file is not read: its name must end in .yaml"
+    return [
+        Finding(code="FL105", message=message, file=file, hint=f"rename it to {file.stem}.yaml")
+        for file in files
+    ]

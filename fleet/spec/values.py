@@ -1,0 +1,43 @@
+"""Value types that the spec and the environments share."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+
+UNITS = {"s": 1, "m": 60, "h": 3600}
+_DURATION = re.compile(r"(\d+)([smh])")
+
+
+class Document(BaseModel):
+    """What every object of a file has in common: frozen, no unknown keys, no silent conversions."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+
+
+def _seconds(value: object) -> object:
+    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError("write a whole number and a unit: `600s`, `10m` or `1h`")
+    return int(match[1]) * UNITS[match[2]]
+
+
+Seconds = Annotated[
+    int,
+    BeforeValidator(_seconds),
+    WithJsonSchema(
+        {"type": "string", "pattern": f"^{_DURATION.pattern}$", "examples": ["600s", "10m", "1h"]}
+    ),
+]
+"""A duration in seconds, written with its unit: `600s`, `10m`, `1h`."""
+
+Percent = Annotated[float, Field(gt=0, le=100, strict=False)]
+"""A share of 100."""
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$")]
+"""What SageMaker takes as a name: letters, digits and inner hyphens, at most 63."""
+
+ModelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$")]
+"""A model directory's name; Triton's container splits its settings on white space, so there is none."""

@@ -1,0 +1,40 @@
+"""The stateless stack of one endpoint."""
+
+from __future__ import annotations
+
+from aws_cdk import CfnOutput, RemovalPolicy, Stack
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from fleet.resolve.endpoint import ResolvedEndpoint
+from stacks.names import endpoint_stack, environment_of
+from triton_endpoints import EndpointDashboard, EndpointRole, EndpointScaling, TritonEndpoint, TritonModel
+
+
+class EndpointStack(Stack):
+    """Everything of one endpoint; it knows the bucket by its name and depends on no other stack."""
+
+    def __init__(self, scope: Construct, *, endpoint: ResolvedEndpoint) -> None:
+        super().__init__(
+            scope,
+            endpoint_stack(endpoint.place, endpoint.name),
+            env=environment_of(endpoint.place),
+            description=f"Triton endpoint {endpoint.name} ({endpoint.place.environment})",
+        )
+        role = EndpointRole(self, "Role", endpoint=endpoint)
+        model = TritonModel(self, "Model", endpoint=endpoint, role=role)
+        served = TritonEndpoint(self, "Endpoint", endpoint=endpoint, model=model)
+        if endpoint.triton_metrics:
+            group = logs.LogGroup(
+                self,
+                "TritonMetricsLog",
+                log_group_name=endpoint.triton_metrics.log_group,
+                retention=logs.RetentionDays.ONE_MONTH,
+                removal_policy=RemovalPolicy.DESTROY,
+            )
+            served.endpoint.node.add_dependency(group)
+        if endpoint.scaling:
+            EndpointScaling(self, "Scaling", scaling=endpoint.scaling, endpoint=served)
+        name = served.endpoint.attr_endpoint_name
+        EndpointDashboard(self, "Dashboard", endpoint=endpoint, endpoint_name=name)
+        CfnOutput(self, "EndpointName", value=name, description="For invoke_endpoint")

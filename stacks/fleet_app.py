@@ -1,0 +1,21 @@
+"""One environment's fleet as a CDK app."""
+
+from __future__ import annotations
+
+from aws_cdk import App, Tags, Validations
+from cdk_nag import AwsSolutionsChecks
+
+from fleet.resolve.endpoint import ResolvedFleet
+from stacks.endpoint import EndpointStack
+from stacks.foundation import FoundationStack
+
+
+def add_fleet(app: App, fleet: ResolvedFleet) -> None:
+    """Add Foundation and a stack for each endpoint, tagged, with cdk-nag's AwsSolutions as synth's gate."""
+    Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    for name, value in {**fleet.place.tags, "triton-fleet:environment": fleet.place.environment}.items():
+        Tags.of(app).add(name, value)
+    FoundationStack(app, place=fleet.place)
+    for endpoint in fleet.endpoints:
+        stack = EndpointStack(app, endpoint=endpoint)
+        Tags.of(stack).add("triton-fleet:endpoint", endpoint.name)

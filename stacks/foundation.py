@@ -1,0 +1,32 @@
+"""The stateful stack of an environment: what outlives every endpoint."""
+
+from __future__ import annotations
+
+from aws_cdk import Stack
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from fleet.resolve.endpoint import Place
+from stacks.names import environment_of, foundation_stack
+from triton_endpoints import ArtifactBucket
+
+
+class FoundationStack(Stack):
+    """The artifact bucket; its template is the same whichever endpoints are selected."""
+
+    def __init__(self, scope: Construct, *, place: Place) -> None:
+        super().__init__(
+            scope,
+            foundation_stack(place),
+            env=environment_of(place),
+            description=f"Triton Fleet {place.environment}: what its endpoints share",
+            termination_protection=True,
+        )
+        artifacts = ArtifactBucket(self, "Artifacts", bucket_name=place.bucket)
+        ssm.StringParameter(
+            self,
+            "BucketArn",
+            parameter_name=f"/triton-fleet/{place.environment}/artifact-bucket-arn",
+            string_value=artifacts.bucket.bucket_arn,
+            description="ARN of the artifact bucket",
+        )
