@@ -11,9 +11,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "constructs")]
 from aws_cdk import App
 from rich.console import Console
 
-from fleet.cli.show_findings import show_findings
 from fleet.findings import FindingsError
 from fleet.resolve.resolve import resolve_fleet
+from fleet.show_findings import show_findings
 from stacks.fleet_app import add_fleet
 
 

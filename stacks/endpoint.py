@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from aws_cdk import CfnOutput, RemovalPolicy, Stack
+from aws_cdk import CfnOutput, Environment, RemovalPolicy, Stack
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from fleet.resolve.endpoint import ResolvedEndpoint
-from stacks.names import endpoint_stack, environment_of
 from triton_endpoints import EndpointDashboard, EndpointRole, EndpointScaling, TritonEndpoint, TritonModel
 
 
@@ -17,8 +16,8 @@ class EndpointStack(Stack):
     def __init__(self, scope: Construct, *, endpoint: ResolvedEndpoint) -> None:
         super().__init__(
             scope,
-            endpoint_stack(endpoint.place, endpoint.name),
-            env=environment_of(endpoint.place),
+            endpoint.stack,
+            env=Environment(account=endpoint.place.account, region=endpoint.place.region),
             description=f"Triton endpoint {endpoint.name} ({endpoint.place.environment})",
         )
         role = EndpointRole(self, "Role", endpoint=endpoint)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from aws_cdk import Stack
+from aws_cdk import Environment, Stack
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from fleet.resolve.endpoint import Place
-from stacks.names import environment_of, foundation_stack
 from triton_endpoints import ArtifactBucket
 
 
@@ -17,8 +16,8 @@ class FoundationStack(Stack):
     def __init__(self, scope: Construct, *, place: Place) -> None:
         super().__init__(
             scope,
-            foundation_stack(place),
-            env=environment_of(place),
+            place.stack,
+            env=Environment(account=place.account, region=place.region),
             description=f"Triton Fleet {place.environment}: what its endpoints share",
             termination_protection=True,
         )

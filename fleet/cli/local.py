@@ -1,0 +1,93 @@
+"""`fleet local`: the endpoints on this machine, deployed by the real CDK CLI and served by a real Triton."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from fleet.cli.arguments import Endpoints
+from fleet.findings import CannotRunError
+from fleet.local.session import stop_supervisor
+from fleet.local.state import LocalState
+from fleet.local.status import Status, ask_status
+from fleet.local.up import up as deploy
+from fleet.project_root import project_root
+
+app = typer.Typer(
+    help="The endpoints on this machine: an embedded AWS and a real Triton.", no_args_is_help=True
+)
+
+
+@app.command()
+def up(endpoints: Endpoints = None) -> None:
+    """Deploy the endpoints to an embedded AWS on this machine and serve them; again, to what runs already."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    console = Console(highlight=False)
+    supervisor, status = deploy(project_root(Path.cwd()), endpoints or (), console)
+    _show(console, status)
+    console.print(
+        f"\nboto3 and the AWS CLI reach it with AWS_ENDPOINT_URL={supervisor.url}, any credentials"
+        " and the region of environments/local.yaml; `fleet local down` ends it",
+        soft_wrap=True,
+    )
+
+
+@app.command()
+def status() -> None:
+    """Say what is served, and by what it differs from SageMaker; exits with 1 where nothing runs."""
+    console = Console(highlight=False)
+    supervisor = _state().supervisor()
+    if supervisor is None:
+        console.print("nothing runs; `fleet local up` starts it")
+        raise typer.Exit(1)
+    console.print(f"embedded AWS at {supervisor.url}, process {supervisor.pid}", soft_wrap=True)
+    _show(console, ask_status(supervisor))
+
+
+@app.command()
+def logs(
+    name: Annotated[str | None, typer.Argument(help="An endpoint, or `aws`, `cdk`, `supervisor`.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as the log grows.")] = False,
+) -> None:
+    """Print one log; without a name, say which there are."""
+    state = _state()
+    found = {log.stem: log for log in state.logs()}
+    if name is None:
+        for log in found.values():
+            Console(highlight=False).print(str(log), soft_wrap=True)
+        return
+    if name not in found:
+        raise CannotRunError(f"there is no log {name!r}", f"logs: {', '.join(found)}" if found else "")
+    subprocess.run(["tail", "-n", "+1", *(["-f"] if follow else []), str(found[name])], check=False)
+
+
+@app.command()
+def down() -> None:
+    """Stop the endpoints and the embedded AWS; nothing of the account is kept."""
+    stopped = stop_supervisor(_state())
+    Console(highlight=False).print("stopped" if stopped else "nothing was running")
+
+
+def _state() -> LocalState:
+    return LocalState(project_root(Path.cwd()))
+
+
+def _interrupt(_number: int, _frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _show(console: Console, status: Status) -> None:
+    for endpoint in status.endpoints:
+        restarts = f", restarted {endpoint.restarts} times" if endpoint.restarts else ""
+        line = Text.assemble((endpoint.endpoint, "bold"), f": {endpoint.state}{restarts}")
+        console.print(line.append(f" ({endpoint.configuration})"), soft_wrap=True)
+        for difference in endpoint.differences:
+            console.print(Text(f"  unlike SageMaker: {difference}", style="dim"), soft_wrap=True)
+    for resource in status.skipped:
+        console.print(Text(f"  not hosted by the embedded AWS: {resource}", style="dim"), soft_wrap=True)

@@ -1,0 +1,35 @@
+"""The one place where moto is changed; `install` may be called again and again."""
+
+from __future__ import annotations
+
+from moto.cloudformation.models import cloudformation_backends
+from moto.core.errors import COMMON_ERROR_CODES
+from moto.core.responses import BaseResponse
+from moto.iam.access_control import PermissionResult
+from moto.s3.models import FakeBucket
+from moto.sagemaker.models import sagemaker_backends
+
+from fleet.local.aws import failures
+from fleet.local.aws.sagemaker.backend import EmbeddedSageMaker
+from fleet.local.aws.stacks.backend import EmbeddedCloudFormation
+
+
+def _no_opinion(self: FakeBucket, action: str, resource: str) -> PermissionResult:
+    return PermissionResult.NEUTRAL
+
+
+def install() -> None:
+    """Put our own CloudFormation and SageMaker into moto and mend what both the CDK CLI and boto3 meet.
+
+    Backends are made on first use, so this comes before moto's state is reset.
+    """
+    # moto has no runs in the background, no rollback, no UpdateEndpoint, and loses outputs of change sets.
+    cloudformation_backends.backend = EmbeddedCloudFormation
+    sagemaker_backends.backend = EmbeddedSageMaker
+    # moto answers an unexpected exception with HTTP 500 and HTML, which SDKs retry and cannot read.
+    BaseResponse.call_action = failures.call_action  # type: ignore[method-assign]
+    # moto warns of every error code that is not in botocore's model of the service.
+    if failures.EmbeddedAwsError.code not in COMMON_ERROR_CODES:
+        COMMON_ERROR_CODES.append(failures.EmbeddedAwsError.code)
+    # moto ignores a bucket policy's conditions, so "deny without TLS" would deny every request.
+    FakeBucket.get_permission = _no_opinion  # type: ignore[method-assign]

@@ -1,0 +1,60 @@
+"""What belongs to the one embedded AWS of this process: moto's state is global, so there can be only one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from fleet.local.hosting import EndpointHost
+
+
+@dataclass(kw_only=True)
+class Running:
+    """The host of the endpoints, what could not be hosted, and the stack runs under way."""
+
+    host: EndpointHost
+    skipped: list[str] = field(default_factory=list)
+    _runs: list[threading.Thread] = field(default_factory=list)
+
+    def skip(self, resource: str) -> None:
+        """Record a resource that is not hosted, once."""
+        if resource not in self.skipped:
+            self.skipped.append(resource)
+
+    def spawn(self, work: Callable[[], None], *, name: str) -> threading.Thread:
+        """Run `work` in the background."""
+        thread = threading.Thread(target=work, name=name, daemon=True)
+        self._runs = [run for run in self._runs if run.is_alive()]
+        self._runs.append(thread)
+        thread.start()
+        return thread
+
+    def wait_for_runs(self, *, seconds: float) -> None:
+        """Wait until no stack is being worked on, for at most `seconds` for each."""
+        for run in self._runs:
+            run.join(seconds)
+
+
+_current: list[Running] = []
+
+
+def enter(running: Running) -> None:
+    """Make it the embedded AWS of this process.
+
+    Raises:
+        RuntimeError: there is one already.
+    """
+    if _current:
+        raise RuntimeError("an embedded AWS is already running in this process")
+    _current.append(running)
+
+
+def leave() -> None:
+    """End it; nothing happens when there is none."""
+    _current.clear()
+
+
+def current() -> Running:
+    """The embedded AWS of this process."""
+    return _current[0]

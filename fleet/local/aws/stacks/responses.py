@@ -1,0 +1,57 @@
+"""CloudFormation's API calls that moto does not know, or for which it forgets the stack."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from moto.cloudformation.exceptions import ValidationError
+from moto.cloudformation.responses import CloudFormationResponse
+from moto.core.responses import ActionResult, EmptyResult
+
+if TYPE_CHECKING:
+    from moto.cloudformation.models import Stack
+
+    from fleet.local.aws.stacks.backend import EmbeddedCloudFormation
+
+
+class EmbeddedCloudFormationResponse(CloudFormationResponse):
+    """Reads requests and writes answers; moto calls each method by the name of its API call.
+
+    All change sets of the CDK CLI have one name, so here they are found by stack and name.
+    """
+
+    @property
+    def _backend(self) -> EmbeddedCloudFormation:
+        return cast("EmbeddedCloudFormation", self.cloudformation_backend)
+
+    def describe_change_set(self) -> ActionResult:
+        """DescribeChangeSet; the CLI waits for the error ChangeSetNotFound after each deletion."""
+        return ActionResult(
+            self._backend.change_set(self._get_param("StackName"), self._get_param("ChangeSetName"))
+        )
+
+    def delete_change_set(self) -> ActionResult:
+        """DeleteChangeSet, which is content with one that does not exist."""
+        self._backend.discard_change_set(self._get_param("StackName"), self._get_param("ChangeSetName"))
+        return EmptyResult()
+
+    def describe_stack_events(self) -> ActionResult:
+        """DescribeStackEvents; the CLI knows a deleted stack by this error's exact words."""
+        name = self._get_param("StackName")
+        try:
+            events = self._backend.describe_stack_events(name)
+        except ValidationError:
+            raise ValidationError(message=f"Stack [{name}] does not exist") from None
+        return ActionResult({"StackEvents": events[::-1]})
+
+    def update_termination_protection(self) -> ActionResult:
+        """UpdateTerminationProtection."""
+        stack = self._backend.get_stack(self._get_param("StackName"))
+        stack.enable_termination_protection = self._get_bool_param("EnableTerminationProtection")
+        return ActionResult({"StackId": stack.stack_id})
+
+    def _validate_different_update(
+        self, incoming_params: list[dict[str, str]] | None, stack_body: str, old_stack: Stack
+    ) -> None:
+        # moto refuses here what CloudFormation answers with a failed change set; the backend looks closer.
+        return

@@ -1,0 +1,135 @@
+"""The steps of a stack's run, each of which tells what it does and can be taken back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+
+from fleet.local.aws import failures
+from fleet.local.aws.stacks.stack import EmbeddedStack
+from fleet.local.aws.turns import turn
+from fleet.local.aws.types.catalog import type_named
+from fleet.local.aws.types.resource import Declared, Deployed
+
+log = logging.getLogger("fleet.local.aws")
+
+_NEW_PHYSICAL_RESOURCE = (
+    "Requested update requires the creation of a new physical resource; hence creating one."
+)
+
+
+class StepFailedError(Exception):
+    """A resource could not be brought where it should be; its events tell why."""
+
+    def __init__(self, logical_id: str) -> None:
+        self.logical_id = logical_id
+        super().__init__(logical_id)
+
+
+class Kind(Enum):
+    """What a step did to a resource."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    REPLACED = "replaced"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A step that was made: the resource before, if it existed, and after."""
+
+    kind: Kind
+    before: Deployed | None
+    after: Deployed
+
+
+@contextmanager
+def _told(
+    stack: EmbeddedStack, declared: Declared, verb: str, physical_id: str, reason: str | None
+) -> Iterator[None]:
+    stack.tell(declared, f"{verb}_IN_PROGRESS", physical_id=physical_id, reason=reason)
+    try:
+        with turn():
+            yield
+    except Exception as error:
+        level = logging.WARNING if failures.is_said(error) else logging.ERROR
+        log.log(level, "%s of %s in %s failed", verb, declared.logical_id, stack.name, exc_info=error)
+        stack.tell(declared, f"{verb}_FAILED", physical_id=physical_id, reason=failures.reason_of(error))
+        raise StepFailedError(declared.logical_id) from error
+
+
+@contextmanager
+def resolving(stack: EmbeddedStack, logical_id: str, resource_type: str) -> Iterator[None]:
+    """Tell of a resource whose declaration cannot be resolved that it failed before it began."""
+    try:
+        with turn():
+            yield
+    except Exception as error:
+        log.warning("%s in %s cannot be resolved", logical_id, stack.name, exc_info=error)
+        verb = "UPDATE" if logical_id in stack.deployed else "CREATE"
+        reason = failures.reason_of(error)
+        stack.add_event(logical_id, resource_type, f"{verb}_FAILED", physical_id="", reason=reason)
+        raise StepFailedError(logical_id) from error
+
+
+def create(stack: EmbeddedStack, declared: Declared) -> Step:
+    """Create a resource."""
+    with _told(stack, declared, "CREATE", "", None):
+        after = Deployed(declared=declared, resource=type_named(declared.type).create(declared))
+        stack.deployed[declared.logical_id] = after
+    stack.tell(
+        declared,
+        "CREATE_COMPLETE",
+        physical_id=after.physical_resource_id,
+        reason=after.resource.note or None,
+    )
+    return Step(kind=Kind.CREATED, before=None, after=after)
+
+
+def change(stack: EmbeddedStack, before: Deployed, declared: Declared) -> Step:
+    """Update a resource where it is, or create its successor; the old one stays until the run is through."""
+    resource_type = type_named(declared.type)
+    replaced = resource_type.replaces(before.declared, declared)
+    reason = _NEW_PHYSICAL_RESOURCE if replaced else None
+    with _told(stack, declared, "UPDATE", before.physical_resource_id, reason):
+        resource = (
+            resource_type.create(declared)
+            if replaced
+            else resource_type.update(before.resource, before.declared, declared)
+        )
+        after = Deployed(declared=declared, resource=resource)
+        stack.deployed[declared.logical_id] = after
+    stack.tell(declared, "UPDATE_COMPLETE", physical_id=after.physical_resource_id)
+    return Step(kind=Kind.REPLACED if replaced else Kind.UPDATED, before=before, after=after)
+
+
+def delete(stack: EmbeddedStack, deployed: Deployed) -> None:
+    """Delete a resource; what the stack knows under its logical id is not touched."""
+    declared, physical_id = deployed.declared, deployed.physical_resource_id
+    with _told(stack, declared, "DELETE", physical_id, None):
+        type_named(declared.type).delete(deployed.resource, declared)
+    stack.tell(declared, "DELETE_COMPLETE", physical_id=physical_id)
+
+
+def retain(stack: EmbeddedStack, deployed: Deployed) -> None:
+    """Leave a resource to the account."""
+    stack.tell(deployed.declared, "DELETE_SKIPPED", physical_id=deployed.physical_resource_id)
+
+
+def take_back(stack: EmbeddedStack, step: Step) -> None:
+    """Undo a step; a new resource with the policy `Retain` is left behind, as CloudFormation leaves it."""
+    logical_id = step.after.logical_resource_id
+    if step.before is None:
+        if step.after.declared.deletion_policy == "Retain":
+            retain(stack, step.after)
+        else:
+            delete(stack, step.after)
+        del stack.deployed[logical_id]
+    elif step.kind is Kind.REPLACED:
+        stack.deployed[logical_id] = step.before
+        delete(stack, step.after)
+    else:
+        change(stack, step.after, step.before.declared)

@@ -1,0 +1,38 @@
+"""Which resource type is hosted by what."""
+
+from __future__ import annotations
+
+from moto.cloudformation.parsing import NULL_MODELS, get_model_map
+
+from fleet.local.aws.types import cloudwatch, codebuild, iam, ignored, logs, s3, sagemaker, scaling, ssm
+from fleet.local.aws.types.moto_types import MotoType
+from fleet.local.aws.types.resource import ResourceType
+
+_OURS: dict[str, ResourceType] = {
+    "AWS::ApplicationAutoScaling::ScalableTarget": scaling.ScalableTarget(),
+    "AWS::ApplicationAutoScaling::ScalingPolicy": scaling.ScalingPolicy(),
+    "AWS::CDK::Metadata": ignored.Nothing(),
+    # moto would run nested stacks on its own, without rollback.
+    "AWS::CloudFormation::Stack": ignored.Skipped(),
+    "AWS::CloudWatch::Alarm": cloudwatch.Alarm(),
+    "AWS::CloudWatch::Dashboard": cloudwatch.Dashboard(),
+    "AWS::CodeBuild::Project": codebuild.Project(),
+    "AWS::IAM::Role": iam.Role(),
+    "AWS::Logs::LogGroup": logs.LogGroup(),
+    "AWS::S3::Bucket": s3.Bucket(),
+    "AWS::S3::BucketPolicy": s3.BucketPolicy(),
+    "AWS::SNS::TopicPolicy": ignored.Nothing(),
+    "AWS::SSM::Parameter": ssm.Parameter(),
+    "AWS::SageMaker::Endpoint": sagemaker.Endpoint(),
+    "AWS::SageMaker::EndpointConfig": sagemaker.EndpointConfig(),
+    "AWS::SageMaker::Model": sagemaker.Model(),
+    **dict.fromkeys(NULL_MODELS, ignored.Nothing()),
+}
+
+
+def type_named(name: str) -> ResourceType:
+    """The type, from ours, else from moto's, else one that only records that it was skipped."""
+    if name in _OURS:
+        return _OURS[name]
+    model = get_model_map().get(name)
+    return ignored.Skipped() if model is None else MotoType(model)

@@ -1,0 +1,98 @@
+"""What a stack asks of a resource type, and what it keeps of a resource."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
+from moto.cloudformation.utils import random_suffix
+
+# The values of DeletionPolicy that keep a resource when its stack lets go of it.
+RETAINING = ("Retain", "RetainExceptOnCreate")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declared:
+    """A resource as its template declares it, with all functions and references resolved."""
+
+    logical_id: str
+    type: str
+    properties: Mapping[str, Any]
+    stack_name: str
+    stack_id: str
+    account_id: str
+    region: str
+    deletion_policy: str = "Delete"
+    update_replace_policy: str = "Delete"
+
+    def generated_name(self, *, longest: int = 63) -> str:
+        """A name as CloudFormation makes it for SageMaker: the logical id and a random suffix."""
+        suffix = random_suffix()
+        return f"{self.logical_id[: longest - len(suffix) - 1]}-{suffix}"
+
+    def changed(self, before: Declared) -> set[str]:
+        """The names of the properties that differ."""
+        names = self.properties.keys() | before.properties.keys()
+        return {name for name in names if self.properties.get(name) != before.properties.get(name)}
+
+
+class Resource:
+    """A resource as other resources see it: what `Ref` and `Fn::GetAtt` give."""
+
+    def __init__(
+        self,
+        physical_resource_id: str,
+        attributes: Mapping[str, str] | None = None,
+        *,
+        note: str = "",
+    ) -> None:
+        self.physical_resource_id = physical_resource_id
+        self.note = note
+        self._attributes = attributes or {}
+
+    def get_cfn_attribute(self, name: str) -> Any:
+        """The value of `Fn::GetAtt`; moto calls it by this name."""
+        if name not in self._attributes:
+            raise UnformattedGetAttTemplateException
+        return self._attributes[name]
+
+
+class ResourceType(Protocol):
+    """One type of resource: all its methods work on moto's backends, and raise what AWS would refuse with."""
+
+    def create(self, declared: Declared) -> Resource:
+        """Make the resource."""
+
+    def replaces(self, before: Declared, declared: Declared) -> bool:
+        """Whether the change needs a new resource, rather than an update of the one that exists."""
+
+    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+        """Change the resource where it is."""
+
+    def delete(self, resource: Resource, declared: Declared) -> None:
+        """Take the resource away."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployed:
+    """A resource of a stack with the declaration that made it so."""
+
+    declared: Declared
+    resource: Resource = field(compare=False)
+
+    @property
+    def logical_resource_id(self) -> str:
+        """As DescribeStackResources names it; moto reads it by this name."""
+        return self.declared.logical_id
+
+    @property
+    def physical_resource_id(self) -> str:
+        """As DescribeStackResources names it."""
+        return self.resource.physical_resource_id
+
+    @property
+    def cf_resource_type(self) -> str:
+        """The resource type, by the name that moto reads."""
+        return self.declared.type

@@ -1,0 +1,114 @@
+"""AWS::SageMaker: models and configurations are replaced by a change, endpoints are updated."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from moto.sagemaker.models import sagemaker_backends
+
+from fleet.local.aws.sagemaker.backend import EmbeddedSageMaker
+from fleet.local.aws.types.resource import Declared, Resource
+from fleet.local.hosting import HostingError
+
+
+def _backend(declared: Declared) -> EmbeddedSageMaker:
+    return cast(EmbeddedSageMaker, sagemaker_backends[declared.account_id][declared.region])
+
+
+class Model:
+    """`Ref` is the model's ARN; data that is not in S3 is refused."""
+
+    def create(self, declared: Declared) -> Resource:
+        """Create the model under its own name or a generated one."""
+        properties = declared.properties
+        model = _backend(declared).create_model(
+            model_name=properties.get("ModelName", declared.generated_name()),
+            execution_role_arn=properties.get("ExecutionRoleArn", ""),
+            primary_container=properties.get("PrimaryContainer"),
+            vpc_config=properties.get("VpcConfig"),
+            containers=properties.get("Containers"),
+            tags=properties.get("Tags"),
+        )
+        return Resource(model.arn, {"ModelName": model.model_name})
+
+    def replaces(self, before: Declared, declared: Declared) -> bool:
+        """By every change but of its tags."""
+        return declared.changed(before) != {"Tags"}
+
+    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+        """Set the tags."""
+        name = resource.get_cfn_attribute("ModelName")
+        _backend(declared).describe_model(name).tags = declared.properties.get("Tags", [])
+        return resource
+
+    def delete(self, resource: Resource, declared: Declared) -> None:
+        """Delete the model."""
+        _backend(declared).delete_model(resource.get_cfn_attribute("ModelName"))
+
+
+class EndpointConfig:
+    """`Ref` is the configuration's ARN."""
+
+    def create(self, declared: Declared) -> Resource:
+        """Create the configuration under its own name or a generated one."""
+        properties = declared.properties
+        config = _backend(declared).create_endpoint_config(
+            endpoint_config_name=properties.get("EndpointConfigName", declared.generated_name()),
+            production_variants=properties["ProductionVariants"],
+            data_capture_config=properties.get("DataCaptureConfig", {}),
+            async_inference_config=properties.get("AsyncInferenceConfig", {}),
+            tags=properties.get("Tags", []),
+            kms_key_id=properties.get("KmsKeyId", ""),
+        )
+        return Resource(config.endpoint_config_arn, {"EndpointConfigName": config.endpoint_config_name})
+
+    def replaces(self, before: Declared, declared: Declared) -> bool:
+        """By every change but of its tags."""
+        return declared.changed(before) != {"Tags"}
+
+    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+        """Set the tags."""
+        name = resource.get_cfn_attribute("EndpointConfigName")
+        _backend(declared).endpoint_configs[name].tags = declared.properties.get("Tags", [])
+        return resource
+
+    def delete(self, resource: Resource, declared: Declared) -> None:
+        """Delete the configuration."""
+        _backend(declared).delete_endpoint_config(resource.get_cfn_attribute("EndpointConfigName"))
+
+
+class Endpoint:
+    """`Ref` is the endpoint's ARN; an update is SageMaker's UpdateEndpoint."""
+
+    def create(self, declared: Declared) -> Resource:
+        """Create the endpoint and wait until it answers; one that fails is deleted again."""
+        name = declared.properties.get("EndpointName", declared.generated_name())
+        endpoint = _backend(declared).create_endpoint(
+            name, declared.properties["EndpointConfigName"], declared.properties.get("Tags", [])
+        )
+        if endpoint.failure_reason is not None:
+            _backend(declared).delete_endpoint(name)
+            raise HostingError(endpoint.failure_reason)
+        return Resource(endpoint.arn, {"EndpointName": name})
+
+    def replaces(self, before: Declared, declared: Declared) -> bool:
+        """When it has another name."""
+        return "EndpointName" in declared.changed(before)
+
+    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+        """Serve another configuration under the same name; on failure the old one goes on."""
+        name = resource.get_cfn_attribute("EndpointName")
+        if "EndpointConfigName" in declared.changed(before):
+            endpoint = _backend(declared).update_endpoint(
+                name,
+                declared.properties["EndpointConfigName"],
+                retain_counts=declared.properties.get("RetainAllVariantProperties", False),
+            )
+            if endpoint.failure_reason is not None:
+                raise HostingError(endpoint.failure_reason)
+        _backend(declared).endpoints[name].tags = declared.properties.get("Tags", [])
+        return resource
+
+    def delete(self, resource: Resource, declared: Declared) -> None:
+        """Delete the endpoint."""
+        _backend(declared).delete_endpoint(resource.get_cfn_attribute("EndpointName"))

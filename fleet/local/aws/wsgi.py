@@ -1,0 +1,55 @@
+"""The WSGI application of the embedded AWS: what is the gateway's goes there, everything else to moto."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+
+from fleet.local.aws import failures
+from fleet.local.aws.turns import turn
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+log = logging.getLogger("fleet.local.aws")
+
+_SERVICE = re.compile(r"/([^/]+)/aws4_request")
+_GATEWAY = re.compile(r"/endpoints/[^/]+/invocations$|/_fleet/")
+
+
+class Application:
+    """Tells SageMaker's runtime calls from all others."""
+
+    def __init__(self, gateway: WSGIApplication | None) -> None:
+        self._gateway = gateway
+        self._moto = DomainDispatcherApplication(create_backend_app)
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one request; an exception becomes an AWS error."""
+        try:
+            if self._gateway is not None and _GATEWAY.match(environ.get("PATH_INFO", "")):
+                return self._gateway(environ, start_response)
+            with turn():
+                answer: Iterable[bytes] = self._moto(environ, start_response)
+                return answer
+        except Exception as error:
+            log.exception("%s %s failed", environ.get("REQUEST_METHOD"), environ.get("PATH_INFO"))
+            return failures.answer(error, environ, start_response)
+
+
+class RequestHandler(MotoRequestHandler):
+    """Logs requests where the embedded AWS logs, not on the terminal."""
+
+    def log(self, type: str, message: str, *args: object) -> None:
+        """Write werkzeug's message to the log."""
+        log.debug(message, *args)
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Write one line for a request."""
+        signed = _SERVICE.search(self.headers.get("Authorization", ""))
+        service = signed.group(1) if signed else "unsigned"
+        log.info("%s %s %s", service, self.requestline, code)

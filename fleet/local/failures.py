@@ -1,0 +1,38 @@
+"""Why a stack could not be deployed, in the words of the resource that failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+
+from fleet.findings import CannotRunError, Finding, FindingsError
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation.client import CloudFormationClient
+
+TAIL = 20
+
+
+def deploy_failure(
+    cloudformation: CloudFormationClient, stack: str, output: str, log: Path
+) -> FindingsError | CannotRunError:
+    """The failure of a deploy: the reasons of the resources that failed, else the CLI's last lines."""
+    try:
+        events = cloudformation.describe_stack_events(StackName=stack)["StackEvents"]
+    except ClientError:
+        events = []
+    findings = []
+    for event in events:
+        if event.get("ResourceStatus", "").startswith("ROLLBACK") or event.get("LogicalResourceId") == stack:
+            continue
+        if event.get("ResourceStatus", "").endswith("_FAILED"):
+            kind, reason = event.get("ResourceType"), event.get("ResourceStatusReason", "")
+            findings.append(
+                Finding(code="FL601", message=f"{kind} of {stack}: {reason}", hint=f"the log is {log}")
+            )
+    if findings:
+        return FindingsError(list(dict.fromkeys(findings)))
+    lines = "\n".join(output.strip().splitlines()[-TAIL:])
+    return CannotRunError(f"cdk deploy {stack} failed:\n{lines}", f"see {log}")

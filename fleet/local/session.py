@@ -1,0 +1,81 @@
+"""Starting and stopping the local fleet's background process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import psutil
+
+from fleet.findings import CannotRunError
+from fleet.local.state import LocalState, Supervisor
+
+SECONDS_TO_STOP = 40.0
+
+
+def start_supervisor(state: LocalState) -> Supervisor:
+    """Start the background process and return when it accepts requests.
+
+    Raises:
+        CannotRunError: it could not start; the reason is its own.
+    """
+    end_leftovers(state)
+    read, write = os.pipe()
+    with os.fdopen(read) as announced, state.log("supervisor").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "fleet.local.supervisor", str(state.root), str(write)],
+            cwd=state.root,
+            pass_fds=[write],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        os.close(write)
+        try:
+            line = announced.readline()
+        except BaseException:
+            process.terminate()
+            process.wait()
+            raise
+    said = json.loads(line) if line else {"problem": f"it ended at once; see {state.log('supervisor')}"}
+    if "url" not in said:
+        process.wait()
+        raise CannotRunError(f"the local fleet could not start: {said['problem']}")
+    return Supervisor(pid=process.pid, url=said["url"])
+
+
+def stop_supervisor(state: LocalState) -> bool:
+    """Stop the background process and everything that it started; whether there was one."""
+    supervisor = state.supervisor()
+    if supervisor is not None:
+        _end(psutil.Process(supervisor.pid))
+    end_leftovers(state)
+    return supervisor is not None
+
+
+def end_leftovers(state: LocalState) -> None:
+    """End Tritons that a killed supervisor left: their command lines name this clone's work folder."""
+    mark = str(state.folder / "endpoints")
+    left = [
+        process
+        for process in psutil.process_iter(["name", "cmdline"])
+        if process.info["name"].startswith("triton")
+        and any(mark in part for part in process.info["cmdline"] or ())
+    ]
+    for process in left:
+        process.kill()
+    psutil.wait_procs(left, timeout=SECONDS_TO_STOP)
+
+
+def _end(process: psutil.Process) -> None:
+    try:
+        process.terminate()
+        process.wait(SECONDS_TO_STOP)
+    except psutil.TimeoutExpired:
+        process.kill()
+        process.wait()
+    except psutil.NoSuchProcess:
+        pass

@@ -1,0 +1,72 @@
+"""The background process of the local fleet: embedded AWS, gateway and the endpoints' Tritons.
+
+`python -m fleet.local.supervisor ROOT FD` runs until SIGTERM and says on the file descriptor, in one
+JSON line, either its URL or why it cannot run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fleet.findings import CannotRunError, FindingsError
+from fleet.local.access import ENVIRONMENT, local_session
+from fleet.local.aws.server import EmbeddedAws
+from fleet.local.control import Control
+from fleet.local.gateway import Gateway
+from fleet.local.state import LocalState, Supervisor
+from fleet.local.triton.runtime import find_runtime
+from fleet.local.triton_host import TritonHost
+from fleet.spec.environment import Environment
+from fleet.spec.project import open_project
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+
+def run(root: Path, announce: int) -> None:
+    """Serve until SIGTERM; the port is free again and no process is left when it returns."""
+    state, stop = LocalState(root), threading.Event()
+    for end in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(end, lambda _number, _frame: stop.set())
+    with ExitStack() as ends:
+        ends.enter_context(state.supervised())
+        try:
+            url = _start(state, open_project(root, ENVIRONMENT).environment, ends)
+        except (CannotRunError, FindingsError) as error:
+            _tell(announce, {"problem": str(error)})
+            return
+        state.announce(Supervisor(pid=os.getpid(), url=url))
+        _tell(announce, {"url": url})
+        stop.wait()
+
+
+def _start(state: LocalState, environment: Environment, ends: ExitStack) -> str:
+    session = local_session(environment.region)
+
+    def s3() -> S3Client:
+        return session.client("s3", endpoint_url=aws.url)
+
+    host = TritonHost(state, find_runtime(state.cache), s3)
+    gateway = Gateway(host.find, account=environment.account, region=environment.region)
+    control = Control(gateway, lambda: {"endpoints": host.report(), "skipped": list(aws.skipped)})
+    aws = EmbeddedAws(host, control, log=state.log("aws"))
+    aws.start()
+    ends.callback(host.close)
+    ends.callback(aws.stop)
+    return aws.url
+
+
+def _tell(announce: int, said: dict[str, str]) -> None:
+    with os.fdopen(announce, "w") as pipe:
+        pipe.write(json.dumps(said) + "\n")
+
+
+if __name__ == "__main__":
+    run(Path(sys.argv[1]), int(sys.argv[2]))

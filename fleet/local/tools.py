@@ -1,0 +1,59 @@
+"""The tools that a deploy needs, with the versions it needs them in."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from fleet.findings import CannotRunError
+
+OLDEST_NODE = 22
+
+
+def tool_path() -> str:
+    """PATH with this Python's folder first: its node, and its python3 for the CDK app."""
+    return os.pathsep.join((str(Path(sys.prefix) / "bin"), os.environ.get("PATH", os.defpath)))
+
+
+def cdk_cli(root: Path) -> Path:
+    """The CDK CLI that package.json pins.
+
+    Raises:
+        CannotRunError: it, or the Node.js that it runs on, is missing or has another version.
+    """
+    _check_node()
+    wanted = json.loads((root / "package.json").read_text())["devDependencies"]["aws-cdk"]
+    installed = root / "node_modules" / "aws-cdk" / "package.json"
+    if not installed.is_file():
+        raise CannotRunError(f"the CDK CLI {wanted} is not installed", "run `make setup`")
+    version = json.loads(installed.read_text())["version"]
+    if version != wanted:
+        raise CannotRunError(f"the CDK CLI is {version}; package.json pins {wanted}", "run `make setup`")
+    return root / "node_modules" / ".bin" / "cdk"
+
+
+def check_embedded_aws() -> None:
+    """See that the embedded AWS can be started from this Python.
+
+    Raises:
+        CannotRunError: what it is made of is not installed.
+    """
+    if importlib.util.find_spec("moto") is None:
+        raise CannotRunError("moto, which the embedded AWS is made of, is not installed", "run `make setup`")
+
+
+def _check_node() -> None:
+    node = shutil.which("node", path=tool_path())
+    if node is None:
+        raise CannotRunError(
+            "Node.js is not installed", "run `make setup`, which installs it as a Python wheel"
+        )
+    version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    if int(version.removeprefix("v").split(".")[0]) < OLDEST_NODE:
+        problem = f"{node} is Node.js {version}; {OLDEST_NODE} or newer is needed"
+        raise CannotRunError(problem, "run `make setup`, which installs it as a Python wheel")

@@ -1,0 +1,121 @@
+"""What the container's start script makes of the deployed Model's environment, in single-model mode.
+
+Source: docker/sagemaker/serve of triton-inference-server/server, r25.04. Where this machine must decide for
+itself (ports, addresses, folders of the installation) its options come last, so that they win.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from fleet.local.hosting import HostingError
+from fleet.local.triton.runtime import TritonRuntime
+from fleet.local.triton.start_rules import DEFAULT_MODEL, INFERENCE_TYPE, default_model
+
+# In the script's order: variable, the option that its value completes, the value when it is unset or empty.
+_OPTIONS = (
+    # The name promises the opposite of what it does: `true` keeps namespacing on.
+    ("SAGEMAKER_TRITON_DISABLE_MODEL_NAMESPACING", "--model-namespacing=", "true"),
+    ("SAGEMAKER_TRITON_ALLOW_GRPC", "--allow-grpc=", "false"),
+    ("SAGEMAKER_TRITON_ALLOW_METRICS", "--allow-metrics=", "false"),
+    ("SAGEMAKER_TRITON_BUFFER_MANAGER_THREAD_COUNT", "--buffer-manager-thread-count=", None),
+    ("SAGEMAKER_TRITON_THREAD_COUNT", "--sagemaker-thread-count=", None),
+    ("SAGEMAKER_TRITON_LOG_VERBOSE", "--log-verbose=", "true"),
+    ("SAGEMAKER_TRITON_LOG_INFO", "--log-info=", None),
+    ("SAGEMAKER_TRITON_LOG_WARNING", "--log-warning=", None),
+    ("SAGEMAKER_TRITON_LOG_ERROR", "--log-error=", None),
+    ("SAGEMAKER_TRITON_SHM_DEFAULT_BYTE_SIZE", "--backend-config=python,shm-default-byte-size=", "16777216"),
+    ("SAGEMAKER_TRITON_SHM_GROWTH_BYTE_SIZE", "--backend-config=python,shm-growth-byte-size=", "1048576"),
+    ("SAGEMAKER_TRITON_TENSORFLOW_VERSION", "--backend-config=tensorflow,version=", None),
+    ("SAGEMAKER_TRITON_ADDITIONAL_ARGS", "", None),
+)
+_NOT_FOLLOWED = {
+    "SAGEMAKER_BIND_TO_PORT": "a free port is used",
+    "SAGEMAKER_SAFE_PORT_RANGE": "free ports are used",
+    "SAGEMAKER_TRITON_METRICS_PORT": "a free port is used",
+    "SAGEMAKER_TRITON_GRPC_PORT": "a free port is used",
+    "SAGEMAKER_TRITON_MODEL_LOAD_GPU_LIMIT": "there is no GPU",
+    "SAGEMAKER_TRITON_PUBLISH_METRICS_TO_CLOUDWATCH": "nothing is published to CloudWatch",
+}
+_PING_MODE = "SAGEMAKER_TRITON_PING_MODE"
+LOOPBACK = "127.0.0.1"
+
+
+def start_command(
+    runtime: TritonRuntime,
+    repository: Path,
+    environment: Mapping[str, str],
+    *,
+    sagemaker_port: int,
+    metrics_port: int,
+    grpc_port: int,
+    shm_prefix: str,
+) -> list[str]:
+    """The command line of the server.
+
+    Triton has no option for the address of its SageMaker port: it listens on every interface.
+
+    Args:
+        runtime: The Triton of this machine.
+        repository: The model repository, staged for this machine.
+        environment: The variables of the deployed Model.
+        sagemaker_port: Where /ping and /invocations answer.
+        metrics_port: Where /metrics answers on loopback, if the environment allows metrics.
+        grpc_port: Where gRPC answers on loopback, if the environment allows it.
+        shm_prefix: How the names of this server's shared memory regions begin.
+
+    Raises:
+        HostingError: the container would not start, or not do here what it does there.
+    """
+    name = default_model(repository, environment)
+    inference_type = environment.get(INFERENCE_TYPE) or "infer"
+    if inference_type != "infer" and runtime.release < "25.03":
+        raise HostingError(
+            f"{INFERENCE_TYPE}={inference_type} needs Triton 25.03; this machine has {runtime.release}"
+        )
+    options = " ".join(
+        f"{option}{value}"
+        for variable, option, default in _OPTIONS
+        if (value := environment.get(variable) or default) is not None
+    )
+    return [
+        str(runtime.binary),
+        "--allow-sagemaker=true",
+        "--allow-http=false",
+        "--model-control-mode=explicit",
+        f"--model-repository={repository}",
+        # The script leaves its line unquoted, so white space in any value begins a new option.
+        *f"{options} --load-model={name}".split(),
+        f"--sagemaker-port={sagemaker_port}",
+        f"--metrics-address={LOOPBACK}",
+        f"--metrics-port={metrics_port}",
+        f"--grpc-address={LOOPBACK}",
+        f"--grpc-port={grpc_port}",
+        f"--backend-directory={runtime.backend_directory}",
+        f"--cache-directory={runtime.cache_directory}",
+        f"--backend-config=python,shm-region-prefix-name={shm_prefix}",
+    ]
+
+
+def server_environment(
+    runtime: TritonRuntime, repository: Path, environment: Mapping[str, str]
+) -> dict[str, str]:
+    """The variables of the server process: the Model's, and what the programs need on this machine."""
+    variables = {key: os.environ[key] for key in ("HOME", "LANG", "TMPDIR") if key in os.environ}
+    variables |= environment
+    variables[DEFAULT_MODEL] = default_model(repository, environment)
+    # The script assigns the ping mode but never exports it: only a variable that was there before is changed.
+    if _PING_MODE in environment:
+        variables[_PING_MODE] = environment.get("SAGEMAKER_TRITON_OVERRIDE_PING_MODE") or "ready"
+    return variables | runtime.environment()
+
+
+def departures(environment: Mapping[str, str]) -> list[str]:
+    """One line for each variable of the Model that is not followed on this machine."""
+    return [
+        f"{variable}={environment[variable]}: {instead}"
+        for variable, instead in _NOT_FOLLOWED.items()
+        if environment.get(variable)
+    ]

@@ -1,0 +1,74 @@
+"""A process with helpers of its own that never outlive it, however it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where POSIX shared memory lies on Linux
+
+# Ends the group when the pipe breaks: that is when this very process is gone, even by SIGKILL. Linux's own
+# "signal on the parent's death" will not do: it takes the thread that started the child for the parent.
+_GUARD = 'read -r _; kill -9 -- "-$1"; rm -f -- "/dev/shm/$2"*'
+
+
+class ProcessGroup:
+    """A command in a session of its own; when it is gone its children and shared memory are removed, too."""
+
+    def __init__(
+        self, command: list[str], environment: Mapping[str, str], *, log: Path, cwd: Path, shm_prefix: str
+    ) -> None:
+        """Start the command; its output is appended to `log`."""
+        self.dead = threading.Event()
+        """Set once the process and everything that it left behind are gone."""
+        self.returncode: int | None = None
+        self._shm_prefix = shm_prefix
+        self._lock = threading.Lock()
+        with log.open("ab") as output:
+            self._process = subprocess.Popen(
+                command,
+                env=dict(environment),
+                cwd=cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self.pid = self._process.pid
+        self._guard = subprocess.Popen(
+            ["/bin/sh", "-c", _GUARD, "guard", str(self.pid), shm_prefix],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        threading.Thread(target=self._bury, name=f"triton-{self.pid}", daemon=True).start()
+
+    def stop(self, grace: float) -> None:
+        """Ask the process to end, kill the whole group after `grace` seconds; return when it is gone."""
+        self._signal(signal.SIGTERM)
+        if not self.dead.wait(grace):
+            self._signal(signal.SIGKILL)
+            self.dead.wait()
+
+    def _signal(self, number: signal.Signals) -> None:
+        with self._lock:
+            if self.returncode is None:
+                os.kill(self.pid, number)
+
+    def _bury(self) -> None:
+        # Not reaped yet: as long as the process is a zombie, no other process or group has its number.
+        os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+        with self._lock:
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+            self._guard.kill()
+            self._guard.communicate()
+            self.returncode = self._process.wait()
+        for region in SHARED_MEMORY.glob(f"{self._shm_prefix}*"):
+            region.unlink(missing_ok=True)
+        self.dead.set()

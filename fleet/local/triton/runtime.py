@@ -1,0 +1,100 @@
+"""Finds the Triton of this machine: the payload of the `nvidia-pytriton` wheel, which is never imported."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from fleet.findings import CannotRunError
+from fleet.local.triton.backend_directory import assemble
+from fleet.local.triton.libraries import check_starts, libpython_directory
+
+WHEEL = "nvidia-pytriton"
+WHEEL_VERSION = "0.7.0"
+RELEASE, SERVER_VERSION = (
+    "24.10",
+    "2.51.0",
+)  # of that version of the wheel; its server says so in its first lines
+
+_PLATFORMS = (
+    f"{WHEEL} exists for Linux with glibc 2.35 or newer, on x86_64 and aarch64; "
+    "synth and every test that is not marked `triton` work here all the same"
+)
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TritonRuntime:
+    """A tritonserver that runs on this machine, and where its parts are."""
+
+    binary: Path
+    library_path: tuple[Path, ...]
+    backend_directory: Path
+    cache_directory: Path
+    python_bin: Path
+    release: str
+    server_version: str
+
+    def environment(self) -> dict[str, str]:
+        """PATH and LD_LIBRARY_PATH; Triton's Python stub is the environment of the first python3 on PATH."""
+        return {
+            "PATH": os.pathsep.join((str(self.python_bin), os.environ.get("PATH", os.defpath))),
+            "LD_LIBRARY_PATH": os.pathsep.join(map(str, self.library_path)),
+        }
+
+
+def find_runtime(cache: Path) -> TritonRuntime:
+    """The runtime of this machine; its backend directory is assembled below `cache` and reused.
+
+    Raises:
+        CannotRunError: this platform or Python has none, or a library that it needs is missing.
+    """
+    wheel = _wheel()
+    server = Path(str(wheel.locate_file("pytriton/tritonserver")))
+    stub = server / "python_backend_stubs" / PYTHON / "triton_python_backend_stub"
+    if not stub.is_file():
+        found = sorted(path.name for path in stub.parent.parent.glob("*"))
+        raise CannotRunError(
+            f"Triton {RELEASE} has no Python stub for Python {PYTHON}",
+            f"use one of Python {', '.join(found)}",
+        )
+    _check_numpy()
+    library_path = (Path(str(wheel.locate_file("nvidia_pytriton.libs"))), *libpython_directory())
+    check_starts([str(stub)], library_path)
+    check_starts([str(server / "bin/tritonserver"), "--help"], library_path)
+    return TritonRuntime(
+        binary=server / "bin/tritonserver",
+        library_path=library_path,
+        backend_directory=assemble(cache, server / "backends", stub),
+        cache_directory=server / "caches",
+        python_bin=Path(sys.prefix) / "bin",
+        release=RELEASE,
+        server_version=SERVER_VERSION,
+    )
+
+
+def _wheel() -> metadata.Distribution:
+    if (platform.system(), platform.machine()) not in {("Linux", "x86_64"), ("Linux", "aarch64")}:
+        raise CannotRunError(f"there is no Triton for {platform.system()} {platform.machine()}", _PLATFORMS)
+    install = f"pip install --no-deps {WHEEL}=={WHEEL_VERSION}"
+    try:
+        wheel = metadata.distribution(WHEEL)
+    except metadata.PackageNotFoundError:
+        raise CannotRunError(f"the wheel {WHEEL}, which carries Triton, is not installed", install) from None
+    if wheel.version != WHEEL_VERSION:
+        raise CannotRunError(f"{WHEEL} {wheel.version} is installed; only {WHEEL_VERSION} is known", install)
+    return wheel
+
+
+def _check_numpy() -> None:
+    try:
+        version = metadata.version("numpy")
+    except metadata.PackageNotFoundError:
+        version = "none"
+    if not version.startswith("1."):
+        problem = f"Triton's Python stub is built against numpy 1, and this environment has {version}"
+        raise CannotRunError(problem, 'pip install "numpy<2" (on Python 3.12 or older)')

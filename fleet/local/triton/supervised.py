@@ -1,0 +1,139 @@
+"""A Triton that is started again when it ends by itself, as SageMaker does with a container."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+
+from fleet.local.hosting import HostingError
+from fleet.local.triton.runtime import TritonRuntime
+from fleet.local.triton.server import TritonServer
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+STEADY = 60.0  # seconds after which a server that ends is no longer part of a crash loop
+
+
+class State(StrEnum):
+    """What a supervised Triton does now; `failed` says that the last start did not succeed."""
+
+    STARTING = "starting"
+    READY = "ready"
+    RESTARTING = "restarting"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
+class SupervisedTriton:
+    """Keeps one TritonServer alive until it is stopped; may be used from several threads."""
+
+    def __init__(
+        self,
+        runtime: TritonRuntime,
+        repository: Path,
+        environment: Mapping[str, str],
+        *,
+        log: Path,
+        timeout: float = 120.0,
+    ) -> None:
+        """Args: what TritonServer wants, and how many seconds a start may take."""
+        self._parts = (runtime, repository, environment)
+        self._log, self._timeout = log, timeout
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
+        self._stopping = threading.Event()
+        self._server: TritonServer | None = None
+        self._state = State.STARTING
+        self._restarts = 0
+
+    @property
+    def state(self) -> State:
+        """What it does now."""
+        with self._lock:
+            return self._state
+
+    @property
+    def port(self) -> int | None:
+        """Where /ping and /invocations answer; None while they do not."""
+        with self._lock:
+            return self._server.port if self._server and self._state is State.READY else None
+
+    @property
+    def restarts(self) -> int:
+        """How often the server was ready again after it had ended by itself."""
+        with self._lock:
+            return self._restarts
+
+    @property
+    def server(self) -> TritonServer | None:
+        """The current server, for its process and its metrics port."""
+        with self._lock:
+            return self._server
+
+    def wait_for(self, state: State, timeout: float) -> bool:
+        """Whether that state was reached within `timeout` seconds."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._state is state, timeout)
+
+    def start(self) -> None:
+        """Start the first server; return when it is ready.
+
+        Raises:
+            HostingError: it does not start; nothing of it is left and nothing is tried again.
+        """
+        try:
+            server = self._attempt()
+        except BaseException:
+            self._become(State.FAILED)
+            if self.server is not None:
+                self.server.stop()
+            raise
+        threading.Thread(target=self._keep, args=(server,), name="triton-supervisor", daemon=True).start()
+
+    def stop(self) -> None:
+        """End the server and do not start it again."""
+        with self._changed:
+            self._stopping.set()
+            server = self._server
+        if server is not None:
+            server.stop()
+        self._become(State.STOPPED)
+
+    def _attempt(self) -> TritonServer:
+        with self._lock:
+            self._server = server = TritonServer(*self._parts, log=self._log)
+        if self._stopping.is_set():
+            raise HostingError("the server was stopped")
+        server.start()
+        server.wait_ready(self._timeout)
+        self._become(State.READY)
+        return server
+
+    def _keep(self, server: TritonServer) -> None:
+        failures = 0
+        while True:
+            ready = time.monotonic()
+            server.process.dead.wait()
+            if time.monotonic() - ready > STEADY:
+                failures = 0
+            self._become(State.RESTARTING)
+            while True:
+                if self._stopping.wait(min(FIRST_PAUSE * 2**failures, LONGEST_PAUSE)):
+                    return
+                failures += 1
+                try:
+                    server = self._attempt()
+                    break
+                except (HostingError, OSError):
+                    self._become(State.FAILED)
+            with self._lock:
+                self._restarts += 1
+
+    def _become(self, state: State) -> None:
+        with self._changed:
+            if self._stopping.is_set():
+                state = State.STOPPED
+            self._state = state
+            self._changed.notify_all()

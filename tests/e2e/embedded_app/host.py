@@ -1,0 +1,27 @@
+"""A host of endpoints that only remembers what it is asked."""
+
+from __future__ import annotations
+
+import threading
+
+from fleet.local.hosting import DeployedEndpoint, HostingError
+
+
+class RecordingHost:
+    """Serves nothing; fails or waits when told to."""
+
+    def __init__(self) -> None:
+        self.served: list[DeployedEndpoint] = []
+        self.removed: list[str] = []
+        self.failure = ""
+        self.may_finish = threading.Event()
+        self.may_finish.set()
+
+    def serve(self, endpoint: DeployedEndpoint) -> None:
+        self.may_finish.wait(30)
+        if self.failure:
+            raise HostingError(self.failure)
+        self.served.append(endpoint)
+
+    def remove(self, name: str) -> None:
+        self.removed.append(name)

@@ -1,0 +1,64 @@
+"""A fleet folder of one endpoint in one environment, to be changed by each test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+from fleet.findings import Finding, FindingsError
+from fleet.resolve.endpoint import ResolvedEndpoint
+from fleet.resolve.resolve import resolve_fleet
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SPEC = """\
+endpoint: sentences
+triton: "25.04"
+instance: {type: ml.g5.xlarge}
+models:
+  - {archive: sentences, repository: ../repository}
+"""
+ENVIRONMENT = """\
+environment: dev
+account: "111122223333"
+region: us-east-1
+"""
+LOCK = f"""\
+endpoint: sentences
+archives:
+  sentences: {{digest: "sha256:{"a" * 64}", size: 1000, models: [embed]}}
+"""
+
+
+@dataclass(frozen=True)
+class FleetFolder:
+    """A folder with a spec, an environment and a lock; writing replaces a file."""
+
+    root: Path
+
+    def write(self, file: str, text: str) -> Path:
+        path = self.root / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text))
+        return path
+
+    def spec(self, text: str = "", name: str = "sentences", *, base: str = SPEC) -> None:
+        """The base spec with further keys."""
+        self.write(f"model_specs/{name}.yaml", base + dedent(text))
+
+    def environment(self, text: str = "", name: str = "dev") -> None:
+        """The base environment with further keys."""
+        self.write(f"environments/{name}.yaml", ENVIRONMENT.replace("dev", name) + dedent(text))
+
+    def resolve(self, environment: str = "dev", *endpoints: str) -> ResolvedEndpoint:
+        """The one endpoint of an environment."""
+        return resolve_fleet(self.root, environment, endpoints).endpoints[0]
+
+    def findings(self, environment: str = "dev", *endpoints: str) -> list[Finding]:
+        """What is wrong; empty where nothing is."""
+        try:
+            resolve_fleet(self.root, environment, endpoints)
+        except FindingsError as error:
+            return error.findings
+        return []

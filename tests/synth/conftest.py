@@ -1,0 +1,33 @@
+"""Stacks of a fleet folder, as templates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from aws_cdk import App
+from aws_cdk.assertions import Template
+
+from fleet.resolve.resolve import resolve_fleet
+from fleet_folder import FleetFolder
+from stacks.fleet_app import add_fleet
+
+Synth = Callable[..., Template]
+
+
+@pytest.fixture
+def template(folder: FleetFolder) -> Synth:
+    """The template of the folder's endpoint with further keys in its spec; cdk-nag is a gate of every one."""
+
+    def synth(keys: str = "", stack: str = "triton-fleet-dev-sentences") -> Template:
+        folder.spec(keys)
+        return templates(folder)[stack]
+
+    return synth
+
+
+def templates(folder: FleetFolder) -> dict[str, Template]:
+    app = App()
+    add_fleet(app, resolve_fleet(folder.root, "dev"))
+    assembly = app.synth()
+    return {stack.stack_name: Template.from_json(stack.template) for stack in assembly.stacks}

@@ -1,0 +1,248 @@
+"""What each construct promises, read off the template."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from aws_cdk.assertions import Match, Template
+
+from fleet_folder import ENVIRONMENT, FleetFolder
+
+Synth = Callable[..., Template]
+
+BUCKET = "triton-fleet-dev-111122223333-us-east-1"
+SCALED = "scaling: {min: 1, max: 4, invocations_per_instance: 600, gpu_utilization: 60, scale_in: 10m}\n"
+
+
+def only(template: Template, kind: str) -> dict[str, Any]:
+    (resource,) = template.find_resources(kind).values()
+    return dict(resource)
+
+
+def statements(template: Template) -> dict[str, dict[str, Any]]:
+    policy = only(template, "AWS::IAM::Policy")["Properties"]["PolicyDocument"]
+    return {statement["Sid"]: statement for statement in policy["Statement"]}
+
+
+class TestArtifactBucket:
+    def test_it_is_encrypted_versioned_private_and_logged(self, template: Synth) -> None:
+        template("", "triton-fleet-dev").has_resource_properties(
+            "AWS::S3::Bucket",
+            {
+                "BucketName": BUCKET,
+                "BucketEncryption": Match.any_value(),
+                "VersioningConfiguration": {"Status": "Enabled"},
+                "PublicAccessBlockConfiguration": {
+                    "BlockPublicAcls": True,
+                    "BlockPublicPolicy": True,
+                    "IgnorePublicAcls": True,
+                    "RestrictPublicBuckets": True,
+                },
+                "LoggingConfiguration": Match.any_value(),
+            },
+        )
+
+    def test_it_outlives_its_stack(self, template: Synth) -> None:
+        kept = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
+        template("", "triton-fleet-dev").all_resources("AWS::S3::Bucket", kept)
+
+    def test_it_refuses_all_access_without_tls(self, template: Synth) -> None:
+        template("", "triton-fleet-dev").has_resource_properties(
+            "AWS::S3::BucketPolicy",
+            {
+                "PolicyDocument": {
+                    "Statement": Match.array_with(
+                        [
+                            Match.object_like(
+                                {
+                                    "Effect": "Deny",
+                                    "Action": "s3:*",
+                                    "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+                                }
+                            )
+                        ]
+                    )
+                }
+            },
+        )
+
+    def test_an_upload_that_broke_off_is_cleaned_up(self, template: Synth) -> None:
+        rule = {"AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 7}}
+        template("", "triton-fleet-dev").has_resource_properties(
+            "AWS::S3::Bucket",
+            {"LifecycleConfiguration": {"Rules": Match.array_with([Match.object_like(rule)])}},
+        )
+
+
+class TestEndpointRole:
+    def test_only_sagemaker_in_this_account_assumes_it(self, template: Synth) -> None:
+        (trust,) = only(template(), "AWS::IAM::Role")["Properties"]["AssumeRolePolicyDocument"]["Statement"]
+        assert trust["Principal"] == {"Service": "sagemaker.amazonaws.com"}
+        assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": "111122223333"}}
+
+    def test_it_reads_the_endpoints_own_archives_and_no_others(self, template: Synth) -> None:
+        granted = statements(template())
+        assert granted["ReadArchives"]["Action"] == "s3:GetObject"
+        assert granted["ReadArchives"]["Resource"] == f"arn:aws:s3:::{BUCKET}/endpoints/sentences/*"
+        assert granted["ListArchives"]["Condition"] == {
+            "StringLike": {"s3:prefix": ["endpoints/sentences/*"]}
+        }
+
+    def test_it_pulls_from_the_account_that_really_keeps_the_image(
+        self, template: Synth, folder: FleetFolder
+    ) -> None:
+        folder.write("environments/dev.yaml", ENVIRONMENT.replace("us-east-1", "af-south-1"))
+        repository = "arn:aws:ecr:af-south-1:626614931356:repository/sagemaker-tritonserver"
+        assert statements(template())["PullImage"]["Resource"] == repository
+
+    def test_it_writes_to_the_endpoints_own_logs_and_namespace(self, template: Synth) -> None:
+        granted = statements(template())
+        group = "arn:aws:logs:us-east-1:111122223333:log-group:"
+        assert granted["WriteLogs"]["Resource"] == [
+            f"{group}/aws/sagemaker/Endpoints/sentences",
+            f"{group}/aws/sagemaker/Endpoints/sentences:*",
+            f"{group}/triton-fleet/sentences/metrics",
+            f"{group}/triton-fleet/sentences/metrics:*",
+        ]
+        namespace = {"StringEquals": {"cloudwatch:namespace": "TritonFleet/sentences"}}
+        assert granted["PublishTritonMetrics"]["Condition"] == namespace
+
+    def test_only_what_knows_no_resource_is_granted_on_all(self, template: Synth) -> None:
+        everywhere = {
+            sid for sid, statement in statements(template()).items() if statement["Resource"] == "*"
+        }
+        assert everywhere == {"LogInToRegistry", "PublishTritonMetrics"}
+        plain = statements(template("metrics: {triton: false}\n"))
+        assert "PublishTritonMetrics" not in plain
+
+    def test_in_china_everything_is_of_that_partition(self, template: Synth, folder: FleetFolder) -> None:
+        folder.write("environments/dev.yaml", ENVIRONMENT.replace("us-east-1", "cn-north-1"))
+        granted = statements(template())
+        assert "arn:aws:" not in json.dumps(granted)
+        assert granted["PullImage"]["Resource"].startswith("arn:aws-cn:ecr:cn-north-1:727897471807:")
+
+
+class TestTritonModel:
+    def test_it_names_image_archive_and_environment(self, template: Synth) -> None:
+        template("container: {thread_count: 16}\n").has_resource_properties(
+            "AWS::SageMaker::Model",
+            {
+                "PrimaryContainer": {
+                    "Image": "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3",
+                    "Mode": "SingleModel",
+                    "ModelDataUrl": f"s3://{BUCKET}/endpoints/sentences/{'a' * 64}.tar.gz",
+                    "Environment": Match.object_like(
+                        {
+                            "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME": "embed",
+                            "SAGEMAKER_TRITON_THREAD_COUNT": "16",
+                        }
+                    ),
+                }
+            },
+        )
+
+    def test_it_has_no_name_of_ours_and_so_can_be_replaced(self, template: Synth) -> None:
+        assert "ModelName" not in only(template(), "AWS::SageMaker::Model")["Properties"]
+
+    def test_it_waits_for_the_roles_permissions(self, template: Synth) -> None:
+        made = template()
+        (policy,) = made.find_resources("AWS::IAM::Policy")
+        assert policy in only(made, "AWS::SageMaker::Model")["DependsOn"]
+
+
+class TestTritonEndpoint:
+    def test_the_variant_has_the_instance_the_driver_and_the_timeouts(self, template: Synth) -> None:
+        template("timeouts: {startup: 15m}\n").has_resource_properties(
+            "AWS::SageMaker::EndpointConfig",
+            {
+                "ProductionVariants": [
+                    Match.object_like(
+                        {
+                            "VariantName": "AllTraffic",
+                            "InstanceType": "ml.g5.xlarge",
+                            "InitialInstanceCount": 1,
+                            "InferenceAmiVersion": "al2-ami-sagemaker-inference-gpu-3-1",
+                            "ContainerStartupHealthCheckTimeoutInSeconds": 900,
+                            "ModelDataDownloadTimeoutInSeconds": 600,
+                        }
+                    )
+                ],
+                "MetricsConfig": {"EnableDetailedObservability": False, "EnableEnhancedMetrics": False},
+                "EndpointConfigName": Match.absent(),
+            },
+        )
+
+    def test_only_the_endpoint_has_a_fixed_name(self, template: Synth) -> None:
+        template().has_resource_properties("AWS::SageMaker::Endpoint", {"EndpointName": "sentences"})
+
+    def test_a_scaled_endpoint_keeps_its_instances_when_it_is_updated(self, template: Synth) -> None:
+        scaled = only(template(SCALED), "AWS::SageMaker::Endpoint")["Properties"]
+        kinds = [kept["VariantPropertyType"] for kept in scaled["ExcludeRetainedVariantProperties"]]
+        assert scaled["RetainAllVariantProperties"] is True
+        assert kinds == ["DataCaptureConfig", "DesiredWeight"]
+        plain = only(template(), "AWS::SageMaker::Endpoint")["Properties"]
+        assert "RetainAllVariantProperties" not in plain
+
+    def test_raw_properties_reach_the_template(self, template: Synth) -> None:
+        made = template("cloudformation: {EndpointConfig: {ProductionVariants.0.EnableSSMAccess: false}}\n")
+        (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        assert variant["EnableSSMAccess"] is False
+        assert variant["InstanceType"] == "ml.g5.xlarge"
+
+
+class TestEndpointScaling:
+    def test_capacity_is_of_the_endpoints_variant(self, template: Synth) -> None:
+        target = only(template(SCALED), "AWS::ApplicationAutoScaling::ScalableTarget")["Properties"]
+        assert (target["MinCapacity"], target["MaxCapacity"]) == (1, 4)
+        assert target["ScalableDimension"] == "sagemaker:variant:DesiredInstanceCount"
+        assert target["ResourceId"]["Fn::Join"][1][2] == "/variant/AllTraffic"
+        assert "RoleARN" not in target
+
+    def test_each_target_is_tracked_with_its_cooldowns(self, template: Synth) -> None:
+        policies = template(SCALED).find_resources("AWS::ApplicationAutoScaling::ScalingPolicy").values()
+        tracked = {
+            policy["Properties"]["PolicyName"]: policy["Properties"][
+                "TargetTrackingScalingPolicyConfiguration"
+            ]
+            for policy in policies
+        }
+        assert tracked["InvocationsPerInstance"] == {
+            "PredefinedMetricSpecification": {
+                "PredefinedMetricType": "SageMakerVariantInvocationsPerInstance"
+            },
+            "TargetValue": 600,
+            "ScaleInCooldown": 600,
+            "ScaleOutCooldown": 200,
+        }
+        gpu = tracked["GpuUtilization"]["CustomizedMetricSpecification"]
+        assert (gpu["Namespace"], gpu["MetricName"]) == ("/aws/sagemaker/Endpoints", "GPUUtilization")
+        assert (gpu["Statistic"], gpu["Unit"]) == ("Average", "Percent")
+        assert [dimension["Name"] for dimension in gpu["Dimensions"]] == ["EndpointName", "VariantName"]
+
+    def test_a_target_that_is_not_wanted_is_not_tracked(self, template: Synth) -> None:
+        made = template("scaling: {min: 1, max: 2, gpu_utilization: 60}\n")
+        made.resource_count_is("AWS::ApplicationAutoScaling::ScalingPolicy", 1)
+        template().resource_count_is("AWS::ApplicationAutoScaling::ScalableTarget", 0)
+
+
+class TestEndpointDashboard:
+    def body(self, template: Template) -> str:
+        joined = only(template, "AWS::CloudWatch::Dashboard")["Properties"]["DashboardBody"]["Fn::Join"][1]
+        return "".join(part if isinstance(part, str) else "ENDPOINT" for part in joined)
+
+    def test_sagemakers_metrics_have_the_endpoints_dimensions(self, template: Synth) -> None:
+        widgets = json.loads(self.body(template()))["widgets"]
+        plain = [m for w in widgets for m in w["properties"]["metrics"] if len(m) > 1]
+        named = {(metric[0], metric[1]) for metric in plain}
+        assert ("AWS/SageMaker", "ModelLatency") in named
+        assert ("/aws/sagemaker/Endpoints", "GPUMemoryUtilization") in named
+        assert {tuple(metric[2:6]) for metric in plain} == {
+            ("EndpointName", "ENDPOINT", "VariantName", "AllTraffic")
+        }
+
+    def test_tritons_metrics_are_searched_in_the_endpoints_namespace(self, template: Synth) -> None:
+        body = self.body(template())
+        assert r"Namespace=\"TritonFleet/sentences\" MetricName=\"nv_inference_queue_duration_us\"" in body
+        assert "nv_inference" not in self.body(template("metrics: {triton: false}\n"))

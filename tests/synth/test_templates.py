@@ -1,0 +1,156 @@
+"""What holds for every template of every environment that is shipped."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aws_cdk import App, Stack, Validations
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from cdk_nag import AwsSolutionsChecks
+
+from fleet.spec.project import endpoint_names
+from fleet_folder import ROOT, FleetFolder
+from triton_endpoints.acknowledgements import acknowledge_wildcards
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """What synth wrote for one environment."""
+
+    environment: str
+    folder: Path
+
+    @property
+    def foundation(self) -> str:
+        return f"triton-fleet-{self.environment}"
+
+    @property
+    def templates(self) -> dict[str, str]:
+        suffix = ".template.json"
+        return {file.name.removesuffix(suffix): file.read_text() for file in self.folder.glob(f"*{suffix}")}
+
+    @property
+    def artifacts(self) -> dict[str, Any]:
+        return dict(json.loads((self.folder / "manifest.json").read_text())["artifacts"])
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        return {file.name: file.read_bytes() for file in self.folder.iterdir() if file.is_file()}
+
+
+def synth(folder: Path, environment: str, *context: str) -> subprocess.CompletedProcess[str]:
+    """Run app.py as the CDK CLI does, with nothing of the user's own environment but PATH."""
+    settings = dict(pair.split("=", 1) for pair in (f"env={environment}", *context))
+    shipped = json.loads((ROOT / "cdk.json").read_text())["context"]
+    variables = {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "CDK_OUTDIR": str(folder),
+        "CDK_CONTEXT_JSON": json.dumps({**shipped, **settings}),
+        "HOME": str(folder.parent),
+    }
+    command = [sys.executable, str(ROOT / "app.py")]
+    return subprocess.run(command, env=variables, cwd="/", capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module", params=["dev", "staging", "prod"])
+def assembly(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Assembly:
+    """The cloud assembly of one shipped environment."""
+    made = Assembly(request.param, tmp_path_factory.mktemp(request.param) / "cdk.out")
+    done = synth(made.folder, made.environment)
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+def test_cfn_lint_finds_no_error(assembly: Assembly) -> None:
+    templates = sorted(str(file) for file in assembly.folder.glob("*.template.json"))
+    command = [str(Path(sys.executable).parent / "cfn-lint"), "--non-zero-exit-code", "error", *templates]
+    linted = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert linted.returncode == 0, linted.stdout
+
+
+def test_each_endpoint_has_its_own_stack_beside_foundation(assembly: Assembly) -> None:
+    endpoints = {f"{assembly.foundation}-{name}" for name in endpoint_names(ROOT)}
+    assert set(assembly.templates) == {assembly.foundation} | endpoints
+
+
+def test_no_stack_exports_or_imports_anything(assembly: Assembly) -> None:
+    for template in assembly.templates.values():
+        assert "Fn::ImportValue" not in template
+        assert not [
+            output for output in json.loads(template).get("Outputs", {}).values() if "Export" in output
+        ]
+
+
+def test_endpoint_stacks_depend_on_no_other_stack(assembly: Assembly) -> None:
+    for name in assembly.templates:
+        assert not set(assembly.templates) & set(assembly.artifacts[name].get("dependencies", []))
+
+
+def test_foundation_alone_is_protected_against_being_deleted(assembly: Assembly) -> None:
+    stacks = {name: assembly.artifacts[name]["properties"] for name in assembly.templates}
+    protected = [name for name, properties in stacks.items() if properties.get("terminationProtection")]
+    assert protected == [assembly.foundation]
+
+
+def test_synth_twice_gives_the_same_bytes(tmp_path: Path) -> None:
+    first, second = (Assembly("dev", tmp_path / name) for name in ("first", "second"))
+    for assembly in (first, second):
+        assert synth(assembly.folder, assembly.environment).returncode == 0
+    assert first.files == second.files
+
+
+def test_the_selected_endpoints_alone_are_built_and_foundation_does_not_notice(
+    assembly: Assembly, tmp_path: Path
+) -> None:
+    name = endpoint_names(ROOT)[0]
+    selected = Assembly(assembly.environment, tmp_path / "cdk.out")
+    done = synth(selected.folder, selected.environment, f"endpoints={name}")
+    assert done.returncode == 0, done.stderr
+    assert set(selected.templates) == {assembly.foundation, f"{assembly.foundation}-{name}"}
+    assert selected.templates.items() <= assembly.templates.items()
+
+
+@pytest.mark.parametrize(
+    ("context", "said"),
+    [
+        ({"environment": "qa"}, "FL120: there is no environment 'qa'"),
+        ({"environment": ""}, "FL120: no environment was named"),
+        ({"environment": "dev", "endpoints": "nope"}, "FL120: there is no endpoint 'nope'"),
+    ],
+)
+def test_wrong_input_ends_synth_with_a_finding_and_no_traceback(
+    tmp_path: Path, context: dict[str, str], said: str
+) -> None:
+    endpoints = [f"endpoints={context['endpoints']}"] if "endpoints" in context else []
+    done = synth(tmp_path / "cdk.out", context["environment"], *endpoints)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_wildcard_that_nobody_reasoned_about_stops_synth() -> None:
+    app = App()
+    Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    stack = Stack(app, "Stack")
+    role = iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
+    statement = iam.PolicyStatement(actions=["s3:GetObject"], resources=["arn:aws:s3:::bucket/*"])
+    policy = iam.Policy(stack, "Policy", roles=[role], statements=[statement])
+    acknowledge_wildcards(policy)
+    with pytest.raises(RuntimeError, match="ValidationFailed|Validation failed"):
+        app.synth()
+
+
+def test_a_bucket_that_takes_plain_http_stops_synth(folder: FleetFolder) -> None:
+    app = App()
+    Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    s3.Bucket(Stack(app, "Stack"), "Bucket")
+    with pytest.raises(RuntimeError, match="ValidationFailed|Validation failed"):
+        app.synth()

@@ -1,0 +1,101 @@
+"""A lock says what an environment will run, whatever machine and day it is written on."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+from pathlib import Path
+from typing import IO, cast
+
+import pytest
+
+from fleet.artifacts.archive import DigestWriter, measure, write_tar
+from fleet.artifacts.lock import write_locks
+from fleet.findings import FindingsError
+from fleet.spec.project import load_lock, open_project
+from fleet_folder import FleetFolder
+
+
+@pytest.fixture
+def repository(folder: FleetFolder) -> Path:
+    """The model repository that the folder's spec points at."""
+    folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
+    folder.write("repository/embed/1/model.py", "x = 1\n")
+    (folder.root / "repository/ensemble/1").mkdir(parents=True)
+    return folder.root / "repository"
+
+
+def test_the_lock_holds_digest_size_and_models(folder: FleetFolder, repository: Path) -> None:
+    (file,) = write_locks(open_project(folder.root, "dev"))
+    archive = load_lock(file).archives["sentences"]
+    stream = measure(repository)
+    assert (archive.digest, archive.size) == (stream.digest, stream.size)
+    assert archive.models == ("embed", "ensemble")
+
+
+def test_an_unchanged_repository_leaves_the_lock_as_it_is(folder: FleetFolder, repository: Path) -> None:
+    write_locks(open_project(folder.root, "dev"))
+    assert write_locks(open_project(folder.root, "dev")) == []
+
+
+def test_times_modes_owners_and_hidden_files_do_not_change_the_digest(repository: Path) -> None:
+    before = measure(repository).digest
+    model = repository / "embed/1/model.py"
+    os.utime(model, (0, 0))
+    model.chmod(0o600)
+    (repository / "embed/.hidden").write_text("x")
+    (repository / "embed/1/__pycache__").mkdir()
+    (repository / "embed/1/__pycache__/model.pyc").write_text("x")
+    assert measure(repository).digest == before
+
+
+def test_content_and_names_change_the_digest(repository: Path) -> None:
+    digests = {measure(repository).digest}
+    (repository / "embed/1/model.py").write_text("x = 2\n")
+    digests.add(measure(repository).digest)
+    (repository / "embed/1/model.py").rename(repository / "embed/1/other.py")
+    digests.add(measure(repository).digest)
+    assert len(digests) == 3
+
+
+def test_the_repository_is_the_archives_root_and_empty_versions_survive(repository: Path) -> None:
+    packed = io.BytesIO()
+    write_tar(repository, DigestWriter(cast(IO[bytes], packed)))
+    packed.seek(0)
+    with tarfile.open(fileobj=packed) as tar:
+        names = tar.getnames()
+    assert names == [
+        "embed",
+        "embed/config.pbtxt",
+        "embed/1",
+        "embed/1/model.py",
+        "ensemble",
+        "ensemble/1",
+    ]
+
+
+def test_a_model_whose_files_were_not_made_is_not_locked(folder: FleetFolder, repository: Path) -> None:
+    (repository / "ensemble/1").rmdir()
+    with pytest.raises(FindingsError, match="FL404: model 'ensemble' has no version directory"):
+        write_locks(open_project(folder.root, "dev"))
+
+
+def test_a_models_folder_in_place_of_a_repository_is_refused(folder: FleetFolder, repository: Path) -> None:
+    (repository / "config.pbtxt").write_text("")
+    with pytest.raises(FindingsError, match="FL402: config.pbtxt lies at the root"):
+        write_locks(open_project(folder.root, "dev"))
+
+
+def test_links_are_not_packed(repository: Path) -> None:
+    (repository / "embed/1/weights").symlink_to("/etc/hostname")
+    with pytest.raises(FindingsError, match="FL403"):
+        measure(repository)
+
+
+def test_a_missing_repository_is_told_and_no_lock_is_written(folder: FleetFolder) -> None:
+    lock = folder.root / "locks/dev/sentences.lock.yaml"
+    lock.unlink()
+    with pytest.raises(FindingsError, match="FL401"):
+        write_locks(open_project(folder.root, "dev"))
+    assert not lock.exists()

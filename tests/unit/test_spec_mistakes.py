@@ -1,0 +1,181 @@
+"""Every mistake in a YAML file is a finding at its line that says what was found and what is allowed."""
+
+from __future__ import annotations
+
+import pytest
+
+from fleet_folder import ENVIRONMENT, SPEC, FleetFolder
+
+
+def said(folder: FleetFolder, *arguments: str) -> list[str]:
+    return [
+        f"{f.file.name if f.file else ''}:{f.line} {f.code} {f.message} | {f.hint}"
+        for f in folder.findings(*arguments)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ("scalling: {}", "sentences.yaml:6 FL110 unknown key `scalling` | did you mean `scaling`?"),
+        (
+            "container: {thread_cuont: 2}",
+            "sentences.yaml:6 FL110 unknown key `container.thread_cuont` | did you mean `thread_count`?",
+        ),
+        (
+            "triton: '25.04'",
+            "sentences.yaml:6 FL102 the key `triton` is given twice; it stands in line 2 already",
+        ),
+        ("default_model: &a x", None),
+        ("environment: {A: &a b, C: *a}", "sentences.yaml:6 FL104 aliases are not read"),
+        ("environment: {A: !!python/name:os.system x}", "sentences.yaml:6 FL101 this is no plain value"),
+        ("2026-01-01: x", "sentences.yaml:6 FL103 a key must be text"),
+        ("scaling: {min: 1}", "sentences.yaml:6 FL111 the key `scaling.max` is missing"),
+        (
+            "scaling: {min: 0, max: 2, gpu_utilization: 60}",
+            "sentences.yaml:6 FL112 `scaling.min` is 0: input should be greater than or equal to 1",
+        ),
+        (
+            "scaling: {min: 3, max: 2, gpu_utilization: 60}",
+            "sentences.yaml:6 FL112 `scaling`: `min` is 3 and `max` is 2: `min` must not exceed `max`",
+        ),
+        ("scaling: {min: 1, max: 2}", "sentences.yaml:6 FL112 `scaling`: nothing to scale on"),
+        (
+            "scaling: {min: 1, max: 2, gpu_utilization: 60, scale_in: 600}",
+            "sentences.yaml:6 FL112 `scaling.scale_in` is 600: write a whole number and a unit",
+        ),
+        (
+            "timeouts: {startup: 2h}",
+            'sentences.yaml:6 FL112 `timeouts.startup` is "2h": input should be less',
+        ),
+        ("container: {log_verbose: 'yes'}", "sentences.yaml:6 FL112 `container.log_verbose`"),
+        ("environment: {A: 1}", "sentences.yaml:6 FL112 `environment.A` is 1: it must be text"),
+        ("environment: {A: ''}", "FL112 `environment`: `A` is empty"),
+        ("environment: {SAGEMAKER_TRITON_LOG_INFO: 'false --x'}", "holds white space"),
+        ("environment: {SAGEMAKER_MULTI_MODEL: 'true'}", "choose `mode` instead"),
+        ("container: {additional_args: ['--a b']}", "FL112 `container.additional_args[0]`"),
+        ("mode: multi-model", "FL112 `mode` is \"multi-model\": input should be 'single'"),
+        (
+            "cloudformation: {Modell: {A: 1}}",
+            "FL208 `cloudformation` names 'Modell', which no endpoint has | did",
+        ),
+        (
+            "default_model: embedd",
+            "FL206 `default_model` is 'embedd', which the locked archive does not hold",
+        ),
+    ],
+)
+def test_a_mistaken_key_is_told_at_its_line(folder: FleetFolder, keys: str, expected: str | None) -> None:
+    folder.spec(keys)
+    found = said(folder)
+    if expected is None:
+        assert all("FL206" in line for line in found)
+    else:
+        assert len(found) == 1
+        assert expected in found[0]
+
+
+def test_a_number_where_text_is_meant_says_to_quote_it(folder: FleetFolder) -> None:
+    folder.spec(base=SPEC.replace('"25.04"', "25.04"))
+    assert "sentences.yaml:2 FL112 `triton` is 25.04: it must be text | put it in quotes" in said(folder)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("a: [1\nb: 2", "FL101"),
+        ("- a\n- b", "FL101"),
+        ("a: " + "[" * 50 + "]" * 50, "FL104"),
+        ("a: b: c", "FL101"),
+        ("a:\n\tx: 1", "FL101"),
+        ("a: 2026-13-45", "FL101"),
+        ("#" * (1 << 20) + "\n", "FL104"),
+    ],
+)
+def test_a_file_that_is_no_mapping_of_plain_values_is_refused(
+    folder: FleetFolder, text: str, code: str
+) -> None:
+    folder.write("model_specs/sentences.yaml", text)
+    assert [finding.code for finding in folder.findings()] == [code]
+
+
+def test_a_file_that_is_no_text_is_refused(folder: FleetFolder) -> None:
+    (folder.root / "model_specs" / "sentences.yaml").write_bytes(b"\xff\xfe\x00")
+    assert [finding.code for finding in folder.findings()] == ["FL101"]
+
+
+def test_an_empty_spec_lists_the_keys_it_needs(folder: FleetFolder) -> None:
+    folder.write("model_specs/sentences.yaml", "")
+    missing = {finding.message for finding in folder.findings()}
+    assert missing == {f"the key `{key}` is missing" for key in ("endpoint", "triton", "instance", "models")}
+
+
+def test_all_mistakes_of_all_files_come_in_one_run(folder: FleetFolder) -> None:
+    folder.environment("regoin: x\n")
+    folder.spec("scalling: {}\nmode: none\n")
+    folder.spec("instanc: {}\n", name="other")
+    folder.write("model_specs/third.yml", "")
+    places = {(f.file.name, f.line, f.code) for f in folder.findings() if f.file}
+    assert places == {
+        ("dev.yaml", 4, "FL110"),
+        ("sentences.yaml", 6, "FL110"),
+        ("sentences.yaml", 7, "FL112"),
+        ("other.yaml", 6, "FL110"),
+        ("third.yml", None, "FL105"),
+    }
+
+
+def test_mistakes_of_one_spec_do_not_hide_what_another_resolves_to(folder: FleetFolder) -> None:
+    folder.spec(base=SPEC.replace("25.04", "25.09"))
+    folder.spec("scalling: {}\n", name="other")
+    assert {finding.code for finding in folder.findings()} >= {"FL110", "FL204"}
+
+
+def test_an_endpoint_is_called_as_its_file(folder: FleetFolder) -> None:
+    folder.spec(name="others")
+    assert (
+        "FL113 `endpoint` is 'sentences' in a file called others.yaml | write `endpoint: others`"
+        in said(folder)[0]
+    )
+
+
+def test_an_environment_is_called_as_its_file(folder: FleetFolder) -> None:
+    folder.write("environments/prod.yaml", ENVIRONMENT)
+    assert "FL113 `environment` is 'dev' in a file called prod.yaml" in said(folder, "prod")[0]
+
+
+def test_an_unknown_environment_lists_the_known_ones(folder: FleetFolder) -> None:
+    folder.environment(name="prod")
+    assert "FL120 there is no environment 'qa' | known: dev, prod" in said(folder, "qa")[0]
+    assert "FL120 there is no environment 'prd' | did you mean `prod`?" in said(folder, "prd")[0]
+    assert "FL120 no environment was named | known: dev, prod" in said(folder, "")[0]
+
+
+def test_an_unknown_endpoint_lists_the_known_ones(folder: FleetFolder) -> None:
+    assert "FL120 there is no endpoint 'images' | known: sentences" in said(folder, "dev", "images")[0]
+
+
+def test_overrides_of_an_endpoint_without_a_spec_are_told(folder: FleetFolder) -> None:
+    folder.environment("overrides: {sentence: {triton: '24.09'}}\n")
+    assert (
+        "dev.yaml:4 FL120 `overrides` names an endpoint without a spec: 'sentence' | did" in said(folder)[0]
+    )
+
+
+def test_a_mistake_in_an_override_is_told_in_the_environments_file(folder: FleetFolder) -> None:
+    folder.environment("overrides:\n  sentences:\n    instance: {count: 0}\n")
+    assert said(folder)[0].startswith("dev.yaml:6 FL112 `instance.count` is 0")
+
+
+def test_a_mistake_in_the_defaults_is_told_once_for_all_endpoints(folder: FleetFolder) -> None:
+    folder.environment("defaults:\n  containr: {}\n")
+    folder.spec(name="other", base=SPEC.replace("endpoint: sentences", "endpoint: other"))
+    assert [line for line in said(folder) if "containr" in line] == [
+        "dev.yaml:5 FL110 unknown key `containr` | did you mean `container`?"
+    ]
+
+
+def test_only_the_selected_endpoints_are_read(folder: FleetFolder) -> None:
+    folder.write("model_specs/broken.yaml", "a: [")
+    assert folder.findings("dev", "sentences") == []
+    assert [finding.code for finding in folder.findings()] == ["FL101"]

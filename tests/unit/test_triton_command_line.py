@@ -1,0 +1,165 @@
+"""The command line and the variables that the container's start script makes of the deployed Model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fleet.local.hosting import HostingError
+from fleet.local.triton.container import departures, server_environment, start_command
+from fleet.local.triton.runtime import TritonRuntime
+
+RUNTIME = TritonRuntime(
+    binary=Path("/triton/tritonserver"),
+    library_path=(Path("/triton/libs"), Path("/python/lib")),
+    backend_directory=Path("/cache/backends"),
+    cache_directory=Path("/triton/caches"),
+    python_bin=Path("/venv/bin"),
+    release="24.10",
+    server_version="2.51.0",
+)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "my models"
+    (folder / "bert").mkdir(parents=True)
+    return folder
+
+
+def _command(repository: Path, environment: dict[str, str], runtime: TritonRuntime = RUNTIME) -> list[str]:
+    return start_command(
+        runtime, repository, environment, sagemaker_port=1, metrics_port=2, grpc_port=3, shm_prefix="shm_"
+    )
+
+
+def test_without_variables_the_defaults_are_the_scripts(repository: Path) -> None:
+    assert _command(repository, {}) == [
+        "/triton/tritonserver",
+        "--allow-sagemaker=true",
+        "--allow-http=false",
+        "--model-control-mode=explicit",
+        f"--model-repository={repository}",
+        "--model-namespacing=true",
+        "--allow-grpc=false",
+        "--allow-metrics=false",
+        "--log-verbose=true",
+        "--backend-config=python,shm-default-byte-size=16777216",
+        "--backend-config=python,shm-growth-byte-size=1048576",
+        "--load-model=bert",
+        "--sagemaker-port=1",
+        "--metrics-address=127.0.0.1",
+        "--metrics-port=2",
+        "--grpc-address=127.0.0.1",
+        "--grpc-port=3",
+        "--backend-directory=/cache/backends",
+        "--cache-directory=/triton/caches",
+        "--backend-config=python,shm-region-prefix-name=shm_",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "option"),
+    [
+        ("DISABLE_MODEL_NAMESPACING", "false", "--model-namespacing=false"),
+        ("DISABLE_MODEL_NAMESPACING", "true", "--model-namespacing=true"),
+        ("ALLOW_GRPC", "true", "--allow-grpc=true"),
+        ("ALLOW_METRICS", "true", "--allow-metrics=true"),
+        ("BUFFER_MANAGER_THREAD_COUNT", "0", "--buffer-manager-thread-count=0"),
+        ("THREAD_COUNT", "16", "--sagemaker-thread-count=16"),
+        ("LOG_VERBOSE", "false", "--log-verbose=false"),
+        ("LOG_INFO", "false", "--log-info=false"),
+        ("LOG_WARNING", "false", "--log-warning=false"),
+        ("LOG_ERROR", "false", "--log-error=false"),
+        ("SHM_DEFAULT_BYTE_SIZE", "33554432", "--backend-config=python,shm-default-byte-size=33554432"),
+        ("SHM_GROWTH_BYTE_SIZE", "2097152", "--backend-config=python,shm-growth-byte-size=2097152"),
+        ("TENSORFLOW_VERSION", "2", "--backend-config=tensorflow,version=2"),
+        ("ADDITIONAL_ARGS", "--cache-config=local,size=9", "--cache-config=local,size=9"),
+    ],
+)
+def test_each_variable_becomes_its_option_once(
+    repository: Path, variable: str, value: str, option: str
+) -> None:
+    command = _command(repository, {f"SAGEMAKER_TRITON_{variable}": value})
+    stem = option.rpartition("=")[0] + "="
+    assert [each for each in command if each.startswith(stem)] == [option]
+
+
+def test_an_empty_variable_counts_as_unset(repository: Path) -> None:
+    assert _command(repository, {"SAGEMAKER_TRITON_LOG_VERBOSE": ""}) == _command(repository, {})
+
+
+def test_additional_arguments_are_split_at_white_space_and_come_before_the_model(repository: Path) -> None:
+    command = _command(
+        repository, {"SAGEMAKER_TRITON_ADDITIONAL_ARGS": " --load-model=vae\t--exit-timeout-secs=5 "}
+    )
+    place = command.index("--load-model=vae")
+    assert command[place : place + 3] == ["--load-model=vae", "--exit-timeout-secs=5", "--load-model=bert"]
+
+
+def test_white_space_in_any_value_begins_a_new_option_as_in_the_unquoted_script(repository: Path) -> None:
+    command = _command(repository, {"SAGEMAKER_TRITON_LOG_INFO": "false --load-model=vae"})
+    assert "--log-info=false" in command
+    assert "--load-model=vae" in command
+
+
+@pytest.mark.parametrize(
+    "variable",
+    [
+        "SAGEMAKER_BIND_TO_PORT",
+        "SAGEMAKER_SAFE_PORT_RANGE",
+        "SAGEMAKER_TRITON_METRICS_PORT",
+        "SAGEMAKER_TRITON_GRPC_PORT",
+        "SAGEMAKER_TRITON_MODEL_LOAD_GPU_LIMIT",
+        "SAGEMAKER_TRITON_PUBLISH_METRICS_TO_CLOUDWATCH",
+    ],
+)
+def test_what_this_machine_decides_itself_is_not_passed_on_but_said(repository: Path, variable: str) -> None:
+    environment = {variable: "8090"}
+    assert _command(repository, environment) == _command(repository, {})
+    (said,) = departures(environment)
+    assert said.startswith(f"{variable}=8090: ")
+
+
+def test_nothing_is_said_about_variables_that_are_followed() -> None:
+    assert departures({"SAGEMAKER_TRITON_ALLOW_METRICS": "true", "SAGEMAKER_TRITON_GRPC_PORT": ""}) == []
+
+
+def test_generate_is_refused_by_a_triton_that_would_silently_infer(repository: Path) -> None:
+    environment = {"SAGEMAKER_TRITON_INFERENCE_TYPE": "generate"}
+    with pytest.raises(HostingError, match=r"generate needs Triton 25\.03; this machine has 24\.10"):
+        _command(repository, environment)
+    assert _command(repository, environment, replace(RUNTIME, release="25.04"))
+
+
+def test_the_server_knows_which_model_invocations_ask_and_finds_its_programs(repository: Path) -> None:
+    variables = server_environment(RUNTIME, repository, {"MY_SETTING": "1", "PATH": "/nowhere"})
+    assert variables["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"] == "bert"
+    assert variables["MY_SETTING"] == "1"
+    assert variables["PATH"].startswith("/venv/bin:")
+    assert variables["LD_LIBRARY_PATH"] == "/triton/libs:/python/lib"
+
+
+def test_nothing_of_this_machines_environment_reaches_the_server(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    assert "AWS_SECRET_ACCESS_KEY" not in server_environment(RUNTIME, repository, {})
+
+
+@pytest.mark.parametrize(
+    ("given", "seen"),
+    [
+        ({}, None),
+        ({"OVERRIDE_PING_MODE": "live"}, None),
+        ({"PING_MODE": "live"}, "ready"),
+        ({"PING_MODE": "ready", "OVERRIDE_PING_MODE": "live"}, "live"),
+    ],
+)
+def test_the_ping_mode_changes_only_where_the_variable_was_exported_before(
+    repository: Path, given: dict[str, str], seen: str | None
+) -> None:
+    environment = {f"SAGEMAKER_TRITON_{key}": value for key, value in given.items()}
+    assert server_environment(RUNTIME, repository, environment).get("SAGEMAKER_TRITON_PING_MODE") == seen

@@ -1,0 +1,75 @@
+"""Where there is no Triton, the reason and the way out are said."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from fleet.findings import CannotRunError
+from fleet.local.triton.libraries import LIBPYTHON, check_starts, linker_error
+from fleet.local.triton.runtime import find_runtime
+
+
+@pytest.mark.parametrize(
+    ("system", "machine"), [("Darwin", "arm64"), ("Windows", "AMD64"), ("Linux", "ppc64le")]
+)
+def test_another_platform_is_told_which_ones_have_triton_and_what_works_without(
+    system: str, machine: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(platform, "system", lambda: system)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    with pytest.raises(CannotRunError) as caught:
+        find_runtime(tmp_path)
+    assert caught.value.problem == f"there is no Triton for {system} {machine}"
+    assert "x86_64 and aarch64" in caught.value.remedy
+    assert "synth and every test that is not marked `triton` work here" in caught.value.remedy
+
+
+def test_a_missing_wheel_is_named_with_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def missing(name: str) -> metadata.Distribution:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(platform, "system", lambda: "Linux")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(metadata, "distribution", missing)
+    with pytest.raises(CannotRunError) as caught:
+        find_runtime(tmp_path)
+    assert caught.value.remedy == "pip install --no-deps nvidia-pytriton==0.7.0"
+
+
+def test_a_missing_libpython_is_named_with_its_debian_package() -> None:
+    error = linker_error(
+        "triton_python_backend_stub",
+        f"/x/triton_python_backend_stub: error while loading shared libraries: {LIBPYTHON}.so.1.0: cannot open"
+        " shared object file: No such file or directory\n",
+    )
+    assert f"{LIBPYTHON}.so.1.0: cannot open shared object file" in error.problem
+    assert f"apt install {LIBPYTHON}" in error.remedy
+
+
+def test_a_glibc_that_is_too_old_is_named_with_the_systems_that_have_a_newer_one() -> None:
+    error = linker_error("tritonserver", "tritonserver: /lib/libc.so.6: version `GLIBC_2.34' not found\n")
+    assert "GLIBC_2.34" in error.problem
+    assert "Ubuntu 22.04" in error.remedy
+
+
+def test_a_program_that_the_linker_cannot_start_is_no_program(tmp_path: Path) -> None:
+    program = tmp_path / "stub"
+    program.write_text(
+        "#!/bin/sh\necho 'stub: error while loading shared libraries: libx.so: none' >&2\nexit 127\n"
+    )
+    program.chmod(0o755)
+    with pytest.raises(CannotRunError, match=r"stub of Triton does not start: .*libx\.so"):
+        check_starts([str(program)], ())
+
+
+def test_a_program_that_only_complains_about_its_arguments_was_started(tmp_path: Path) -> None:
+    program = tmp_path / "stub"
+    program.write_text("#!/bin/sh\necho 'Expected 9 arguments' >&2\nexit 1\n")
+    program.chmod(0o755)
+    check_starts([str(program)], ())

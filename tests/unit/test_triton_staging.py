@@ -1,0 +1,129 @@
+"""The staged copy of a repository: what is rewritten for a machine without a GPU, and what is left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fleet.local.triton.staging import stage
+
+
+def _staged(folder: Path, config: str) -> tuple[str, list[str]]:
+    """The staged config.pbtxt on one line, and what is said about it."""
+    source = folder / "repository" / "bert"
+    source.mkdir(parents=True)
+    (source / "config.pbtxt").write_text(config)
+    rewrites = stage(folder / "repository", folder / "staged")
+    text = (folder / "staged" / "bert" / "config.pbtxt").read_text()
+    return " ".join(text.split()), [str(rewrite) for rewrite in rewrites]
+
+
+@pytest.mark.parametrize(
+    ("was", "became"),
+    [
+        ("kind: KIND_GPU", "count: 1 kind: KIND_CPU"),
+        ("count: 2 kind: KIND_GPU", "count: 2 kind: KIND_CPU"),
+        ("count: 1 kind: KIND_GPU gpus: [ 0, 1 ]", "count: 1 kind: KIND_CPU"),
+        ("gpus: 0", "count: 1 kind: KIND_CPU"),
+        ('kind: KIND_GPU profile: "0"', "count: 1 kind: KIND_CPU"),
+    ],
+)
+def test_an_instance_group_on_gpus_moves_to_the_cpu(tmp_path: Path, was: str, became: str) -> None:
+    text, said = _staged(tmp_path, f'backend: "python" instance_group [ {{ {was} }} ]')
+    assert f"instance_group {{ {became} }}" in text
+    (line,) = said
+    assert line.startswith("bert/config.pbtxt: instance_group { ")
+    assert line.endswith(f" -> instance_group {{ {became} }}")
+
+
+def test_each_of_several_instance_groups_is_looked_at(tmp_path: Path) -> None:
+    text, said = _staged(
+        tmp_path,
+        'backend: "python" instance_group [ { kind: KIND_CPU count: 3 }, { kind: KIND_GPU count: 0 } ]',
+    )
+    assert "instance_group { count: 3 kind: KIND_CPU } instance_group { count: 1 kind: KIND_CPU }" in text
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("backend", ['platform: "onnxruntime_onnx"', 'backend: "onnxruntime"'])
+def test_an_onnx_model_without_instance_group_gets_one_instance_and_not_tritons_two(
+    tmp_path: Path, backend: str
+) -> None:
+    text, said = _staged(tmp_path, backend)
+    assert "instance_group { count: 1 kind: KIND_CPU }" in text
+    assert said == ["bert/config.pbtxt: no instance_group -> instance_group { count: 1 kind: KIND_CPU }"]
+
+
+def test_gpu_accelerators_and_cuda_graphs_are_dropped_from_the_optimization(tmp_path: Path) -> None:
+    text, said = _staged(
+        tmp_path,
+        """
+        backend: "onnxruntime"
+        instance_group { kind: KIND_CPU }
+        optimization {
+          graph { level: 1 }
+          cuda { graphs: true }
+          execution_accelerators {
+            gpu_execution_accelerator: [ { name: "tensorrt" parameters { key: "precision_mode" value: "FP16" } } ]
+            cpu_execution_accelerator: [ { name: "openvino" } ]
+          }
+        }
+        """,
+    )
+    accelerators = 'execution_accelerators { cpu_execution_accelerator { name: "openvino" } }'
+    assert f"optimization {{ graph {{ level: 1 }} {accelerators} }}" in text
+    assert said == [
+        "bert/config.pbtxt: optimization { cuda { graphs: true } } -> dropped",
+        "bert/config.pbtxt: optimization { execution_accelerators { gpu_execution_accelerator: tensorrt } } -> dropped",
+    ]
+
+
+def test_an_optimization_of_which_nothing_is_left_goes_altogether(tmp_path: Path) -> None:
+    text, _ = _staged(
+        tmp_path,
+        'backend: "python" optimization { execution_accelerators { gpu_execution_accelerator { name: "tensorrt" } } }',
+    )
+    assert text == 'backend: "python"'
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        'backend: "python"  # as the author wrote it\n',
+        'platform: "ensemble"\n',
+        'backend: "python" instance_group { kind: KIND_MODEL }\n',
+        'backend: "python" instance_group { kind: KIND_CPU gpus: 0 }\n',
+        "instance_group { kind: KIND_GPU }\nno_such_field: 1\n",
+        "instance_group { kind: KIND_GPU\n",
+    ],
+)
+def test_a_config_that_needs_no_change_or_does_not_parse_keeps_its_bytes(tmp_path: Path, config: str) -> None:
+    _, said = _staged(tmp_path, config)
+    assert (tmp_path / "staged" / "bert" / "config.pbtxt").read_text() == config
+    assert said == []
+
+
+def test_the_original_stays_as_it_was_and_big_files_are_not_copied(tmp_path: Path) -> None:
+    source = tmp_path / "repository" / "bert"
+    (source / "1").mkdir(parents=True)
+    (source / "config.pbtxt").write_text('backend: "python" instance_group { kind: KIND_GPU }')
+    (source / "1" / "model.py").write_text("small")
+    (source / "1" / "weights.bin").write_bytes(bytes(2 * 1024 * 1024))
+    before = (source / "config.pbtxt").read_bytes()
+
+    stage(tmp_path / "repository", tmp_path / "staged")
+
+    copy = tmp_path / "staged" / "bert" / "1"
+    assert (source / "config.pbtxt").read_bytes() == before
+    assert (copy / "weights.bin").samefile(source / "1" / "weights.bin")
+    assert not (copy / "model.py").samefile(source / "1" / "model.py")
+    assert (copy / "model.py").read_text() == "small"
+
+
+def test_configurations_by_name_are_staged_too(tmp_path: Path) -> None:
+    configs = tmp_path / "repository" / "bert" / "configs"
+    configs.mkdir(parents=True)
+    (configs / "h100.pbtxt").write_text('backend: "python" instance_group { kind: KIND_GPU }')
+    (rewrite,) = stage(tmp_path / "repository", tmp_path / "staged")
+    assert rewrite.file == Path("bert/configs/h100.pbtxt")
