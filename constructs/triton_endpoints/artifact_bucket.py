@@ -7,6 +7,8 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 NONCURRENT_DAYS, UPLOAD_DAYS, LOG_DAYS = 90, 7, 365
+KEPT = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+"""Kept once it was deployed; a first deploy that failed leaves no bucket whose name the next one would meet."""
 
 
 class ArtifactBucket(Construct):
@@ -24,7 +26,7 @@ class ArtifactBucket(Construct):
             encryption=s3.BucketEncryption.S3_MANAGED,
             enforce_ssl=True,
             lifecycle_rules=[s3.LifecycleRule(expiration=Duration.days(LOG_DAYS))],
-            removal_policy=RemovalPolicy.RETAIN,
+            removal_policy=KEPT,
         )
         self.bucket = s3.Bucket(
             self,
@@ -41,5 +43,5 @@ class ArtifactBucket(Construct):
                     noncurrent_version_expiration=Duration.days(NONCURRENT_DAYS),
                 )
             ],
-            removal_policy=RemovalPolicy.RETAIN,
+            removal_policy=KEPT,
         )

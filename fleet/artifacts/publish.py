@@ -46,7 +46,8 @@ def _upload(s3: S3Client, endpoint: ResolvedEndpoint, repository: Path, key: str
             write_tar(repository, stream)
         if stream.digest != endpoint.artifact.digest:
             message = f"the repository is not what the lock of {endpoint.name!r} says: it changed since"
-            hint = f"run `fleet lock --env {endpoint.place.environment} {endpoint.name}` and review the change"
+            lock = f"fleet lock --env {endpoint.place.environment} {endpoint.name}"
+            hint = f"run `{lock}` and have the change reviewed"
             raise FindingsError([Finding(code="FL303", message=message, hint=hint, file=repository)])
         packed.seek(0)
         s3.upload_fileobj(packed, endpoint.artifact.bucket, key)

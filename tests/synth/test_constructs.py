@@ -44,8 +44,8 @@ class TestArtifactBucket:
             },
         )
 
-    def test_it_outlives_its_stack(self, template: Synth) -> None:
-        kept = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
+    def test_it_outlives_its_stack_but_not_a_first_deploy_that_failed(self, template: Synth) -> None:
+        kept = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
         template("", "triton-fleet-dev").all_resources("AWS::S3::Bucket", kept)
 
     def test_it_refuses_all_access_without_tls(self, template: Synth) -> None:

@@ -47,14 +47,14 @@ class Assembly:
 
 
 def synth(folder: Path, environment: str, *context: str) -> subprocess.CompletedProcess[str]:
-    """Run app.py as the CDK CLI does, with nothing of the user's own environment but PATH."""
+    """Run app.py as the CDK CLI does, with nothing of the user's own environment but PATH and HOME."""
     settings = dict(pair.split("=", 1) for pair in (f"env={environment}", *context))
     shipped = json.loads((ROOT / "cdk.json").read_text())["context"]
     variables = {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "CDK_OUTDIR": str(folder),
         "CDK_CONTEXT_JSON": json.dumps({**shipped, **settings}),
-        "HOME": str(folder.parent),
+        "HOME": os.environ["HOME"],
     }
     command = [sys.executable, str(ROOT / "app.py")]
     return subprocess.run(command, env=variables, cwd="/", capture_output=True, text=True, check=False)

@@ -91,8 +91,8 @@ def test_killing_the_process_that_started_the_group_ends_the_group(tmp_path: Pat
 import sys, threading
 from pathlib import Path
 from fleet.local.triton.process import ProcessGroup
-folder = Path(sys.argv[1])
-group = ProcessGroup(["/bin/sh", "-c", sys.argv[2]], {}, log=folder / "log", cwd=folder, shm_prefix="fleet_test_none_")
+folder, command = Path(sys.argv[1]), ["/bin/sh", "-c", sys.argv[2]]
+group = ProcessGroup(command, {}, log=folder / "log", cwd=folder, shm_prefix="fleet_test_none_")
 print(group.pid, flush=True)
 threading.Event().wait()
 """

@@ -65,25 +65,27 @@ def test_gpu_accelerators_and_cuda_graphs_are_dropped_from_the_optimization(tmp_
           graph { level: 1 }
           cuda { graphs: true }
           execution_accelerators {
-            gpu_execution_accelerator: [ { name: "tensorrt" parameters { key: "precision_mode" value: "FP16" } } ]
+            gpu_execution_accelerator {
+              name: "tensorrt"
+              parameters { key: "precision_mode" value: "FP16" }
+            }
             cpu_execution_accelerator: [ { name: "openvino" } ]
           }
         }
         """,
     )
+    place = "bert/config.pbtxt: optimization"
     accelerators = 'execution_accelerators { cpu_execution_accelerator { name: "openvino" } }'
     assert f"optimization {{ graph {{ level: 1 }} {accelerators} }}" in text
     assert said == [
-        "bert/config.pbtxt: optimization { cuda { graphs: true } } -> dropped",
-        "bert/config.pbtxt: optimization { execution_accelerators { gpu_execution_accelerator: tensorrt } } -> dropped",
+        f"{place} {{ cuda {{ graphs: true }} }} -> dropped",
+        f"{place} {{ execution_accelerators {{ gpu_execution_accelerator: tensorrt }} }} -> dropped",
     ]
 
 
 def test_an_optimization_of_which_nothing_is_left_goes_altogether(tmp_path: Path) -> None:
-    text, _ = _staged(
-        tmp_path,
-        'backend: "python" optimization { execution_accelerators { gpu_execution_accelerator { name: "tensorrt" } } }',
-    )
+    accelerators = 'execution_accelerators { gpu_execution_accelerator { name: "tensorrt" } }'
+    text, _ = _staged(tmp_path, f'backend: "python" optimization {{ {accelerators} }}')
     assert text == 'backend: "python"'
 
 

@@ -78,6 +78,7 @@ def _shortened(why: str, repository: Path) -> str:
 
 def _bad_options(log: str) -> list[str]:
     lines = [line for line in log.splitlines() if line.strip()]
-    if "unrecognized option" in lines[0]:
-        return [lines[0].partition(": ")[2]]
+    for line in lines:
+        if "unrecognized option" in line:
+            return [line.partition(": ")[2]]
     return [" ".join(line for line in lines[-2:] if not line.startswith("\t"))]

@@ -14,7 +14,7 @@ SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where POSIX shared memory lies 
 
 # Ends the group when the pipe breaks: that is when this very process is gone, even by SIGKILL. Linux's own
 # "signal on the parent's death" will not do: it takes the thread that started the child for the parent.
-_GUARD = 'read -r _; kill -9 -- "-$1"; rm -f -- "/dev/shm/$2"*'
+_GUARD = 'read -r _; kill -s KILL -- "-$1"; rm -f -- "/dev/shm/$2"*'
 
 
 class ProcessGroup:

@@ -1,0 +1,191 @@
+"""The whole loop: one YAML file, the real CDK CLI, an embedded AWS, a real Triton, boto3."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from botocore.exceptions import ClientError
+
+from clone import Clone, interrupt, make_clone
+from fleet.findings import CannotRunError
+from fleet.local.triton.runtime import find_runtime
+from minilm_reference import embed
+
+pytestmark = [pytest.mark.triton, pytest.mark.cdk]
+
+ENDPOINT = "sentence-embeddings"
+SENTENCES = ["A man is eating food.", "Someone has a meal.", "The weather is lovely today."]
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
+    try:
+        find_runtime(tmp_path_factory.mktemp("cache"))
+    except CannotRunError as error:
+        pytest.skip(str(error))
+    return make_clone(tmp_path_factory.mktemp("local") / "clone")
+
+
+@pytest.fixture(scope="module")
+def deployed(clone: Clone) -> Iterator[Clone]:
+    """The shipped endpoint, deployed."""
+    up = clone.fleet("local", "up")
+    assert up.returncode == 0, up.stderr
+    (clone.root / "up.txt").write_text(up.stdout)
+    yield clone
+    assert clone.fleet("local", "down").returncode == 0
+
+
+def request(sentences: list[str]) -> bytes:
+    tensor = {"name": "INPUT0", "shape": [len(sentences), 1], "datatype": "BYTES", "data": sentences}
+    return json.dumps({"inputs": [tensor]}).encode()
+
+
+def invoke(runtime: Any, body: bytes) -> np.ndarray[Any, np.dtype[np.float64]]:
+    answer = runtime.invoke_endpoint(EndpointName=ENDPOINT, ContentType="application/json", Body=body)
+    (output,) = json.loads(answer["Body"].read())["outputs"]
+    return np.array(output["data"]).reshape(output["shape"])
+
+
+def test_up_says_each_step_and_what_differs_from_sagemaker(deployed: Clone) -> None:
+    said = (deployed.root / "up.txt").read_text()
+    steps = [line.split("  ")[0] for line in said.splitlines() if line.startswith("✓")]
+    assert [step.split(":")[0] for step in steps] == [
+        "✓ files",
+        "✓ embedded AWS",
+        "✓ cdk synth",
+        "✓ cdk bootstrap",
+        "✓ cdk deploy triton-fleet-local",
+        "✓ publish sentence-embeddings",
+        "✓ cdk deploy triton-fleet-local-sentence-embeddings",
+    ]
+    assert "unlike SageMaker: image 25.04-py3: served by this machine's Triton 24.10, on CPU" in said
+    assert "unlike SageMaker: minilm/config.pbtxt: instance_group { kind: KIND_GPU } ->" in said
+
+
+def test_the_endpoint_is_in_service_as_it_was_declared(deployed: Clone) -> None:
+    sagemaker = deployed.client("sagemaker")
+    endpoint = sagemaker.describe_endpoint(EndpointName=ENDPOINT)
+    config = sagemaker.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
+    (variant,) = config["ProductionVariants"]
+    model = sagemaker.describe_model(ModelName=variant["ModelName"])["PrimaryContainer"]
+    assert (endpoint["EndpointStatus"], variant["InstanceType"]) == ("InService", "ml.g5.xlarge")
+    assert model["Environment"]["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"] == "ensemble"
+    assert model["ModelDataUrl"].startswith("s3://triton-fleet-local-123456789012-us-east-1/endpoints/")
+
+
+def test_the_deployed_endpoint_gives_the_embeddings_of_an_independent_computation(deployed: Clone) -> None:
+    answer = invoke(deployed.client("sagemaker-runtime"), request(SENTENCES))
+    assert answer.shape == (3, 384)
+    assert np.abs(answer - embed(SENTENCES)).max() <= 1e-4
+
+
+def test_fleet_invoke_prints_the_endpoints_answer(deployed: Clone) -> None:
+    (deployed.root / "body.json").write_bytes(request(["hello"]))
+    done = deployed.fleet("invoke", ENDPOINT, "--env", "local", "--body", "body.json")
+    assert json.loads(done.stdout)["outputs"][0]["shape"] == [1, 384]
+
+
+def test_the_endpoints_refusal_reaches_the_caller_as_a_model_error(deployed: Clone) -> None:
+    with pytest.raises(ClientError) as refused:
+        invoke(deployed.client("sagemaker-runtime"), request(["too many"] * 17))
+    said: Any = refused.value.response
+    assert (said["Error"]["Code"], said["OriginalStatusCode"]) == ("ModelError", 400)
+    assert "batch-size must be <= 16 for 'ensemble'" in said["OriginalMessage"]
+
+
+def test_status_and_logs_tell_of_the_endpoint(deployed: Clone) -> None:
+    assert "sentence-embeddings: ready" in deployed.fleet("local", "status").stdout
+    assert "Started Sagemaker HTTPService" in deployed.fleet("local", "logs", ENDPOINT).stdout
+    unknown = deployed.fleet("local", "logs", "nope")
+    assert unknown.returncode == 2
+    assert "logs: aws, cdk, sentence-embeddings, supervisor" in unknown.stderr
+
+
+def test_a_killed_triton_fails_calls_cleanly_and_later_calls_succeed(deployed: Clone) -> None:
+    runtime, body, stop = deployed.client("sagemaker-runtime"), request(SENTENCES), threading.Event()
+    codes: set[str] = set()
+
+    def call_until_stopped() -> None:
+        while not stop.is_set():
+            try:
+                invoke(runtime, body)
+            except ClientError as error:
+                codes.add(error.response["Error"]["Code"])
+
+    with ThreadPoolExecutor(4) as callers:
+        calls = [callers.submit(call_until_stopped) for _ in range(4)]
+        invoke(runtime, body)
+        (server,) = [each for each in deployed.processes("tritonserver") if each.name() == "tritonserver"]
+        server.send_signal(signal.SIGKILL)
+        server.wait(10)
+        wait_until_served_again(deployed)
+        stop.set()
+    assert [call.exception() for call in calls] == [None] * 4
+    assert codes == {"ModelError"}
+    assert np.abs(invoke(runtime, body) - embed(SENTENCES)).max() <= 1e-4
+    assert "restarted 1 times" in deployed.fleet("local", "status").stdout
+
+
+def wait_until_served_again(deployed: Clone) -> None:
+    pause = threading.Event()
+    for _ in range(600):
+        if "ready, restarted" in deployed.fleet("local", "status").stdout:
+            return
+        pause.wait(0.1)
+    raise AssertionError("Triton was not started again")
+
+
+def test_a_second_up_brings_a_change_to_the_running_endpoint(deployed: Clone) -> None:
+    sagemaker = deployed.client("sagemaker")
+    before = sagemaker.describe_endpoint(EndpointName=ENDPOINT)["EndpointConfigName"]
+    spec = deployed.root / "model_specs" / f"{ENDPOINT}.yaml"
+    spec.write_text(spec.read_text().replace("thread_count: 16", "thread_count: 4"))
+    assert deployed.fleet("local", "up").returncode == 0
+    after = sagemaker.describe_endpoint(EndpointName=ENDPOINT)
+    assert (after["EndpointStatus"], after["EndpointConfigName"] != before) == ("InService", True)
+    assert [each.name() for each in deployed.processes("tritonserver")].count("tritonserver") == 1
+    assert invoke(deployed.client("sagemaker-runtime"), request(["hello"])).shape == (1, 384)
+
+
+def test_a_repository_that_cannot_load_is_told_by_model_and_reason_and_the_old_one_goes_on(
+    deployed: Clone,
+) -> None:
+    model = deployed.root / "examples/sentence_embeddings/models/postprocess/1/model.py"
+    kept = model.read_text()
+    model.write_text("raise ImportError('no module of mine')\n")
+    failed = deployed.fleet("local", "up")
+    model.write_text(kept)
+    assert failed.returncode == 1
+    assert "FL601: AWS::SageMaker::Endpoint of triton-fleet-local-sentence-embeddings" in failed.stderr
+    assert "postprocess" in failed.stderr
+    assert "no module of mine" in failed.stderr
+    assert invoke(deployed.client("sagemaker-runtime"), request(["hello"])).shape == (1, 384)
+    assert deployed.fleet("local", "up").returncode == 0
+
+
+@pytest.mark.parametrize("step", ["cdk synth", "cdk deploy triton-fleet-local"])
+def test_ctrl_c_leaves_no_process_behind(
+    clone: Clone, tmp_path_factory: pytest.TempPathFactory, step: str
+) -> None:
+    other = Clone(tmp_path_factory.mktemp("interrupted") / "clone")
+    shutil.copytree(clone.root, other.root, symlinks=True, ignore=shutil.ignore_patterns(".fleet"))
+    up = other.start("local", "up")
+    assert up.stdout is not None
+    before = {"cdk synth": "embedded AWS", "cdk deploy triton-fleet-local": "cdk bootstrap"}[step]
+    for line in up.stdout:
+        if before in line and line.startswith("✓"):
+            break
+    interrupt(up)
+    assert up.wait(30) == 130
+    up.stdout.close()
+    assert other.processes() == []
+    assert other.fleet("local", "status").returncode == 1

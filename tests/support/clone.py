@@ -1,0 +1,87 @@
+"""A copy of the clone, in which a test may deploy and break what it likes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import boto3
+import psutil
+from botocore.config import Config
+
+from fleet_folder import ROOT
+
+LEFT_OUT = shutil.ignore_patterns(".*", "node_modules", "cdk.out", "*.egg-info", "__pycache__", "benchmarks")
+
+
+@dataclass(frozen=True)
+class Clone:
+    """A working folder with the CDK CLI of the real clone; commands run in it as a user runs them."""
+
+    root: Path
+
+    def fleet(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run `fleet ARGUMENTS` to its end."""
+        done = subprocess.run(
+            self._command(arguments), cwd=self.root, capture_output=True, text=True, check=False
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return done
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start `fleet ARGUMENTS` in a process group of its own, as a terminal does."""
+        return subprocess.Popen(
+            self._command(arguments),
+            cwd=self.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+
+    def client(self, service: str) -> Any:
+        """A boto3 client of what runs in this clone."""
+        supervisor = json.loads((self.root / ".fleet" / "local" / "supervisor.json").read_text())
+        return boto3.client(
+            service,  # type: ignore[call-overload]
+            endpoint_url=supervisor["url"],
+            region_name="us-east-1",
+            aws_access_key_id="local",
+            aws_secret_access_key="local",
+            config=Config(retries={"total_max_attempts": 1}, read_timeout=70),
+        )
+
+    def processes(self, name: str = "") -> list[psutil.Process]:
+        """Processes that name this clone in their command lines."""
+        return [
+            process
+            for process in psutil.process_iter(["cmdline"])
+            if any(str(self.root) in part for part in process.info["cmdline"] or ())
+            and name in " ".join(process.info["cmdline"])
+        ]
+
+    @staticmethod
+    def _command(arguments: tuple[str, ...]) -> list[str]:
+        return [str(Path(sys.executable).parent / "fleet"), *arguments]
+
+
+def make_clone(folder: Path) -> Clone:
+    """Copy the working tree, with the example's weights made."""
+    shutil.copytree(ROOT, folder, ignore=LEFT_OUT)
+    (folder / "node_modules").symlink_to(ROOT / "node_modules")
+    example = folder / "examples" / "sentence_embeddings" / "make_weights.py"
+    subprocess.run([sys.executable, str(example)], check=True, capture_output=True)
+    return Clone(folder)
+
+
+def interrupt(process: subprocess.Popen[str]) -> None:
+    """What Ctrl-C in a terminal does: SIGINT to the foreground process group."""
+    os.killpg(process.pid, signal.SIGINT)

@@ -1,0 +1,58 @@
+"""The house itself: folder names that are traps, imports that run one way, files that are generated."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import constructs
+import pytest
+
+from fleet.spec.schema import schemas
+
+
+@pytest.mark.parametrize("folder", ["constructs", "lambda"])
+def test_a_source_root_is_no_package(root: Path, folder: str) -> None:
+    package = root / folder / "__init__.py"
+    assert not package.exists(), f"remove {package}: {folder}/README.md says why"
+
+
+def test_no_folder_of_tests_is_a_package(root: Path) -> None:
+    assert list((root / "tests").rglob("__init__.py")) == []
+
+
+def test_constructs_is_the_package_from_pypi() -> None:
+    assert "site-packages" in str(constructs.__file__)
+
+
+def test_the_schemas_are_what_the_types_say(root: Path) -> None:
+    for file, text in schemas(root).items():
+        assert file.read_text() == text, f"{file.name} is stale: run `fleet schema`"
+
+
+def test_every_yaml_file_names_its_schema(root: Path) -> None:
+    for file in [*root.glob("model_specs/*.yaml"), *root.glob("environments/*.yaml")]:
+        schema = "endpoint" if file.parent.name == "model_specs" else "environment"
+        assert file.read_text().startswith(f"# yaml-language-server: $schema=./{schema}.schema.json\n")
+
+
+def test_imports_run_one_way(root: Path) -> None:
+    command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
+    variables = {**os.environ, "PYTHONPATH": "constructs"}
+    linted = subprocess.run(command, cwd=root, env=variables, capture_output=True, text=True, check=False)
+    assert linted.returncode == 0, linted.stdout
+
+
+@pytest.mark.parametrize("file", ["requirements.txt", "requirements-dev.txt", "requirements-payload.txt"])
+def test_every_requirement_is_pinned_with_hashes(root: Path, file: str) -> None:
+    pinned = (root / file).read_text().split("\n")
+    names = [index for index, line in enumerate(pinned) if line and line[0].isalnum()]
+    assert names
+    assert all("==" in pinned[index] and "--hash=sha256:" in pinned[index + 1] for index in names)
+
+
+def test_no_lock_file_names_where_packages_come_from(root: Path) -> None:
+    locked = [root / "package-lock.json", *root.glob("requirements*.txt")]
+    assert [file.name for file in locked if "://" in file.read_text()] == []

@@ -1,0 +1,81 @@
+"""A locked archive reaches the bucket once, and only as the lock says."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from fleet.artifacts.lock import write_locks
+from fleet.artifacts.publish import publish
+from fleet.findings import FindingsError
+from fleet.resolve.endpoint import ResolvedEndpoint
+from fleet.spec.project import open_project
+from fleet_folder import FleetFolder
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+
+@pytest.fixture
+def s3() -> Iterator[S3Client]:
+    with mock_aws():
+        yield boto3.client(
+            "s3", region_name="us-east-1", aws_access_key_id="local", aws_secret_access_key="local"
+        )
+
+
+@pytest.fixture
+def endpoint(folder: FleetFolder, s3: S3Client) -> ResolvedEndpoint:
+    """A locked endpoint whose bucket is there and empty."""
+    folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
+    folder.write("repository/embed/1/model.py", "x = 1\n")
+    write_locks(open_project(folder.root, "dev"))
+    endpoint = folder.resolve()
+    s3.create_bucket(Bucket=endpoint.artifact.bucket)
+    return endpoint
+
+
+def test_the_model_data_is_the_tar_stream_that_the_lock_digests(
+    folder: FleetFolder, s3: S3Client, endpoint: ResolvedEndpoint
+) -> None:
+    assert publish(s3, endpoint, folder.root / "repository")
+    body = s3.get_object(Bucket=endpoint.artifact.bucket, Key=endpoint.artifact.key)["Body"].read()
+    digest = hashlib.sha256(gzip.decompress(body)).hexdigest()
+    assert f"sha256:{digest}" == endpoint.artifact.digest
+
+
+def test_it_is_kept_in_the_store_and_in_the_endpoints_prefix(
+    folder: FleetFolder, s3: S3Client, endpoint: ResolvedEndpoint
+) -> None:
+    publish(s3, endpoint, folder.root / "repository")
+    listed = s3.list_objects_v2(Bucket=endpoint.artifact.bucket)["Contents"]
+    name = endpoint.artifact.digest.removeprefix("sha256:")
+    assert [entry["Key"] for entry in listed] == [
+        f"archives/{name}.tar.gz",
+        f"endpoints/sentences/{name}.tar.gz",
+    ]
+
+
+def test_what_is_there_is_not_uploaded_again(
+    folder: FleetFolder, s3: S3Client, endpoint: ResolvedEndpoint
+) -> None:
+    publish(s3, endpoint, folder.root / "repository")
+    before = s3.head_object(Bucket=endpoint.artifact.bucket, Key=endpoint.artifact.key)["LastModified"]
+    assert not publish(s3, endpoint, folder.root / "repository")
+    after = s3.head_object(Bucket=endpoint.artifact.bucket, Key=endpoint.artifact.key)["LastModified"]
+    assert before == after
+
+
+def test_a_repository_that_changed_since_the_lock_is_refused_and_nothing_is_left(
+    folder: FleetFolder, s3: S3Client, endpoint: ResolvedEndpoint
+) -> None:
+    folder.write("repository/embed/1/model.py", "x = 2\n")
+    with pytest.raises(FindingsError, match="FL303: the repository is not what the lock of 'sentences' says"):
+        publish(s3, endpoint, folder.root / "repository")
+    assert "Contents" not in s3.list_objects_v2(Bucket=endpoint.artifact.bucket)
