@@ -8,7 +8,7 @@ from constructs import Construct
 
 NONCURRENT_DAYS, UPLOAD_DAYS, LOG_DAYS = 90, 7, 365
 KEPT = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
-"""Kept once it was deployed; a first deploy that failed leaves no bucket whose name the next one would meet."""
+"""Kept once deployed; a first deploy that failed leaves no bucket whose name the next one would meet."""
 
 
 class ArtifactBucket(Construct):

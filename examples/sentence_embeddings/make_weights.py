@@ -1,6 +1,6 @@
-"""Writes model.onnx and tokenizer.json of all-MiniLM-L6-v2 into the model repository, without torch.
+"""Writes all-MiniLM-L6-v2 as ONNX, and its tokenizer, into the model repository, without torch.
 
-The bytes depend on the weights alone: the digest of the archive that holds them is reviewed.
+The bytes depend on the pinned wheels alone: the digest of the archive that holds them is reviewed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import importlib.util
 import json
 import math
 import os
+import platform
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -176,6 +177,22 @@ def write(file: Path, content: bytes) -> None:
             raise
 
 
+def tokenizer_package() -> dict[str, Path]:
+    """The files of the installed tokenizers wheel, by their place below the version directory.
+
+    Triton's Python stub finds packages beside model.py; the container itself has no tokenizers.
+    """
+    if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
+        raise FileNotFoundError("tokenizers has a compiled part for the container: make it on Linux x86-64")
+    spec = importlib.util.find_spec("tokenizers")
+    places = spec.submodule_search_locations if spec else None
+    if not places:
+        raise FileNotFoundError("the tokenizer is not installed; run: pip install --no-deps tokenizers")
+    folder = Path(places[0])
+    files = [file for file in sorted(folder.rglob("*")) if file.suffix in {".py", ".so"}]
+    return {f"tokenizers/{file.relative_to(folder)}": file for file in files}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--into", type=Path, default=REPOSITORY, help="model repository to write to")
@@ -183,17 +200,21 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         source = find_weights()
+        copied = {"tokenizer.json": source / "tokenizer.json", **tokenizer_package()}
     except FileNotFoundError as error:
         print(f"make_weights: {error}", file=sys.stderr)
         return 2
     model = arguments.into / "minilm/1/model.onnx"
-    tokenizer = arguments.into / "preprocess/1/tokenizer.json"
-    newest = max(file.stat().st_mtime for file in (Path(__file__), *source.iterdir()))
-    current = all(file.is_file() and file.stat().st_mtime > newest for file in (model, tokenizer))
+    targets = {arguments.into / "preprocess/1" / name: file for name, file in copied.items()}
+    newest = max(file.stat().st_mtime for file in (Path(__file__), *source.iterdir(), *copied.values()))
+    current = all(file.is_file() and file.stat().st_mtime > newest for file in (model, *targets))
     if arguments.force or not current:
         write(model, onnx_model(source))
-        write(tokenizer, (source / "tokenizer.json").read_bytes())
-    print(f"{'written' if arguments.force or not current else 'up to date'}: {model}, {tokenizer}")
+        for target, file in targets.items():
+            write(target, file.read_bytes())
+    print(
+        f"{'written' if arguments.force or not current else 'up to date'}: {model} and {len(targets)} files"
+    )
     return 0
 
 

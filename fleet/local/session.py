@@ -21,7 +21,6 @@ def start_supervisor(state: LocalState) -> Supervisor:
     Raises:
         CannotRunError: it could not start; the reason is its own.
     """
-    end_leftovers(state)
     read, write = os.pipe()
     with os.fdopen(read) as announced, state.log("supervisor").open("wb") as log:
         process = subprocess.Popen(
@@ -48,26 +47,11 @@ def start_supervisor(state: LocalState) -> Supervisor:
 
 
 def stop_supervisor(state: LocalState) -> bool:
-    """Stop the background process and everything that it started; whether there was one."""
+    """Stop the background process; whether there was one. Its Tritons end with it, however it ends."""
     supervisor = state.supervisor()
     if supervisor is not None:
         _end(psutil.Process(supervisor.pid))
-    end_leftovers(state)
     return supervisor is not None
-
-
-def end_leftovers(state: LocalState) -> None:
-    """End Tritons that a killed supervisor left: their command lines name this clone's work folder."""
-    mark = str(state.folder / "endpoints")
-    left = [
-        process
-        for process in psutil.process_iter(["name", "cmdline"])
-        if process.info["name"].startswith("triton")
-        and any(mark in part for part in process.info["cmdline"] or ())
-    ]
-    for process in left:
-        process.kill()
-    psutil.wait_procs(left, timeout=SECONDS_TO_STOP)
 
 
 def _end(process: psutil.Process) -> None:

@@ -58,8 +58,8 @@ def _start(state: LocalState, environment: Environment, ends: ExitStack) -> str:
     control = Control(gateway, lambda: {"endpoints": host.report(), "skipped": list(aws.skipped)})
     aws = EmbeddedAws(host, control, log=state.log("aws"))
     aws.start()
-    ends.callback(host.close)
     ends.callback(aws.stop)
+    ends.callback(host.close)
     return aws.url
 
 

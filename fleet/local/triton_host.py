@@ -13,6 +13,7 @@ from fleet.local.gateway import Target
 from fleet.local.hosting import DeployedEndpoint, HostingError
 from fleet.local.model_data import fetch_model_data
 from fleet.local.state import LocalState
+from fleet.local.triton.container import departures
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import stage
 from fleet.local.triton.supervised import SupervisedTriton
@@ -39,6 +40,7 @@ class TritonHost:
     def __init__(self, state: LocalState, runtime: TritonRuntime, s3: Callable[[], S3Client]) -> None:
         self._state, self._runtime, self._s3 = state, runtime, s3
         self._served: dict[str, Served] = {}
+        self._starting: set[SupervisedTriton] = set()
         self._lock = threading.Lock()
 
     def serve(self, endpoint: DeployedEndpoint) -> None:
@@ -62,7 +64,11 @@ class TritonHost:
             _end(served)
 
     def close(self) -> None:
-        """Stop serving everything."""
+        """Stop serving everything, and give up what is being started."""
+        with self._lock:
+            starting = list(self._starting)
+        for triton in starting:
+            triton.stop()
         for name in list(self._served):
             self.remove(name)
 
@@ -103,14 +109,24 @@ class TritonHost:
             triton = SupervisedTriton(
                 self._runtime, folder / "staged", container.environment, log=self._state.log(endpoint.name)
             )
-            triton.start()
+            self._start_triton(triton)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         release = container.image.rpartition(":")[2]
         server = f"image {release}: served by this machine's Triton {self._runtime.release}, on CPU"
-        differences = (server, *(str(rewrite) for rewrite in rewrites))
+        rewritten = (str(rewrite) for rewrite in rewrites)
+        differences = (server, *rewritten, *departures(container.environment))
         return Served(endpoint=endpoint, triton=triton, folder=folder, differences=differences)
+
+    def _start_triton(self, triton: SupervisedTriton) -> None:
+        with self._lock:
+            self._starting.add(triton)
+        try:
+            triton.start()
+        finally:
+            with self._lock:
+                self._starting.discard(triton)
 
 
 def _end(served: Served) -> None:

@@ -11,12 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from botocore.exceptions import ClientError
 
 from clone import Clone, interrupt, make_clone
-from fleet.findings import CannotRunError
-from fleet.local.triton.runtime import find_runtime
+from fleet.local.triton.runtime import TritonRuntime
 from minilm_reference import embed
 
 pytestmark = [pytest.mark.triton, pytest.mark.cdk]
@@ -26,11 +26,7 @@ SENTENCES = ["A man is eating food.", "Someone has a meal.", "The weather is lov
 
 
 @pytest.fixture(scope="module")
-def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
-    try:
-        find_runtime(tmp_path_factory.mktemp("cache"))
-    except CannotRunError as error:
-        pytest.skip(str(error))
+def clone(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Clone:
     return make_clone(tmp_path_factory.mktemp("local") / "clone")
 
 
@@ -170,6 +166,17 @@ def test_a_repository_that_cannot_load_is_told_by_model_and_reason_and_the_old_o
     assert "no module of mine" in failed.stderr
     assert invoke(deployed.client("sagemaker-runtime"), request(["hello"])).shape == (1, 384)
     assert deployed.fleet("local", "up").returncode == 0
+
+
+def test_a_killed_supervisor_takes_its_triton_along_and_the_next_up_starts_anew(deployed: Clone) -> None:
+    served = deployed.processes("tritonserver")
+    (supervisor,) = deployed.processes("fleet.local.supervisor")
+    supervisor.send_signal(signal.SIGKILL)
+    _, alive = psutil.wait_procs([supervisor, *served], timeout=20)
+    assert alive == []
+    assert deployed.fleet("local", "status").returncode == 1
+    assert deployed.fleet("local", "up").returncode == 0
+    assert invoke(deployed.client("sagemaker-runtime"), request(["hello"])).shape == (1, 384)
 
 
 @pytest.mark.parametrize("step", ["cdk synth", "cdk deploy triton-fleet-local"])

