@@ -47,8 +47,11 @@ class Container(Document):
     log_verbose: bool = False
     """Verbose log; off here, on in the container's own default, which costs CloudWatch Logs."""
     log_info: bool | None = None
+    """Log of what the server does; the container's default is on."""
     log_warning: bool | None = None
+    """Log of warnings; the container's default is on."""
     log_error: bool | None = None
+    """Log of errors; the container's default is on."""
     shm_default_byte_size: Annotated[int, Field(ge=1 << 20)] | None = None
     """Shared memory of each Python model instance, in bytes; the container's default is 16 MiB."""
     shm_growth_byte_size: Annotated[int, Field(ge=1)] | None = None

@@ -1,4 +1,4 @@
-"""A real Triton for each module that asks for one."""
+"""A real Triton, or an embedded AWS, for each module that asks for one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from fleet.findings import CannotRunError
+from fleet.local.aws.server import EmbeddedAws
 from fleet.local.triton.runtime import TritonRuntime, find_runtime
+from tests.e2e.embedded_app.host import RecordingHost
+from tests.e2e.embedded_app.stacks import Stacks, embedded_aws
 from triton_models import Starter
 
 
@@ -26,3 +29,26 @@ def starter(runtime: TritonRuntime, tmp_path: Path) -> Iterator[Starter]:
     yield starter
     for server in starter.servers:
         server.stop()
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
+    with embedded_aws() as running:
+        yield running
+
+
+@pytest.fixture
+def aws(running: tuple[EmbeddedAws, RecordingHost]) -> EmbeddedAws:
+    return running[0]
+
+
+@pytest.fixture
+def host(running: tuple[EmbeddedAws, RecordingHost]) -> Iterator[RecordingHost]:
+    yield running[1]
+    running[1].failure = ""
+    running[1].may_finish.set()
+
+
+@pytest.fixture
+def stacks(aws: EmbeddedAws) -> Stacks:
+    return Stacks(aws)

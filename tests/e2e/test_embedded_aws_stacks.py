@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from botocore.exceptions import ClientError
@@ -11,30 +10,7 @@ from botocore.exceptions import ClientError
 from fleet.local.aws.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.stacks import TOPIC, Stacks, embedded_aws, endpoint
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
-    with embedded_aws() as running:
-        yield running
-
-
-@pytest.fixture
-def aws(running: tuple[EmbeddedAws, RecordingHost]) -> EmbeddedAws:
-    return running[0]
-
-
-@pytest.fixture
-def host(running: tuple[EmbeddedAws, RecordingHost]) -> Iterator[RecordingHost]:
-    yield running[1]
-    running[1].failure = ""
-    running[1].may_finish.set()
-
-
-@pytest.fixture
-def stacks(aws: EmbeddedAws) -> Stacks:
-    return Stacks(aws)
+from tests.e2e.embedded_app.stacks import TOPIC, Stacks, endpoint
 
 
 def test_a_stack_is_in_progress_until_its_endpoint_answers(

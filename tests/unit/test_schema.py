@@ -1,0 +1,62 @@
+"""The schemas that editors use say the same as the types that validate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from fleet_folder import ENVIRONMENT, ROOT, SPEC
+
+SHIPPED = [*ROOT.glob("model_specs/*.yaml"), *ROOT.glob("environments/*.yaml")]
+
+
+def errors(kind: str, text: str) -> list[str]:
+    folder = {"endpoint": "model_specs", "environment": "environments"}[kind]
+    schema = json.loads((ROOT / folder / f"{kind}.schema.json").read_text())
+    Draft202012Validator.check_schema(schema)
+    found: list[Any] = list(Draft202012Validator(schema).iter_errors(yaml.safe_load(text)))
+    return [error.message for error in found]
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.name)
+def test_the_shipped_files_are_valid(file: Path) -> None:
+    kind = "endpoint" if file.parent.name == "model_specs" else "environment"
+    assert errors(kind, file.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "scalling: {}",
+        "container: {thread_cuont: 1}",
+        "scaling: {min: 1, max: 2, scale_in: 600}",
+        "timeouts: {startup: soon}",
+        "instance: {type: g5.xlarge}",
+        "mode: several",
+    ],
+)
+def test_an_editor_marks_what_fleet_check_refuses(keys: str) -> None:
+    assert errors("endpoint", SPEC + keys)
+
+
+def test_an_environment_may_set_any_part_of_a_spec_and_nothing_else() -> None:
+    part = "overrides: {sentences: {instance: {count: 2}, scaling: {max: 3}}}"
+    assert errors("environment", f"{ENVIRONMENT}{part}") == []
+    assert errors("environment", f"{ENVIRONMENT}{part.replace('count', 'cuont')}")
+
+
+def test_every_key_of_a_spec_is_explained() -> None:
+    schema = json.loads((ROOT / "model_specs" / "endpoint.schema.json").read_text())
+    objects = [schema, *schema["$defs"].values()]
+    silent = [
+        f"{each['title']}.{key}"
+        for each in objects
+        for key, value in each.get("properties", {}).items()
+        if "description" not in value and "$ref" not in value
+    ]
+    assert silent == []
