@@ -80,7 +80,7 @@ def find_runtime(cache: Path) -> TritonRuntime:
 def _wheel() -> metadata.Distribution:
     if (platform.system(), platform.machine()) not in {("Linux", "x86_64"), ("Linux", "aarch64")}:
         raise CannotRunError(f"there is no Triton for {platform.system()} {platform.machine()}", _PLATFORMS)
-    install = f"pip install --no-deps {WHEEL}=={WHEEL_VERSION}"
+    install = f"pip install --no-deps {WHEEL}=={WHEEL_VERSION}; {_PLATFORMS}"
     try:
         wheel = metadata.distribution(WHEEL)
     except metadata.PackageNotFoundError:
