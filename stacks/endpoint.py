@@ -24,6 +24,7 @@ class EndpointStack(Stack):
         model = TritonModel(self, "Model", endpoint=endpoint, role=role)
         served = TritonEndpoint(self, "Endpoint", endpoint=endpoint, model=model)
         if endpoint.triton_metrics:
+            # Named by us: the container is told the name before the group exists.
             group = logs.LogGroup(
                 self,
                 "TritonMetricsLog",

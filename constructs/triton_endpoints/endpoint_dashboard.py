@@ -35,12 +35,16 @@ class Graph:
 
 @dataclass(frozen=True)
 class TritonGraph:
-    """One graph of Triton's counters, summed over the unknown dimensions: a quotient, or a plain sum."""
+    """One graph of Triton's metrics, summed over the unknown dimensions: a quotient, or a plain sum.
+
+    The statistic is `Sum` for counters, taken to be published as differences, and `Maximum` for gauges.
+    """
 
     title: str
     over: str
     under: str | None = None
     divisor: int = 1
+    statistic: str = "Sum"
 
 
 MICROSECONDS_A_MILLISECOND = 1000
@@ -92,7 +96,7 @@ TRITON_GRAPHS = (
     TritonGraph("Triton: requests served a minute", "requests_succeeded"),
     TritonGraph("Triton: requests failed a minute", "requests_failed"),
     TritonGraph("Triton: mean batch", "inferences", "executions"),
-    TritonGraph("Triton: requests waiting", "pending_requests"),
+    TritonGraph("Triton: requests waiting", "pending_requests", statistic="Maximum"),
     TritonGraph(
         "Triton: queue time a request, ms", "queue_time", "requests_succeeded", MICROSECONDS_A_MILLISECOND
     ),
@@ -145,8 +149,9 @@ class EndpointDashboard(Construct):
 
 
 def _triton_graph(graph: TritonGraph, metrics: TritonMetrics) -> cloudwatch.GraphWidget:
-    over = _search(graph.over, metrics)
-    expression = over if graph.under is None else f"{over} / {_search(graph.under, metrics)}"
+    over = _search(graph.over, graph.statistic, metrics)
+    under = f" / {_search(graph.under, graph.statistic, metrics)}" if graph.under else ""
+    expression = f"{over}{under}"
     if graph.divisor != 1:
         expression = f"{expression} / {graph.divisor}"
     line = cloudwatch.MathExpression(
@@ -155,9 +160,9 @@ def _triton_graph(graph: TritonGraph, metrics: TritonMetrics) -> cloudwatch.Grap
     return _widget(graph.title, [line])
 
 
-def _search(measure: str, metrics: TritonMetrics) -> str:
+def _search(measure: str, statistic: str, metrics: TritonMetrics) -> str:
     query = f'Namespace="{metrics.namespace}" MetricName="{triton_metric(measure)}"'
-    return f"SUM(SEARCH('{query}', 'Sum', {PERIOD}))"
+    return f"SUM(SEARCH('{query}', '{statistic}', {PERIOD}))"
 
 
 def _widget(title: str, lines: list[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:

@@ -22,6 +22,7 @@ class TritonEndpoint(Construct):
             self,
             "Config",
             production_variants=[self._variant(endpoint, model)],
+            # New configurations have detailed observability on unless they say otherwise, and it is billed.
             metrics_config=sagemaker.CfnEndpointConfig.MetricsConfigProperty(
                 enable_detailed_observability=False, enable_enhanced_metrics=False
             ),

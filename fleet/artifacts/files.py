@@ -19,3 +19,8 @@ def write_atomically(file: Path, text: str) -> None:
     except BaseException:
         Path(draft).unlink(missing_ok=True)
         raise
+
+
+def is_up_to_date(file: Path, text: str) -> bool:
+    """Whether the file holds that text already."""
+    return file.is_file() and file.read_bytes() == text.encode()

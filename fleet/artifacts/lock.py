@@ -8,9 +8,11 @@ import yaml
 
 from fleet.artifacts.archive import measure
 from fleet.artifacts.files import write_atomically
+from fleet.findings import FindingsError
 from fleet.repository.layout import model_names
 from fleet.spec.lock import Lock, LockedArchive
 from fleet.spec.project import LoadedSpec, Project, all_of
+from fleet.spec.source import finding_at
 
 HEADER = "# Written by `fleet lock`. Reviewed, not edited: it says what this environment runs.\n"
 
@@ -23,7 +25,9 @@ def write_locks(project: Project) -> list[Path]:
     """
     locks = all_of(project.endpoints, lambda name: _lock(project.load(name)), project.findings)
     texts = {project.lock_file(lock.endpoint): lock_text(lock) for lock in locks}
-    changed = [file for file, text in texts.items() if not file.is_file() or file.read_text() != text]
+    changed = [
+        file for file, text in texts.items() if not file.is_file() or file.read_bytes() != text.encode()
+    ]
     for file in changed:
         write_atomically(file, texts[file])
     return changed
@@ -44,6 +48,10 @@ def _lock(loaded: LoadedSpec) -> Lock:
     archives = {}
     for index, archive in enumerate(loaded.spec.models):
         repository = repository_of(loaded, index)
+        if not repository.is_dir():
+            mark = loaded.source.mark(("models", index, "repository"))
+            message = f"there is no model repository at {repository}"
+            raise FindingsError([finding_at(mark, "FL401", message)])
         models = tuple(model_names(repository))
         stream = measure(repository)
         archives[archive.archive] = LockedArchive(digest=stream.digest, size=stream.size, models=models)

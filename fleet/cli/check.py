@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich import print as say
-
 from fleet.cli.arguments import Endpoints, Env
+from fleet.cli.say import say
 from fleet.project_root import project_root
 from fleet.resolve.resolve import resolve_fleet
 

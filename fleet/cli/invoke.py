@@ -34,10 +34,10 @@ def invoke(
     root = project_root(Path.cwd())
     project = open_project(root, env, [endpoint])
     payload = sys.stdin.buffer.read() if body == Path("-") else _read(body)
-    session, url = _access(root, env, project.environment.region)
     config = Config(read_timeout=SECONDS_TO_ANSWER, retries={"total_max_attempts": 1})
-    runtime = session.client("sagemaker-runtime", endpoint_url=url, config=config)
     try:
+        session, url = _access(root, env, project.environment.region)
+        runtime = session.client("sagemaker-runtime", endpoint_url=url, config=config)
         answer = runtime.invoke_endpoint(EndpointName=endpoint, ContentType=content_type, Body=payload)
     except ClientError as error:
         raise FindingsError([Finding(code="FL701", message=str(error))]) from error

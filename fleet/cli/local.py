@@ -12,12 +12,14 @@ from rich.console import Console
 from rich.text import Text
 
 from fleet.cli.arguments import Endpoints
-from fleet.findings import CannotRunError
+from fleet.cli.say import say
+from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.session import stop_supervisor
 from fleet.local.state import LocalState
 from fleet.local.status import Status, ask_status
 from fleet.local.up import up as deploy
 from fleet.project_root import project_root
+from fleet.spec.problems import did_you_mean
 
 app = typer.Typer(
     help="The endpoints on this machine: an embedded AWS and a real Triton.", no_args_is_help=True
@@ -27,7 +29,8 @@ app = typer.Typer(
 @app.command()
 def up(endpoints: Endpoints = None) -> None:
     """Deploy the endpoints to an embedded AWS on this machine and serve them; again, to what runs already."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    for end in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(end, _interrupt)
     console = Console(highlight=False)
     supervisor, status = deploy(project_root(Path.cwd()), endpoints or (), console)
     _show(console, status)
@@ -40,12 +43,11 @@ def up(endpoints: Endpoints = None) -> None:
 
 @app.command()
 def status() -> None:
-    """Say what is served, and by what it differs from SageMaker; exits with 1 where nothing runs."""
+    """Say what is served, and by what it differs from SageMaker."""
     console = Console(highlight=False)
     supervisor = _state().supervisor()
     if supervisor is None:
-        console.print("nothing runs; `fleet local up` starts it")
-        raise typer.Exit(1)
+        raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
     console.print(f"embedded AWS at {supervisor.url}, process {supervisor.pid}", soft_wrap=True)
     _show(console, ask_status(supervisor))
 
@@ -56,14 +58,14 @@ def logs(
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as the log grows.")] = False,
 ) -> None:
     """Print one log; without a name, say which there are."""
-    state = _state()
-    found = {log.stem: log for log in state.logs()}
+    found = _state().logs()
     if name is None:
         for log in found.values():
-            Console(highlight=False).print(str(log), soft_wrap=True)
+            say(str(log))
         return
     if name not in found:
-        raise CannotRunError(f"there is no log {name!r}", f"logs: {', '.join(found)}" if found else "")
+        hint = did_you_mean(name, list(found)) if found else "nothing was started yet"
+        raise FindingsError([Finding(code="FL121", message=f"there is no log {name!r}", hint=hint)])
     subprocess.run(["tail", "-n", "+1", *(["-f"] if follow else []), str(found[name])], check=False)
 
 
@@ -71,7 +73,7 @@ def logs(
 def down() -> None:
     """Stop the endpoints and the embedded AWS; nothing of the account is kept."""
     stopped = stop_supervisor(_state())
-    Console(highlight=False).print("stopped" if stopped else "nothing was running")
+    say("stopped" if stopped else "nothing was running")
 
 
 def _state() -> LocalState:

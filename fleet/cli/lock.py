@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich import print as say
-
 from fleet.artifacts.lock import write_locks
 from fleet.cli.arguments import Endpoints, Env
+from fleet.cli.say import say
 from fleet.project_root import project_root
 from fleet.spec.project import open_project
 

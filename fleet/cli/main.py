@@ -6,6 +6,7 @@ import sys
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from fleet.cli import local
 from fleet.cli.check import check
@@ -15,7 +16,7 @@ from fleet.cli.schema import schema
 from fleet.findings import CannotRunError, FindingsError
 from fleet.show_findings import show_findings
 
-CLEAN, INPUT_IS_WRONG, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
+INPUT_IS_WRONG, COULD_NOT_RUN = 1, 2
 
 app = typer.Typer(
     help="NVIDIA Triton endpoints on Amazon SageMaker from reviewed YAML.",
@@ -29,7 +30,10 @@ app.add_typer(local.app, name="local")
 
 
 def run() -> None:
-    """Run the command; exit with 0 when clean, 1 when the input is wrong, 2 when it could not run."""
+    """Run the command; exit with 0 when clean, 1 when the input is wrong, 2 when it could not run.
+
+    An interruption exits with 130, which Typer sees to.
+    """
     errors = Console(stderr=True, highlight=False)
     try:
         app()
@@ -37,10 +41,7 @@ def run() -> None:
         show_findings(errors, error.findings)
         sys.exit(INPUT_IS_WRONG)
     except CannotRunError as error:
-        errors.print(f"[red bold]cannot run[/]: {error.problem}", soft_wrap=True)
+        errors.print(Text.assemble(("cannot run", "red bold"), f": {error.problem}"), soft_wrap=True)
         if error.remedy:
-            errors.print(f"  remedy: {error.remedy}", soft_wrap=True)
+            errors.print(Text(f"  remedy: {error.remedy}"), soft_wrap=True)
         sys.exit(COULD_NOT_RUN)
-    except KeyboardInterrupt:
-        errors.print("interrupted")
-        sys.exit(INTERRUPTED)

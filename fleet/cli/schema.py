@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import print as say
 
-from fleet.artifacts.files import write_atomically
+from fleet.artifacts.files import is_up_to_date, write_atomically
+from fleet.cli.say import say
 from fleet.findings import Finding, FindingsError
 from fleet.project_root import project_root
 from fleet.spec.schema import schemas
@@ -21,9 +21,7 @@ def schema(
 ) -> None:
     """Write the JSON Schemas of specs and environments, generated from the types that validate them."""
     root = project_root(Path.cwd())
-    stale = {
-        file: text for file, text in schemas(root).items() if not file.is_file() or file.read_text() != text
-    }
+    stale = {file: text for file, text in schemas(root).items() if not is_up_to_date(file, text)}
     if check and stale:
         message, hint = "this schema is not what the types say", "run `fleet schema`"
         raise FindingsError([Finding(code="FL501", message=message, hint=hint, file=file) for file in stale])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +27,13 @@ class Cdk:
         self._root = root
         self._command = str(cdk_cli(root))
         self._log = log
-        self._environment = _environment(local_variables(region, url))
+        self._environment = {
+            **local_variables(os.environ, region, url),
+            "CDK_DISABLE_CLI_TELEMETRY": "true",
+            "NO_COLOR": "1",
+            "CI": "1",
+            "PATH": tool_path(),
+        }
 
     def run(self, *arguments: str) -> CdkRun:
         """Run `cdk ARGUMENTS` and wait; on any interruption its whole process group is ended first."""
@@ -54,17 +59,6 @@ class Cdk:
         with self._log.open(encoding="utf-8", errors="replace") as log:
             log.seek(start)
             return CdkRun(exit_code=exit_code, output=log.read())
-
-
-def _environment(settings: Mapping[str, str]) -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "CDK_"))}
-    quiet = {
-        "CDK_DISABLE_CLI_TELEMETRY": "true",
-        "AWS_EC2_METADATA_DISABLED": "true",
-        "NO_COLOR": "1",
-        "CI": "1",
-    }
-    return {**kept, **quiet, **settings, "PATH": tool_path()}
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

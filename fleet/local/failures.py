@@ -18,16 +18,20 @@ TAIL = 20
 def deploy_failure(
     cloudformation: CloudFormationClient, stack: str, output: str, log: Path
 ) -> FindingsError | CannotRunError:
-    """The failure of a deploy: the reasons of the resources that failed, else the CLI's last lines."""
+    """The failure of the last deploy: the reasons of the resources that failed, else the CLI's last lines.
+
+    Events come newest first, and a deploy begins with one of the stack itself that a user initiated.
+    """
     try:
         events = cloudformation.describe_stack_events(StackName=stack)["StackEvents"]
     except ClientError:
         events = []
     findings = []
     for event in events:
-        if event.get("ResourceStatus", "").startswith("ROLLBACK") or event.get("LogicalResourceId") == stack:
-            continue
-        if event.get("ResourceStatus", "").endswith("_FAILED"):
+        if event.get("PhysicalResourceId") == event["StackId"]:
+            if event.get("ResourceStatusReason") == "User Initiated":
+                break
+        elif event.get("ResourceStatus", "").endswith("_FAILED"):
             kind, reason = event.get("ResourceType"), event.get("ResourceStatusReason", "")
             findings.append(
                 Finding(code="FL601", message=f"{kind} of {stack}: {reason}", hint=f"the log is {log}")

@@ -10,13 +10,14 @@ import sys
 import psutil
 
 from fleet.findings import CannotRunError
+from fleet.local.access import without_aws
 from fleet.local.state import LocalState, Supervisor
 
 SECONDS_TO_STOP = 40.0
 
 
-def start_supervisor(state: LocalState) -> Supervisor:
-    """Start the background process and return when it accepts requests.
+def start_supervisor(state: LocalState, account: str) -> Supervisor:
+    """Start the background process, with an embedded AWS of that account; return when it accepts requests.
 
     Raises:
         CannotRunError: it could not start; the reason is its own.
@@ -31,6 +32,7 @@ def start_supervisor(state: LocalState) -> Supervisor:
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            env={**without_aws(os.environ), "MOTO_ACCOUNT_ID": account},
         )
         os.close(write)
         try:

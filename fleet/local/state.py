@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from fleet.artifacts.files import write_atomically
+from fleet.findings import CannotRunError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,19 +41,22 @@ class LocalState:
         return self.folder.parent / "cache"
 
     def log(self, name: str) -> Path:
-        """The log of one part: `supervisor`, `aws`, `cdk`, or an endpoint's name."""
-        logs = self.folder / "logs"
-        logs.mkdir(exist_ok=True)
-        return logs / f"{name}.log"
+        """The log of one part: `supervisor`, `aws` or `cdk`."""
+        return _log_file(self.folder / "logs", name)
 
-    def logs(self) -> list[Path]:
-        """All logs there are."""
-        return sorted((self.folder / "logs").glob("*.log"))
+    def endpoint_log(self, endpoint: str) -> Path:
+        """The log of an endpoint's Triton."""
+        return _log_file(self.folder / "logs" / "endpoints", endpoint)
+
+    def logs(self) -> dict[str, Path]:
+        """All logs there are, by the name of the part or the endpoint."""
+        logs = self.folder / "logs"
+        return {file.stem: file for file in sorted([*logs.glob("endpoints/*.log"), *logs.glob("*.log")])}
 
     def supervisor(self) -> Supervisor | None:
         """Who runs the local fleet; None where nobody does, whatever a killed process left behind."""
-        with self._lock_file() as lock:
-            if _try_lock(lock):
+        with _lock_file(self.folder / "supervisor.lock") as lock:
+            if _try_lock(lock, fcntl.LOCK_SH):
                 return None
         try:
             return Supervisor(**json.loads(self._supervisor_file.read_text()))
@@ -63,15 +67,26 @@ class LocalState:
     def supervised(self) -> Iterator[None]:
         """Run the local fleet: the lock is held as long as the process lives, so no pid has to be trusted.
 
-        Raises:
-            BlockingIOError: somebody runs it already.
+        Whoever looks whether it runs holds the lock for a moment, so it is waited for.
         """
-        with self._lock_file() as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with _lock_file(self.folder / "supervisor.lock") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
             try:
                 yield
             finally:
                 self._supervisor_file.unlink(missing_ok=True)
+
+    @contextmanager
+    def deploying(self) -> Iterator[None]:
+        """Deploy to the local fleet, alone.
+
+        Raises:
+            CannotRunError: somebody else does.
+        """
+        with _lock_file(self.folder / "up.lock") as lock:
+            if not _try_lock(lock, fcntl.LOCK_EX):
+                raise CannotRunError("another `fleet local up` is at work here", "wait until it is done")
+            yield
 
     def announce(self, supervisor: Supervisor) -> None:
         """Say who runs the local fleet."""
@@ -81,18 +96,24 @@ class LocalState:
     def _supervisor_file(self) -> Path:
         return self.folder / "supervisor.json"
 
-    @contextmanager
-    def _lock_file(self) -> Iterator[int]:
-        handle = os.open(self.folder / "supervisor.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            yield handle
-        finally:
-            os.close(handle)
 
-
-def _try_lock(handle: int) -> bool:
+@contextmanager
+def _lock_file(file: Path) -> Iterator[int]:
+    handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _try_lock(handle: int, kind: int) -> bool:
+    try:
+        fcntl.flock(handle, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
+
+
+def _log_file(folder: Path, name: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{name}.log"

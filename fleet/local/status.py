@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import urllib3
 
+from fleet.findings import CannotRunError
 from fleet.local.state import Supervisor
 
 STATUS = "/_fleet/status"
@@ -32,8 +33,16 @@ class Status:
 
 
 def ask_status(supervisor: Supervisor) -> Status:
-    """The status of the local fleet."""
-    answer = urllib3.request("GET", f"{supervisor.url}{STATUS}", timeout=10.0, retries=False)
+    """The status of the local fleet.
+
+    Raises:
+        CannotRunError: it does not answer.
+    """
+    try:
+        answer = urllib3.request("GET", f"{supervisor.url}{STATUS}", timeout=10.0, retries=False)
+    except urllib3.exceptions.HTTPError as error:
+        problem = f"the local fleet (process {supervisor.pid}) does not answer: {error}"
+        raise CannotRunError(problem, "run `fleet local down`, then `fleet local up`") from error
     said = json.loads(answer.data)
     return Status(
         endpoints=[ServedEndpoint(**served) for served in said["endpoints"]], skipped=said["skipped"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.text import Text
@@ -23,7 +23,6 @@ class Steps:
     """Prints the steps of a command as they are taken."""
 
     console: Console
-    taken: list[str] = field(default_factory=list)
 
     @contextmanager
     def step(self, title: str) -> Iterator[Step]:
@@ -35,7 +34,6 @@ class Steps:
         except BaseException:
             self._line("✗", "red bold", title, "", start)
             raise
-        self.taken.append(title)
         self._line("✓", "green", title, step.note, start)
 
     def _line(self, sign: str, style: str, title: str, note: str, start: float) -> None:

@@ -27,7 +27,7 @@ def cdk_cli(root: Path) -> Path:
         CannotRunError: it, or the Node.js that it runs on, is missing or has another version.
     """
     _check_node()
-    wanted = json.loads((root / "package.json").read_text())["devDependencies"]["aws-cdk"]
+    wanted = _pinned(root / "package.json")
     installed = root / "node_modules" / "aws-cdk" / "package.json"
     if not installed.is_file():
         raise CannotRunError(f"the CDK CLI {wanted} is not installed", "run `make setup`")
@@ -35,6 +35,14 @@ def cdk_cli(root: Path) -> Path:
     if version != wanted:
         raise CannotRunError(f"the CDK CLI is {version}; package.json pins {wanted}", "run `make setup`")
     return root / "node_modules" / ".bin" / "cdk"
+
+
+def _pinned(package: Path) -> str:
+    try:
+        return str(json.loads(package.read_text())["devDependencies"]["aws-cdk"])
+    except (OSError, ValueError, KeyError) as error:
+        problem = f"{package} does not pin the CDK CLI under devDependencies: {error}"
+        raise CannotRunError(problem, "restore the file") from error
 
 
 def check_embedded_aws() -> None:

@@ -106,12 +106,13 @@ class TritonHost:
         try:
             data = fetch_model_data(self._s3(), container.model_data_url, folder)
             rewrites = stage(data, folder / "staged")
-            triton = SupervisedTriton(
-                self._runtime, folder / "staged", container.environment, log=self._state.log(endpoint.name)
-            )
+            log = self._state.endpoint_log(endpoint.name)
+            triton = SupervisedTriton(self._runtime, folder / "staged", container.environment, log=log)
             self._start_triton(triton)
-        except BaseException:
+        except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise HostingError(f"this machine could not serve it: {error}") from error
             raise
         release = container.image.rpartition(":")[2]
         server = f"image {release}: served by this machine's Triton {self._runtime.release}, on CPU"

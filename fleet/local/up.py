@@ -37,22 +37,30 @@ def up(root: Path, endpoints: Sequence[str], console: Console) -> tuple[Supervis
         FindingsError: the files are wrong, or a deployed model cannot be served.
         CannotRunError: a tool or a platform is missing.
     """
-    state, steps = LocalState(root), Steps(console)
+    state = LocalState(root)
+    with state.deploying():
+        return _up(state, endpoints, Steps(console))
+
+
+def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supervisor, Status]:
+    root, started = state.root, False
     with steps.step("files"):
         cdk_cli(root)
         check_embedded_aws()
         project = open_project(root, ENVIRONMENT, endpoints)
         write_locks(project)
         fleet = resolve_fleet(root, ENVIRONMENT, endpoints)
-    running = state.supervisor()
     try:
         with steps.step("embedded AWS") as step:
-            supervisor = running or start_supervisor(state)
+            supervisor = state.supervisor()
+            if supervisor is None:
+                supervisor = start_supervisor(state, fleet.place.account)
+                started = True
             step.note = f"{supervisor.url}, process {supervisor.pid}"
         _deploy(_Deploy(state, supervisor, steps, project, fleet))
         return supervisor, ask_status(supervisor)
     except BaseException:
-        if running is None:
+        if started:
             stop_supervisor(state)
         raise
 

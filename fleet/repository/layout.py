@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 
 LEFT_OUT = {"__pycache__"}
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 
 
 def model_names(repository: Path) -> list[str]:
@@ -28,6 +30,7 @@ def model_names(repository: Path) -> list[str]:
         )
     models = [entry for entry in sorted(repository.iterdir()) if entry.is_dir() and _belongs(entry.name)]
     findings = [_without_version(model) for model in models if not _versions(model)]
+    findings += [_misnamed(model) for model in models if not NAME.fullmatch(model.name)]
     if not models:
         findings.append(Finding(code="FL401", message="the model repository holds no model", file=repository))
     if findings:
@@ -43,18 +46,18 @@ def entries(repository: Path) -> Iterator[Path]:
     Raises:
         FindingsError: an entry is neither folder nor file.
     """
-    for folder, folders, files in os.walk(repository):
+    for folder, folders, files in os.walk(repository, onerror=_unreadable):
         folders[:] = sorted(name for name in folders if _belongs(name))
         here = Path(folder)
         if here != repository:
             yield here
-        for name in [*folders, *sorted(files)]:
+        for name in [*folders, *sorted(filter(_belongs, files))]:
             entry = here / name
             if entry.is_symlink() or not (entry.is_dir() or entry.is_file()):
                 message = "only folders and files can be packed; this is a link or a device"
                 hint = "put the file itself there"
                 raise FindingsError([Finding(code="FL403", message=message, hint=hint, file=entry)])
-            if entry.is_file() and _belongs(name):
+            if entry.is_file():
                 yield entry
 
 
@@ -65,6 +68,16 @@ def _belongs(name: str) -> bool:
 def _versions(model: Path) -> list[Path]:
     names = (entry for entry in model.iterdir() if entry.is_dir())
     return [entry for entry in names if entry.name.isdecimal() and not entry.name.startswith("0")]
+
+
+def _misnamed(model: Path) -> Finding:
+    message = f"{model.name!r} is no name for a model: the container splits its settings on white space"
+    return Finding(code="FL405", message=message, hint=f"rename it to match {NAME.pattern}", file=model)
+
+
+def _unreadable(error: OSError) -> None:
+    message = f"the folder cannot be read: {error.strerror}"
+    raise FindingsError([Finding(code="FL406", message=message, file=Path(error.filename))]) from error
 
 
 def _without_version(model: Path) -> Finding:

@@ -10,7 +10,7 @@ from fleet.resolve.endpoint import Place
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec
-from fleet.spec.source import KeyPath
+from fleet.spec.source import KeyPath, finding_at
 
 
 @dataclass
@@ -30,7 +30,4 @@ class Context:
 
     def refuse(self, code: str, path: KeyPath, message: str, hint: str) -> None:
         """Add an error at the place of a key, in whichever file it stands."""
-        mark = self.loaded.source.mark(path)
-        self.findings.append(
-            Finding(code=code, message=message, hint=hint, file=mark.file, line=mark.line, column=mark.column)
-        )
+        self.findings.append(finding_at(self.loaded.source.mark(path), code, message, hint))

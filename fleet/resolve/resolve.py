@@ -100,9 +100,16 @@ def _read_lock(context: Context) -> None:
         context.findings.append(lacking)
         return
     try:
-        context.lock = load_lock(context.lock_file)
+        lock = load_lock(context.lock_file)
     except FindingsError as error:
         context.findings += error.findings
+        return
+    if lock.endpoint != context.spec.endpoint:
+        message = f"this is the lock of {lock.endpoint!r}"
+        foreign = Finding(code="FL302", message=message, file=context.lock_file, hint=lock_hint(context))
+        context.findings.append(foreign)
+        return
+    context.lock = lock
 
 
 def _triton_metrics(endpoint: str) -> TritonMetrics:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fleet.resolve.context import Context
 from fleet.resolve.endpoint import TritonMetrics
 
 PREFIX = "SAGEMAKER_TRITON_"
+MAX_VARIABLES, MAX_CHARACTERS = 100, 1024
+"""Of a Model's Environment; source: botocore, sagemaker, EnvironmentMap and EnvironmentValue."""
+INFERENCE_TYPE_SINCE = "25.03"
+"""Source: docker/sagemaker/serve of triton-inference-server/server, r25.03."""
 DEFAULT_MODEL = f"{PREFIX}DEFAULT_MODEL_NAME"
 
 # The only place of these names. AWS documents them, but no public source settles the namespace's spelling.
@@ -29,12 +35,48 @@ def resolve_variables(context: Context, default_model: str, metrics: TritonMetri
             METRICS_LOG_GROUP: metrics.log_group,
             METRICS_NAMESPACE: metrics.namespace,
         }
-    for name in context.spec.environment:
-        if name in variables:
-            message = f"`environment` sets {name}, which another key of the spec decides already"
-            hint = f"leave it out, or change the key that stands for it; it is {variables[name]!r} now"
-            context.refuse("FL207", ("environment", name), message, hint)
-    return dict(sorted((variables | context.spec.environment).items()))
+    _check_added(context, variables)
+    variables |= context.spec.environment
+    _check_limits(context, variables)
+    return dict(sorted(variables.items()))
+
+
+def _check_added(context: Context, decided: Mapping[str, str]) -> None:
+    for name, value in context.spec.environment.items():
+        problem, hint = _added_problem(name, value, decided)
+        if problem:
+            context.refuse("FL207", ("environment", name), f"`environment` sets {name}, {problem}", hint)
+
+
+def _added_problem(name: str, value: str, decided: Mapping[str, str]) -> tuple[str, str]:
+    if name in decided:
+        hint = f"leave it out, or change the key that stands for it; it is {decided[name]!r} now"
+        return "which another key of the spec decides already", hint
+    if name == "SAGEMAKER_MULTI_MODEL":
+        return "which SageMaker sets itself", "choose `mode` instead"
+    if not value.strip():
+        return "but to nothing: the server takes an empty value for a value", "leave it out"
+    if name.startswith(PREFIX) and value.split() != [value]:
+        return (
+            f"with white space in {value!r}: the container would split it into flags",
+            "leave the space out",
+        )
+    return "", ""
+
+
+def _check_limits(context: Context, variables: Mapping[str, str]) -> None:
+    for name, value in variables.items():
+        if max(len(name), len(value)) > MAX_CHARACTERS:
+            key = ("environment", name) if name in context.spec.environment else ("container",)
+            message = f"the variable {name[:80]} is longer than SageMaker's {MAX_CHARACTERS} characters"
+            context.refuse("FL209", key, message, "shorten its name or its value")
+    if len(variables) > MAX_VARIABLES:
+        message = f"the container gets {len(variables)} variables; SageMaker takes {MAX_VARIABLES}"
+        context.refuse("FL209", ("environment",), message, "leave some out")
+    if context.spec.container.inference_type and context.spec.triton < INFERENCE_TYPE_SINCE:
+        message = f"`inference_type` means nothing to Triton {context.spec.triton}"
+        hint = f'leave it out, or write `triton: "{INFERENCE_TYPE_SINCE}"` or newer'
+        context.refuse("FL210", ("container", "inference_type"), message, hint)
 
 
 def _text(value: object) -> str:

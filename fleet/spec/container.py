@@ -9,40 +9,27 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from fleet.spec.values import Document
+from fleet.spec.values import Count, Document
 
+
+def _not_the_invocations(port: int) -> int:
+    if port == INVOCATIONS_PORT:
+        raise ValueError("the container answers invocations there; take another port")
+    return port
+
+
+INVOCATIONS_PORT = 8080
 Flag = Annotated[str, StringConstraints(pattern=r"^--[a-z][a-z0-9-]*(=\S+)?$")]
-Port = Annotated[int, Field(ge=1024, le=65535)]
-
-
-def _settable(variables: dict[str, str]) -> dict[str, str]:
-    for name, value in variables.items():
-        if name == "SAGEMAKER_MULTI_MODEL":
-            raise ValueError("`SAGEMAKER_MULTI_MODEL` is set by SageMaker itself: choose `mode` instead")
-        if not value.strip():
-            raise ValueError(f"`{name}` is empty: the server takes an empty value for a value; leave it out")
-        if name.startswith("SAGEMAKER_TRITON_") and value.split() != [value]:
-            raise ValueError(f"`{name}` holds white space: the container would split it into flags")
-    return variables
-
-
-Variables = Annotated[
-    dict[
-        Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]{0,1023}$")],
-        Annotated[str, StringConstraints(max_length=1024)],
-    ],
-    Field(max_length=100),
-    AfterValidator(_settable),
-]
-"""Environment variables as SageMaker takes them: at most 100, names and values up to 1024 characters."""
+Port = Annotated[int, Field(ge=1024, le=65535), AfterValidator(_not_the_invocations)]
+Variables = dict[Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")], str]
 
 
 class Container(Document):
     """What the container's start script reads; a key left out leaves the container its own default."""
 
-    thread_count: Annotated[int, Field(ge=1)] | None = None
+    thread_count: Count | None = None
     """Threads of the HTTP front end; the container's default is 8."""
-    buffer_manager_thread_count: Annotated[int, Field(ge=0)] | None = None
+    buffer_manager_thread_count: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
     """Threads that copy tensors; the container's default is 0."""
     log_verbose: bool = False
     """Verbose log; off here, on in the container's own default, which costs CloudWatch Logs."""
@@ -52,11 +39,11 @@ class Container(Document):
     """Log of warnings; the container's default is on."""
     log_error: bool | None = None
     """Log of errors; the container's default is on."""
-    shm_default_byte_size: Annotated[int, Field(ge=1 << 20)] | None = None
+    shm_default_byte_size: Annotated[int, Field(ge=1 << 20, le=2**63 - 1)] | None = None
     """Shared memory of each Python model instance, in bytes; the container's default is 16 MiB."""
-    shm_growth_byte_size: Annotated[int, Field(ge=1)] | None = None
+    shm_growth_byte_size: Count | None = None
     """Step in which that memory grows, in bytes; the container's default is 1 MiB."""
-    model_load_gpu_limit: Annotated[float, Field(ge=0, le=1, strict=False)] | None = None
+    model_load_gpu_limit: Annotated[float, Field(ge=0, le=1)] | None = None
     """Share of GPU memory in use above which further models are refused."""
     inference_type: Literal["infer", "generate", "generate_stream"] | None = None
     """What an invocation does; releases from 25.03 on."""

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from fleet.spec.container import Container, Variables
-from fleet.spec.values import Document, ModelName, Name, Percent, Seconds
+from fleet.spec.values import Count, Document, ModelName, Name, Percent, Seconds
 
 
 class Mode(StrEnum):
@@ -22,7 +22,7 @@ class Instance(Document):
 
     type: Annotated[str, StringConstraints(pattern=r"^ml\.[a-z0-9-]+\.[a-z0-9]+$")]
     """SageMaker instance type, such as `ml.g5.xlarge`."""
-    count: Annotated[int, Field(ge=1)] = 1
+    count: Count = 1
     """Instances at the first deploy; with `scaling`, what runs afterwards is scaling's to decide."""
 
 
@@ -38,11 +38,11 @@ class Archive(Document):
 class Scaling(Document):
     """Target tracking on the endpoint's variant."""
 
-    min: Annotated[int, Field(ge=1)]
+    min: Count
     """Fewest instances."""
-    max: Annotated[int, Field(ge=1)]
+    max: Count
     """Most instances."""
-    invocations_per_instance: Annotated[float, Field(gt=0, strict=False)] | None = None
+    invocations_per_instance: Annotated[float, Field(gt=0)] | None = None
     """Invocations per minute and instance to hold."""
     gpu_utilization: Percent | None = None
     """Mean utilisation of one GPU to hold, in percent."""

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from fleet.spec.values import Document
+
+
+def _not_reserved(key: str) -> str:
+    if key.startswith(("aws:", "triton-fleet:")):
+        raise ValueError("tags that begin with `aws:` or `triton-fleet:` are not yours to set")
+    return key
+
+
+TagKey = Annotated[str, StringConstraints(min_length=1, max_length=128), AfterValidator(_not_reserved)]
+TagValue = Annotated[str, StringConstraints(max_length=256)]
 
 
 class Environment(Document):
@@ -18,7 +28,7 @@ class Environment(Document):
     """AWS account, in quotes."""
     region: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
     """AWS region."""
-    tags: dict[str, str] = Field(default_factory=dict)
+    tags: dict[TagKey, TagValue] = Field(default_factory=dict)
     """Tags of everything that is deployed."""
     defaults: dict[str, object] = Field(default_factory=dict)
     """Keys of an endpoint's spec that hold where the spec itself says nothing."""

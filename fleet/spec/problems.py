@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from fleet.findings import Finding, FindingsError
-from fleet.spec.source import KeyPath, Source
+from fleet.spec.source import KeyPath, Source, finding_at
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -33,10 +33,10 @@ def did_you_mean(word: str, known: list[str]) -> str:
 
 
 def _finding(model: type[BaseModel], source: Source, detail: ErrorDetails) -> Finding:
-    path: KeyPath = detail["loc"]
+    path: KeyPath = tuple(part for part in detail["loc"] if part != "[key]")
     mark = source.mark(path)
     code, message, hint = _explained(model, path, detail)
-    return Finding(code=code, message=message, hint=hint, file=mark.file, line=mark.line, column=mark.column)
+    return finding_at(mark, code, message, hint)
 
 
 def _explained(model: type[BaseModel], path: KeyPath, detail: ErrorDetails) -> tuple[str, str, str]:
@@ -54,6 +54,10 @@ def _explained(model: type[BaseModel], path: KeyPath, detail: ErrorDetails) -> t
             return "FL112", f"`{shown}` is {_shown(detail['input'])}: it must be text", hint
         case "value_error":
             return "FL112", _with_value(shown, detail["input"], str(detail["ctx"]["error"])), ""
+        case "model_type" | "dict_type":
+            return "FL112", _with_value(shown, detail["input"], "it must be a mapping of keys"), ""
+        case "tuple_type":
+            return "FL112", _with_value(shown, detail["input"], "it must be a list"), ""
         case "string_pattern_mismatch":
             form = f"it must match {detail['ctx']['pattern']}"
             return "FL112", _with_value(shown, detail["input"], form), _field_text(model, path)

@@ -12,7 +12,7 @@ from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock
 from fleet.spec.problems import did_you_mean, validated
-from fleet.spec.source import Source, read_source
+from fleet.spec.source import Source, finding_at, read_source
 
 T = TypeVar("T")
 I = TypeVar("I")  # noqa: E741 - input
@@ -55,12 +55,12 @@ class Project:
 
 def environment_names(root: Path) -> list[str]:
     """The environments that have a file."""
-    return sorted(file.stem for file in (root / "environments").glob("*.yaml"))
+    return _stems(root / "environments")
 
 
 def endpoint_names(root: Path) -> list[str]:
     """The endpoints that have a spec."""
-    return sorted(file.stem for file in (root / "model_specs").glob("*.yaml"))
+    return _stems(root / "model_specs")
 
 
 def open_project(root: Path, environment: str, endpoints: Sequence[str] = ()) -> Project:
@@ -113,7 +113,7 @@ def _load_spec(root: Path, name: str, environment: Source) -> LoadedSpec:
     merged = (
         environment.section("defaults").merged(spec_source).merged(environment.section("overrides", name))
     )
-    source = Source(file, merged.data, {(): spec_source.mark(()), **merged.marks})
+    source = Source(file, merged.data, {**merged.marks, (): spec_source.mark(())})
     spec = validated(EndpointSpec, source)
     _named_as_its_file(source, "endpoint", spec.endpoint)
     return LoadedSpec(spec, source, file)
@@ -125,18 +125,7 @@ def _named_as_its_file(source: Source, key: str, name: str) -> None:
         mark = source.mark((key,))
         message = f"`{key}` is {name!r} in a file called {source.file.name}"
         hint = f"write `{key}: {stem}`, or rename the file"
-        raise FindingsError(
-            [
-                Finding(
-                    code="FL113",
-                    message=message,
-                    hint=hint,
-                    file=mark.file,
-                    line=mark.line,
-                    column=mark.column,
-                )
-            ]
-        )
+        raise FindingsError([finding_at(mark, "FL113", message, hint)])
 
 
 def _known(name: str, names: list[str], noun: str) -> str:
@@ -155,8 +144,12 @@ def _stray_overrides(settings: Environment, source: Source, names: list[str]) ->
                 f"`overrides` names an endpoint without a spec: {name!r}",
                 did_you_mean(name, names),
             )
-            strays.append(Finding(code="FL120", message=message, hint=hint, file=mark.file, line=mark.line))
+            strays.append(finding_at(mark, "FL120", message, hint))
     return strays
+
+
+def _stems(folder: Path) -> list[str]:
+    return sorted(file.stem for file in folder.glob("*.yaml") if not file.name.startswith("."))
 
 
 def _stray_files(root: Path) -> list[Finding]:

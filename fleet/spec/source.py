@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -10,6 +10,7 @@ from typing import TypeAlias
 import yaml
 
 from fleet.findings import Finding, FindingsError
+from fleet.spec.scalars import plain_value
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Where a value stands in a document: `("scaling", "min")`, `("models", 0, "archive")`."""
@@ -25,6 +26,11 @@ class Mark:
     file: Path
     line: int
     column: int
+
+
+def finding_at(mark: Mark, code: str, message: str, hint: str = "") -> Finding:
+    """An error at a place of a file."""
+    return Finding(code=code, message=message, hint=hint, file=mark.file, line=mark.line, column=mark.column)
 
 
 @dataclass(frozen=True)
@@ -48,14 +54,14 @@ class Source:
         for key in path:
             data = data.get(key) if isinstance(data, dict) else None
         size = len(path)
-        marks = {key[size:]: mark for key, mark in self.marks.items() if key[:size] == path}
+        marks = {key[size:]: mark for key, mark in self.marks.items() if key[:size] == path and key != path}
         return Source(self.file, data if isinstance(data, dict) else {}, marks)
 
     def merged(self, above: Source) -> Source:
         """This document with another laid over it: mappings merge key by key, everything else is replaced."""
         data, marks = dict(self.data), dict(self.marks)
         _lay_over(data, above.data, (), marks, above.marks)
-        return Source(above.file, data, marks)
+        return Source(self.file, data, marks)
 
 
 def read_source(file: Path) -> Source:
@@ -72,10 +78,10 @@ def read_source(file: Path) -> Source:
     except (OSError, UnicodeDecodeError) as error:
         raise FindingsError([_finding("FL101", file, f"the file cannot be read: {error}")]) from error
     try:
-        _refuse_aliases(text, file)
+        _refuse_what_is_not_plain(text, file)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
-        raise FindingsError([_syntax_finding(file, error)]) from error
+        raise FindingsError([_syntax_finding(file, text, error)]) from error
     reader = _Reader(file)
     data = reader.value(node, ()) if node is not None else {}
     if node is not None and not isinstance(data, dict):
@@ -93,7 +99,6 @@ class _Reader:
         self.file = file
         self.marks: dict[KeyPath, Mark] = {}
         self.findings: list[Finding] = []
-        self.scalars = yaml.constructor.SafeConstructor()
 
     def add(self, code: str, node: yaml.Node, message: str, hint: str = "") -> None:
         mark = node.start_mark
@@ -105,15 +110,16 @@ class _Reader:
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
             return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
-        return self._scalar(node)
+        assert isinstance(node, yaml.ScalarNode)  # noqa: S101 - the third and last kind of node
+        return plain_value(node.value) if node.style is None else node.value
 
     def _mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, object]:
         data: dict[str, object] = {}
         for key_node, value_node in node.value:
-            key = self._scalar(key_node)
-            if not isinstance(key, str):
-                self.add("FL103", key_node, f"a key must be text, not {key!r}", "put it in quotes")
+            if not isinstance(key_node, yaml.ScalarNode):
+                self.add("FL103", key_node, "a key must be text, not a list or a mapping")
                 continue
+            key = key_node.value
             if key in data:
                 first = self.marks[(*path, key)].line
                 message = f"the key `{key}` is given twice; it stands in line {first} already"
@@ -124,31 +130,28 @@ class _Reader:
             data[key] = self.value(value_node, (*path, key))
         return data
 
-    def _scalar(self, node: yaml.Node) -> Hashable:
-        try:
-            value: Hashable = self.scalars.construct_object(node, deep=True)
-        except (yaml.YAMLError, ValueError) as error:
-            self.add("FL101", node, f"this is no plain value: {str(error).splitlines()[0]}")
-            return None
-        return value
 
-
-def _refuse_aliases(text: str, file: Path) -> None:
-    """A few lines of aliases can stand for gigabytes, deep nesting exhausts the stack: look before that."""
+def _refuse_what_is_not_plain(text: str, file: Path) -> None:
+    """A few aliases can stand for gigabytes and deep nesting exhausts the stack: look before composing."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        mark = event.start_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        if isinstance(event, yaml.AliasEvent):
-            hint = "write the value out, or put what repeats under `defaults` of the environment"
-            raise FindingsError([_finding("FL104", file, "aliases are not read", hint, line, column)])
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > MAX_DEPTH:
-            message = f"values are nested deeper than {MAX_DEPTH} levels"
-            raise FindingsError([_finding("FL104", file, message, "", line, column)])
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        problem, hint = _not_plain(event, depth)
+        if problem:
+            mark = event.start_mark
+            line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+            raise FindingsError([_finding("FL104", file, problem, hint, line, column)])
+
+
+def _not_plain(event: yaml.Event, depth: int) -> tuple[str, str]:
+    if isinstance(event, yaml.AliasEvent):
+        return "aliases are not read", "write it out, or put what repeats under `defaults` of the environment"
+    tag = getattr(event, "tag", None)
+    if tag is not None:
+        return f"tags are not read: {tag}", "leave the tag out; put text in quotes"
+    if depth > MAX_DEPTH:
+        return f"values are nested deeper than {MAX_DEPTH} levels", ""
+    return "", ""
 
 
 def _lay_over(
@@ -177,8 +180,13 @@ def _finding(
     return Finding(code=code, message=message, file=file, line=line, column=column, hint=hint)
 
 
-def _syntax_finding(file: Path, error: yaml.YAMLError) -> Finding:
+def _syntax_finding(file: Path, text: str, error: yaml.YAMLError) -> Finding:
+    if isinstance(error, yaml.reader.ReaderError):
+        line = text.count("\n", 0, error.position) + 1
+        return _finding(
+            "FL101", file, f"the character {chr(error.character)!r} does not belong into YAML", "", line
+        )
     mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or str(error)
-    line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
-    return _finding("FL101", file, f"this is not YAML: {problem}", "", line, column)
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    place = (mark.line + 1, mark.column + 1) if mark else (None, None)
+    return _finding("FL101", file, f"this is not YAML: {problem}", "", *place)

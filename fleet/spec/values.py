@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StringConstraints,
+    WithJsonSchema,
+)
 
 UNITS = {"s": 1, "m": 60, "h": 3600}
 _DURATION = re.compile(r"(\d+)([smh])")
@@ -14,7 +22,9 @@ _DURATION = re.compile(r"(\d+)([smh])")
 class Document(BaseModel):
     """What every object of a file has in common: frozen, no unknown keys, no silent conversions."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
 
 
 def _seconds(value: object) -> object:
@@ -27,16 +37,20 @@ def _seconds(value: object) -> object:
 Seconds = Annotated[
     int,
     BeforeValidator(_seconds),
+    PlainSerializer(lambda seconds: f"{seconds}s", return_type=str, when_used="json"),
     WithJsonSchema(
         {"type": "string", "pattern": f"^{_DURATION.pattern}$", "examples": ["600s", "10m", "1h"]}
     ),
 ]
 """A duration in seconds, written with its unit: `600s`, `10m`, `1h`."""
 
-Percent = Annotated[float, Field(gt=0, le=100, strict=False)]
+Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
+"""A number of things, at least one, that a 32-bit integer holds."""
+
+Percent = Annotated[float, Field(gt=0, le=100)]
 """A share of 100."""
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$")]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$", max_length=63)]
 """What SageMaker takes as a name: letters, digits and inner hyphens, at most 63."""
 
 ModelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$")]

@@ -158,6 +158,18 @@ def test_an_endpoint_that_cannot_be_served_is_failed_with_the_reason(
     assert described["FailureReason"] == "the container stopped: no config.pbtxt"
 
 
+def test_a_defect_of_the_host_fails_the_endpoint_which_can_then_be_deleted(
+    sagemaker: Any, host: RecordingHost
+) -> None:
+    create_model(sagemaker, "defective")
+    create_config(sagemaker, "defective", model="defective")
+    host.failure = "defect"
+    sagemaker.create_endpoint(EndpointName="defective", EndpointConfigName="defective")
+    described = sagemaker.describe_endpoint(EndpointName="defective")
+    assert (described["EndpointStatus"], "no space left" in described["FailureReason"]) == ("Failed", True)
+    sagemaker.delete_endpoint(EndpointName="defective")
+
+
 def test_an_update_that_fails_keeps_the_old_configuration_in_service(
     sagemaker: Any, host: RecordingHost
 ) -> None:

@@ -175,3 +175,14 @@ def test_a_resource_whose_condition_is_false_is_not_made(stacks: Stacks) -> None
     assert set(stacks.physical_ids("conditional")) == {"Topic", "Never"}
     stacks.update("conditional", resources, Conditions={"No": {"Fn::Equals": ["a", "b"]}})
     assert set(stacks.physical_ids("conditional")) == {"Topic"}
+
+
+def test_a_deletion_policy_that_alone_changes_is_minded(aws: EmbeddedAws, stacks: Stacks) -> None:
+    bucket = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "kept-later"}}
+    stacks.create("policy", {"Bucket": bucket})
+    template = json.dumps({"Resources": {"Bucket": {**bucket, "DeletionPolicy": "Retain"}, "Topic": TOPIC}})
+    stacks.api.update_stack(StackName="policy", TemplateBody=template)
+    stacks.api.get_waiter("stack_update_complete").wait(StackName="policy", WaiterConfig={"Delay": 1})
+    stacks.api.delete_stack(StackName="policy")
+    stacks.api.get_waiter("stack_delete_complete").wait(StackName="policy", WaiterConfig={"Delay": 1})
+    assert "kept-later" in [bucket["Name"] for bucket in client(aws, "s3").list_buckets()["Buckets"]]

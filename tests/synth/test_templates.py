@@ -136,12 +136,20 @@ def test_wrong_input_ends_synth_with_a_finding_and_no_traceback(
     assert "Traceback" not in done.stderr
 
 
-def test_a_wildcard_that_nobody_reasoned_about_stops_synth() -> None:
+@pytest.mark.parametrize(
+    ("action", "resource"),
+    [
+        ("s3:GetObject", "arn:aws:s3:::bucket/*"),
+        ("s3:PutObject", "arn:aws:s3:::bucket/endpoints/sentences/*"),
+        ("iam:PassRole", "*"),
+    ],
+)
+def test_a_wildcard_that_nobody_reasoned_about_stops_synth(action: str, resource: str) -> None:
     app = App()
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     stack = Stack(app, "Stack")
     role = iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
-    statement = iam.PolicyStatement(actions=["s3:GetObject"], resources=["arn:aws:s3:::bucket/*"])
+    statement = iam.PolicyStatement(actions=[action], resources=[resource])
     policy = iam.Policy(stack, "Policy", roles=[role], statements=[statement])
     acknowledge_wildcards(policy)
     with pytest.raises(RuntimeError, match="ValidationFailed|Validation failed"):

@@ -6,8 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
+from fleet.local.state import LocalState
 from fleet_folder import FleetFolder
 
 
@@ -62,14 +61,42 @@ def test_invoking_where_nothing_runs_says_how_to_start_it(folder: FleetFolder) -
     assert "remedy: run `fleet local up` first" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("command", "code", "said"), [("status", 1, "nothing runs"), ("down", 0, "nothing was")]
-)
-def test_where_nothing_runs_locally_status_and_down_say_so(
-    folder: FleetFolder, command: str, code: int, said: str
-) -> None:
-    done = fleet(folder.root, "local", command)
-    assert (done.returncode, said in done.stdout) == (code, True)
+def test_where_nothing_runs_locally_status_says_how_to_start_it(folder: FleetFolder) -> None:
+    done = fleet(folder.root, "local", "status")
+    assert (done.returncode, "remedy: run `fleet local up` first" in done.stderr) == (2, True)
+
+
+def test_down_where_nothing_runs_is_no_mistake(folder: FleetFolder) -> None:
+    done = fleet(folder.root, "local", "down")
+    assert (done.returncode, done.stdout.strip()) == (0, "nothing was running")
+
+
+def test_an_unknown_log_is_a_mistake_of_the_input(folder: FleetFolder) -> None:
+    done = fleet(folder.root, "local", "logs", "nope")
+    assert (done.returncode, "there is no log 'nope'" in done.stderr) == (1, True)
+
+
+def test_what_a_user_writes_is_never_taken_for_markup(folder: FleetFolder) -> None:
+    folder.environment(name="local")
+    done = fleet(folder.root, "invoke", "sentences", "--env", "local", "--body", "[/nope] [red]x")
+    assert done.returncode == 2
+    assert "[/nope] [red]x" in done.stderr
+
+
+def test_a_package_json_without_the_pin_is_told(folder: FleetFolder) -> None:
+    folder.environment(name="local")
+    folder.write("package.json", "{}")
+    done = fleet(folder.root, "local", "up")
+    assert done.returncode == 2
+    assert "package.json does not pin the CDK CLI" in done.stderr
+
+
+def test_a_second_up_at_the_same_time_is_told_to_wait_and_disturbs_nothing(folder: FleetFolder) -> None:
+    folder.environment(name="local")
+    with LocalState(folder.root).deploying():
+        done = fleet(folder.root, "local", "up")
+    assert done.returncode == 2
+    assert "another `fleet local up` is at work here" in done.stderr
 
 
 def test_a_missing_cdk_cli_is_told_with_its_version_and_how_to_get_it(folder: FleetFolder) -> None:

@@ -25,8 +25,12 @@ class Container(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if body == b"slow":
             self.release.wait(10)
-        if body == b"hang up":
-            return
+        if body == b"trickle":
+            self.trickle()
+        elif body != b"hang up":
+            self.answer(body)
+
+    def answer(self, body: bytes) -> None:
         status = int(body) if body.isdigit() else 200
         answer = b'{"error": "said so"}' if status != 200 else b"/".join([self.path.encode(), body])
         self.send_response(status)
@@ -34,6 +38,12 @@ class Container(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
+
+    def trickle(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        while not self.release.wait(0.05):
+            self.wfile.write(b".")
 
     def log_message(self, format: str, *args: Any) -> None:
         """Be quiet."""
@@ -99,8 +109,9 @@ def test_the_containers_refusal_is_a_model_error_with_its_status_and_words(
     assert said["LogStreamArn"].endswith(":123456789012:log-group:/aws/sagemaker/Endpoints/embed")
 
 
-def test_an_answer_that_takes_too_long_is_a_model_error(runtime: Any) -> None:
-    said = refusal(runtime, b"slow")
+@pytest.mark.parametrize("body", [b"slow", b"trickle"])
+def test_an_answer_that_takes_too_long_is_a_model_error(runtime: Any, body: bytes) -> None:
+    said = refusal(runtime, body)
     assert said["Error"]["Code"] == "ModelError"
     assert said["OriginalMessage"].startswith("Your invocation timed out while waiting for a response")
 

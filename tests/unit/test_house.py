@@ -45,7 +45,10 @@ def test_imports_run_one_way(root: Path) -> None:
     assert linted.returncode == 0, linted.stdout
 
 
-@pytest.mark.parametrize("file", ["requirements.txt", "requirements-dev.txt", "requirements-payload.txt"])
+@pytest.mark.parametrize(
+    "file",
+    ["requirements.txt", "requirements-dev.txt", "requirements-payload.txt", "requirements-triton.txt"],
+)
 def test_every_requirement_is_pinned_with_hashes(root: Path, file: str) -> None:
     pinned = (root / file).read_text().split("\n")
     names = [index for index, line in enumerate(pinned) if line and line[0].isalnum()]

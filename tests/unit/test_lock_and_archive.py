@@ -87,6 +87,24 @@ def test_a_models_folder_in_place_of_a_repository_is_refused(folder: FleetFolder
         write_locks(open_project(folder.root, "dev"))
 
 
+def test_a_models_name_with_white_space_is_refused(folder: FleetFolder, repository: Path) -> None:
+    (repository / "my model" / "1").mkdir(parents=True)
+    with pytest.raises(FindingsError, match="FL405: 'my model' is no name for a model"):
+        write_locks(open_project(folder.root, "dev"))
+
+
+def test_hidden_links_are_left_out_like_other_hidden_files(repository: Path) -> None:
+    before = measure(repository).digest
+    (repository / "embed/.#model.py").symlink_to("/nowhere")
+    assert measure(repository).digest == before
+
+
+def test_a_lock_that_is_no_text_is_written_anew(folder: FleetFolder, repository: Path) -> None:
+    lock = folder.root / "locks/dev/sentences.lock.yaml"
+    lock.write_bytes(b"\xff\xfe")
+    assert write_locks(open_project(folder.root, "dev")) == [lock]
+
+
 def test_links_are_not_packed(repository: Path) -> None:
     (repository / "embed/1/weights").symlink_to("/etc/hostname")
     with pytest.raises(FindingsError, match="FL403"):
@@ -96,6 +114,12 @@ def test_links_are_not_packed(repository: Path) -> None:
 def test_a_missing_repository_is_told_and_no_lock_is_written(folder: FleetFolder) -> None:
     lock = folder.root / "locks/dev/sentences.lock.yaml"
     lock.unlink()
-    with pytest.raises(FindingsError, match="FL401"):
+    with pytest.raises(FindingsError) as refused:
         write_locks(open_project(folder.root, "dev"))
+    (finding,) = refused.value.findings
+    assert (finding.code, finding.file, finding.line) == (
+        "FL401",
+        folder.root / "model_specs/sentences.yaml",
+        5,
+    )
     assert not lock.exists()

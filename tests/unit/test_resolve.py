@@ -165,3 +165,23 @@ def test_several_models_need_one_to_be_named(folder: FleetFolder) -> None:
     assert (finding.code, finding.hint) == ("FL205", "write `default_model:` and one of embed, rank")
     folder.spec("default_model: rank\n")
     assert folder.resolve().default_model == "rank"
+
+
+def test_a_lock_that_says_it_is_anothers_is_refused(folder: FleetFolder) -> None:
+    folder.write("locks/dev/sentences.lock.yaml", LOCK.replace("endpoint: sentences", "endpoint: others"))
+    (finding,) = folder.findings()
+    assert (finding.code, finding.message) == ("FL302", "this is the lock of 'others'")
+
+
+def test_more_than_sagemaker_takes_as_environment_is_refused(folder: FleetFolder) -> None:
+    many = "".join(f"  V{number}: x\n" for number in range(99))
+    folder.spec(f"environment:\n{many}")
+    assert [finding.code for finding in folder.findings()] == ["FL209"]
+    folder.spec("container:\n  additional_args:\n" + "    - --flag\n" * 200)
+    assert "longer than SageMaker's 1024 characters" in folder.findings()[0].message
+
+
+def test_an_inference_type_that_the_release_does_not_know_is_refused(folder: FleetFolder) -> None:
+    folder.spec("container: {inference_type: generate}\n", base=SPEC.replace("25.04", "24.09"))
+    (finding,) = folder.findings()
+    assert (finding.code, finding.line) == ("FL210", 6)

@@ -18,7 +18,6 @@ RUNTIME = TritonRuntime(
     cache_directory=Path("/triton/caches"),
     python_bin=Path("/venv/bin"),
     release="24.10",
-    server_version="2.51.0",
 )
 
 

@@ -37,7 +37,6 @@ class TritonRuntime:
     cache_directory: Path
     python_bin: Path
     release: str
-    server_version: str
 
     def environment(self) -> dict[str, str]:
         """PATH and LD_LIBRARY_PATH; Triton's Python stub is the environment of the first python3 on PATH."""
@@ -73,18 +72,19 @@ def find_runtime(cache: Path) -> TritonRuntime:
         cache_directory=server / "caches",
         python_bin=Path(sys.prefix) / "bin",
         release=RELEASE,
-        server_version=SERVER_VERSION,
     )
 
 
 def _wheel() -> metadata.Distribution:
     if (platform.system(), platform.machine()) not in {("Linux", "x86_64"), ("Linux", "aarch64")}:
         raise CannotRunError(f"there is no Triton for {platform.system()} {platform.machine()}", _PLATFORMS)
-    install = f"pip install --no-deps {WHEEL}=={WHEEL_VERSION}; {_PLATFORMS}"
+    install = f"pip install --no-deps {WHEEL}=={WHEEL_VERSION}"
     try:
         wheel = metadata.distribution(WHEEL)
     except metadata.PackageNotFoundError:
-        raise CannotRunError(f"the wheel {WHEEL}, which carries Triton, is not installed", install) from None
+        raise CannotRunError(
+            f"the wheel {WHEEL}, which carries Triton, is not installed", f"{install}; {_PLATFORMS}"
+        ) from None
     if wheel.version != WHEEL_VERSION:
         raise CannotRunError(f"{WHEEL} {wheel.version} is installed; only {WHEEL_VERSION} is known", install)
     return wheel

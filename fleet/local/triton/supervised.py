@@ -112,17 +112,17 @@ class SupervisedTriton:
         return server
 
     def _keep(self, server: TritonServer) -> None:
-        failures = 0
+        pause = FIRST_PAUSE
         while True:
             ready = time.monotonic()
             server.process.dead.wait()
             if time.monotonic() - ready > STEADY:
-                failures = 0
+                pause = FIRST_PAUSE
             self._become(State.RESTARTING)
             while True:
-                if self._stopping.wait(min(FIRST_PAUSE * 2**failures, LONGEST_PAUSE)):
+                if self._stopping.wait(pause):
                     return
-                failures += 1
+                pause = min(pause * 2, LONGEST_PAUSE)
                 try:
                     server = self._attempt()
                     break

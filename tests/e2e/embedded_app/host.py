@@ -19,6 +19,8 @@ class RecordingHost:
 
     def serve(self, endpoint: DeployedEndpoint) -> None:
         self.may_finish.wait(30)
+        if self.failure == "defect":
+            raise OSError(28, "no space left")
         if self.failure:
             raise HostingError(self.failure)
         self.served.append(endpoint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from types import ModuleType
 from typing import Any, cast
 
@@ -11,12 +12,15 @@ from moto.sagemaker.models import Model, SageMakerModelBackend
 from moto.sagemaker.utils import arn_formatter
 
 from fleet.local.aws import running
+from fleet.local.aws.failures import is_said, reason_of
 from fleet.local.aws.sagemaker import urls
 from fleet.local.aws.sagemaker.endpoint import EmbeddedEndpoint, deployed_endpoint
 from fleet.local.aws.sagemaker.instance_types import EmbeddedEndpointConfig
 from fleet.local.aws.sagemaker.model_data import require_model_data
 from fleet.local.aws.turns import handed_over
-from fleet.local.hosting import DeployedEndpoint, HostingError
+from fleet.local.hosting import DeployedEndpoint
+
+log = logging.getLogger("fleet.local.aws")
 
 Tags = list[dict[str, str]]
 
@@ -85,8 +89,8 @@ class EmbeddedSageMaker(SageMakerModelBackend):
         self.endpoints[endpoint_name] = endpoint
         try:
             self._serve(self._deployed(endpoint_name, endpoint_config_name))
-        except HostingError as error:
-            endpoint.settle("Failed", str(error))
+        except Exception as error:
+            endpoint.settle("Failed", _told(error))
         else:
             endpoint.settle("InService")
         return endpoint
@@ -100,8 +104,8 @@ class EmbeddedSageMaker(SageMakerModelBackend):
         endpoint.endpoint_status = "Updating"
         try:
             self._serve(self._deployed(endpoint_name, endpoint_config_name))
-        except HostingError as error:
-            endpoint.settle("InService", str(error))
+        except Exception as error:
+            endpoint.settle("InService", _told(error))
         else:
             endpoint.take_over(self.endpoint_configs[endpoint_config_name], retain_counts=retain_counts)
             endpoint.settle("InService")
@@ -134,3 +138,9 @@ class EmbeddedSageMaker(SageMakerModelBackend):
         if name in existing:
             arn = arn_formatter(kind, name, self.account_id, self.region_name)
             raise ValidationError(f'Cannot create already existing {kind} "{arn}".')
+
+
+def _told(error: Exception) -> str:
+    if not is_said(error):
+        log.exception("the host failed")
+    return reason_of(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 from moto.cloudformation.exceptions import ValidationError
 
@@ -38,6 +39,7 @@ class Run:
                 order = in_dependency_order(resources.template["Resources"])
             wanted = [logical_id for logical_id in order if self._bring(logical_id, resources)]
             with turn():
+                self._note_policies(resources)
                 self._stack.become(self._target, resources)
         except StepFailedError as failure:
             action = "create" if self._verb == "CREATE" else "update"
@@ -68,6 +70,15 @@ class Run:
             self._steps.append(steps.change(self._stack, before, declared))
         resources.place(logical_id, self._stack.deployed[logical_id].resource)
         return True
+
+    def _note_policies(self, resources: Resources) -> None:
+        """What becomes of a resource later may change without the resource itself."""
+        for logical_id, deployed in self._stack.deployed.items():
+            declared = (
+                resources.declared(logical_id) if logical_id in resources.template["Resources"] else None
+            )
+            if declared is not None:
+                self._stack.deployed[logical_id] = replace(deployed, declared=declared)
 
     def _clean_up(self, unwanted: Sequence[Deployed]) -> None:
         """Delete what has no place any more; a failure to do so is told but fails nothing."""

@@ -1,0 +1,122 @@
+"""The local fleet is reached whatever the user's own AWS settings and proxies are."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleet.findings import CannotRunError
+from fleet.local.access import local_session, local_variables
+from fleet.local.failures import deploy_failure
+from fleet.local.state import LocalState, Supervisor
+from fleet.local.status import ask_status
+
+
+class Buckets(BaseHTTPRequestHandler):
+    """Answers ListBuckets."""
+
+    def do_GET(self) -> None:
+        body = b"<ListAllMyBucketsResult><Buckets/></ListAllMyBucketsResult>"
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Be quiet."""
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Buckets)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://localhost:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def odd_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A profile that does not exist, and a proxy that nobody answers at."""
+    monkeypatch.setenv("AWS_PROFILE", "nope")
+    for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+
+
+@pytest.mark.usefixtures("odd_settings")
+def test_a_session_reads_no_profile_and_no_proxy(url: str) -> None:
+    assert local_session("us-east-1").client("s3", endpoint_url=url).list_buckets()["Buckets"] == []
+
+
+@pytest.mark.usefixtures("odd_settings")
+def test_a_process_is_started_without_them(url: str) -> None:
+    code = f"import boto3; print(boto3.client('s3', endpoint_url={url!r}).list_buckets()['Buckets'])"
+    variables = local_variables(os.environ, "us-east-1", url)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_nobody_runs_it_once_its_process_is_gone(tmp_path: Path) -> None:
+    state = LocalState(tmp_path)
+    with state.supervised():
+        state.announce(Supervisor(pid=1, url="http://localhost:1"))
+        assert state.supervisor() == Supervisor(pid=1, url="http://localhost:1")
+    state.announce(Supervisor(pid=1, url="http://localhost:1"))
+    assert state.supervisor() is None
+
+
+def test_a_supervisor_that_does_not_answer_is_told_with_its_process() -> None:
+    with pytest.raises(CannotRunError, match=r"\(process 7\) does not answer"):
+        ask_status(Supervisor(pid=7, url="http://127.0.0.1:9"))
+
+
+class Events:
+    """Stands in for CloudFormation with a history of events, newest first."""
+
+    def __init__(self, *events: tuple[str, str, str]) -> None:
+        self.events = events
+
+    def describe_stack_events(self, StackName: str) -> dict[str, Any]:
+        return {
+            "StackEvents": [
+                {
+                    "StackId": "stack",
+                    "PhysicalResourceId": who,
+                    "ResourceType": "AWS::X",
+                    "ResourceStatus": status,
+                    "ResourceStatusReason": reason,
+                }
+                for who, status, reason in self.events
+            ]
+        }
+
+
+def test_a_failure_is_told_by_the_resources_of_the_last_deploy_alone(tmp_path: Path) -> None:
+    history: Any = Events(
+        ("endpoint", "UPDATE_FAILED", "no version directory"),
+        ("stack", "UPDATE_IN_PROGRESS", "User Initiated"),
+        ("endpoint", "UPDATE_FAILED", "of last week"),
+    )
+    assert str(deploy_failure(history, "s", "", tmp_path)).count("AWS::X of s: no version directory") == 1
+    assert "of last week" not in str(deploy_failure(history, "s", "", tmp_path))
+
+
+def test_a_failure_without_a_failed_resource_is_told_by_the_clis_last_lines(tmp_path: Path) -> None:
+    history: Any = Events(
+        ("stack", "UPDATE_IN_PROGRESS", "User Initiated"), ("endpoint", "UPDATE_FAILED", "old")
+    )
+    failure = deploy_failure(history, "s", "one\ntwo [/x]\n", tmp_path)
+    assert isinstance(failure, CannotRunError)
+    assert failure.problem.endswith("one\ntwo [/x]")
