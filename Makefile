@@ -60,10 +60,12 @@ format: setup  ## Format the code
 generated: setup  ## Write the generated files again
 	@fleet schema
 
-synth: setup  ## Synthesise one environment: make synth ENV=dev
+ENV ?= dev
+synth: setup  ## Synthesise one environment: make synth ENV=prod
 	@npx cdk synth --quiet -c env=$(ENV)
 
 bench: setup  ## Run a benchmark: make bench NAME=...
+	@test -f "benchmarks/$(NAME).py" || { echo "name one: make bench NAME=... of benchmarks/" >&2; exit 2; }
 	@python benchmarks/$(NAME).py
 
 lock-requirements: setup  ## Pin the newest versions of all requirements, with hashes

@@ -2,35 +2,57 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT), str(ROOT / "constructs")]
 
-from aws_cdk import App
-from rich.console import Console
-
-from fleet.findings import FindingsError
-from fleet.resolve.resolve import resolve_fleet
-from fleet.show_findings import show_findings
-from stacks.fleet_app import add_fleet
+from fleet.findings import CannotRunError, Finding, FindingsError
+from fleet.local.tools import check_node
 
 
 def main() -> None:
-    """Resolve the files and declare the stacks; exit with 1 and the findings where the files are wrong."""
-    app = App()
-    environment = app.node.try_get_context("env") or ""
-    selected = str(app.node.try_get_context("endpoints") or "")
+    """Resolve the files and declare the stacks.
+
+    Exits with 1 and the findings where the files are wrong, with 2 where a tool is missing.
+    """
     try:
-        fleet = resolve_fleet(
-            ROOT, environment, [name.strip() for name in selected.split(",") if name.strip()]
-        )
+        check_node(os.environ.get("PATH", os.defpath))
+        synth()
     except FindingsError as error:
-        show_findings(Console(stderr=True, highlight=False), error.findings)
+        from fleet.show_findings import show_findings
+
+        show_findings(error.findings)
         sys.exit(1)
-    add_fleet(app, fleet)
+    except CannotRunError as error:
+        sys.exit(_could_not_run(str(error)))
+    except ModuleNotFoundError as error:
+        sys.exit(_could_not_run(f"{error}\n  remedy: run `make setup`, then `source .venv/bin/activate`"))
+
+
+def synth() -> None:
+    """Synthesise the selected stacks; the CDK is imported here, as it starts Node.js at once."""
+    from aws_cdk import App
+
+    from fleet.resolve.resolve import resolve_fleet
+    from stacks.fleet_app import add_fleet
+
+    app = App()
+    for mistaken, meant in {"endpoint": "endpoints", "environment": "env"}.items():
+        if app.node.try_get_context(mistaken) is not None:
+            message = f"`-c {mistaken}=` is not read"
+            raise FindingsError([Finding(code="FL122", message=message, hint=f"write `-c {meant}=`")])
+    selected = app.node.try_get_context("endpoints")
+    endpoints = () if selected is None else [name.strip() for name in str(selected).split(",")]
+    add_fleet(app, resolve_fleet(ROOT, app.node.try_get_context("env") or "", endpoints))
     app.synth()
+
+
+def _could_not_run(problem: str) -> int:
+    print(f"cannot run: {problem}", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@ from fleet.findings import Finding, Severity
 STYLE = {Severity.ERROR: "red bold", Severity.WARNING: "yellow bold"}
 
 
-def show_findings(console: Console, findings: Sequence[Finding]) -> None:
-    """Print each finding with its place relative to the working directory."""
+def show_findings(findings: Sequence[Finding]) -> None:
+    """Print each finding on standard error, with its place relative to the working directory."""
+    console = Console(stderr=True, highlight=False)
     for finding in findings:
         console.print(_line(finding), soft_wrap=True)
         if finding.hint:

@@ -16,6 +16,7 @@ def folder(tmp_path: Path) -> FleetFolder:
     fleet.spec()
     fleet.environment()
     fleet.write("locks/dev/sentences.lock.yaml", LOCK)
+    (fleet.root / "repository").mkdir()
     return fleet
 
 

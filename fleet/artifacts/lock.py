@@ -39,19 +39,24 @@ def lock_text(lock: Lock) -> str:
 
 
 def repository_of(loaded: LoadedSpec, index: int = 0) -> Path:
-    """The folder of one of the endpoint's model repositories."""
-    written_in = loaded.source.mark(("models", index, "repository")).file
-    return (written_in.parent / loaded.spec.models[index].repository).resolve()
+    """The folder of one of the endpoint's model repositories.
+
+    Raises:
+        FindingsError: it is not there; the place is the line that names it.
+    """
+    mark = loaded.source.mark(("models", index, "repository"))
+    repository = (mark.file.parent / loaded.spec.models[index].repository).resolve()
+    if not repository.is_dir():
+        message = f"{repository} is {'no folder' if repository.exists() else 'not there'}"
+        hint = f"a path is relative to {mark.file.parent}"
+        raise FindingsError([finding_at(mark, "FL401", message, hint)])
+    return repository
 
 
 def _lock(loaded: LoadedSpec) -> Lock:
     archives = {}
     for index, archive in enumerate(loaded.spec.models):
         repository = repository_of(loaded, index)
-        if not repository.is_dir():
-            mark = loaded.source.mark(("models", index, "repository"))
-            message = f"there is no model repository at {repository}"
-            raise FindingsError([finding_at(mark, "FL401", message)])
         models = tuple(model_names(repository))
         stream = measure(repository)
         archives[archive.archive] = LockedArchive(digest=stream.digest, size=stream.size, models=models)

@@ -37,6 +37,11 @@ def regions_of(release: str) -> list[str]:
     return sorted(data_file("images.json")["versions"][release]["registries"])
 
 
+def image_regions() -> list[str]:
+    """Regions in which any release has an image."""
+    return sorted({region for release in releases() for region in regions_of(release)})
+
+
 def partition_of(region: str) -> Partition:
     """The partition that a region belongs to."""
     known = data_file("partitions.yaml")["partitions"]

@@ -4,13 +4,36 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fleet.artifacts.lock import repository_of
 from fleet.cli.arguments import Endpoints, Env
 from fleet.cli.say import say
+from fleet.findings import Finding, FindingsError
 from fleet.project_root import project_root
 from fleet.resolve.resolve import resolve_fleet
+from fleet.spec.project import Project, open_project
 
 
 def check(env: Env, endpoints: Endpoints = None) -> None:
     """Say what is wrong with the endpoints of an environment; nothing is changed."""
-    fleet = resolve_fleet(project_root(Path.cwd()), env, endpoints or ())
-    say(f"{env}: no findings in {', '.join(endpoint.name for endpoint in fleet.endpoints)}")
+    root = project_root(Path.cwd())
+    project = open_project(root, env, endpoints or ())
+    findings = [finding for name in project.endpoints for finding in _missing_repository(project, name)]
+    try:
+        resolve_fleet(root, env, endpoints or ())
+    except FindingsError as error:
+        findings += error.findings
+    if findings:
+        raise FindingsError(findings)
+    say(f"{env}: no findings in {', '.join(project.endpoints)}")
+
+
+def _missing_repository(project: Project, endpoint: str) -> list[Finding]:
+    try:
+        loaded = project.load(endpoint)
+    except FindingsError:
+        return []  # resolving says what is wrong with the spec itself
+    try:
+        repository_of(loaded)
+    except FindingsError as error:
+        return error.findings
+    return []

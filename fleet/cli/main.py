@@ -1,47 +1,37 @@
-"""The `fleet` command: its subcommands, and how every mistake leaves it."""
+"""The `fleet` command, and how every mistake leaves it."""
 
 from __future__ import annotations
 
 import sys
 
-import typer
-from rich.console import Console
-from rich.text import Text
-
-from fleet.cli import local
-from fleet.cli.check import check
-from fleet.cli.invoke import invoke
-from fleet.cli.lock import lock
-from fleet.cli.schema import schema
 from fleet.findings import CannotRunError, FindingsError
-from fleet.show_findings import show_findings
 
-INPUT_IS_WRONG, COULD_NOT_RUN = 1, 2
-
-app = typer.Typer(
-    help="NVIDIA Triton endpoints on Amazon SageMaker from reviewed YAML.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-)
-for command in (check, invoke, lock, schema):
-    app.command()(command)
-app.add_typer(local.app, name="local")
+INPUT_IS_WRONG, COULD_NOT_RUN, INTERRUPTED = 1, 2, 130
 
 
 def run() -> None:
     """Run the command; exit with 0 when clean, 1 when the input is wrong, 2 when it could not run.
 
-    An interruption exits with 130, which Typer sees to.
+    The subcommands are imported inside: an interruption meanwhile is an interruption like any other.
     """
-    errors = Console(stderr=True, highlight=False)
     try:
+        from fleet.cli.commands import app
+
         app()
     except FindingsError as error:
-        show_findings(errors, error.findings)
+        from fleet.show_findings import show_findings
+
+        show_findings(error.findings)
         sys.exit(INPUT_IS_WRONG)
     except CannotRunError as error:
-        errors.print(Text.assemble(("cannot run", "red bold"), f": {error.problem}"), soft_wrap=True)
-        if error.remedy:
-            errors.print(Text(f"  remedy: {error.remedy}"), soft_wrap=True)
-        sys.exit(COULD_NOT_RUN)
+        sys.exit(_could_not_run(str(error)))
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        sys.exit(_could_not_run(f"{place}{error.strerror or error}"))
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _could_not_run(problem: str) -> int:
+    print(f"cannot run: {problem}", file=sys.stderr)
+    return COULD_NOT_RUN

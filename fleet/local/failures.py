@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
@@ -13,10 +12,11 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
 
 TAIL = 20
+HINT = "what was served before goes on; `fleet local logs` lists the logs"
 
 
 def deploy_failure(
-    cloudformation: CloudFormationClient, stack: str, output: str, log: Path
+    cloudformation: CloudFormationClient, stack: str, output: str
 ) -> FindingsError | CannotRunError:
     """The failure of the last deploy: the reasons of the resources that failed, else the CLI's last lines.
 
@@ -33,10 +33,8 @@ def deploy_failure(
                 break
         elif event.get("ResourceStatus", "").endswith("_FAILED"):
             kind, reason = event.get("ResourceType"), event.get("ResourceStatusReason", "")
-            findings.append(
-                Finding(code="FL601", message=f"{kind} of {stack}: {reason}", hint=f"the log is {log}")
-            )
+            findings.append(Finding(code="FL601", message=f"{kind} of {stack}: {reason}", hint=HINT))
     if findings:
         return FindingsError(list(dict.fromkeys(findings)))
     lines = "\n".join(output.strip().splitlines()[-TAIL:])
-    return CannotRunError(f"cdk deploy {stack} failed:\n{lines}", f"see {log}")
+    return CannotRunError(f"cdk deploy {stack} failed:\n{lines}", "`fleet local logs cdk` has all of it")

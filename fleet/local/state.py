@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -55,7 +55,7 @@ class LocalState:
 
     def supervisor(self) -> Supervisor | None:
         """Who runs the local fleet; None where nobody does, whatever a killed process left behind."""
-        with _lock_file(self.folder / "supervisor.lock") as lock:
+        with _lock_file(self._lock) as lock:
             if _try_lock(lock, fcntl.LOCK_SH):
                 return None
         try:
@@ -64,15 +64,16 @@ class LocalState:
             return None
 
     @contextmanager
-    def supervised(self) -> Iterator[None]:
+    def supervised(self) -> Iterator[Callable[[], bool]]:
         """Run the local fleet: the lock is held as long as the process lives, so no pid has to be trusted.
 
-        Whoever looks whether it runs holds the lock for a moment, so it is waited for.
+        Whoever looks whether it runs holds the lock for a moment, so it is waited for. What is given tells
+        whether the lock file is still there: without it nobody finds this process again.
         """
-        with _lock_file(self.folder / "supervisor.lock") as lock:
+        with _lock_file(self._lock) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             try:
-                yield
+                yield lambda: _is_file_of(lock, self._lock)
             finally:
                 self._supervisor_file.unlink(missing_ok=True)
 
@@ -93,6 +94,10 @@ class LocalState:
         write_atomically(self._supervisor_file, json.dumps(asdict(supervisor)) + "\n")
 
     @property
+    def _lock(self) -> Path:
+        return self.folder / "supervisor.lock"
+
+    @property
     def _supervisor_file(self) -> Path:
         return self.folder / "supervisor.json"
 
@@ -104,6 +109,13 @@ def _lock_file(file: Path) -> Iterator[int]:
         yield handle
     finally:
         os.close(handle)
+
+
+def _is_file_of(handle: int, file: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), file.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _try_lock(handle: int, kind: int) -> bool:

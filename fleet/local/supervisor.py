@@ -30,13 +30,16 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
 
+SECONDS_BETWEEN_LOOKS = 2.0
+
+
 def run(root: Path, announce: int) -> None:
-    """Serve until SIGTERM; the port is free again and no process is left when it returns."""
+    """Serve until SIGTERM, or until the state folder is gone; no port and no process is left behind."""
     state, stop = LocalState(root), threading.Event()
     for end in (signal.SIGTERM, signal.SIGINT):
         signal.signal(end, lambda _number, _frame: stop.set())
     with ExitStack() as ends:
-        ends.enter_context(state.supervised())
+        can_be_found = ends.enter_context(state.supervised())
         try:
             url = _start(state, open_project(root, ENVIRONMENT).environment, ends)
         except (CannotRunError, FindingsError) as error:
@@ -44,7 +47,8 @@ def run(root: Path, announce: int) -> None:
             return
         state.announce(Supervisor(pid=os.getpid(), url=url))
         _tell(announce, {"url": url})
-        stop.wait()
+        while not stop.wait(SECONDS_BETWEEN_LOOKS) and can_be_found():
+            pass
 
 
 def _start(state: LocalState, environment: Environment, ends: ExitStack) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from fleet.findings import CannotRunError
 
 OLDEST_NODE = 22
+GET_NODE = "run `make setup`, which installs it as a Python wheel, then `source .venv/bin/activate`"
 
 
 def tool_path() -> str:
@@ -26,7 +27,7 @@ def cdk_cli(root: Path) -> Path:
     Raises:
         CannotRunError: it, or the Node.js that it runs on, is missing or has another version.
     """
-    _check_node()
+    check_node(tool_path())
     wanted = _pinned(root / "package.json")
     installed = root / "node_modules" / "aws-cdk" / "package.json"
     if not installed.is_file():
@@ -45,6 +46,17 @@ def _pinned(package: Path) -> str:
         raise CannotRunError(problem, "restore the file") from error
 
 
+def check_place(root: Path) -> None:
+    """See that Triton can serve from this folder.
+
+    Raises:
+        CannotRunError: its path holds white space.
+    """
+    if len(str(root).split()) != 1:
+        problem = f"the path {root} holds white space, at which Triton splits its own commands"
+        raise CannotRunError(problem, "move the folder to a path without")
+
+
 def check_embedded_aws() -> None:
     """See that the embedded AWS can be started from this Python.
 
@@ -55,13 +67,16 @@ def check_embedded_aws() -> None:
         raise CannotRunError("moto, which the embedded AWS is made of, is not installed", "run `make setup`")
 
 
-def _check_node() -> None:
-    node = shutil.which("node", path=tool_path())
+def check_node(path: str) -> None:
+    """See that the Node.js first on a PATH is new enough for the CDK.
+
+    Raises:
+        CannotRunError: it is not, or there is none.
+    """
+    node = shutil.which("node", path=path)
     if node is None:
-        raise CannotRunError(
-            "Node.js is not installed", "run `make setup`, which installs it as a Python wheel"
-        )
+        raise CannotRunError("Node.js is not on PATH", GET_NODE)
     version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     if int(version.removeprefix("v").split(".")[0]) < OLDEST_NODE:
         problem = f"{node} is Node.js {version}; {OLDEST_NODE} or newer is needed"
-        raise CannotRunError(problem, "run `make setup`, which installs it as a Python wheel")
+        raise CannotRunError(problem, GET_NODE)

@@ -107,6 +107,8 @@ class TritonHost:
             data = fetch_model_data(self._s3(), container.model_data_url, folder)
             rewrites = stage(data, folder / "staged")
             log = self._state.endpoint_log(endpoint.name)
+            with log.open("a") as lines:
+                lines.write(f"--- {endpoint.config_name} serves {container.model_data_url}\n")
             triton = SupervisedTriton(self._runtime, folder / "staged", container.environment, log=log)
             self._start_triton(triton)
         except BaseException as error:

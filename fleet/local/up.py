@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from botocore.exceptions import BotoCoreError
 from rich.console import Console
 
 from fleet.artifacts.lock import repository_of, write_locks
@@ -18,7 +19,7 @@ from fleet.local.session import start_supervisor, stop_supervisor
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import Status, ask_status
 from fleet.local.steps import Steps
-from fleet.local.tools import cdk_cli, check_embedded_aws
+from fleet.local.tools import cdk_cli, check_embedded_aws, check_place
 from fleet.resolve.endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.resolve.resolve import resolve_fleet
 from fleet.spec.project import Project, open_project
@@ -38,8 +39,12 @@ def up(root: Path, endpoints: Sequence[str], console: Console) -> tuple[Supervis
         CannotRunError: a tool or a platform is missing.
     """
     state = LocalState(root)
-    with state.deploying():
-        return _up(state, endpoints, Steps(console))
+    try:
+        with state.deploying():
+            return _up(state, endpoints, Steps(console))
+    except BotoCoreError as error:
+        problem = f"the embedded AWS does not answer: {error}"
+        raise CannotRunError(problem, "run `fleet local up` again") from error
 
 
 def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supervisor, Status]:
@@ -47,6 +52,7 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supe
     with steps.step("files"):
         cdk_cli(root)
         check_embedded_aws()
+        check_place(root)
         project = open_project(root, ENVIRONMENT, endpoints)
         write_locks(project)
         fleet = resolve_fleet(root, ENVIRONMENT, endpoints)
@@ -61,7 +67,8 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supe
         return supervisor, ask_status(supervisor)
     except BaseException:
         if started:
-            stop_supervisor(state)
+            with steps.step("end what was started"):
+                stop_supervisor(state)
         raise
 
 
@@ -73,9 +80,8 @@ class _Deploy:
     ) -> None:
         self.steps, self.project, self.fleet = steps, project, fleet
         region = fleet.place.region
-        self.log = state.log("cdk")
         self.assembly = str(state.folder / "cdk.out")
-        self.cdk = Cdk(state.root, url=supervisor.url, region=region, log=self.log)
+        self.cdk = Cdk(state.root, url=supervisor.url, region=region, log=state.log("cdk"))
         session = local_session(region)
         self.s3: S3Client = session.client("s3", endpoint_url=supervisor.url)
         self.cloudformation: CloudFormationClient = session.client(
@@ -108,10 +114,11 @@ def _deploy_stack(deploy: _Deploy, stack: str) -> None:
         command = ("deploy", stack, "--exclusively", "--app", deploy.assembly)
         run = deploy.cdk.run(*command, "--require-approval", "never", "--progress", "events")
         if run.exit_code != 0:
-            raise deploy_failure(deploy.cloudformation, stack, run.output, deploy.log)
+            raise deploy_failure(deploy.cloudformation, stack, run.output)
 
 
 def _cdk(deploy: _Deploy, *arguments: str) -> None:
     run = deploy.cdk.run(*arguments)
     if run.exit_code != 0:
-        raise CannotRunError(f"cdk {arguments[0]} failed:\n{run.output.strip()}", f"see {deploy.log}")
+        problem = f"cdk {arguments[0]} failed:\n{run.output.strip()}"
+        raise CannotRunError(problem, "`fleet local logs cdk` has all of it")

@@ -17,11 +17,8 @@ def model_names(repository: Path) -> list[str]:
     """The model directories, sorted; each has at least one version that Triton would take.
 
     Raises:
-        FindingsError: the folder is missing, holds a model's files at its root, or a model without a version.
+        FindingsError: the folder holds no model, a model's files at its root, or a model without a version.
     """
-    if not repository.is_dir():
-        message = "there is no such model repository"
-        raise FindingsError([Finding(code="FL401", message=message, file=repository)])
     if (repository / "config.pbtxt").exists():
         message = "config.pbtxt lies at the root: this is a model, not a model repository"
         hint = "name the folder above it, which holds one directory for each model"
@@ -32,7 +29,7 @@ def model_names(repository: Path) -> list[str]:
     findings = [_without_version(model) for model in models if not _versions(model)]
     findings += [_misnamed(model) for model in models if not NAME.fullmatch(model.name)]
     if not models:
-        findings.append(Finding(code="FL401", message="the model repository holds no model", file=repository))
+        findings.append(Finding(code="FL407", message="the model repository holds no model", file=repository))
     if findings:
         raise FindingsError(findings)
     return [model.name for model in models]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.catalog.images import Image, image, regions_of, releases
+from fleet.catalog.images import Image, image, image_regions, regions_of, releases
 from fleet.catalog.instances import (
     Instance,
     families_with_driver,
@@ -21,9 +21,11 @@ def resolve_image(context: Context) -> Image | None:
         message = f"SageMaker has no image of Triton {release}"
         context.refuse("FL201", ("triton",), message, f"releases: {', '.join(releases())}")
         return None
+    if region not in image_regions():
+        return None  # the environment's own mistake, told there
     if region not in regions_of(release):
         having = [known for known in releases() if region in regions_of(known)]
-        hint = f"releases there: {', '.join(having)}" if having else "no release has an image there"
+        hint = f"releases there: {', '.join(having)}"
         message = f"SageMaker has no image of Triton {release} in {region}"
         context.refuse("FL202", ("triton",), message, hint)
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from fleet.catalog.images import partition_of
+from fleet.catalog.images import image_regions, partition_of
 from fleet.findings import Finding, FindingsError
 from fleet.resolve.context import Context
 from fleet.resolve.endpoint import (
@@ -24,6 +24,7 @@ from fleet.spec.endpoint import Scaling
 from fleet.spec.environment import Environment
 from fleet.spec.problems import did_you_mean
 from fleet.spec.project import LoadedSpec, Project, all_of, load_lock, open_project
+from fleet.spec.source import finding_at
 
 RESOURCES = ["Model", "EndpointConfig", "Endpoint"]
 """What `cloudformation` may reach into."""
@@ -37,10 +38,18 @@ def resolve_fleet(root: Path, environment: str, endpoints: Sequence[str] = ()) -
     """
     project = open_project(root, environment, endpoints)
     place = place_of(project.environment)
-    resolved = all_of(
-        project.endpoints, lambda name: _resolve(project, place, project.load(name)), project.findings
-    )
+    findings = [*project.findings, *_unknown_region(project)]
+    resolved = all_of(project.endpoints, lambda name: _resolve(project, place, project.load(name)), findings)
     return ResolvedFleet(place=place, endpoints=tuple(resolved))
+
+
+def _unknown_region(project: Project) -> list[Finding]:
+    region, known = project.environment.region, image_regions()
+    if region in known:
+        return []
+    mark = project.environment_source.mark(("region",))
+    message = f"SageMaker has no image of Triton in a region {region!r}"
+    return [finding_at(mark, "FL211", message, did_you_mean(region, known))]
 
 
 def place_of(environment: Environment) -> Place:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
 
 from fleet.spec.container import Container, Variables
 from fleet.spec.values import Count, Document, ModelName, Name, Percent, Seconds
@@ -102,8 +102,9 @@ class EndpointSpec(Document):
     cloudformation: dict[str, dict[str, object]] = Field(default_factory=dict)
     """Raw CloudFormation properties, laid over the template: `{EndpointConfig: {Property.Path: value}}`."""
 
-    @model_validator(mode="after")
-    def _fits_its_mode(self) -> Self:
-        if self.mode is Mode.SINGLE and len(self.models) != 1:
-            raise ValueError(f"mode `single` serves one archive; `models` lists {len(self.models)}")
-        return self
+    @field_validator("models")
+    @classmethod
+    def _fits_its_mode(cls, models: tuple[Archive, ...], info: ValidationInfo) -> tuple[Archive, ...]:
+        if info.data.get("mode") is Mode.SINGLE and len(models) != 1:
+            raise ValueError(f"mode `single` serves one model repository, not {len(models)}")
+        return models

@@ -29,17 +29,21 @@ def validated(model: type[Model], source: Source) -> Model:
 def did_you_mean(word: str, known: list[str]) -> str:
     """A hint that names the nearest known word, else all of them."""
     close = get_close_matches(word, known, n=1)
-    return f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
+    if close:
+        return f"did you mean `{close[0]}`?"
+    return f"known: {', '.join(sorted(known))}" if known else "there is none yet"
 
 
 def _finding(model: type[BaseModel], source: Source, detail: ErrorDetails) -> Finding:
     path: KeyPath = tuple(part for part in detail["loc"] if part != "[key]")
-    mark = source.mark(path)
-    code, message, hint = _explained(model, path, detail)
+    mark = source.latest_mark(path) if detail["type"] == "value_error" else source.mark(path)
+    code, message, hint = _explained(model, path, detail, _shown(detail["input"], mark.text))
     return finding_at(mark, code, message, hint)
 
 
-def _explained(model: type[BaseModel], path: KeyPath, detail: ErrorDetails) -> tuple[str, str, str]:
+def _explained(
+    model: type[BaseModel], path: KeyPath, detail: ErrorDetails, value: str
+) -> tuple[str, str, str]:
     shown = _dotted(path)
     match detail["type"]:
         case "extra_forbidden":
@@ -50,45 +54,47 @@ def _explained(model: type[BaseModel], path: KeyPath, detail: ErrorDetails) -> t
             field = _field_text(model, path)
             return "FL111", f"the key `{shown}` is missing", field
         case "string_type":
-            hint = 'put it in quotes, as in "25.04": YAML reads this as something else than text'
-            return "FL112", f"`{shown}` is {_shown(detail['input'])}: it must be text", hint
+            plain = isinstance(detail["input"], bool | int | float)
+            hint = f'put it in quotes, "{value}": without them it is no text' if plain else ""
+            return "FL112", _with_value(shown, value, "it must be text"), hint
         case "value_error":
-            return "FL112", _with_value(shown, detail["input"], str(detail["ctx"]["error"])), ""
+            return "FL112", _with_value(shown, value, str(detail["ctx"]["error"])), ""
         case "model_type" | "dict_type":
-            return "FL112", _with_value(shown, detail["input"], "it must be a mapping of keys"), ""
+            return "FL112", _with_value(shown, value, "it must be a mapping of keys"), ""
         case "tuple_type":
-            return "FL112", _with_value(shown, detail["input"], "it must be a list"), ""
+            return "FL112", _with_value(shown, value, "it must be a list"), ""
         case "string_pattern_mismatch":
             form = f"it must match {detail['ctx']['pattern']}"
-            return "FL112", _with_value(shown, detail["input"], form), _field_text(model, path)
+            return "FL112", _with_value(shown, value, form), _field_text(model, path)
         case _:
             said = detail["msg"][0].lower() + detail["msg"][1:]
-            return "FL112", _with_value(shown, detail["input"], said), _field_text(model, path)
+            return "FL112", _with_value(shown, value, said), _field_text(model, path)
 
 
-def _with_value(shown: str, value: object, problem: str) -> str:
+def _with_value(shown: str, value: str, problem: str) -> str:
     if not shown:
         return problem
-    return f"`{shown}`: {problem}" if isinstance(value, dict) else f"`{shown}` is {_shown(value)}: {problem}"
+    return f"`{shown}` is {value}: {problem}" if value else f"`{shown}`: {problem}"
 
 
 def _dotted(path: KeyPath) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, written: str) -> str:
+    """The value as it was written; nothing for a mapping, which the message is about."""
     match value:
         case dict():
-            return "a mapping"
+            return ""
         case list() | tuple():
             return "a list"
         case None:
             return "empty"
-        case bool():
-            return str(value).lower()
+        case str():
+            text = f'"{value}"'
         case _:
-            text = f'"{value}"' if isinstance(value, str) else str(value)
-            return text if len(text) <= 80 else f"{text[:77]}…"
+            text = written or str(value)
+    return text if len(text) <= 80 else f"{text[:77]}…"
 
 
 def _field_text(model: type[BaseModel], path: KeyPath) -> str:

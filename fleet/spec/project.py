@@ -12,7 +12,8 @@ from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock
 from fleet.spec.problems import did_you_mean, validated
-from fleet.spec.source import Source, finding_at, read_source
+from fleet.spec.reader import read_source
+from fleet.spec.source import Source, finding_at
 
 T = TypeVar("T")
 I = TypeVar("I")  # noqa: E741 - input
@@ -153,9 +154,10 @@ def _stems(folder: Path) -> list[str]:
 
 
 def _stray_files(root: Path) -> list[Finding]:
-    files = [file for folder in ("environments", "model_specs") for file in (root / folder).glob("*.yml")]
     message = "this file is not read: its name must end in .yaml"
     return [
         Finding(code="FL105", message=message, file=file, hint=f"rename it to {file.stem}.yaml")
-        for file in files
+        for folder in ("environments", "model_specs")
+        for file in sorted((root / folder).iterdir())
+        if file.suffix.lower() in {".yml", ".yaml"} and file.suffix != ".yaml"
     ]

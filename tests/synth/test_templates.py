@@ -124,6 +124,7 @@ def test_the_selected_endpoints_alone_are_built_and_foundation_does_not_notice(
         ({"environment": "qa"}, "FL120: there is no environment 'qa'"),
         ({"environment": ""}, "FL120: no environment was named"),
         ({"environment": "dev", "endpoints": "nope"}, "FL120: there is no endpoint 'nope'"),
+        ({"environment": "dev", "endpoints": ""}, "FL120: no endpoint was named"),
     ],
 )
 def test_wrong_input_ends_synth_with_a_finding_and_no_traceback(
@@ -162,3 +163,27 @@ def test_a_bucket_that_takes_plain_http_stops_synth(folder: FleetFolder) -> None
     s3.Bucket(Stack(app, "Stack"), "Bucket")
     with pytest.raises(RuntimeError, match="ValidationFailed|Validation failed"):
         app.synth()
+
+
+def test_a_mistyped_selection_is_not_taken_for_all(tmp_path: Path) -> None:
+    done = synth(tmp_path / "cdk.out", "dev", "endpoint=sentence-embeddings")
+    assert (done.returncode, "FL122: `-c endpoint=` is not read" in done.stderr) == (1, True)
+
+
+def test_a_node_that_is_too_old_is_told_with_its_version_and_how_to_get_another(tmp_path: Path) -> None:
+    node = tmp_path / "node"
+    node.write_text("#!/bin/sh\necho v16.20.0\n")
+    node.chmod(0o755)
+    command = [sys.executable, str(ROOT / "app.py")]
+    done = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert f"cannot run: {node} is Node.js v16.20.0; 22 or newer is needed" in done.stderr
+    assert "remedy: run `make setup`" in done.stderr
+
+
+def test_a_python_without_the_requirements_is_told_how_to_get_them(tmp_path: Path) -> None:
+    command = [sys.executable, "-S", str(ROOT / "app.py")]
+    variables = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(command, env=variables, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "remedy: run `make setup`, then `source .venv/bin/activate`" in done.stderr

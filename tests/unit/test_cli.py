@@ -56,7 +56,8 @@ def test_schema_check_fails_where_a_schema_is_stale_and_schema_mends_it(folder: 
 
 def test_invoking_where_nothing_runs_says_how_to_start_it(folder: FleetFolder) -> None:
     folder.environment(name="local")
-    done = fleet(folder.root, "invoke", "sentences", "--env", "local", "--body", "/dev/null")
+    folder.write("body.json", "{}")
+    done = fleet(folder.root, "invoke", "sentences", "--env", "local", "--body", "body.json")
     assert done.returncode == 2
     assert "remedy: run `fleet local up` first" in done.stderr
 

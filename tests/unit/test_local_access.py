@@ -103,20 +103,20 @@ class Events:
         }
 
 
-def test_a_failure_is_told_by_the_resources_of_the_last_deploy_alone(tmp_path: Path) -> None:
+def test_a_failure_is_told_by_the_resources_of_the_last_deploy_alone() -> None:
     history: Any = Events(
         ("endpoint", "UPDATE_FAILED", "no version directory"),
         ("stack", "UPDATE_IN_PROGRESS", "User Initiated"),
         ("endpoint", "UPDATE_FAILED", "of last week"),
     )
-    assert str(deploy_failure(history, "s", "", tmp_path)).count("AWS::X of s: no version directory") == 1
-    assert "of last week" not in str(deploy_failure(history, "s", "", tmp_path))
+    assert str(deploy_failure(history, "s", "")).count("AWS::X of s: no version directory") == 1
+    assert "of last week" not in str(deploy_failure(history, "s", ""))
 
 
-def test_a_failure_without_a_failed_resource_is_told_by_the_clis_last_lines(tmp_path: Path) -> None:
+def test_a_failure_without_a_failed_resource_is_told_by_the_clis_last_lines() -> None:
     history: Any = Events(
         ("stack", "UPDATE_IN_PROGRESS", "User Initiated"), ("endpoint", "UPDATE_FAILED", "old")
     )
-    failure = deploy_failure(history, "s", "one\ntwo [/x]\n", tmp_path)
+    failure = deploy_failure(history, "s", "one\ntwo [/x]\n")
     assert isinstance(failure, CannotRunError)
     assert failure.problem.endswith("one\ntwo [/x]")

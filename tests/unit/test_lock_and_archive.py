@@ -114,6 +114,7 @@ def test_links_are_not_packed(repository: Path) -> None:
 def test_a_missing_repository_is_told_and_no_lock_is_written(folder: FleetFolder) -> None:
     lock = folder.root / "locks/dev/sentences.lock.yaml"
     lock.unlink()
+    (folder.root / "repository").rmdir()
     with pytest.raises(FindingsError) as refused:
         write_locks(open_project(folder.root, "dev"))
     (finding,) = refused.value.findings

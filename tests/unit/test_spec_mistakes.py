@@ -104,7 +104,10 @@ def test_a_mistaken_key_is_told_at_its_line(folder: FleetFolder, keys: str, expe
 
 def test_a_number_where_text_is_meant_says_to_quote_it(folder: FleetFolder) -> None:
     folder.spec(base=SPEC.replace('"25.04"', "25.04"))
-    assert "sentences.yaml:2 FL112 `triton` is 25.04: it must be text | put it in quotes" in said(folder)[0]
+    assert (
+        'sentences.yaml:2 FL112 `triton` is 25.04: it must be text | put it in quotes, "25.04"'
+        in said(folder)[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -132,8 +135,13 @@ def test_a_file_that_is_no_text_is_refused(folder: FleetFolder) -> None:
     assert [finding.code for finding in folder.findings()] == ["FL101"]
 
 
-def test_an_empty_spec_lists_the_keys_it_needs(folder: FleetFolder) -> None:
-    folder.write("model_specs/sentences.yaml", "")
+def test_an_empty_file_is_told_as_such(folder: FleetFolder) -> None:
+    folder.write("model_specs/sentences.yaml", "# nothing yet\n")
+    assert said(folder) == ["sentences.yaml:None FL101 the file is empty | "]
+
+
+def test_a_spec_lists_all_the_keys_it_needs(folder: FleetFolder) -> None:
+    folder.write("model_specs/sentences.yaml", "metrics: {}\n")
     missing = {finding.message for finding in folder.findings()}
     assert missing == {f"the key `{key}` is missing" for key in ("endpoint", "triton", "instance", "models")}
 
@@ -241,3 +249,59 @@ def test_a_name_of_more_than_63_characters_is_refused(folder: FleetFolder) -> No
     name = f"s{'-' * 100}s"
     folder.spec(name=name, base=SPEC.replace("endpoint: sentences", f"endpoint: {name}"))
     assert any("should have at most 63 characters" in line for line in said(folder, "dev", name))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: {b: 1\nc: 2\n", "while parsing a flow mapping that begins in line 1, expected ',' or '}'"),
+        (
+            "a: 1\n---\nb: 2\n",
+            "expected a single document in the stream that begins in line 1, but found another",
+        ),
+    ],
+)
+def test_a_syntax_error_names_where_what_is_broken_begins(
+    folder: FleetFolder, text: str, message: str
+) -> None:
+    folder.write("model_specs/sentences.yaml", text)
+    assert message in said(folder)[0]
+
+
+def test_a_byte_that_is_none_of_utf_8_is_told_at_its_line(folder: FleetFolder) -> None:
+    (folder.root / "model_specs" / "sentences.yaml").write_bytes(b"a: 1\nb: \xe4\n")
+    assert said(folder) == [
+        "sentences.yaml:2 FL101 the byte 0xe4 does not belong into UTF-8 text | save the file as UTF-8"
+    ]
+
+
+def test_a_value_is_shown_as_it_was_written(folder: FleetFolder) -> None:
+    folder.write("environments/dev.yaml", "environment: dev\naccount: 011122223333\nregion: us-east-1\n")
+    assert said(folder)[0].startswith(
+        "dev.yaml:2 FL112 `account` is 011122223333: it must be text | put it in quotes"
+    )
+
+
+def test_an_unknown_region_is_told_in_the_environment(folder: FleetFolder) -> None:
+    folder.write("environments/dev.yaml", ENVIRONMENT.replace("us-east-1", "us-eastt-1"))
+    assert said(folder) == [
+        "dev.yaml:3 FL211 SageMaker has no image of Triton in a region 'us-eastt-1' | did you mean `us-east-1`?"
+    ]
+
+
+def test_an_override_that_contradicts_the_spec_is_told_where_it_stands(folder: FleetFolder) -> None:
+    folder.environment("overrides:\n  sentences:\n    scaling:\n      min: 9\n")
+    folder.spec("scaling: {min: 1, max: 8, gpu_utilization: 60}\n")
+    assert said(folder)[0].startswith("dev.yaml:7 FL112 `scaling`: `min` is 9 and `max` is 8")
+
+
+@pytest.mark.parametrize(
+    ("models", "count"), [("[]", 0), ("[{archive: a, repository: a}, {archive: b, repository: b}]", 2)]
+)
+def test_other_than_one_repository_in_mode_single_is_told_at_models(
+    folder: FleetFolder, models: str, count: int
+) -> None:
+    folder.write("model_specs/sentences.yaml", SPEC[: SPEC.index("models")] + f"models: {models}\n")
+    assert said(folder)[0].startswith(
+        f"sentences.yaml:4 FL112 `models` is a list: mode `single` serves one model repository, not {count}"
+    )

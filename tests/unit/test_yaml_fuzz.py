@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fleet.findings import FindingsError
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.problems import validated
-from fleet.spec.source import read_source
+from fleet.spec.reader import read_source
 
 KEYS = st.sampled_from([*EndpointSpec.model_fields, "min", "max", "type", "archive", "x"])
 SCALARS = st.sampled_from(
