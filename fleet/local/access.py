@@ -9,6 +9,8 @@ import boto3
 import botocore.session
 from botocore.config import Config
 
+from fleet.resolve.endpoint import Place
+
 ENVIRONMENT = "local"
 """The environment of the embedded AWS; its file says account and region."""
 _KEY = "local"
@@ -24,17 +26,20 @@ def local_session(region: str) -> boto3.Session:
     return boto3.Session(botocore_session=plain, region_name=region)
 
 
-def local_variables(environment: Mapping[str, str], region: str, url: str) -> dict[str, str]:
-    """The same for a process that is started: an environment without the user's settings, and with ours."""
+def local_variables(environment: Mapping[str, str], place: Place, url: str) -> dict[str, str]:
+    """The same for a process that is started: an environment without the user's settings, and with ours.
+
+    The CDK CLI remembers for good which account an access key belongs to, so each account has its own.
+    """
     return {
         **without_aws(environment),
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "AWS_EC2_METADATA_DISABLED": "true",
-        "AWS_ACCESS_KEY_ID": _KEY,
+        "AWS_ACCESS_KEY_ID": f"{_KEY}{place.account}",
         "AWS_SECRET_ACCESS_KEY": _KEY,
-        "AWS_REGION": region,
-        "AWS_DEFAULT_REGION": region,
+        "AWS_REGION": place.region,
+        "AWS_DEFAULT_REGION": place.region,
         "AWS_ENDPOINT_URL": url,
     }
 

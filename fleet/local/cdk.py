@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fleet.local.access import local_variables
 from fleet.local.tools import cdk_cli, tool_path
+from fleet.resolve.endpoint import Place
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,12 +24,12 @@ class CdkRun:
 class Cdk:
     """Calls of the CLI in one clone, logged; none of them reads the user's own AWS settings."""
 
-    def __init__(self, root: Path, *, url: str, region: str, log: Path) -> None:
+    def __init__(self, root: Path, *, url: str, place: Place, log: Path) -> None:
         self._root = root
         self._command = str(cdk_cli(root))
         self._log = log
         self._environment = {
-            **local_variables(os.environ, region, url),
+            **local_variables(os.environ, place, url),
             "CDK_DISABLE_CLI_TELEMETRY": "true",
             "NO_COLOR": "1",
             "CI": "1",

@@ -79,10 +79,9 @@ class _Deploy:
         self, state: LocalState, supervisor: Supervisor, steps: Steps, project: Project, fleet: ResolvedFleet
     ) -> None:
         self.steps, self.project, self.fleet = steps, project, fleet
-        region = fleet.place.region
         self.assembly = str(state.folder / "cdk.out")
-        self.cdk = Cdk(state.root, url=supervisor.url, region=region, log=state.log("cdk"))
-        session = local_session(region)
+        self.cdk = Cdk(state.root, url=supervisor.url, place=fleet.place, log=state.log("cdk"))
+        session = local_session(fleet.place.region)
         self.s3: S3Client = session.client("s3", endpoint_url=supervisor.url)
         self.cloudformation: CloudFormationClient = session.client(
             "cloudformation", endpoint_url=supervisor.url

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -13,11 +14,21 @@ from typing import Any
 
 import pytest
 
+from fleet.catalog.images import partition_of
 from fleet.findings import CannotRunError
 from fleet.local.access import local_session, local_variables
 from fleet.local.failures import deploy_failure
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import ask_status
+from fleet.resolve.endpoint import Place
+
+PLACE = Place(
+    environment="local",
+    account="210987654321",
+    region="us-east-1",
+    partition=partition_of("us-east-1"),
+    tags={},
+)
 
 
 class Buckets(BaseHTTPRequestHandler):
@@ -61,7 +72,7 @@ def test_a_session_reads_no_profile_and_no_proxy(url: str) -> None:
 @pytest.mark.usefixtures("odd_settings")
 def test_a_process_is_started_without_them(url: str) -> None:
     code = f"import boto3; print(boto3.client('s3', endpoint_url={url!r}).list_buckets()['Buckets'])"
-    variables = local_variables(os.environ, "us-east-1", url)
+    variables = local_variables(os.environ, PLACE, url)
     done = subprocess.run(
         [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True
     )
@@ -75,6 +86,33 @@ def test_nobody_runs_it_once_its_process_is_gone(tmp_path: Path) -> None:
         assert state.supervisor() == Supervisor(pid=1, url="http://localhost:1")
     state.announce(Supervisor(pid=1, url="http://localhost:1"))
     assert state.supervisor() is None
+
+
+def test_the_process_learns_that_nobody_can_find_it_any_more(tmp_path: Path) -> None:
+    state = LocalState(tmp_path)
+    with state.supervised() as can_be_found:
+        assert can_be_found()
+        shutil.rmtree(tmp_path / ".fleet")
+        assert not can_be_found()
+        state.log("supervisor")
+        with LocalState(tmp_path).supervised():
+            assert not can_be_found()
+
+
+def test_looking_whether_it_runs_never_keeps_it_from_starting(tmp_path: Path) -> None:
+    state, stop = LocalState(tmp_path), threading.Event()
+
+    def look() -> None:
+        while not stop.is_set():
+            state.supervisor()
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    for _ in range(100):
+        with state.supervised() as can_be_found:
+            assert can_be_found()
+    stop.set()
+    looking.join()
 
 
 def test_a_supervisor_that_does_not_answer_is_told_with_its_process() -> None:
