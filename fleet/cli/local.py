@@ -9,7 +9,6 @@ from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from fleet.cli.arguments import Endpoints
 from fleet.cli.say import say
@@ -31,25 +30,22 @@ def up(endpoints: Endpoints = None) -> None:
     """Deploy the endpoints to an embedded AWS on this machine and serve them; again, to what runs already."""
     for end in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(end, _interrupt)
-    console = Console(highlight=False)
-    supervisor, status = deploy(project_root(Path.cwd()), endpoints or (), console)
-    _show(console, status)
-    console.print(
+    supervisor, status = deploy(project_root(Path.cwd()), endpoints or (), Console(highlight=False))
+    _show(status)
+    say(
         f"\nboto3 and the AWS CLI reach it with AWS_ENDPOINT_URL={supervisor.url}, any credentials"
-        " and the region of environments/local.yaml; `fleet local down` ends it",
-        soft_wrap=True,
+        " and the region of environments/local.yaml; `fleet local down` ends it"
     )
 
 
 @app.command()
 def status() -> None:
     """Say what is served, and by what it differs from SageMaker."""
-    console = Console(highlight=False)
     supervisor = _state().supervisor()
     if supervisor is None:
         raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
-    console.print(f"embedded AWS at {supervisor.url}, process {supervisor.pid}", soft_wrap=True)
-    _show(console, ask_status(supervisor))
+    say(f"embedded AWS at {supervisor.url}, process {supervisor.pid}")
+    _show(ask_status(supervisor))
 
 
 @app.command()
@@ -84,12 +80,15 @@ def _interrupt(_number: int, _frame: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _show(console: Console, status: Status) -> None:
+def _show(status: Status) -> None:
+    if not status.endpoints:
+        say("no endpoint is served")
     for endpoint in status.endpoints:
         restarts = f", restarted {endpoint.restarts} times" if endpoint.restarts else ""
-        line = Text.assemble((endpoint.endpoint, "bold"), f": {endpoint.state}{restarts}")
-        console.print(line.append(f" ({endpoint.configuration})"), soft_wrap=True)
+        say(
+            f"{endpoint.endpoint}: {endpoint.state}{restarts}; configuration {endpoint.configuration}", "bold"
+        )
         for difference in endpoint.differences:
-            console.print(Text(f"  unlike SageMaker: {difference}", style="dim"), soft_wrap=True)
+            say(f"  unlike SageMaker: {difference}", "dim")
     for resource in status.skipped:
-        console.print(Text(f"  not hosted by the embedded AWS: {resource}", style="dim"), soft_wrap=True)
+        say(f"  not hosted by the embedded AWS: {resource}", "dim")

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 
-def say(line: str) -> None:
-    """Print one line, whatever its length."""
-    Console(highlight=False).print(Text(line), soft_wrap=True)
+def say(line: str, style: str = "") -> None:
+    """Print one line; a terminal folds it between words, a pipe gets it whole."""
+    console = Console(highlight=False)
+    console.print(Text(line, style=style), soft_wrap=not console.is_terminal)
