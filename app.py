@@ -45,7 +45,8 @@ def synth() -> None:
             message = f"`-c {mistaken}=` is not read"
             raise FindingsError([Finding(code="FL122", message=message, hint=f"write `-c {meant}=`")])
     selected = app.node.try_get_context("endpoints")
-    endpoints = () if selected is None else [name.strip() for name in str(selected).split(",")]
+    named = [name.strip() for name in str(selected).split(",") if name.strip()]
+    endpoints = () if selected is None else named or [""]
     add_fleet(app, resolve_fleet(ROOT, app.node.try_get_context("env") or "", endpoints))
     app.synth()
 

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from fleet_folder import LOCK, ROOT, FleetFolder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def without_settings_of_the_machine() -> Iterator[None]:
+    """No profile, proxy or colour of whoever runs the tests reaches them."""
+    foreign = ("AWS_", "CDK_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FORCE_COLOR", "NO_PROXY")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.upper().startswith(foreign)]:
+            patch.delenv(name)
+        patch.setenv("AWS_CONFIG_FILE", os.devnull)
+        patch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
+        yield
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from fleet.artifacts.archive import measure
-from fleet.artifacts.files import write_atomically
+from fleet.artifacts.files import is_up_to_date, write_atomically
 from fleet.findings import FindingsError
 from fleet.repository.layout import model_names
 from fleet.spec.lock import Lock, LockedArchive
@@ -25,9 +25,7 @@ def write_locks(project: Project) -> list[Path]:
     """
     locks = all_of(project.endpoints, lambda name: _lock(project.load(name)), project.findings)
     texts = {project.lock_file(lock.endpoint): lock_text(lock) for lock in locks}
-    changed = [
-        file for file, text in texts.items() if not file.is_file() or file.read_bytes() != text.encode()
-    ]
+    changed = [file for file, text in texts.items() if not is_up_to_date(file, text)]
     for file in changed:
         write_atomically(file, texts[file])
     return changed

@@ -24,7 +24,7 @@ def check(env: Env, endpoints: Endpoints = None) -> None:
         findings += error.findings
     if findings:
         raise FindingsError(findings)
-    say(f"{env}: no findings in {', '.join(project.endpoints)}")
+    say(f"{env}: no findings in {', '.join(project.endpoints) or 'model_specs/, which holds none'}")
 
 
 def _missing_repository(project: Project, endpoint: str) -> list[Finding]:

@@ -84,7 +84,7 @@ def _show(status: Status) -> None:
     if not status.endpoints:
         say("no endpoint is served")
     for endpoint in status.endpoints:
-        restarts = f", restarted {endpoint.restarts} times" if endpoint.restarts else ""
+        restarts = f", restarts: {endpoint.restarts}" if endpoint.restarts else ""
         say(
             f"{endpoint.endpoint}: {endpoint.state}{restarts}; configuration {endpoint.configuration}", "bold"
         )

@@ -22,9 +22,9 @@ class CdkRun:
 
 
 class Cdk:
-    """Calls of the CLI in one clone, logged; none of them reads the user's own AWS settings."""
+    """Calls of the CLI in one clone, logged, without the user's own settings of AWS and the CDK."""
 
-    def __init__(self, root: Path, *, url: str, place: Place, log: Path) -> None:
+    def __init__(self, root: Path, *, url: str, place: Place, log: Path, home: Path) -> None:
         self._root = root
         self._command = str(cdk_cli(root))
         self._log = log
@@ -34,6 +34,9 @@ class Cdk:
             "NO_COLOR": "1",
             "CI": "1",
             "PATH": tool_path(),
+            "HOME": str(home),
+            # With another HOME, the library that synth runs would be unpacked anew.
+            "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(Path.home() / ".cache" / "aws" / "jsii" / "package-cache"),
         }
 
     def run(self, *arguments: str) -> CdkRun:

@@ -28,7 +28,8 @@ class LocalDeploy:
     ) -> None:
         self._steps, self._project, self._fleet = steps, project, fleet
         self._assembly = str(state.folder / "cdk.out")
-        self._cdk = Cdk(state.root, url=supervisor.url, place=fleet.place, log=state.log("cdk"))
+        log, home = state.log("cdk"), state.cache / "home"
+        self._cdk = Cdk(state.root, url=supervisor.url, place=fleet.place, log=log, home=home)
         session, url = local_session(fleet.place.region), supervisor.url
         self._s3: S3Client = session.client("s3", endpoint_url=url)
         self._cloudformation: CloudFormationClient = session.client("cloudformation", endpoint_url=url)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 MAX_BODY = 6 * 1024 * 1024
 """Bytes of an InvokeEndpoint body; source: botocore, sagemaker-runtime BodyBlob."""
 SECONDS_TO_ANSWER = 60.0
-CHUNK = 1 << 16
+CALLS = 256
+"""Invocations at a time; a further one waits."""
 PASSED_ON = ("Content-Type", "Accept", "X-Amzn-SageMaker-Custom-Attributes")
 PASSED_BACK = ("Content-Type", "X-Amzn-SageMaker-Custom-Attributes")
 TIMED_OUT = (
@@ -53,7 +54,8 @@ class Gateway:
     ) -> None:
         self._find = find
         self._account, self._region = account, region
-        self._pool = urllib3.PoolManager(maxsize=64, retries=False)
+        self._pool = urllib3.PoolManager(maxsize=CALLS, retries=False)
+        self._workers = ThreadPoolExecutor(CALLS, thread_name_prefix="invocation")
         self._seconds_to_answer = seconds_to_answer
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -80,39 +82,27 @@ class Gateway:
     def _forward(self, request: Request, name: str, target: Target) -> Response:
         headers = {key: request.headers[key] for key in PASSED_ON if key in request.headers}
         try:
-            answer, data = self._ask(
-                f"http://127.0.0.1:{target.port}/invocations", request.get_data(), headers
-            )
+            answer = self._ask(f"http://127.0.0.1:{target.port}/invocations", request.get_data(), headers)
         except (urllib3.exceptions.ReadTimeoutError, TimeoutError):
             return self._model_error(name, 0, TIMED_OUT)
         except urllib3.exceptions.HTTPError as error:
             return self._model_error(name, 0, f"The container broke the connection: {type(error).__name__}")
         if answer.status // 100 != 2:
-            return self._model_error(name, answer.status, data.decode("utf-8", "replace"))
-        response = Response(data)
+            return self._model_error(name, answer.status, answer.data.decode("utf-8", "replace"))
+        response = Response(answer.data)
         for key in PASSED_BACK:
             if key in answer.headers:
                 response.headers[key] = answer.headers[key]
         response.headers["X-Amzn-Invoked-Production-Variant"] = target.variant
         return response
 
-    def _ask(self, url: str, body: bytes, headers: dict[str, str]) -> tuple[urllib3.BaseHTTPResponse, bytes]:
-        """The whole answer within the limit; urllib3's own time-out is one of each read."""
-        deadline = time.monotonic() + self._seconds_to_answer
+    def _ask(self, url: str, body: bytes, headers: dict[str, str]) -> urllib3.BaseHTTPResponse:
+        """The whole answer within the limit; a worker asks, as urllib3's own time-out is one of each read."""
         timeout = urllib3.Timeout(connect=2.0, read=self._seconds_to_answer)
-        answer = self._pool.request(
-            "POST", url, body=body, headers=headers, timeout=timeout, preload_content=False
+        asked = self._workers.submit(
+            self._pool.request, "POST", url, body=body, headers=headers, timeout=timeout
         )
-        try:
-            parts = []
-            while part := answer.read1(CHUNK):
-                parts.append(part)
-                if time.monotonic() > deadline:
-                    answer.close()
-                    raise TimeoutError
-        finally:
-            answer.release_conn()
-        return answer, b"".join(parts)
+        return asked.result(self._seconds_to_answer)
 
     def _model_error(self, name: str, status: int, said: str) -> Response:
         kind = "client" if status // 100 == 4 else "server"

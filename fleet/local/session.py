@@ -38,26 +38,26 @@ def start_supervisor(state: LocalState, account: str) -> Supervisor:
         try:
             line = announced.readline()
         except BaseException:
-            process.terminate()
-            process.wait()
+            _end(process.pid)
             raise
     said = json.loads(line) if line else {"problem": f"it ended at once; see {state.log('supervisor')}"}
     if "url" not in said:
         process.wait()
         raise CannotRunError(f"the local fleet could not start: {said['problem']}")
-    return Supervisor(pid=process.pid, url=said["url"])
+    return Supervisor(pid=process.pid, **said)
 
 
 def stop_supervisor(state: LocalState) -> bool:
     """Stop the background process; whether there was one. Its Tritons end with it, however it ends."""
     supervisor = state.supervisor()
     if supervisor is not None:
-        _end(psutil.Process(supervisor.pid))
+        _end(supervisor.pid)
     return supervisor is not None
 
 
-def _end(process: psutil.Process) -> None:
+def _end(pid: int) -> None:
     try:
+        process = psutil.Process(pid)
         process.terminate()
         process.wait(SECONDS_TO_STOP)
     except psutil.TimeoutExpired:

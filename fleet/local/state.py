@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -13,13 +14,17 @@ from pathlib import Path
 from fleet.artifacts.files import write_atomically
 from fleet.findings import CannotRunError
 
+SECONDS_A_TRY, TRIES = 0.1, 50
+
 
 @dataclass(frozen=True, kw_only=True)
 class Supervisor:
-    """The background process of the local fleet: its pid and the URL of its embedded AWS."""
+    """The background process of the local fleet: its pid, and where its embedded AWS is."""
 
     pid: int
     url: str
+    account: str
+    region: str
 
 
 @dataclass(frozen=True)
@@ -30,10 +35,8 @@ class LocalState:
 
     @property
     def folder(self) -> Path:
-        """Where everything lies; made when it is first asked for."""
-        folder = self.root / ".fleet" / "local"
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
+        """Where everything lies, whether or not it is there."""
+        return self.root / ".fleet" / "local"
 
     @property
     def cache(self) -> Path:
@@ -55,6 +58,8 @@ class LocalState:
 
     def supervisor(self) -> Supervisor | None:
         """Who runs the local fleet; None where nobody does, whatever a killed process left behind."""
+        if not self._lock.exists():
+            return None
         with _lock_file(self._lock) as lock:
             if _try_lock(lock, fcntl.LOCK_SH):
                 return None
@@ -64,18 +69,25 @@ class LocalState:
             return None
 
     @contextmanager
-    def supervised(self) -> Iterator[Callable[[], bool]]:
+    def supervised(self, stop: threading.Event) -> Iterator[Callable[[], bool]]:
         """Run the local fleet: the lock is held as long as the process lives, so no pid has to be trusted.
 
-        Whoever looks whether it runs holds the lock for a moment, so it is waited for. What is given tells
-        whether the lock file is still there: without it nobody finds this process again.
+        What is given tells whether the lock file is still there: without it nobody finds this process again.
+
+        Raises:
+            CannotRunError: another process keeps the lock for more than a few seconds, or `stop` was set.
         """
         with _lock_file(self._lock) as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            # Whoever looks whether the fleet runs holds the lock for a moment.
+            tries = (_try_lock(lock, fcntl.LOCK_EX) or stop.wait(SECONDS_A_TRY) for _ in range(TRIES))
+            if not any(tries) or stop.is_set():
+                problem = "another process keeps the lock of the local fleet"
+                raise CannotRunError(problem, "run `fleet local down` first")
             try:
                 yield lambda: _is_file_of(lock, self._lock)
             finally:
-                self._supervisor_file.unlink(missing_ok=True)
+                if _is_file_of(lock, self._lock):
+                    self._supervisor_file.unlink(missing_ok=True)
 
     @contextmanager
     def deploying(self) -> Iterator[None]:
@@ -104,6 +116,7 @@ class LocalState:
 
 @contextmanager
 def _lock_file(file: Path) -> Iterator[int]:
+    file.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         yield handle

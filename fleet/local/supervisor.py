@@ -1,7 +1,7 @@
 """The background process of the local fleet: embedded AWS, gateway and the endpoints' Tritons.
 
 `python -m fleet.local.supervisor ROOT FD` runs until SIGTERM and says on the file descriptor, in one
-JSON line, either its URL or why it cannot run.
+JSON line, either where it is or why it cannot run.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,14 +39,16 @@ def run(root: Path, announce: int) -> None:
     for end in (signal.SIGTERM, signal.SIGINT):
         signal.signal(end, lambda _number, _frame: stop.set())
     with ExitStack() as ends:
-        can_be_found = ends.enter_context(state.supervised())
         try:
-            url = _start(state, open_project(root, ENVIRONMENT).environment, ends)
+            can_be_found = ends.enter_context(state.supervised(stop))
+            environment = open_project(root, ENVIRONMENT).environment
+            url = _start(state, environment, ends)
         except (CannotRunError, FindingsError) as error:
             _tell(announce, {"problem": str(error)})
             return
-        state.announce(Supervisor(pid=os.getpid(), url=url))
-        _tell(announce, {"url": url})
+        where = {"url": url, "account": environment.account, "region": environment.region}
+        state.announce(Supervisor(pid=os.getpid(), **where))
+        _tell(announce, where)
         while not stop.wait(SECONDS_BETWEEN_LOOKS) and can_be_found():
             pass
 
@@ -68,7 +70,7 @@ def _start(state: LocalState, environment: Environment, ends: ExitStack) -> str:
 
 
 def _tell(announce: int, said: dict[str, str]) -> None:
-    with os.fdopen(announce, "w") as pipe:
+    with suppress(BrokenPipeError), os.fdopen(announce, "w") as pipe:
         pipe.write(json.dumps(said) + "\n")
 
 

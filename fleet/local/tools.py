@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -76,7 +77,12 @@ def check_node(path: str) -> None:
     node = shutil.which("node", path=path)
     if node is None:
         raise CannotRunError("Node.js is not on PATH", GET_NODE)
-    version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    if int(version.removeprefix("v").split(".")[0]) < OLDEST_NODE:
-        problem = f"{node} is Node.js {version}; {OLDEST_NODE} or newer is needed"
+    asked = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)
+    version = re.fullmatch(r"v(\d+)\..*", asked.stdout.strip())
+    if version is None:
+        said = (asked.stderr or asked.stdout).strip()
+        problem = f"{node} does not tell its version (exit code {asked.returncode}): {said}"
+        raise CannotRunError(problem, GET_NODE)
+    if int(version[1]) < OLDEST_NODE:
+        problem = f"{node} is Node.js {version[0]}; {OLDEST_NODE} or newer is needed"
         raise CannotRunError(problem, GET_NODE)

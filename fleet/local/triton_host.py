@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -100,9 +101,7 @@ class TritonHost:
             raise HostingError(f"only {IMAGE} images are served on this machine, not {container.image}")
         if container.mode != "SingleModel":
             raise HostingError(f"mode {container.mode} is not served on this machine")
-        folder = self._state.folder / "endpoints" / endpoint.name / endpoint.config_name
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        folder = self._work_folder(endpoint)
         try:
             data = fetch_model_data(self._s3(), container.model_data_url, folder)
             rewrites = stage(data, folder / "staged")
@@ -121,6 +120,12 @@ class TritonHost:
         rewritten = (str(rewrite) for rewrite in rewrites)
         differences = (server, *rewritten, *departures(container.environment))
         return Served(endpoint=endpoint, triton=triton, folder=folder, differences=differences)
+
+    def _work_folder(self, endpoint: DeployedEndpoint) -> Path:
+        """A new one for each start: what serves now may have the same configuration."""
+        folder = self._state.folder / "endpoints" / endpoint.name
+        folder.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(dir=folder, prefix=f"{endpoint.config_name}-"))
 
     def _start_triton(self, triton: SupervisedTriton) -> None:
         with self._lock:

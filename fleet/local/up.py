@@ -17,6 +17,7 @@ from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import Status, ask_status
 from fleet.local.steps import Steps
 from fleet.local.tools import cdk_cli, check_embedded_aws, check_place
+from fleet.resolve.endpoint import Place
 from fleet.resolve.resolve import resolve_fleet
 from fleet.spec.project import open_project
 
@@ -54,6 +55,7 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supe
             if supervisor is None:
                 supervisor = start_supervisor(state, fleet.place.account)
                 started = True
+            _check_account(supervisor, fleet.place)
             step.note = f"{supervisor.url}, process {supervisor.pid}"
         LocalDeploy(state, supervisor, steps, project, fleet).run()
         return supervisor, ask_status(supervisor)
@@ -62,3 +64,9 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supe
             with steps.step("end what was started"):
                 stop_supervisor(state)
         raise
+
+
+def _check_account(supervisor: Supervisor, place: Place) -> None:
+    if (supervisor.account, supervisor.region) != (place.account, place.region):
+        problem = f"the local fleet runs as account {supervisor.account} in {supervisor.region}"
+        raise CannotRunError(problem, "run `fleet local down` first")

@@ -49,7 +49,7 @@ def _explained(
         case "extra_forbidden":
             parent = _model_at(model, path[:-1])
             known = list(parent.model_fields) if parent else []
-            return "FL110", f"unknown key `{shown}`", did_you_mean(str(path[-1]), known)
+            return "FL110", f"unknown key `{shown}`", did_you_mean(str(path[-1]), known) if known else ""
         case "missing":
             field = _field_text(model, path)
             return "FL111", f"the key `{shown}` is missing", field

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -80,7 +81,9 @@ def open_project(root: Path, environment: str, endpoints: Sequence[str] = ()) ->
         settings = validated(Environment, source)
         _named_as_its_file(source, "environment", settings.environment)
     except FindingsError as error:
-        all_of(chosen, lambda name: _load_spec(root, name, source), error.findings + findings)
+        # Without the environment's defaults only the specs' own YAML can be judged.
+        look = partial(_load_spec, environment=source) if source.data else _read_spec
+        all_of(chosen, lambda name: look(root, name), error.findings + findings)
         raise
     findings += _stray_overrides(settings, source, names)
     return Project(root, settings, source, chosen, tuple(findings))
@@ -108,9 +111,13 @@ def all_of(inputs: Iterable[I], load: Callable[[I], T], found: Sequence[Finding]
     return loaded
 
 
+def _read_spec(root: Path, name: str) -> Source:
+    return read_source(root / "model_specs" / f"{name}.yaml")
+
+
 def _load_spec(root: Path, name: str, environment: Source) -> LoadedSpec:
-    file = root / "model_specs" / f"{name}.yaml"
-    spec_source = read_source(file)
+    spec_source = _read_spec(root, name)
+    file = spec_source.file
     merged = (
         environment.section("defaults").merged(spec_source).merged(environment.section("overrides", name))
     )
@@ -133,7 +140,10 @@ def _known(name: str, names: list[str], noun: str) -> str:
     if name in names:
         return name
     message = f"there is no {noun} {name!r}" if name else f"no {noun} was named"
-    raise FindingsError([Finding(code="FL120", message=message, hint=did_you_mean(name, names))])
+    hint = did_you_mean(name, names)
+    if names and "known" not in hint:
+        hint = f"{hint} known: {', '.join(names)}"
+    raise FindingsError([Finding(code="FL120", message=message, hint=hint)])
 
 
 def _stray_overrides(settings: Environment, source: Source, names: list[str]) -> list[Finding]:

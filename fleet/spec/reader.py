@@ -70,7 +70,11 @@ class _Reader:
             return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
         assert isinstance(node, yaml.ScalarNode)  # noqa: S101 - the third and last kind of node
         self.marks[path] = replace(self.marks[path], text=node.value)
-        return plain_value(node.value) if node.style is None else node.value
+        try:
+            return plain_value(node.value) if node.style is None else node.value
+        except ValueError as error:
+            self.add("FL106", node, str(error), "write a decimal number, or put text in quotes")
+            return None
 
     def _mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, object]:
         data: dict[str, object] = {}
@@ -105,6 +109,8 @@ def _refuse_what_is_not_plain(text: str, file: Path) -> None:
 def _not_plain(event: yaml.Event, depth: int) -> tuple[str, str]:
     if isinstance(event, yaml.AliasEvent):
         return "aliases are not read", "write it out, or put what repeats under `defaults` of the environment"
+    if getattr(event, "anchor", None) is not None:
+        return "anchors are not read", "leave the anchor out"
     tag = getattr(event, "tag", None)
     if tag is not None:
         return f"tags are not read: {tag}", "leave the tag out; put text in quotes"

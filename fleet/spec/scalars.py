@@ -1,26 +1,36 @@
-"""What a plain YAML value means: the core schema of YAML 1.2, which editors use too.
+"""What a plain YAML value means: null, true, false, a decimal number, or text, as in YAML 1.2.
 
 PyYAML's own rules are those of YAML 1.1, where `no` is false, `010` is 8 and `10:00` is 600.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
 
 Scalar = str | int | float | bool | None
 
-_MEANINGS: tuple[tuple[re.Pattern[str], Callable[[str], Scalar]], ...] = (
-    (re.compile(r"~|null|Null|NULL|"), lambda _: None),
-    (re.compile(r"true|True|TRUE|false|False|FALSE"), lambda text: text.lower() == "true"),
-    (re.compile(r"[-+]?[0-9]{1,18}"), int),
-    (re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"), float),
-)
+_NULL = re.compile(r"~|null|Null|NULL|")
+_BOOLEAN = re.compile(r"true|True|TRUE|false|False|FALSE")
+_INTEGER = re.compile(r"[-+]?[0-9]{1,1000}")
+_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_OTHER_NUMBER = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
 def plain_value(text: str) -> Scalar:
-    """The value of an unquoted scalar; what is no null, boolean or number is text: `yes`, or a date."""
-    for form, value in _MEANINGS:
-        if form.fullmatch(text):
-            return value(text)
+    """The value of an unquoted scalar.
+
+    Raises:
+        ValueError: it is a number to an editor and none to us: hexadecimal, octal, or not finite.
+    """
+    if _NULL.fullmatch(text):
+        return None
+    if _BOOLEAN.fullmatch(text):
+        return text.lower() == "true"
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if _NUMBER.fullmatch(text) and math.isfinite(float(text)):
+        return float(text)
+    if _NUMBER.fullmatch(text) or _OTHER_NUMBER.fullmatch(text):
+        raise ValueError(f"{text} is no decimal number")
     return text

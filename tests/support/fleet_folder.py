@@ -62,3 +62,10 @@ class FleetFolder:
         except FindingsError as error:
             return error.findings
         return []
+
+    def said(self, environment: str = "dev", *endpoints: str) -> list[str]:
+        """The findings, one line each: file name, line, code, message, hint."""
+        return [
+            f"{f.file.name if f.file else ''}:{f.line} {f.code} {f.message} | {f.hint}"
+            for f in self.findings(environment, *endpoints)
+        ]

@@ -13,7 +13,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from werkzeug.serving import make_server
 
-from fleet.local.gateway import MAX_BODY, Gateway, Target
+from fleet.local.gateway import MAX_BODY, SECONDS_TO_ANSWER, Gateway, Target
 
 
 class Container(BaseHTTPRequestHandler):
@@ -49,15 +49,18 @@ class Container(BaseHTTPRequestHandler):
         """Be quiet."""
 
 
-@pytest.fixture(scope="module")
-def runtime() -> Iterator[Any]:
+@pytest.fixture(scope="module", params=[SECONDS_TO_ANSWER])
+def runtime(request: pytest.FixtureRequest) -> Iterator[Any]:
     container = ThreadingHTTPServer(("127.0.0.1", 0), Container)
     targets = {
         "embed": Target(port=container.server_port, variant="AllTraffic"),
         "restarting": Target(port=None, variant="AllTraffic"),
     }
-    gateway = Gateway(targets.get, account="123456789012", region="us-east-1", seconds_to_answer=0.3)
+    gateway = Gateway(
+        targets.get, account="123456789012", region="us-east-1", seconds_to_answer=request.param
+    )
     server = make_server("127.0.0.1", 0, gateway, threaded=True)
+    Container.release.clear()
     threads = [threading.Thread(target=each.serve_forever) for each in (container, server)]
     for thread in threads:
         thread.start()
@@ -109,6 +112,7 @@ def test_the_containers_refusal_is_a_model_error_with_its_status_and_words(
     assert said["LogStreamArn"].endswith(":123456789012:log-group:/aws/sagemaker/Endpoints/embed")
 
 
+@pytest.mark.parametrize("runtime", [0.3], indirect=True)
 @pytest.mark.parametrize("body", [b"slow", b"trickle"])
 def test_an_answer_that_takes_too_long_is_a_model_error(runtime: Any, body: bytes) -> None:
     said = refusal(runtime, body)

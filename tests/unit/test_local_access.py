@@ -8,6 +8,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,9 @@ PLACE = Place(
     partition=partition_of("us-east-1"),
     tags={},
 )
+
+
+SUPERVISOR = Supervisor(pid=1, url="http://127.0.0.1:9", account=PLACE.account, region=PLACE.region)
 
 
 class Buckets(BaseHTTPRequestHandler):
@@ -81,22 +86,44 @@ def test_a_process_is_started_without_them(url: str) -> None:
 
 def test_nobody_runs_it_once_its_process_is_gone(tmp_path: Path) -> None:
     state = LocalState(tmp_path)
-    with state.supervised():
-        state.announce(Supervisor(pid=1, url="http://localhost:1"))
-        assert state.supervisor() == Supervisor(pid=1, url="http://localhost:1")
-    state.announce(Supervisor(pid=1, url="http://localhost:1"))
+    with state.supervised(threading.Event()):
+        state.announce(SUPERVISOR)
+        assert state.supervisor() == SUPERVISOR
+    state.announce(SUPERVISOR)
     assert state.supervisor() is None
 
 
-def test_the_process_learns_that_nobody_can_find_it_any_more(tmp_path: Path) -> None:
-    state = LocalState(tmp_path)
-    with state.supervised() as can_be_found:
-        assert can_be_found()
-        shutil.rmtree(tmp_path / ".fleet")
-        assert not can_be_found()
-        state.log("supervisor")
-        with LocalState(tmp_path).supervised():
+def test_a_process_that_nobody_can_find_any_more_learns_it_and_leaves_its_successor_alone(
+    tmp_path: Path,
+) -> None:
+    state, stop = LocalState(tmp_path), threading.Event()
+    with ExitStack() as successor:
+        with state.supervised(stop) as can_be_found:
+            assert can_be_found()
+            shutil.rmtree(tmp_path / ".fleet")
             assert not can_be_found()
+            assert not (tmp_path / ".fleet").exists()
+            successor.enter_context(state.supervised(stop))
+            state.announce(SUPERVISOR)
+            assert not can_be_found()
+        assert state.supervisor() == SUPERVISOR
+
+
+def test_a_second_process_gives_up_when_it_is_told_to_stop(tmp_path: Path) -> None:
+    state, stop = LocalState(tmp_path), threading.Event()
+    stop.set()
+    with (
+        state.supervised(threading.Event()),
+        pytest.raises(CannotRunError, match="another process keeps the lock"),
+        state.supervised(stop),
+    ):
+        raise AssertionError("two processes run the local fleet")
+
+
+def test_looking_whether_it_runs_makes_no_folder(tmp_path: Path) -> None:
+    assert LocalState(tmp_path).supervisor() is None
+    assert LocalState(tmp_path).logs() == {}
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_looking_whether_it_runs_never_keeps_it_from_starting(tmp_path: Path) -> None:
@@ -109,7 +136,7 @@ def test_looking_whether_it_runs_never_keeps_it_from_starting(tmp_path: Path) ->
     looking = threading.Thread(target=look)
     looking.start()
     for _ in range(100):
-        with state.supervised() as can_be_found:
+        with state.supervised(threading.Event()) as can_be_found:
             assert can_be_found()
     stop.set()
     looking.join()
@@ -117,7 +144,7 @@ def test_looking_whether_it_runs_never_keeps_it_from_starting(tmp_path: Path) ->
 
 def test_a_supervisor_that_does_not_answer_is_told_with_its_process() -> None:
     with pytest.raises(CannotRunError, match=r"\(process 7\) does not answer"):
-        ask_status(Supervisor(pid=7, url="http://127.0.0.1:9"))
+        ask_status(replace(SUPERVISOR, pid=7))
 
 
 class Events:

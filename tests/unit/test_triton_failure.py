@@ -8,7 +8,7 @@ import pytest
 
 from fleet.local.triton.failure import explain, port_was_taken, still_loading
 
-REPOSITORY = Path("/work/staged")
+REPOSITORY = Path("/repository")
 BACKENDS = ["onnxruntime", "python"]
 
 
@@ -18,22 +18,20 @@ def _line(said: str, level: str = "E") -> str:
 
 NOISE = _line("CudaDriverHelper has not been initialized.")
 AFTERMATH = (
-    _line("Invalid argument: ensemble '/work/staged::all' depends on '/work/staged::pre'")
-    + "error: creating server: Invalid argument - load failed for model '/work/staged::all'\n"
+    _line("Invalid argument: ensemble '/repository::all' depends on '/repository::pre'")
+    + "error: creating server: Invalid argument - load failed for model '/repository::all'\n"
 )
 PYTHON_ERROR = _line(
-    "failed to load '/work/staged::pre' version 1: Internal: ValueError: no such thing"
-    r"\n\nAt:\n  <frozen importlib._bootstrap>(241): _call\n  /work/staged/pre/1/model.py(19): initialize\n"
+    "failed to load '/repository::pre' version 1: Internal: ValueError: no such thing"
+    r"\n\nAt:\n  <frozen importlib._bootstrap>(241): _call\n  /repository/pre/1/model.py(19): initialize\n"
 )
 NO_BACKEND = _line(
-    "failed to load '/work/staged::pre' version 1: Invalid argument: unable to find backend library for"
+    "failed to load '/repository::pre' version 1: Invalid argument: unable to find backend library for"
     " backend 'tensorrt', try specifying runtime on the model configuration."
 )
 SYNTAX = (
     "[libprotobuf ERROR text_format.cc:337] Error parsing text-format inference.ModelConfig: 4:1: no field\n"
-    + _line(
-        "Poll failed for model directory '/work/staged::pre': failed to read /work/staged/pre/config.pbtxt"
-    )
+    + _line("Poll failed for model directory '/repository::pre': failed to read /repository/pre/config.pbtxt")
 )
 NO_MODEL = (
     _line("failed to poll model 'vae': model not found in any model repository.")
@@ -58,7 +56,7 @@ USAGE = "Usage: tritonserver [options]\n  --help\n\tPrint usage\n\n"
         (SYNTAX + AFTERMATH, "the config.pbtxt of model 'pre' cannot be read: line 4:1: no field"),
         (NO_MODEL, "model 'vae': model not found in any model repository."),
         (
-            "error: creating server: in ensemble /work/staged::all, no;\n",
+            "error: creating server: in ensemble /repository::all, no;\n",
             "creating server: in ensemble all, no",
         ),
         (f"/x/tritonserver: unrecognized option '--foo=1'\n{USAGE}", "unrecognized option '--foo=1'"),
@@ -82,9 +80,9 @@ def test_a_reason_that_is_told_twice_is_said_once() -> None:
 
 def test_models_that_began_to_load_and_did_not_end_are_known() -> None:
     log = (
-        _line("loading: /work/staged::pre:1", level="I")
-        + _line("loading: /work/staged::post:1", level="I")
-        + _line("successfully loaded '/work/staged::post'", level="I")
+        _line("loading: /repository::pre:1", level="I")
+        + _line("loading: /repository::post:1", level="I")
+        + _line("successfully loaded '/repository::post'", level="I")
     )
     assert still_loading(log, REPOSITORY) == ["pre"]
 

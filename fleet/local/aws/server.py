@@ -28,7 +28,7 @@ _SECONDS_FOR_RUNS = 30.0
 
 
 class EmbeddedAws:
-    """AWS in this process, empty at each start; account 123456789012 unless the credentials say otherwise."""
+    """AWS in this process, empty at each start; its account is MOTO_ACCOUNT_ID, else 123456789012."""
 
     def __init__(
         self,
