@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -26,6 +27,15 @@ def test_another_platform_is_told_which_ones_have_triton_and_what_works_without(
     assert caught.value.problem == f"there is no Triton for {system} {machine}"
     assert "x86_64 and aarch64" in caught.value.remedy
     assert "synth and every test that is not marked `triton` work here" in caught.value.remedy
+
+
+def test_a_python_that_numpy_1_does_not_exist_for_is_told_which_to_use(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 13, 0))
+    with pytest.raises(CannotRunError) as caught:
+        find_runtime(tmp_path)
+    assert "use Python 3.11 or 3.12" in caught.value.remedy
 
 
 def test_a_missing_wheel_is_named_with_the_command_that_installs_it(

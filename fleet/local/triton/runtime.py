@@ -24,6 +24,7 @@ _PLATFORMS = (
     f"{WHEEL} exists for Linux with glibc 2.35 or newer, on x86_64 and aarch64; "
     "synth and every test that is not marked `triton` work here all the same"
 )
+TOO_NEW = (3, 13)
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -52,6 +53,7 @@ def find_runtime(cache: Path) -> TritonRuntime:
     Raises:
         CannotRunError: this platform or Python has none, or a library that it needs is missing.
     """
+    _check_platform()
     wheel = _wheel()
     server = Path(str(wheel.locate_file("pytriton/tritonserver")))
     stub = server / "python_backend_stubs" / PYTHON / "triton_python_backend_stub"
@@ -75,9 +77,17 @@ def find_runtime(cache: Path) -> TritonRuntime:
     )
 
 
-def _wheel() -> metadata.Distribution:
+def _check_platform() -> None:
     if (platform.system(), platform.machine()) not in {("Linux", "x86_64"), ("Linux", "aarch64")}:
         raise CannotRunError(f"there is no Triton for {platform.system()} {platform.machine()}", _PLATFORMS)
+    if sys.version_info >= TOO_NEW:
+        problem = f"Triton's Python stub needs numpy 1, which does not exist for Python {PYTHON}"
+        raise CannotRunError(
+            problem, "use Python 3.11 or 3.12: `make clean`, then `make setup PYTHON=python3.12`"
+        )
+
+
+def _wheel() -> metadata.Distribution:
     install = f"pip install --no-deps {WHEEL}=={WHEEL_VERSION}"
     try:
         wheel = metadata.distribution(WHEEL)
