@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT), str(ROOT / "constructs")]
 
+from fleet.exits import run_to_exit
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.tools import check_node
 
@@ -16,20 +17,15 @@ from fleet.local.tools import check_node
 def main() -> None:
     """Resolve the files and declare the stacks.
 
-    Exits with 1 and the findings where the files are wrong, with 2 where a tool is missing.
+    Raises:
+        FindingsError: the files are wrong.
+        CannotRunError: a tool or a package is missing.
     """
+    check_node(os.environ.get("PATH", os.defpath))
     try:
-        check_node(os.environ.get("PATH", os.defpath))
         synth()
-    except FindingsError as error:
-        from fleet.show_findings import show_findings
-
-        show_findings(error.findings)
-        sys.exit(1)
-    except CannotRunError as error:
-        sys.exit(_could_not_run(str(error)))
     except ModuleNotFoundError as error:
-        sys.exit(_could_not_run(f"{error}\n  remedy: run `make setup`, then `source .venv/bin/activate`"))
+        raise CannotRunError(str(error), "run `make setup`, then `source .venv/bin/activate`") from error
 
 
 def synth() -> None:
@@ -51,10 +47,5 @@ def synth() -> None:
     app.synth()
 
 
-def _could_not_run(problem: str) -> int:
-    print(f"cannot run: {problem}", file=sys.stderr)
-    return 2
-
-
 if __name__ == "__main__":
-    main()
+    run_to_exit(main)

@@ -9,17 +9,16 @@ from fleet.cli.arguments import Endpoints, Env
 from fleet.cli.say import say
 from fleet.findings import Finding, FindingsError
 from fleet.project_root import project_root
-from fleet.resolve.resolve import resolve_fleet
+from fleet.resolve.resolve import resolve_project
 from fleet.spec.project import Project, open_project
 
 
 def check(env: Env, endpoints: Endpoints = None) -> None:
     """Say what is wrong with the endpoints of an environment; nothing is changed."""
-    root = project_root(Path.cwd())
-    project = open_project(root, env, endpoints or ())
+    project = open_project(project_root(Path.cwd()), env, endpoints or ())
     findings = [finding for name in project.endpoints for finding in _missing_repository(project, name)]
     try:
-        resolve_fleet(root, env, endpoints or ())
+        resolve_project(project)
     except FindingsError as error:
         findings += error.findings
     if findings:

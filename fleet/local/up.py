@@ -18,7 +18,7 @@ from fleet.local.status import Status, ask_status
 from fleet.local.steps import Steps
 from fleet.local.tools import cdk_cli, check_embedded_aws, check_place
 from fleet.resolve.endpoint import Place
-from fleet.resolve.resolve import resolve_fleet
+from fleet.resolve.resolve import resolve_project
 from fleet.spec.project import open_project
 
 
@@ -48,7 +48,7 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supe
         check_place(root)
         project = open_project(root, ENVIRONMENT, endpoints)
         write_locks(project)
-        fleet = resolve_fleet(root, ENVIRONMENT, endpoints)
+        fleet = resolve_project(project)
     try:
         with steps.step("embedded AWS") as step:
             supervisor = state.supervisor()

@@ -31,3 +31,8 @@ class Context:
     def refuse(self, code: str, path: KeyPath, message: str, hint: str) -> None:
         """Add an error at the place of a key, in whichever file it stands."""
         self.findings.append(finding_at(self.loaded.source.mark(path), code, message, hint))
+
+    def refuse_lock(self, code: str, message: str) -> None:
+        """Add an error of the endpoint's lock; the remedy is the command that writes it."""
+        hint = f"run `fleet lock --env {self.place.environment} {self.spec.endpoint}`"
+        self.findings.append(Finding(code=code, message=message, file=self.lock_file, hint=hint))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fleet.findings import Finding
 from fleet.resolve.context import Context
 from fleet.spec.lock import LockedArchive
 from fleet.spec.problems import did_you_mean
@@ -15,10 +14,7 @@ def locked_archive(context: Context) -> LockedArchive | None:
         return None  # the missing or broken lock is a finding already
     if name in context.lock.archives:
         return context.lock.archives[name]
-    message = f"the lock holds no archive {name!r}; it was written for another spec"
-    context.findings.append(
-        Finding(code="FL302", message=message, file=context.lock_file, hint=lock_hint(context)),
-    )
+    context.refuse_lock("FL302", f"the lock holds no archive {name!r}; it was written for another spec")
     return None
 
 
@@ -37,8 +33,3 @@ def resolve_default_model(context: Context, archive: LockedArchive) -> str | Non
         context.refuse("FL206", ("default_model",), message, did_you_mean(named, there))
         return None
     return named
-
-
-def lock_hint(context: Context) -> str:
-    """The command that writes the lock."""
-    return f"run `fleet lock --env {context.place.environment} {context.spec.endpoint}`"

@@ -18,7 +18,7 @@ from fleet.resolve.endpoint import (
     TritonMetrics,
 )
 from fleet.resolve.hardware import resolve_ami, resolve_image, resolve_instance
-from fleet.resolve.models import lock_hint, locked_archive, resolve_default_model
+from fleet.resolve.models import locked_archive, resolve_default_model
 from fleet.resolve.variables import resolve_variables
 from fleet.spec.endpoint import Scaling
 from fleet.spec.environment import Environment
@@ -36,7 +36,15 @@ def resolve_fleet(root: Path, environment: str, endpoints: Sequence[str] = ()) -
     Raises:
         FindingsError: every mistake of every endpoint.
     """
-    project = open_project(root, environment, endpoints)
+    return resolve_project(open_project(root, environment, endpoints))
+
+
+def resolve_project(project: Project) -> ResolvedFleet:
+    """Resolve the endpoints of a project that is open already.
+
+    Raises:
+        FindingsError: every mistake of every endpoint.
+    """
     place = place_of(project.environment)
     findings = [*project.findings, *_unknown_region(project)]
     resolved = all_of(project.endpoints, lambda name: _resolve(project, place, project.load(name)), findings)
@@ -104,9 +112,7 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> ResolvedEndp
 def _read_lock(context: Context) -> None:
     if not context.lock_file.is_file():
         name, environment = context.spec.endpoint, context.place.environment
-        message = f"there is no lock of {name!r} for {environment!r}"
-        lacking = Finding(code="FL301", message=message, file=context.lock_file, hint=lock_hint(context))
-        context.findings.append(lacking)
+        context.refuse_lock("FL301", f"there is no lock of {name!r} for {environment!r}")
         return
     try:
         lock = load_lock(context.lock_file)
@@ -114,9 +120,7 @@ def _read_lock(context: Context) -> None:
         context.findings += error.findings
         return
     if lock.endpoint != context.spec.endpoint:
-        message = f"this is the lock of {lock.endpoint!r}"
-        foreign = Finding(code="FL302", message=message, file=context.lock_file, hint=lock_hint(context))
-        context.findings.append(foreign)
+        context.refuse_lock("FL302", f"this is the lock of {lock.endpoint!r}")
         return
     context.lock = lock
 

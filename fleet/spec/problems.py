@@ -26,12 +26,11 @@ def validated(model: type[Model], source: Source) -> Model:
         raise FindingsError([_finding(model, source, detail) for detail in error.errors()]) from error
 
 
-def did_you_mean(word: str, known: list[str]) -> str:
-    """A hint that names the nearest known word, else all of them."""
-    close = get_close_matches(word, known, n=1)
-    if close:
-        return f"did you mean `{close[0]}`?"
-    return f"known: {', '.join(sorted(known))}" if known else "there is none yet"
+def did_you_mean(word: str, known: list[str], *, list_all: bool = False) -> str:
+    """A hint that names the nearest known word, else (or with `list_all` as well) all of them."""
+    close = [f"did you mean `{near}`?" for near in get_close_matches(word, known, n=1)]
+    listed = [f"known: {', '.join(sorted(known))}"] if list_all or not close else []
+    return " ".join(close + listed) if known else "there is none yet"
 
 
 def _finding(model: type[BaseModel], source: Source, detail: ErrorDetails) -> Finding:

@@ -26,7 +26,6 @@ class LoadedSpec:
 
     spec: EndpointSpec
     source: Source
-    file: Path
 
 
 @dataclass(frozen=True)
@@ -117,14 +116,13 @@ def _read_spec(root: Path, name: str) -> Source:
 
 def _load_spec(root: Path, name: str, environment: Source) -> LoadedSpec:
     spec_source = _read_spec(root, name)
-    file = spec_source.file
     merged = (
         environment.section("defaults").merged(spec_source).merged(environment.section("overrides", name))
     )
-    source = Source(file, merged.data, {**merged.marks, (): spec_source.mark(())})
+    source = Source(spec_source.file, merged.data, {**merged.marks, (): spec_source.mark(())})
     spec = validated(EndpointSpec, source)
     _named_as_its_file(source, "endpoint", spec.endpoint)
-    return LoadedSpec(spec, source, file)
+    return LoadedSpec(spec, source)
 
 
 def _named_as_its_file(source: Source, key: str, name: str) -> None:
@@ -140,9 +138,7 @@ def _known(name: str, names: list[str], noun: str) -> str:
     if name in names:
         return name
     message = f"there is no {noun} {name!r}" if name else f"no {noun} was named"
-    hint = did_you_mean(name, names)
-    if names and "known" not in hint:
-        hint = f"{hint} known: {', '.join(names)}"
+    hint = did_you_mean(name, names, list_all=True)
     raise FindingsError([Finding(code="FL120", message=message, hint=hint)])
 
 

@@ -1,0 +1,33 @@
+"""How a command ends: 0 clean, 1 the input is wrong, 2 it could not run, 130 it was interrupted."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from fleet.findings import CannotRunError, FindingsError
+
+INPUT_IS_WRONG, COULD_NOT_RUN, INTERRUPTED = 1, 2, 130
+
+
+def run_to_exit(work: Callable[[], None]) -> None:
+    """Do the work; what goes wrong is told on standard error and becomes the exit code, never a traceback."""
+    try:
+        work()
+    except FindingsError as error:
+        from fleet.show_findings import show_findings  # needs rich, which may be what is missing
+
+        show_findings(error.findings)
+        sys.exit(INPUT_IS_WRONG)
+    except CannotRunError as error:
+        sys.exit(_could_not_run(str(error)))
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        sys.exit(_could_not_run(f"{place}{error.strerror or error}"))
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _could_not_run(problem: str) -> int:
+    print(f"cannot run: {problem}", file=sys.stderr)
+    return COULD_NOT_RUN
