@@ -35,17 +35,17 @@ class EndpointRole(Construct):
         acknowledge_wildcards(self.policy)
 
     def _statements(self) -> list[iam.PolicyStatement]:
-        artifact, image = self._endpoint.artifact, self._endpoint.image
-        bucket = f"arn:{self._endpoint.place.partition.name}:s3:::{artifact.bucket}"
+        place, image, prefix = self._endpoint.place, self._endpoint.image, self._endpoint.prefix
+        bucket = f"arn:{place.partition.name}:s3:::{place.bucket}"
         return [
             iam.PolicyStatement(
-                sid="ReadArchives", actions=["s3:GetObject"], resources=[f"{bucket}/{artifact.prefix}*"]
+                sid="ReadArchives", actions=["s3:GetObject"], resources=[f"{bucket}/{prefix}*"]
             ),
             iam.PolicyStatement(
                 sid="ListArchives",
                 actions=["s3:ListBucket"],
                 resources=[bucket],
-                conditions={"StringLike": {"s3:prefix": [f"{artifact.prefix}*"]}},
+                conditions={"StringLike": {"s3:prefix": [f"{prefix}*"]}},
             ),
             iam.PolicyStatement(
                 sid="LogInToRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]

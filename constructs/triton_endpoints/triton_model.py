@@ -6,8 +6,11 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from fleet.resolve.endpoint import ResolvedEndpoint
+from fleet.spec.endpoint import Mode
 from triton_endpoints.endpoint_role import EndpointRole
 from triton_endpoints.raw_properties import lay_over
+
+MODES = {Mode.SINGLE: "SingleModel", Mode.MULTI_MODEL: "MultiModel"}
 
 
 class TritonModel(Construct):
@@ -21,8 +24,8 @@ class TritonModel(Construct):
             execution_role_arn=role.role.role_arn,
             primary_container=sagemaker.CfnModel.ContainerDefinitionProperty(
                 image=endpoint.image.uri,
-                mode="SingleModel",
-                model_data_url=endpoint.artifact.url,
+                mode=MODES[endpoint.mode],
+                model_data_url=endpoint.model_data_url,
                 environment=dict(endpoint.variables),
             ),
         )

@@ -10,6 +10,8 @@ from fleet.artifacts.archive import measure
 from fleet.artifacts.files import is_up_to_date, write_atomically
 from fleet.findings import FindingsError
 from fleet.repository.layout import model_names
+from fleet.repository.main_model import main_model
+from fleet.spec.endpoint import Mode
 from fleet.spec.lock import Lock, LockedArchive
 from fleet.spec.project import LoadedSpec, Project, all_of
 from fleet.spec.source import finding_at
@@ -36,7 +38,7 @@ def lock_text(lock: Lock) -> str:
     return HEADER + yaml.safe_dump(lock.model_dump(mode="json"), sort_keys=False, width=110)
 
 
-def repository_of(loaded: LoadedSpec, index: int = 0) -> Path:
+def repository_of(loaded: LoadedSpec, index: int) -> Path:
     """The folder of one of the endpoint's model repositories.
 
     Raises:
@@ -52,10 +54,17 @@ def repository_of(loaded: LoadedSpec, index: int = 0) -> Path:
 
 
 def _lock(loaded: LoadedSpec) -> Lock:
-    archives = {}
-    for index, archive in enumerate(loaded.spec.models):
-        repository = repository_of(loaded, index)
-        models = tuple(model_names(repository))
-        stream = measure(repository)
-        archives[archive.archive] = LockedArchive(digest=stream.digest, size=stream.size, models=models)
-    return Lock(endpoint=loaded.spec.endpoint, archives=archives)
+    indexes = range(len(loaded.spec.models))
+    return Lock(
+        endpoint=loaded.spec.endpoint, archives=dict(all_of(indexes, lambda index: _archive(loaded, index)))
+    )
+
+
+def _archive(loaded: LoadedSpec, index: int) -> tuple[str, LockedArchive]:
+    repository = repository_of(loaded, index)
+    models = tuple(model_names(repository))
+    if loaded.spec.mode is Mode.MULTI_MODEL:
+        main_model(repository, list(models))
+    stream = measure(repository)
+    name = loaded.spec.models[index].archive
+    return name, LockedArchive(digest=stream.digest, size=stream.size, models=models)

@@ -1,4 +1,4 @@
-"""A locked archive put into the artifact bucket: into the content store, and into the endpoint's prefix."""
+"""Locked archives put into the artifact bucket: into the content store, and into the endpoint's prefix."""
 
 from __future__ import annotations
 
@@ -11,53 +11,67 @@ from botocore.exceptions import ClientError
 
 from fleet.artifacts.archive import DigestWriter, write_tar
 from fleet.findings import Finding, FindingsError
-from fleet.resolve.endpoint import ResolvedEndpoint
+from fleet.resolve.endpoint import Artifact, ResolvedEndpoint
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
 STORE = "archives/"
+DIGEST = "tar-digest"
+"""Metadata of each object: the digest of its tar stream."""
 COMPRESSION = 1
 """Weights hardly shrink: higher levels cost seconds and save nothing."""
 
 
-def publish(s3: S3Client, endpoint: ResolvedEndpoint, repository: Path) -> bool:
-    """Upload the endpoint's archive where it is lacking; whether anything had to be uploaded or copied.
+def publish(s3: S3Client, endpoint: ResolvedEndpoint, artifact: Artifact, repository: Path) -> bool:
+    """Upload one of the endpoint's archives if it is lacking; whether anything had to be uploaded or copied.
 
     Raises:
-        FindingsError: the repository is no longer what the lock says.
+        FindingsError: the repository is no longer what the lock says, or the archive's name is taken.
     """
-    artifact = endpoint.artifact
+    bucket = endpoint.place.bucket
     stored = f"{STORE}{artifact.digest.removeprefix('sha256:')}.tar.gz"
-    if _exists(s3, artifact.bucket, artifact.key):
+    there = _digest_of(s3, bucket, artifact.key)
+    if there == artifact.digest or (there is not None and artifact.named_by_content):
         return False
-    if not _exists(s3, artifact.bucket, stored):
-        _upload(s3, endpoint, repository, stored)
-    s3.copy({"Bucket": artifact.bucket, "Key": stored}, artifact.bucket, artifact.key)
+    if there is not None:
+        message = (
+            f"s3://{bucket}/{artifact.key} holds another content: a published archive is never overwritten"
+        )
+        hint = f"raise the `version` of archive {artifact.archive!r}"
+        raise FindingsError([Finding(code="FL304", message=message, hint=hint)])
+    if _digest_of(s3, bucket, stored) is None:
+        _upload(s3, endpoint, artifact, repository, stored)
+    s3.copy({"Bucket": bucket, "Key": stored}, bucket, artifact.key, ExtraArgs=_metadata(artifact))
     return True
 
 
-def _upload(s3: S3Client, endpoint: ResolvedEndpoint, repository: Path, key: str) -> None:
+def _upload(s3: S3Client, endpoint: ResolvedEndpoint, artifact: Artifact, repository: Path, key: str) -> None:
     with tempfile.TemporaryFile() as packed:
         with gzip.GzipFile(
             filename="", mode="wb", compresslevel=COMPRESSION, fileobj=packed, mtime=0
         ) as zipped:
             stream = DigestWriter(cast(IO[bytes], zipped))
             write_tar(repository, stream)
-        if stream.digest != endpoint.artifact.digest:
+        if stream.digest != artifact.digest:
             message = f"the repository is not what the lock of {endpoint.name!r} says: it changed since"
             lock = f"fleet lock --env {endpoint.place.environment} {endpoint.name}"
             hint = f"run `{lock}` and have the change reviewed"
             raise FindingsError([Finding(code="FL303", message=message, hint=hint, file=repository)])
         packed.seek(0)
-        s3.upload_fileobj(packed, endpoint.artifact.bucket, key)
+        s3.upload_fileobj(packed, endpoint.place.bucket, key, ExtraArgs=_metadata(artifact))
 
 
-def _exists(s3: S3Client, bucket: str, key: str) -> bool:
+def _metadata(artifact: Artifact) -> dict[str, object]:
+    return {"Metadata": {DIGEST: artifact.digest}}
+
+
+def _digest_of(s3: S3Client, bucket: str, key: str) -> str | None:
+    """The digest that an object says it has, "" when it says none; None where there is no object."""
     try:
-        s3.head_object(Bucket=bucket, Key=key)
+        head = s3.head_object(Bucket=bucket, Key=key)
     except ClientError as error:
         if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404:
-            return False
+            return None
         raise
-    return True
+    return head["Metadata"].get(DIGEST, "")

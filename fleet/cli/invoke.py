@@ -14,9 +14,10 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.cli.arguments import Env
 from fleet.findings import CannotRunError, Finding, FindingsError
-from fleet.local.access import ENVIRONMENT, local_session
+from fleet.local.access import local_session
 from fleet.local.state import LocalState
 from fleet.project_root import project_root
+from fleet.spec.environment import LOCAL
 from fleet.spec.project import open_project
 
 SECONDS_TO_ANSWER = 70
@@ -62,12 +63,12 @@ def _refusal(endpoint: str, env: str, error: ClientError) -> Finding:
     if "OriginalMessage" not in said:
         return Finding(code="FL701", message=f"{said['Error']['Code']}: {said['Error']['Message']}")
     message = f"{endpoint} answered {said['OriginalStatusCode']}: {said['OriginalMessage']}"
-    log = f"`fleet local logs {endpoint}`" if env == ENVIRONMENT else said["LogStreamArn"]
+    log = f"`fleet local logs {endpoint}`" if env == LOCAL else said["LogStreamArn"]
     return Finding(code="FL701", message=message, hint=f"its log is {log}")
 
 
 def _access(root: Path, env: str, region: str) -> tuple[boto3.Session, str | None]:
-    if env != ENVIRONMENT:
+    if env != LOCAL:
         return boto3.Session(region_name=region), None
     supervisor = LocalState(root).supervisor()
     if supervisor is None:

@@ -11,8 +11,6 @@ from botocore.config import Config
 
 from fleet.resolve.endpoint import Place
 
-ENVIRONMENT = "local"
-"""The environment of the embedded AWS; its file says account and region."""
 _KEY = "local"
 LOOPBACK = "localhost,127.0.0.1"
 

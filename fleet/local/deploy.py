@@ -60,10 +60,15 @@ class LocalDeploy:
             self._succeed("bootstrap", "--app", self._assembly, f"aws://{place.account}/{place.region}")
 
     def _publish(self, endpoint: ResolvedEndpoint) -> None:
-        repository = repository_of(self._project.load(endpoint.name))
+        loaded = self._project.load(endpoint.name)
         with self._steps.step(f"publish {endpoint.name}") as step:
-            uploaded = publish(self._s3, endpoint, repository)
-            step.note = f"{endpoint.artifact.size / 1e6:.1f} MB" if uploaded else "already there"
+            uploaded = [
+                archive
+                for index, archive in enumerate(endpoint.archives)
+                if publish(self._s3, endpoint, archive, repository_of(loaded, index))
+            ]
+            size = sum(archive.size for archive in uploaded)
+            step.note = f"{size / 1e6:.1f} MB" if uploaded else "already there"
 
     def _stack(self, stack: str) -> None:
         command = ("deploy", stack, "--exclusively", "--app", self._assembly)

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fleet.findings import CannotRunError, FindingsError
-from fleet.local.access import ENVIRONMENT, local_session
+from fleet.local.access import local_session
 from fleet.local.aws.server import EmbeddedAws
 from fleet.local.control import Control
 from fleet.local.gateway import Gateway
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.triton.runtime import find_runtime
 from fleet.local.triton_host import TritonHost
-from fleet.spec.environment import Environment
+from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.project import open_project
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def run(root: Path, announce: int) -> None:
     with ExitStack() as ends:
         try:
             can_be_found = ends.enter_context(state.supervised(stop))
-            environment = open_project(root, ENVIRONMENT).environment
+            environment = open_project(root, LOCAL).environment
             url = _start(state, environment, ends)
         except (CannotRunError, FindingsError) as error:
             _tell(announce, {"problem": str(error)})

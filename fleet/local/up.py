@@ -10,7 +10,6 @@ from rich.console import Console
 
 from fleet.artifacts.lock import write_locks
 from fleet.findings import CannotRunError
-from fleet.local.access import ENVIRONMENT
 from fleet.local.deploy import LocalDeploy
 from fleet.local.session import start_supervisor, stop_supervisor
 from fleet.local.state import LocalState, Supervisor
@@ -19,6 +18,7 @@ from fleet.local.steps import Steps
 from fleet.local.tools import cdk_cli, check_embedded_aws, check_place
 from fleet.resolve.endpoint import Place
 from fleet.resolve.resolve import resolve_project
+from fleet.spec.environment import LOCAL
 from fleet.spec.project import open_project
 
 
@@ -46,7 +46,7 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supe
         cdk_cli(root)
         check_embedded_aws()
         check_place(root)
-        project = open_project(root, ENVIRONMENT, endpoints)
+        project = open_project(root, LOCAL, endpoints)
         write_locks(project)
         fleet = resolve_project(project)
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fleet.catalog.images import Image, Partition
 from fleet.catalog.instances import Instance
-from fleet.spec.endpoint import Timeouts
+from fleet.spec.endpoint import Mode, Timeouts
 
 VARIANT = "AllTraffic"
 """The one production variant; a scaled variant's name never changes."""
@@ -36,22 +36,16 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Artifact:
-    """A packed model repository in the endpoint's own prefix of the bucket, named by its content."""
+    """A packed model repository: which archive of the spec, its content, and its key in the bucket.
 
-    bucket: str
-    prefix: str
+    `named_by_content` says that the key follows from the content, so that what lies there is the archive.
+    """
+
+    archive: str
     digest: str
     size: int
-
-    @property
-    def key(self) -> str:
-        """The object's key."""
-        return f"{self.prefix}{self.digest.removeprefix('sha256:')}.tar.gz"
-
-    @property
-    def url(self) -> str:
-        """What the Model names as its data."""
-        return f"s3://{self.bucket}/{self.key}"
+    key: str
+    named_by_content: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,16 +77,22 @@ class TritonMetrics:
 
 @dataclass(frozen=True, kw_only=True)
 class ResolvedEndpoint:
-    """One endpoint in one environment; `variables` is the container's whole environment."""
+    """One endpoint in one environment.
+
+    `variables` is the container's whole environment. `model_data` is a key of the bucket: of the one archive,
+    or the prefix of all in mode `multi-model`, which has no default model.
+    """
 
     name: str
     place: Place
+    mode: Mode
     image: Image
     instance: Instance
     instance_count: int
     ami: str
-    default_model: str
-    artifact: Artifact
+    default_model: str | None
+    archives: tuple[Artifact, ...]
+    model_data: str
     variables: Mapping[str, str]
     scaling: ResolvedScaling | None
     triton_metrics: TritonMetrics | None
@@ -100,9 +100,24 @@ class ResolvedEndpoint:
     cloudformation: Mapping[str, Mapping[str, object]]
 
     @property
+    def model_data_url(self) -> str:
+        """What the Model names as its data."""
+        return f"s3://{self.place.bucket}/{self.model_data}"
+
+    @property
+    def prefix(self) -> str:
+        """Where in the bucket the endpoint's archives lie, those of earlier deploys as well."""
+        return prefix_of(self.name)
+
+    @property
     def stack(self) -> str:
         """The name of the endpoint's own stack."""
         return f"{self.place.stack}-{self.name}"
+
+
+def prefix_of(endpoint: str) -> str:
+    """An endpoint's own prefix of the bucket."""
+    return f"endpoints/{endpoint}/"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from fleet.catalog.instances import (
     instance_types,
 )
 from fleet.resolve.context import Context
+from fleet.spec.endpoint import Mode
 from fleet.spec.problems import did_you_mean
 
 
@@ -40,6 +41,18 @@ def resolve_instance(context: Context) -> Instance | None:
     message = f"{wanted} is no GPU instance that the catalog knows for hosting"
     context.refuse("FL203", ("instance", "type"), message, did_you_mean(wanted, instance_types()))
     return None
+
+
+def check_hosts_models(context: Context, machine: Instance) -> None:
+    """Refuse a machine with several GPUs for a multi-model endpoint.
+
+    Source: SageMaker developer guide, multi-model-endpoint-instance.html.
+    """
+    if context.spec.mode is Mode.MULTI_MODEL and machine.gpus > 1:
+        message = f"{machine.type} has {machine.gpus} GPUs: SageMaker hosts multi-model endpoints on one GPU"
+        single = [name for name in instance_types() if instance(name).gpus == 1]
+        fitting = [name for name in single if instance(name).family == machine.family] or single
+        context.refuse("FL216", ("instance", "type"), message, f"with one GPU: {', '.join(fitting)}")
 
 
 def resolve_ami(context: Context, image: Image, machine: Instance) -> str | None:

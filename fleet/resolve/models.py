@@ -1,26 +1,25 @@
-"""Which archive is served and which of its models answers, by the lock alone."""
+"""Which model answers without being named, by the lock alone."""
 
 from __future__ import annotations
 
 from fleet.resolve.context import Context
+from fleet.spec.endpoint import Mode
 from fleet.spec.lock import LockedArchive
 from fleet.spec.problems import did_you_mean
 
 
-def locked_archive(context: Context) -> LockedArchive | None:
-    """What the lock says of the archive that the spec names."""
-    name = context.spec.models[0].archive
-    if context.lock is None:
-        return None  # the missing or broken lock is a finding already
-    if name in context.lock.archives:
-        return context.lock.archives[name]
-    context.refuse_lock("FL302", f"the lock holds no archive {name!r}; it was written for another spec")
-    return None
-
-
-def resolve_default_model(context: Context, archive: LockedArchive) -> str | None:
-    """The model behind /invocations: the one named, or the only one there is."""
-    named, there = context.spec.default_model, sorted(archive.models)
+def resolve_default_model(context: Context, locked: list[LockedArchive]) -> str | None:
+    """The model behind /invocations: the one named, or the only one there is; none in mode `multi-model`."""
+    named = context.spec.default_model
+    if context.spec.mode is Mode.MULTI_MODEL:
+        if named is not None:
+            message = "`default_model` means nothing to a multi-model endpoint: each call names its target"
+            hint = "leave it out; callers say TargetModel"
+            context.refuse("FL215", ("default_model",), message, hint)
+        return None
+    if not locked:
+        return None
+    there = sorted(locked[0].models)
     if named is None and len(there) == 1:
         return there[0]
     if named is None:

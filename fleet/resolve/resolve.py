@@ -7,9 +7,9 @@ from pathlib import Path
 
 from fleet.catalog.images import image_regions, partition_of
 from fleet.findings import Finding, FindingsError
+from fleet.resolve.archives import check_names, locked_archives, place_archives
 from fleet.resolve.context import Context
 from fleet.resolve.endpoint import (
-    Artifact,
     Place,
     ResolvedEndpoint,
     ResolvedFleet,
@@ -17,8 +17,8 @@ from fleet.resolve.endpoint import (
     TrackedTarget,
     TritonMetrics,
 )
-from fleet.resolve.hardware import resolve_ami, resolve_image, resolve_instance
-from fleet.resolve.models import locked_archive, resolve_default_model
+from fleet.resolve.hardware import check_hosts_models, resolve_ami, resolve_image, resolve_instance
+from fleet.resolve.models import resolve_default_model
 from fleet.resolve.variables import resolve_variables
 from fleet.spec.endpoint import Scaling
 from fleet.spec.environment import Environment
@@ -77,30 +77,31 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> ResolvedEndp
     spec = context.spec
     image, machine = resolve_image(context), resolve_instance(context)
     ami = resolve_ami(context, image, machine) if image and machine else None
-    archive = locked_archive(context)
-    default_model = resolve_default_model(context, archive) if archive else None
+    if machine:
+        check_hosts_models(context, machine)
+    check_names(context)
+    locked = locked_archives(context)
+    default_model = resolve_default_model(context, locked)
     metrics = _triton_metrics(spec.endpoint) if spec.metrics.triton else None
-    variables = resolve_variables(context, default_model or "", metrics)
+    variables = resolve_variables(context, default_model, metrics)
     for name in spec.cloudformation:
         if name not in RESOURCES:
             message = f"`cloudformation` names {name!r}, which no endpoint has"
             context.refuse("FL208", ("cloudformation", name), message, did_you_mean(name, RESOURCES))
-    if not (image and machine and ami and archive and default_model) or context.findings:
+    if not (image and machine and ami) or context.findings:
         raise FindingsError(context.findings)
+    model_data, archives = place_archives(context, locked)
     return ResolvedEndpoint(
         name=spec.endpoint,
         place=place,
+        mode=spec.mode,
         image=image,
         instance=machine,
         instance_count=spec.instance.count,
         ami=ami,
         default_model=default_model,
-        artifact=Artifact(
-            bucket=place.bucket,
-            prefix=f"endpoints/{spec.endpoint}/",
-            digest=archive.digest,
-            size=archive.size,
-        ),
+        archives=archives,
+        model_data=model_data,
         variables=variables,
         scaling=_scaling(spec.scaling, machine.gpus) if spec.scaling else None,
         triton_metrics=metrics,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from fleet.resolve.context import Context
 from fleet.resolve.endpoint import TritonMetrics
+from fleet.spec.endpoint import Mode
 
 PREFIX = "SAGEMAKER_TRITON_"
 MAX_VARIABLES, MAX_CHARACTERS = 100, 1024
@@ -13,6 +14,11 @@ MAX_VARIABLES, MAX_CHARACTERS = 100, 1024
 INFERENCE_TYPE_SINCE = "25.03"
 """Source: docker/sagemaker/serve of triton-inference-server/server, r25.03."""
 DEFAULT_MODEL = f"{PREFIX}DEFAULT_MODEL_NAME"
+FALSE = ("false", "off", "0")
+# Both: the start script assigns the first but never exports it, so only one that is there already is changed.
+# In mode "ready" one archive that cannot be loaded would fail every later ping, and so the whole instance.
+LIVE_PING = {f"{PREFIX}PING_MODE": "live", f"{PREFIX}OVERRIDE_PING_MODE": "live"}
+NAMESPACING = f"{PREFIX}DISABLE_MODEL_NAMESPACING"
 
 # The only place of these names. AWS documents them, but no public source settles the namespace's spelling.
 ALLOW_METRICS = f"{PREFIX}ALLOW_METRICS"
@@ -21,11 +27,16 @@ METRICS_LOG_GROUP = f"{PREFIX}CLOUDWATCH_LOG_GROUP"
 METRICS_NAMESPACE = f"{PREFIX}CLOUDWATCH_METRIC_NAMESPACE"
 
 
-def resolve_variables(context: Context, default_model: str, metrics: TritonMetrics | None) -> dict[str, str]:
+def resolve_variables(
+    context: Context, default_model: str | None, metrics: TritonMetrics | None
+) -> dict[str, str]:
     """The whole environment of the container, sorted by name."""
     settings = context.spec.container.model_dump(exclude_none=True, exclude={"additional_args"})
     variables = {f"{PREFIX}{key.upper()}": _text(value) for key, value in settings.items()}
-    variables[DEFAULT_MODEL] = default_model
+    if context.spec.mode is Mode.MULTI_MODEL:
+        variables |= LIVE_PING
+    elif default_model is not None:
+        variables[DEFAULT_MODEL] = default_model
     if flags := context.spec.container.additional_args:
         variables[f"{PREFIX}ADDITIONAL_ARGS"] = " ".join(flags)
     if metrics:
@@ -35,6 +46,8 @@ def resolve_variables(context: Context, default_model: str, metrics: TritonMetri
             METRICS_LOG_GROUP: metrics.log_group,
             METRICS_NAMESPACE: metrics.namespace,
         }
+    if context.spec.mode is Mode.MULTI_MODEL:
+        _check_multi_model(context)
     _check_added(context, variables)
     variables |= context.spec.environment
     _check_limits(context, variables)
@@ -46,6 +59,27 @@ def _check_added(context: Context, decided: Mapping[str, str]) -> None:
         problem, hint = _added_problem(name, value, decided)
         if problem:
             context.refuse("FL207", ("environment", name), f"`environment` sets {name}, {problem}", hint)
+
+
+def _check_multi_model(context: Context) -> None:
+    if context.spec.container.inference_type:
+        message = (
+            "`inference_type` means nothing to a multi-model endpoint: its calls are all of type `infer`"
+        )
+        context.refuse(
+            "FL210", ("container", "inference_type"), message, "leave it out, or write `mode: single`"
+        )
+    if DEFAULT_MODEL in context.spec.environment:
+        message = f"`environment` sets {DEFAULT_MODEL}, which a multi-model endpoint does not load"
+        context.refuse(
+            "FL207", ("environment", DEFAULT_MODEL), message, "leave it out; callers say TargetModel"
+        )
+    if context.spec.environment.get(NAMESPACING, "true").lower() in FALSE:
+        message = (
+            f"{NAMESPACING}={context.spec.environment[NAMESPACING]} turns namespaces off (its name says the"
+            " opposite): two archives with a model of one name could not both be loaded"
+        )
+        context.refuse("FL207", ("environment", NAMESPACING), message, "leave it out")
 
 
 def _added_problem(name: str, value: str, decided: Mapping[str, str]) -> tuple[str, str]:

@@ -15,6 +15,14 @@ class Mode(StrEnum):
     """How the endpoint holds its models."""
 
     SINGLE = "single"
+    MULTI_MODEL = "multi-model"
+
+
+class ArchiveSet(StrEnum):
+    """Whether the archives of a multi-model endpoint change with a deploy or without one."""
+
+    LOCKED = "locked"
+    LIVE = "live"
 
 
 class Instance(Document):
@@ -33,6 +41,8 @@ class Archive(Document):
     """Name of the archive, without `.tar.gz`: letters, digits and inner hyphens."""
     repository: str
     """The model repository's folder, relative to this file."""
+    version: Count | None = None
+    """With `archive_set: live`: part of the target's name, raised with every change of the content."""
 
 
 class Scaling(Document):
@@ -84,14 +94,18 @@ class EndpointSpec(Document):
     endpoint: Name
     """The fixed, public name, the same as the file's: letters, digits and inner hyphens, at most 63."""
     mode: Annotated[Mode, Field(strict=False)] = Mode.SINGLE
-    """`single`: one model repository in one archive."""
+    """`single`: one repository, whose default model answers. `multi-model`: an archive for each target."""
+    archive_set: Annotated[ArchiveSet, Field(strict=False)] = ArchiveSet.LOCKED
+    """Multi-model: `locked`: another set of archives is another Model, so it can be rolled back. `live`: one
+    fixed prefix, in which archives come and go without a deploy."""
     triton: Annotated[str, StringConstraints(pattern=r"^\d\d\.\d\d$")]
     """Container release, in quotes: `"25.04"`."""
     instance: Instance
     default_model: ModelName | None = None
-    """The model that answers; found by itself when the repository has one."""
+    """Mode `single`: the model that answers; found by itself when the repository has one."""
     models: Annotated[tuple[Archive, ...], Field(strict=False)]
-    """Model repositories; one in mode `single`."""
+    """Model repositories; one in mode `single`. The target model of an archive is `ARCHIVE.tar.gz`, with
+    `archive_set: live` `ARCHIVE-vVERSION.tar.gz`."""
     scaling: Scaling | None = None
     """Left out: the number of instances stays as it is."""
     metrics: Metrics = Metrics()
@@ -107,4 +121,9 @@ class EndpointSpec(Document):
     def _fits_its_mode(cls, models: tuple[Archive, ...], info: ValidationInfo) -> tuple[Archive, ...]:
         if info.data.get("mode") is Mode.SINGLE and len(models) != 1:
             raise ValueError(f"mode `single` serves one model repository, not {len(models)}")
+        if not models and info.data.get("archive_set") is ArchiveSet.LOCKED:
+            raise ValueError("a locked set of archives has at least one")
+        names = [each.archive for each in models]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"two archives are called {twice[0]!r}: a target model's name leads to one")
         return models

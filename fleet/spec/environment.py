@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 
-from fleet.spec.values import Document
+from fleet.spec.values import Bytes, Document
+
+LOCAL = "local"
+"""The environment of the embedded AWS on this machine."""
 
 
 def _not_reserved(key: str) -> str:
@@ -17,6 +20,15 @@ def _not_reserved(key: str) -> str:
 
 TagKey = Annotated[str, StringConstraints(min_length=1, max_length=128), AfterValidator(_not_reserved)]
 TagValue = Annotated[str, StringConstraints(max_length=256)]
+
+
+class LocalLimits(Document):
+    """What each multi-model endpoint may take of this machine; past it, models are evicted."""
+
+    model_memory: Bytes | None = None
+    """Memory of the models that are loaded; left out: until Triton has none left."""
+    model_disk: Bytes | None = None
+    """Disk of the models that are unpacked; left out: until the disk is full."""
 
 
 class Environment(Document):
@@ -34,3 +46,12 @@ class Environment(Document):
     """Keys of an endpoint's spec that hold where the spec itself says nothing."""
     overrides: dict[str, dict[str, object]] = Field(default_factory=dict)
     """By endpoint: keys that replace the spec's own here."""
+    local: LocalLimits | None = None
+    """Limits of the local endpoints; only in `environments/local.yaml`."""
+
+    @field_validator("local")
+    @classmethod
+    def _is_of_this_machine(cls, local: LocalLimits | None, info: ValidationInfo) -> LocalLimits | None:
+        if local is not None and info.data.get("environment", LOCAL) != LOCAL:
+            raise ValueError("`local` limits this machine: it belongs in environments/local.yaml alone")
+        return local

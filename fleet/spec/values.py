@@ -44,6 +44,25 @@ Seconds = Annotated[
 ]
 """A duration in seconds, written with its unit: `600s`, `10m`, `1h`."""
 
+BYTES = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_SIZE = re.compile(r"(\d+)(KiB|MiB|GiB)")
+
+
+def _bytes(value: object) -> object:
+    match = _SIZE.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError("write a whole number and a unit: `512MiB` or `4GiB`")
+    return int(match[1]) * BYTES[match[2]]
+
+
+Bytes = Annotated[
+    int,
+    BeforeValidator(_bytes),
+    PlainSerializer(lambda size: f"{size >> 10}KiB", return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "pattern": f"^{_SIZE.pattern}$", "examples": ["512MiB", "4GiB"]}),
+]
+"""A size in bytes, written with its unit: `512MiB`, `4GiB`."""
+
 Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
 """A number of things, at least one, that a 32-bit integer holds."""
 

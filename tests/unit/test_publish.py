@@ -37,25 +37,25 @@ def endpoint(folder: FleetFolder, s3: S3Client) -> ResolvedEndpoint:
     folder.write("repository/embed/1/model.py", "x = 1\n")
     write_locks(open_project(folder.root, "dev"))
     endpoint = folder.resolve()
-    s3.create_bucket(Bucket=endpoint.artifact.bucket)
+    s3.create_bucket(Bucket=endpoint.place.bucket)
     return endpoint
 
 
 def test_the_model_data_is_the_tar_stream_that_the_lock_digests(
     folder: FleetFolder, s3: S3Client, endpoint: ResolvedEndpoint
 ) -> None:
-    assert publish(s3, endpoint, folder.root / "repository")
-    body = s3.get_object(Bucket=endpoint.artifact.bucket, Key=endpoint.artifact.key)["Body"].read()
+    assert publish(s3, endpoint, endpoint.archives[0], folder.root / "repository")
+    body = s3.get_object(Bucket=endpoint.place.bucket, Key=endpoint.archives[0].key)["Body"].read()
     digest = hashlib.sha256(gzip.decompress(body)).hexdigest()
-    assert f"sha256:{digest}" == endpoint.artifact.digest
+    assert f"sha256:{digest}" == endpoint.archives[0].digest
 
 
 def test_it_is_kept_in_the_store_and_in_the_endpoints_prefix(
     folder: FleetFolder, s3: S3Client, endpoint: ResolvedEndpoint
 ) -> None:
-    publish(s3, endpoint, folder.root / "repository")
-    listed = s3.list_objects_v2(Bucket=endpoint.artifact.bucket)["Contents"]
-    name = endpoint.artifact.digest.removeprefix("sha256:")
+    publish(s3, endpoint, endpoint.archives[0], folder.root / "repository")
+    listed = s3.list_objects_v2(Bucket=endpoint.place.bucket)["Contents"]
+    name = endpoint.archives[0].digest.removeprefix("sha256:")
     assert [entry["Key"] for entry in listed] == [
         f"archives/{name}.tar.gz",
         f"endpoints/sentences/{name}.tar.gz",
@@ -65,10 +65,10 @@ def test_it_is_kept_in_the_store_and_in_the_endpoints_prefix(
 def test_what_is_there_is_not_uploaded_again(
     folder: FleetFolder, s3: S3Client, endpoint: ResolvedEndpoint
 ) -> None:
-    publish(s3, endpoint, folder.root / "repository")
-    before = s3.head_object(Bucket=endpoint.artifact.bucket, Key=endpoint.artifact.key)["LastModified"]
-    assert not publish(s3, endpoint, folder.root / "repository")
-    after = s3.head_object(Bucket=endpoint.artifact.bucket, Key=endpoint.artifact.key)["LastModified"]
+    publish(s3, endpoint, endpoint.archives[0], folder.root / "repository")
+    before = s3.head_object(Bucket=endpoint.place.bucket, Key=endpoint.archives[0].key)["LastModified"]
+    assert not publish(s3, endpoint, endpoint.archives[0], folder.root / "repository")
+    after = s3.head_object(Bucket=endpoint.place.bucket, Key=endpoint.archives[0].key)["LastModified"]
     assert before == after
 
 
@@ -77,5 +77,5 @@ def test_a_repository_that_changed_since_the_lock_is_refused_and_nothing_is_left
 ) -> None:
     folder.write("repository/embed/1/model.py", "x = 2\n")
     with pytest.raises(FindingsError, match="FL303: the repository is not what the lock of 'sentences' says"):
-        publish(s3, endpoint, folder.root / "repository")
-    assert "Contents" not in s3.list_objects_v2(Bucket=endpoint.artifact.bucket)
+        publish(s3, endpoint, endpoint.archives[0], folder.root / "repository")
+    assert "Contents" not in s3.list_objects_v2(Bucket=endpoint.place.bucket)

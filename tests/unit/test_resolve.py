@@ -141,10 +141,8 @@ def test_a_gpu_target_counts_all_gpus_of_the_instance(folder: FleetFolder) -> No
 
 
 def test_the_artifact_lies_in_the_endpoints_own_prefix_under_its_digest(folder: FleetFolder) -> None:
-    artifact = folder.resolve().artifact
-    assert (
-        artifact.url == f"s3://triton-fleet-dev-111122223333-us-east-1/endpoints/sentences/{'a' * 64}.tar.gz"
-    )
+    url = f"s3://triton-fleet-dev-111122223333-us-east-1/endpoints/sentences/{'a' * 64}.tar.gz"
+    assert folder.resolve().model_data_url == url
 
 
 def test_a_missing_lock_names_the_command_that_writes_it(folder: FleetFolder) -> None:

@@ -60,7 +60,7 @@ from fleet_folder import SPEC, FleetFolder
         ),
         ("environment: {SAGEMAKER_MULTI_MODEL: 'true'}", "choose `mode` instead"),
         ("container: {additional_args: ['--a b']}", "FL112 `container.additional_args[0]`"),
-        ("mode: multi-model", "FL112 `mode` is \"multi-model\": input should be 'single'"),
+        ("mode: serverless", "FL112 `mode` is \"serverless\": input should be 'single' or 'multi-model'"),
         (
             "cloudformation: {Modell: {A: 1}}",
             "FL208 `cloudformation` names 'Modell', which no endpoint has | did",

@@ -1,0 +1,45 @@
+"""Which model of an archive answers on a multi-model endpoint.
+
+Source: triton-inference-server/server, src/sagemaker_server.cc: the front end takes the directory whose
+config.pbtxt matches the expression below, else whichever directory the file system lists last.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from fleet.findings import Finding, FindingsError
+
+ENSEMBLE = re.compile(r'platform:(\s)*"ensemble"')
+LITERAL = 'platform: "ensemble"'
+
+
+def main_model(repository: Path, models: Sequence[str]) -> str:
+    """The one directory of `models` that Triton would take for sure.
+
+    Raises:
+        FindingsError: it is left to chance.
+    """
+    if len(models) == 1:
+        return models[0]
+    ensembles = [name for name in models if _is_ensemble(repository / name / "config.pbtxt")]
+    if len(ensembles) == 1:
+        return ensembles[0]
+    if ensembles:
+        message = (
+            f"the archive holds {len(ensembles)} ensembles, {', '.join(ensembles)}: any of them may answer"
+        )
+        hint = "give each ensemble an archive of its own"
+        raise FindingsError([Finding(code="FL409", message=message, hint=hint, file=repository)])
+    message = (
+        f"the archive holds {len(models)} models and no ensemble, {', '.join(models)}:"
+        " any of them would be loaded, and the others not"
+    )
+    hint = f"give each an archive of its own; an ensemble is known by the literal `{LITERAL}`"
+    raise FindingsError([Finding(code="FL408", message=message, hint=hint, file=repository)])
+
+
+def _is_ensemble(config: Path) -> bool:
+    return config.is_file() and ENSEMBLE.search(config.read_text("utf-8", "replace")) is not None

@@ -1,0 +1,196 @@
+"""A multi-model endpoint: a prefix of archives, each a target that callers name."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from fleet.artifacts.lock import write_locks
+from fleet.findings import FindingsError
+from fleet.spec.endpoint import Mode
+from fleet.spec.project import open_project
+from fleet_folder import FleetFolder
+
+ZOO = """\
+endpoint: zoo
+mode: multi-model
+triton: "25.04"
+instance: {type: ml.g5.xlarge}
+models:
+  - {archive: cats, repository: ../repository/cats}
+  - {archive: dogs, repository: ../repository/dogs}
+"""
+DIGESTS = {"cats": "sha256:" + "1" * 64, "dogs": "sha256:" + "2" * 64}
+BUCKET = "s3://triton-fleet-dev-111122223333-us-east-1/"
+
+
+@pytest.fixture
+def zoo(folder: FleetFolder) -> FleetFolder:
+    """A fleet whose one endpoint is a multi-model endpoint without findings."""
+    (folder.root / "model_specs/sentences.yaml").unlink()
+    folder.spec(name="zoo", base=ZOO)
+    lock(folder, DIGESTS)
+    return folder
+
+
+def lock(folder: FleetFolder, digests: dict[str, str]) -> None:
+    lines = [
+        f'  {name}: {{digest: "{digest}", size: 1, models: [{name}]}}\n' for name, digest in digests.items()
+    ]
+    folder.write("locks/dev/zoo.lock.yaml", "endpoint: zoo\narchives:\n" + "".join(lines))
+
+
+def live(version: str = "version: 1, ") -> str:
+    return ZOO.replace("triton:", "archive_set: live\ntriton:").replace(
+        "repository:", f"{version}repository:"
+    )
+
+
+def test_a_locked_sets_prefix_is_named_by_its_content_and_its_targets_are_stable(zoo: FleetFolder) -> None:
+    endpoint = zoo.resolve()
+    lines = "".join(f"{name} {digest}\n" for name, digest in DIGESTS.items())
+    prefix = f"endpoints/zoo/{hashlib.sha256(lines.encode()).hexdigest()}/"
+    assert (endpoint.mode, endpoint.model_data_url) == (Mode.MULTI_MODEL, f"{BUCKET}{prefix}")
+    assert [archive.key for archive in endpoint.archives] == [f"{prefix}cats.tar.gz", f"{prefix}dogs.tar.gz"]
+
+
+def test_another_archive_is_another_prefix_and_another_order_is_not(zoo: FleetFolder) -> None:
+    before = zoo.resolve().model_data
+    first, second = ZOO.splitlines(keepends=True)[-2:]
+    zoo.spec(name="zoo", base=ZOO.replace(first + second, second + first))
+    assert zoo.resolve().model_data == before
+    lock(zoo, DIGESTS | {"dogs": "sha256:" + "3" * 64})
+    assert zoo.resolve().model_data != before
+
+
+def test_a_live_set_keeps_its_prefix_and_its_targets_carry_a_version(zoo: FleetFolder) -> None:
+    zoo.spec(name="zoo", base=live())
+    before = zoo.resolve()
+    assert before.model_data == "endpoints/zoo/live/"
+    assert before.archives[0].key == "endpoints/zoo/live/cats-v1.tar.gz"
+    lock(zoo, DIGESTS | {"dogs": "sha256:" + "3" * 64})
+    assert zoo.resolve().model_data == before.model_data
+
+
+def test_a_live_set_may_be_empty_at_first(zoo: FleetFolder) -> None:
+    zoo.spec(name="zoo", base=live().partition("models:")[0] + "models: []\n")
+    assert zoo.resolve().archives == ()
+
+
+def test_the_container_is_live_whatever_one_model_does_and_has_no_default_model(zoo: FleetFolder) -> None:
+    variables = zoo.resolve().variables
+    assert variables["SAGEMAKER_TRITON_PING_MODE"] == "live"
+    assert variables["SAGEMAKER_TRITON_OVERRIDE_PING_MODE"] == "live"
+    assert "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME" not in variables
+    assert "SAGEMAKER_MULTI_MODEL" not in variables
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line", "said"),
+    [
+        ("default_model: cats\n", "FL215", 8, "`default_model` means nothing to a multi-model endpoint"),
+        ("container: {inference_type: generate}\n", "FL210", 8, "`inference_type` means nothing"),
+        (
+            "environment: {SAGEMAKER_TRITON_DISABLE_MODEL_NAMESPACING: 'False'}\n",
+            "FL207",
+            8,
+            "turns namespaces off",
+        ),
+        (
+            "environment: {SAGEMAKER_TRITON_DEFAULT_MODEL_NAME: cats}\n",
+            "FL207",
+            8,
+            "which a multi-model endpoint does not load",
+        ),
+        ("environment: {SAGEMAKER_TRITON_PING_MODE: ready}\n", "FL207", 8, "which another key of the spec"),
+    ],
+)
+def test_what_only_a_single_model_has_is_refused(
+    zoo: FleetFolder, text: str, code: str, line: int, said: str
+) -> None:
+    zoo.spec(text, name="zoo", base=ZOO)
+    (finding,) = zoo.findings()
+    assert (finding.code, finding.line) == (code, line)
+    assert said in finding.message
+
+
+@pytest.mark.parametrize(
+    ("spec", "code", "line", "said"),
+    [
+        (ZOO.replace("g5.xlarge", "g5.12xlarge"), "FL216", 4, "ml.g5.12xlarge has 4 GPUs"),
+        (ZOO.replace("archive: cats,", "archive: cats, version: 1,"), "FL213", 6, "has a version"),
+        (live(version=""), "FL213", 7, "has no version"),
+        (ZOO.replace("multi-model", "single"), "FL112", 5, "serves one model repository, not 2"),
+        (ZOO.replace("dogs,", "cats,"), "FL112", 5, "two archives are called 'cats'"),
+        (ZOO.partition("models:")[0] + "models: []\n", "FL112", 5, "has at least one"),
+    ],
+)
+def test_a_spec_that_contradicts_its_mode_is_refused(
+    zoo: FleetFolder, spec: str, code: str, line: int, said: str
+) -> None:
+    zoo.spec(name="zoo", base=spec)
+    finding = zoo.findings()[0]
+    assert (finding.code, finding.line) == (code, line)
+    assert said in finding.message
+
+
+def test_a_name_by_which_triton_would_tell_out_of_memory_is_refused(zoo: FleetFolder) -> None:
+    zoo.spec(name="zoo", base=ZOO.replace("archive: cats", "archive: HOTEL-ROOMS"))
+    lock(zoo, {"HOTEL-ROOMS": DIGESTS["cats"], "dogs": DIGESTS["dogs"]})
+    (finding,) = zoo.findings()
+    assert (finding.code, finding.line) == ("FL214", 6)
+    assert "'HOTEL-ROOMS' holds 'OOM'" in finding.message
+
+
+def test_a_single_endpoint_has_no_live_set(folder: FleetFolder) -> None:
+    folder.spec("archive_set: live\n")
+    (finding,) = folder.findings()
+    assert (finding.code, finding.line) == ("FL212", 6)
+
+
+def test_limits_of_this_machine_belong_into_the_local_environment(folder: FleetFolder) -> None:
+    folder.environment("local: {model_memory: 512MiB}\n")
+    (finding,) = folder.findings()
+    assert finding.line == 4
+    assert "it belongs in environments/local.yaml alone" in finding.message
+    folder.environment()
+    folder.environment("local: {model_memory: 512MiB, model_disk: 4GiB}\n", name="local")
+    local = open_project(folder.root, "local").environment.local
+    assert local is not None
+    assert (local.model_memory, local.model_disk) == (512 << 20, 4 << 30)
+
+
+def write_models(zoo: FleetFolder, archive: str, **configs: str) -> None:
+    for name, config in configs.items():
+        zoo.write(f"repository/{archive}/{name}/config.pbtxt", config)
+        (zoo.root / f"repository/{archive}/{name}/1").mkdir()
+
+
+ENSEMBLE = 'platform: "ensemble"'
+PYTHON = 'backend: "python"'
+
+
+def test_an_ensemble_and_its_models_are_one_archive(zoo: FleetFolder) -> None:
+    write_models(zoo, "cats", all=ENSEMBLE, first=PYTHON, second=PYTHON)
+    write_models(zoo, "dogs", dogs=PYTHON)
+    assert len(write_locks(open_project(zoo.root, "dev"))) == 1
+    assert zoo.findings() == []
+
+
+@pytest.mark.parametrize(
+    ("configs", "said"),
+    [
+        ({"a": PYTHON, "b": PYTHON}, "FL408: the archive holds 2 models and no ensemble, a, b"),
+        ({"a": "platform : 'ensemble'", "b": PYTHON}, "FL408: .*"),
+        ({"a": ENSEMBLE, "b": ENSEMBLE, "c": PYTHON}, "FL409: the archive holds 2 ensembles, a, b"),
+    ],
+)
+def test_an_archive_of_which_any_model_might_answer_is_not_locked(
+    zoo: FleetFolder, configs: dict[str, str], said: str
+) -> None:
+    write_models(zoo, "cats", **configs)
+    write_models(zoo, "dogs", dogs=PYTHON)
+    with pytest.raises(FindingsError, match=said) as refused:
+        write_locks(open_project(zoo.root, "dev"))
+    assert refused.value.findings[0].file == zoo.root / "repository/cats"
