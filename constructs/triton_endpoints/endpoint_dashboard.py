@@ -10,6 +10,7 @@ from constructs import Construct
 
 from fleet.catalog.metrics import endpoint_metric, triton_metric
 from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint, TritonMetrics
+from fleet.spec.endpoint import Mode
 
 WIDTH, HEIGHT = 12, 6
 PERIOD = 60
@@ -26,11 +27,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Graph:
-    """One graph: SageMaker's lines of one unit, with what divides them into the unit of the title."""
+    """One graph: SageMaker's lines of one unit, with what turns it into the unit of the title: `/ 1000`."""
 
     title: str
     lines: tuple[Line, ...]
-    divisor: int = 1
+    scale: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,12 @@ class TritonGraph:
     title: str
     over: str
     under: str | None = None
-    divisor: int = 1
+    scale: str = ""
     statistic: str = "Sum"
 
 
-MICROSECONDS_A_MILLISECOND = 1000
+MILLISECONDS = "/ 1000"
+PERCENT = "* 100"
 
 GRAPHS = (
     Graph(
@@ -72,9 +74,9 @@ GRAPHS = (
             Line("model_latency", "p90", "p90"),
             Line("model_latency", "p99", "p99"),
         ),
-        MICROSECONDS_A_MILLISECOND,
+        MILLISECONDS,
     ),
-    Graph("SageMaker's overhead, ms", (Line("overhead_latency", "p99", "p99"),), MICROSECONDS_A_MILLISECOND),
+    Graph("SageMaker's overhead, ms", (Line("overhead_latency", "p99", "p99"),), MILLISECONDS),
     Graph(
         "GPU, % summed over an instance's GPUs",
         (
@@ -92,17 +94,39 @@ GRAPHS = (
     ),
 )
 
+MULTI_MODEL_GRAPHS = (
+    Graph(
+        "Models loaded",
+        (
+            Line("loaded_model_count", "Sum", "on all instances"),
+            Line("loaded_model_count", "Average", "on an instance"),
+        ),
+    ),
+    Graph(
+        "Invocations whose model was loaded already, %",
+        (Line("model_cache_hit", "Average", "cache hits"),),
+        PERCENT,
+    ),
+    Graph(
+        "Loading and unloading a model, ms on average",
+        (
+            Line("model_loading_wait_time", "Average", "invocation waits for it"),
+            Line("model_downloading_time", "Average", "download"),
+            Line("model_loading_time", "Average", "load"),
+            Line("model_unloading_time", "Average", "unload"),
+        ),
+        MILLISECONDS,
+    ),
+    Graph("Models unloaded a minute", (Line("model_unloading_time", "SampleCount", "unloaded"),)),
+)
+
 TRITON_GRAPHS = (
     TritonGraph("Triton: requests served a minute", "requests_succeeded"),
     TritonGraph("Triton: requests failed a minute", "requests_failed"),
     TritonGraph("Triton: mean batch", "inferences", "executions"),
     TritonGraph("Triton: requests waiting", "pending_requests", statistic="Maximum"),
-    TritonGraph(
-        "Triton: queue time a request, ms", "queue_time", "requests_succeeded", MICROSECONDS_A_MILLISECOND
-    ),
-    TritonGraph(
-        "Triton: compute time a request, ms", "compute_time", "requests_succeeded", MICROSECONDS_A_MILLISECOND
-    ),
+    TritonGraph("Triton: queue time a request, ms", "queue_time", "requests_succeeded", MILLISECONDS),
+    TritonGraph("Triton: compute time a request, ms", "compute_time", "requests_succeeded", MILLISECONDS),
 )
 
 
@@ -116,7 +140,8 @@ class EndpointDashboard(Construct):
     def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, endpoint_name: str) -> None:
         super().__init__(scope, id)
         self._endpoint_name = endpoint_name
-        widgets = [self._graph(graph) for graph in GRAPHS]
+        graphs = GRAPHS + (MULTI_MODEL_GRAPHS if endpoint.mode is Mode.MULTI_MODEL else ())
+        widgets = [self._graph(graph) for graph in graphs]
         if endpoint.triton_metrics:
             widgets += [_triton_graph(graph, endpoint.triton_metrics) for graph in TRITON_GRAPHS]
         self.dashboard = cloudwatch.Dashboard(self, "Resource", default_interval=Duration.hours(3))
@@ -124,10 +149,10 @@ class EndpointDashboard(Construct):
             self.dashboard.add_widgets(*widgets[row : row + 2])
 
     def _graph(self, graph: Graph) -> cloudwatch.GraphWidget:
-        lines = [self._line(line, graph.divisor) for line in graph.lines]
+        lines = [self._line(line, graph.scale) for line in graph.lines]
         return _widget(graph.title, lines)
 
-    def _line(self, line: Line, divisor: int) -> cloudwatch.IMetric:
+    def _line(self, line: Line, scale: str) -> cloudwatch.IMetric:
         metric = endpoint_metric(line.measure)
         measured = cloudwatch.Metric(
             namespace=metric.namespace,
@@ -137,11 +162,11 @@ class EndpointDashboard(Construct):
             period=Duration.seconds(PERIOD),
             label=line.label,
         )
-        if divisor == 1:
+        if not scale:
             return measured
         name = f"{line.measure}_{line.statistic}"
         return cloudwatch.MathExpression(
-            expression=f"{name} / {divisor}",
+            expression=f"{name} {scale}",
             using_metrics={name: measured},
             label=line.label,
             period=Duration.seconds(PERIOD),
@@ -151,11 +176,11 @@ class EndpointDashboard(Construct):
 def _triton_graph(graph: TritonGraph, metrics: TritonMetrics) -> cloudwatch.GraphWidget:
     over = _search(graph.over, graph.statistic, metrics)
     under = f" / {_search(graph.under, graph.statistic, metrics)}" if graph.under else ""
-    expression = f"{over}{under}"
-    if graph.divisor != 1:
-        expression = f"{expression} / {graph.divisor}"
     line = cloudwatch.MathExpression(
-        expression=expression, using_metrics={}, label=graph.title, period=Duration.seconds(PERIOD)
+        expression=f"{over}{under} {graph.scale}".strip(),
+        using_metrics={},
+        label=graph.title,
+        period=Duration.seconds(PERIOD),
     )
     return _widget(graph.title, [line])
 

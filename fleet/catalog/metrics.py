@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from fleet.catalog.data_file import data_file
+
+Unit: TypeAlias = Literal["Microseconds", "None", "Percent"]
+"""Units of the catalog's metrics, as CloudWatch spells them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,7 +17,7 @@ class Metric:
 
     namespace: str
     name: str
-    unit: str
+    unit: Unit
 
 
 def endpoint_metric(measure: str) -> Metric:

@@ -6,6 +6,7 @@ import typer
 
 from fleet.cli import local
 from fleet.cli.check import check
+from fleet.cli.dashboard import dashboard
 from fleet.cli.invoke import invoke
 from fleet.cli.lock import lock
 from fleet.cli.schema import schema
@@ -16,6 +17,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for command in (check, invoke, lock, schema):
+for command in (check, dashboard, invoke, lock, schema):
     app.command()(command)
 app.add_typer(local.app, name="local")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import boto3
 import typer
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError
 
 from fleet.cli.arguments import Env
+from fleet.cli.say import say
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.access import local_session
 from fleet.local.state import LocalState
@@ -20,57 +20,152 @@ from fleet.project_root import project_root
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import open_project
 
-SECONDS_TO_ANSWER = 70
-"""Longer than SageMaker's own 60 s, so that its answer is seen."""
+if TYPE_CHECKING:  # numpy would slow down every command
+    from fleet_client import InferenceError, Payload, TritonEndpoint
+
+JSON = "application/json"
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option("--input", metavar="NAME[:TYPE]=VALUE", help="JSON, @FILE.json or @FILE.npy; repeatable."),
+]
+Outputs = Annotated[
+    list[str] | None,
+    typer.Option("--output", metavar="NAME", help="An output to ask for; repeatable; else all."),
+]
+Target = Annotated[
+    str | None, typer.Option(metavar="TARGET_MODEL", help="The archive of a multi-model endpoint.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Send inputs by JSON in place of binary+json.")]
+Save = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write each output to FOLDER/NAME.npy.")]
+Body = Annotated[Path | None, typer.Option(help="A request body, sent as it is; else standard input.")]
+ContentType = Annotated[
+    str | None, typer.Option(metavar="TYPE", help=f"Content-Type of the body; else {JSON}.")
+]
 
 
 def invoke(
     endpoint: Annotated[str, typer.Argument(help="The endpoint's name.")],
-    env: Env,
-    body: Annotated[Path | None, typer.Option(help="Request body; else standard input.")] = None,
-    content_type: Annotated[str, typer.Option(help="Content-Type of the body.")] = "application/json",
+    env: Env = LOCAL,
+    inputs: Inputs = None,
+    outputs: Outputs = None,
+    target: Target = None,
+    json: AsJson = False,
+    save: Save = None,
+    body: Body = None,
+    content_type: ContentType = None,
 ) -> None:
     """Invoke an endpoint and print its answer; errors of the endpoint exit with 1."""
+    of_inputs = {"--output": bool(outputs), "--json": json, "--save": save is not None}
+    of_body = {"--body": body is not None, "--content-type": content_type is not None}
+    _check_together(inputs, of_body if inputs else of_inputs)
     root = project_root(Path.cwd())
-    project = open_project(root, env, [endpoint])
-    payload = _payload(body)
-    config = Config(read_timeout=SECONDS_TO_ANSWER, retries={"total_max_attempts": 1})
-    try:
-        session, url = _access(root, env, project.environment.region)
-        runtime = session.client("sagemaker-runtime", endpoint_url=url, config=config)
-        answer = runtime.invoke_endpoint(EndpointName=endpoint, ContentType=content_type, Body=payload)
-    except ClientError as error:
-        raise FindingsError([_refusal(endpoint, env, error)]) from error
-    except BotoCoreError as error:
-        remedy = "see that the account's credentials are set, as for the AWS CLI"
-        raise CannotRunError(f"{endpoint} could not be reached: {error}", remedy) from error
-    sys.stdout.buffer.write(answer["Body"].read())
-    if sys.stdout.isatty():
-        sys.stdout.buffer.write(b"\n")
+    region = open_project(root, env, [endpoint]).environment.region
+    payload = _encoded(inputs, outputs or [], json) if inputs else _raw(body, content_type)
+    connected = _connect(root, env, region, endpoint)
+    if save is not None:
+        save.mkdir(parents=True, exist_ok=True)  # what fails here would be in vain after an inference
+    answer = _send(connected, payload, target, env)
+    if inputs:
+        _show(answer, save)
+    else:
+        sys.stdout.buffer.write(answer.body)
+        if sys.stdout.isatty():
+            sys.stdout.buffer.write(b"\n")
 
 
-def _payload(body: Path | None) -> bytes:
+def _check_together(inputs: list[str] | None, others: dict[str, bool]) -> None:
+    strays = [option for option, is_given in others.items() if is_given]
+    if strays:
+        problem = "cannot go with --input" if inputs else "needs --input"
+        hint = "a request is either a body as it is or made of inputs"
+        raise FindingsError(
+            [Finding(code="FL708", message=f"{stray} {problem}", hint=hint) for stray in strays]
+        )
+
+
+def _raw(body: Path | None, content_type: str | None) -> Payload:
+    from fleet_client import Payload
+
     if body is None and sys.stdin.isatty():
-        raise CannotRunError("there is no request body", "name a file with --body, or pipe it in")
-    payload = sys.stdin.buffer.read() if body is None else body.read_bytes()
-    if not payload:
+        raise CannotRunError(
+            "there is no request", "name inputs with --input, a file with --body, or pipe it in"
+        )
+    content = sys.stdin.buffer.read() if body is None else body.read_bytes()
+    if not content:
         raise FindingsError([Finding(code="FL702", message="the request body is empty", file=body)])
-    return payload
+    return Payload(content, JSON if content_type is None else content_type)
 
 
-def _refusal(endpoint: str, env: str, error: ClientError) -> Finding:
-    said: Mapping[str, Any] = error.response
-    if "OriginalMessage" not in said:
-        return Finding(code="FL701", message=f"{said['Error']['Code']}: {said['Error']['Message']}")
-    message = f"{endpoint} answered {said['OriginalStatusCode']}: {said['OriginalMessage']}"
-    log = f"`fleet local logs {endpoint}`" if env == LOCAL else said["LogStreamArn"]
-    return Finding(code="FL701", message=message, hint=f"its log is {log}")
+def _encoded(inputs: list[str], outputs: list[str], json: bool) -> Payload:
+    from fleet.cli.invoke_inputs import read_inputs
+    from fleet_client import PayloadError, encode
+
+    arrays = read_inputs(inputs)
+    try:
+        return encode(arrays, outputs=outputs, binary=not json)
+    except PayloadError as error:
+        hint = "leave out --json, and binary+json is used" if json else ""
+        raise FindingsError([Finding(code="FL709", message=str(error), hint=hint)]) from error
 
 
-def _access(root: Path, env: str, region: str) -> tuple[boto3.Session, str | None]:
-    if env != LOCAL:
-        return boto3.Session(region_name=region), None
-    supervisor = LocalState(root).supervisor()
-    if supervisor is None:
-        raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
-    return local_session(region), supervisor.url
+def _connect(root: Path, env: str, region: str, endpoint: str) -> TritonEndpoint:
+    from fleet_client import CLIENT_CONFIG, TritonEndpoint
+
+    if env == LOCAL:
+        supervisor = LocalState(root).supervisor()
+        if supervisor is None:
+            raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
+        session, url = local_session(region), supervisor.url
+    else:
+        session, url = boto3.Session(region_name=region), None
+    try:
+        client = session.client("sagemaker-runtime", endpoint_url=url, config=CLIENT_CONFIG)
+    except BotoCoreError as error:
+        raise _unreachable(endpoint, error) from error
+    return TritonEndpoint(endpoint, client=client, pause=_pause)
+
+
+def _send(endpoint: TritonEndpoint, payload: Payload, target: str | None, env: str) -> Payload:
+    from fleet_client import InferenceError, PayloadError
+
+    try:
+        return endpoint.invoke(payload, target=target)
+    except PayloadError as error:
+        raise FindingsError([Finding(code="FL709", message=str(error))]) from error
+    except InferenceError as error:
+        raise FindingsError([_refusal(endpoint.name, env, error)]) from error
+    except BotoCoreError as error:
+        raise _unreachable(endpoint.name, error) from error
+
+
+def _show(answer: Payload, save: Path | None) -> None:
+    from fleet.cli.invoke_outputs import as_json, saved
+    from fleet_client import AnswerError, decode
+
+    try:
+        outputs = decode(answer.body, answer.content_type)
+    except AnswerError as error:
+        raise FindingsError([Finding(code="FL710", message=str(error))]) from error
+    if save is None:
+        print(as_json(outputs))
+    else:
+        for line in saved(outputs, save):
+            say(line)
+
+
+def _refusal(endpoint: str, env: str, error: InferenceError) -> Finding:
+    if error.code != "ModelError":
+        return Finding(code="FL701", message=f"{error.code}: {error.message}")
+    log = f"`fleet local logs {endpoint}`" if env == LOCAL else error.log
+    message = f"{endpoint} answered {error.status}: {error.message}"
+    return Finding(code="FL701", message=message, hint=f"its log is {log}" if log else "")
+
+
+def _unreachable(endpoint: str, error: Exception) -> CannotRunError:
+    remedy = "see that the account's credentials are set, as for the AWS CLI"
+    return CannotRunError(f"{endpoint} could not be reached: {error}", remedy)
+
+
+def _pause(seconds: float) -> None:
+    print(f"no answer yet; asking again in {seconds:.1f} s", file=sys.stderr)
+    time.sleep(seconds)

@@ -9,13 +9,14 @@ from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
+from rich.filesize import decimal
 
 from fleet.cli.arguments import Endpoints
 from fleet.cli.say import say
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.session import stop_supervisor
 from fleet.local.state import LocalState
-from fleet.local.status import Status, ask_status
+from fleet.local.status import HeldModel, Status, ask_status
 from fleet.local.up import up as deploy
 from fleet.project_root import project_root
 from fleet.spec.problems import did_you_mean
@@ -80,6 +81,11 @@ def _interrupt(_number: int, _frame: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
+def _sizes(model: HeldModel) -> str:
+    memory = f", {decimal(model.memory)} of memory" if model.state == "loaded" else ""
+    return f"{memory}, {decimal(model.disk)} of disk"
+
+
 def _show(status: Status) -> None:
     if not status.endpoints:
         say("no endpoint is served")
@@ -88,6 +94,10 @@ def _show(status: Status) -> None:
         say(
             f"{endpoint.endpoint}: {endpoint.state}{restarts}; configuration {endpoint.configuration}", "bold"
         )
+        for model in endpoint.models:
+            say(f"  {model.target}: {model.state}{_sizes(model)}")
+        if endpoint.evictions:
+            say(f"  evicted so far: {', '.join(endpoint.evictions)}", "dim")
         for difference in endpoint.differences:
             say(f"  unlike SageMaker: {difference}", "dim")
     for resource in status.skipped:

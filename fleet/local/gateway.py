@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import urllib3
 from werkzeug.wrappers import Request, Response
+
+from fleet.local.containers import TARGET_MODEL, Container, LackOfMemory, ModelRefusal, Refusal, Route
+from fleet.local.counted import Count, counted
+from fleet.local.triton.container import LOOPBACK
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -18,6 +22,9 @@ if TYPE_CHECKING:
 MAX_BODY = 6 * 1024 * 1024
 """Bytes of an InvokeEndpoint body; source: botocore, sagemaker-runtime BodyBlob."""
 SECONDS_TO_ANSWER = 60.0
+SECONDS_TO_BE_READY = 30.0
+"""What a call waits for its target model to be loaded; the rest of the time is for the model itself."""
+SHORTEST = 0.001
 CALLS = 256
 """Invocations at a time; a further one waits."""
 PASSED_ON = ("Content-Type", "Accept", "X-Amzn-SageMaker-Custom-Attributes")
@@ -29,24 +36,17 @@ TIMED_OUT = (
 _PATH = re.compile(r"/endpoints/([^/]+)/invocations")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Target:
-    """Where an endpoint's container listens on loopback; `port` is None while it is being restarted."""
-
-    port: int | None
-    variant: str
-
-
 class Gateway:
     """A WSGI application for `POST /endpoints/NAME/invocations`.
 
     What SageMaker answers, and how: source: botocore's service model of sagemaker-runtime (ModelError with
     OriginalStatusCode, OriginalMessage and LogStreamArn under HTTP 424) and the texts its users report.
+    Invocations of an endpoint that exists are counted as SageMaker's metrics count them.
     """
 
     def __init__(
         self,
-        find: Callable[[str], Target | None],
+        find: Callable[[str], Container | None],
         *,
         account: str,
         region: str,
@@ -71,38 +71,66 @@ class Gateway:
         if request.content_length > MAX_BODY:
             return _error(413, None, f"HTTP content length exceeded {MAX_BODY} bytes.")
         name = match[1]
-        target = self._find(name)
-        if target is None:
+        container = self._find(name)
+        if container is None:
             problem = f"Endpoint {name} of account {self._account} not found."
             return _error(400, "ValidationError", problem)
-        if target.port is None:
-            return self._model_error(name, 0, "The container is being restarted.")
-        return self._forward(request, name, target)
+        with counted(container.record) as count:
+            try:
+                response = self._invoke(request, container, count)
+            except Refusal as refusal:
+                count.status = refusal.status
+                return _error(refusal.status, refusal.code, refusal.message)
+            except ModelRefusal as refusal:
+                count.model_refused(refusal.status)
+                return self._model_error(name, refusal.status, refusal.said)
+        response.headers["X-Amzn-Invoked-Production-Variant"] = container.variant
+        return response
 
-    def _forward(self, request: Request, name: str, target: Target) -> Response:
+    def _invoke(self, request: Request, container: Container, count: Count) -> Response:
+        end = time.monotonic() + self._seconds_to_answer
+        target, body = request.headers.get(TARGET_MODEL), request.get_data()
         headers = {key: request.headers[key] for key in PASSED_ON if key in request.headers}
-        try:
-            answer = self._ask(f"http://127.0.0.1:{target.port}/invocations", request.get_data(), headers)
-        except (urllib3.exceptions.ReadTimeoutError, TimeoutError):
-            return self._model_error(name, 0, TIMED_OUT)
-        except urllib3.exceptions.HTTPError as error:
-            return self._model_error(name, 0, f"The container broke the connection: {type(error).__name__}")
+        answer = self._forward(container, target, body, headers, end, count)
+        if answer.status == LackOfMemory.STATUS and container.make_room(target, end - time.monotonic()):
+            answer = self._forward(container, target, body, headers, end, count)
         if answer.status // 100 != 2:
-            return self._model_error(name, answer.status, answer.data.decode("utf-8", "replace"))
+            raise ModelRefusal(answer.status, answer.data.decode("utf-8", "replace"))
         response = Response(answer.data)
         for key in PASSED_BACK:
             if key in answer.headers:
                 response.headers[key] = answer.headers[key]
-        response.headers["X-Amzn-Invoked-Production-Variant"] = target.variant
         return response
 
-    def _ask(self, url: str, body: bytes, headers: dict[str, str]) -> urllib3.BaseHTTPResponse:
+    def _forward(
+        self,
+        container: Container,
+        target: str | None,
+        body: bytes,
+        headers: Mapping[str, str],
+        end: float,
+        count: Count,
+    ) -> urllib3.BaseHTTPResponse:
+        with container.route(target, min(SECONDS_TO_BE_READY, end - time.monotonic())) as route:
+            try:
+                with count.model():
+                    return self._ask(route, body, headers, max(end - time.monotonic(), SHORTEST))
+            except (urllib3.exceptions.ReadTimeoutError, TimeoutError) as error:
+                raise ModelRefusal(0, TIMED_OUT) from error
+            except urllib3.exceptions.HTTPError as error:
+                said = f"The container broke the connection: {type(error).__name__}"
+                raise ModelRefusal(0, said) from error
+
+    def _ask(
+        self, route: Route, body: bytes, headers: Mapping[str, str], seconds: float
+    ) -> urllib3.BaseHTTPResponse:
         """The whole answer within the limit; a worker asks, as urllib3's own time-out is one of each read."""
-        timeout = urllib3.Timeout(connect=2.0, read=self._seconds_to_answer)
+        url = f"http://{LOOPBACK}:{route.port}{route.path}"
+        timeout = urllib3.Timeout(connect=2.0, read=seconds)
         asked = self._workers.submit(
-            self._pool.request, "POST", url, body=body, headers=headers, timeout=timeout
+            self._pool.request, "POST", url, body=body, headers={**headers, **route.headers}, timeout=timeout
         )
-        return asked.result(self._seconds_to_answer)
+        return asked.result(seconds)
 
     def _model_error(self, name: str, status: int, said: str) -> Response:
         kind = "client" if status // 100 == 4 else "server"

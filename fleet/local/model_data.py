@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import tarfile
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,18 +21,43 @@ def fetch_model_data(s3: S3Client, url: str, folder: Path) -> Path:
 
     Raises:
         HostingError: it is not there, is no .tar.gz, or holds entries that would leave the folder.
+        OSError: the disk is full.
+    """
+    archive = folder / "model.tar.gz"
+    download(s3, url, archive)
+    try:
+        return unpack(archive, folder / "model", url)
+    finally:
+        archive.unlink(missing_ok=True)
+
+
+def download(s3: S3Client, url: str, archive: Path) -> None:
+    """Download one object.
+
+    Raises:
+        HostingError: it is not there.
+        OSError: the disk is full.
     """
     bucket, _, key = url.removeprefix("s3://").partition("/")
-    archive, repository = folder / "model.tar.gz", folder / "model"
     try:
         s3.download_file(bucket, key, str(archive))
     except ClientError as error:
         raise HostingError(f"Could not download model data at {url}: {error}") from error
+
+
+def unpack(archive: Path, folder: Path, url: str) -> Path:
+    """Unpack a .tar.gz into `folder`, which need not exist; the folder.
+
+    Raises:
+        HostingError: it is no .tar.gz, or holds entries that would leave the folder.
+        OSError: the disk is full.
+    """
     try:
         with tarfile.open(archive, mode="r|gz") as tar:
-            tar.extractall(repository, filter="data")
-    except (tarfile.TarError, OSError, EOFError) as error:
+            tar.extractall(folder, filter="data")
+    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            raise
         raise HostingError(f"Could not unpack model data at {url}: {error}") from error
-    finally:
-        archive.unlink(missing_ok=True)
-    return repository
+    folder.mkdir(exist_ok=True)
+    return folder

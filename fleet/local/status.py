@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import urllib3
 
@@ -14,14 +16,26 @@ STATUS = "/_fleet/status"
 
 
 @dataclass(frozen=True, kw_only=True)
+class HeldModel:
+    """One target model: `loaded` or `on disk`, and the bytes that it takes of both."""
+
+    target: str
+    state: str
+    memory: int
+    disk: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class ServedEndpoint:
-    """One endpoint as its host reports it."""
+    """One endpoint as its host reports it; a multi-model one has models, and targets that had to leave."""
 
     endpoint: str
     configuration: str
     state: str
     restarts: int
     differences: list[str]
+    models: list[HeldModel] = field(default_factory=list)
+    evictions: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +58,8 @@ def ask_status(supervisor: Supervisor) -> Status:
         problem = f"the local fleet (process {supervisor.pid}) does not answer: {error}"
         raise CannotRunError(problem, "run `fleet local down`, then `fleet local up`") from error
     said = json.loads(answer.data)
-    return Status(
-        endpoints=[ServedEndpoint(**served) for served in said["endpoints"]], skipped=said["skipped"]
-    )
+    return Status(endpoints=[_served(**each) for each in said["endpoints"]], skipped=said["skipped"])
+
+
+def _served(*, models: Sequence[dict[str, Any]] = (), **said: Any) -> ServedEndpoint:
+    return ServedEndpoint(models=[HeldModel(**model) for model in models], **said)

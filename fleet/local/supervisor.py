@@ -15,11 +15,16 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from botocore.config import Config
+
 from fleet.findings import CannotRunError, FindingsError
 from fleet.local.access import local_session
 from fleet.local.aws.server import EmbeddedAws
 from fleet.local.control import Control
-from fleet.local.gateway import Gateway
+from fleet.local.gateway import CALLS, Gateway
+from fleet.local.limits import Limits
+from fleet.local.metrics.publisher import Publisher
+from fleet.local.metrics.recorder import Recorder
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.triton.runtime import find_runtime
 from fleet.local.triton_host import TritonHost
@@ -27,6 +32,7 @@ from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.project import open_project
 
 if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch.client import CloudWatchClient
     from mypy_boto3_s3.client import S3Client
 
 
@@ -57,14 +63,31 @@ def _start(state: LocalState, environment: Environment, ends: ExitStack) -> str:
     session = local_session(environment.region)
 
     def s3() -> S3Client:
-        return session.client("s3", endpoint_url=aws.url)
+        # One connection for each of the gateway's calls, which look whether their archive is there.
+        return session.client("s3", endpoint_url=aws.url, config=Config(max_pool_connections=CALLS))
 
-    host = TritonHost(state, find_runtime(state.cache), s3)
-    gateway = Gateway(host.find, account=environment.account, region=environment.region)
-    control = Control(gateway, lambda: {"endpoints": host.report(), "skipped": list(aws.skipped)})
+    def cloudwatch() -> CloudWatchClient:
+        return session.client("cloudwatch", endpoint_url=aws.url)
+
+    recorder = Recorder()
+    host = TritonHost(
+        state,
+        find_runtime(state.cache),
+        s3=s3,
+        limits=Limits(state.root),
+        record=recorder.record,
+    )
+    publisher = Publisher(recorder, sources=host.sources, gauges=host.gauges, cloudwatch=cloudwatch)
+    control = Control(
+        Gateway(host.find, account=environment.account, region=environment.region),
+        status=lambda: {"endpoints": host.report(), "skipped": list(aws.skipped)},
+        publish=publisher.publish_now,
+    )
     aws = EmbeddedAws(host, control, log=state.log("aws"))
     aws.start()
     ends.callback(aws.stop)
+    publisher.start()
+    ends.callback(publisher.stop)
     ends.callback(host.close)
     return aws.url
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fleet.local.gateway import Target
+from fleet.local.containers import Container, SingleModel
 from fleet.local.hosting import DeployedEndpoint, HostingError
+from fleet.local.metrics.scrape import TritonSource
 from fleet.local.model_data import fetch_model_data
+from fleet.local.multi_model.container import MultiModel
+from fleet.local.served import Served
 from fleet.local.state import LocalState
-from fleet.local.triton.container import departures
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import stage
+from fleet.local.triton.start_rules import MULTI_MODEL
 from fleet.local.triton.supervised import SupervisedTriton
+from fleet.spec.environment import LocalLimits
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -25,21 +29,29 @@ if TYPE_CHECKING:
 IMAGE = "sagemaker-tritonserver"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Served:
-    """One endpoint that is served: its Triton, its work folder, and what differs from SageMaker."""
-
-    endpoint: DeployedEndpoint
-    triton: SupervisedTriton
-    folder: Path
-    differences: tuple[str, ...]
-
-
 class TritonHost:
-    """Serves single-model endpoints; an update starts the new Triton before it ends the old one."""
+    """Serves endpoints; an update starts the new Triton before it ends the old one."""
 
-    def __init__(self, state: LocalState, runtime: TritonRuntime, s3: Callable[[], S3Client]) -> None:
+    def __init__(
+        self,
+        state: LocalState,
+        runtime: TritonRuntime,
+        *,
+        s3: Callable[[], S3Client],
+        limits: Callable[[], LocalLimits],
+        record: Callable[[str, str, str, float], None],
+    ) -> None:
+        """Serve with one runtime.
+
+        Args:
+            state: Where logs and work folders lie.
+            runtime: This machine's Triton.
+            s3: A client of the embedded AWS, which need not run yet.
+            limits: What a multi-model endpoint may take; asked at each load.
+            record: Counts a value: endpoint, variant, measure of the catalog, value.
+        """
         self._state, self._runtime, self._s3 = state, runtime, s3
+        self._limits, self._record = limits, record
         self._served: dict[str, Served] = {}
         self._starting: set[SupervisedTriton] = set()
         self._lock = threading.Lock()
@@ -55,14 +67,14 @@ class TritonHost:
             before = self._served.get(endpoint.name)
             self._served[endpoint.name] = served
         if before is not None:
-            _end(before)
+            before.end()
 
     def remove(self, name: str) -> None:
         """Stop serving the endpoint; an unknown name is no error."""
         with self._lock:
             served = self._served.pop(name, None)
         if served is not None:
-            _end(served)
+            served.end()
 
     def close(self) -> None:
         """Stop serving everything, and give up what is being started."""
@@ -73,53 +85,76 @@ class TritonHost:
         for name in list(self._served):
             self.remove(name)
 
-    def find(self, name: str) -> Target | None:
+    def find(self, name: str) -> Container | None:
         """Where the endpoint's invocations go."""
         with self._lock:
             served = self._served.get(name)
-        if served is None:
-            return None
-        return Target(port=served.triton.port, variant=served.endpoint.variant_name)
+        return None if served is None else served.container
 
     def report(self) -> list[dict[str, object]]:
         """What is served, as `fleet local status` shows it."""
+        return [served.report() for served in self._all()]
+
+    def sources(self) -> list[TritonSource]:
+        """The Tritons whose metrics are to be published."""
+        return [source for served in self._all() for source in served.sources()]
+
+    def gauges(self) -> list[tuple[str, str, str, float]]:
+        """Measures as they stand: endpoint, variant, measure, value."""
+        return [gauge for served in self._all() for gauge in served.gauges()]
+
+    def _all(self) -> list[Served]:
         with self._lock:
-            return [
-                {
-                    "endpoint": served.endpoint.name,
-                    "configuration": served.endpoint.config_name,
-                    "state": str(served.triton.state),
-                    "restarts": served.triton.restarts,
-                    "differences": list(served.differences),
-                }
-                for served in self._served.values()
-            ]
+            return list(self._served.values())
 
     def _start(self, endpoint: DeployedEndpoint) -> Served:
         container = endpoint.container
         if f"/{IMAGE}:" not in container.image:
             raise HostingError(f"only {IMAGE} images are served on this machine, not {container.image}")
-        if container.mode != "SingleModel":
+        modes = {"SingleModel": self._single_model, "MultiModel": self._multi_model}
+        if container.mode not in modes:
             raise HostingError(f"mode {container.mode} is not served on this machine")
+        with self._state.endpoint_log(endpoint.name).open("a") as lines:
+            lines.write(f"--- {endpoint.config_name} serves {container.model_data_url}\n")
         folder = self._work_folder(endpoint)
         try:
-            data = fetch_model_data(self._s3(), container.model_data_url, folder)
-            rewrites = stage(data, folder / "staged")
-            log = self._state.endpoint_log(endpoint.name)
-            with log.open("a") as lines:
-                lines.write(f"--- {endpoint.config_name} serves {container.model_data_url}\n")
-            triton = SupervisedTriton(self._runtime, folder / "staged", container.environment, log=log)
-            self._start_triton(triton)
+            triton, served = modes[container.mode](endpoint, folder)
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
             if isinstance(error, OSError):
                 raise HostingError(f"this machine could not serve it: {error}") from error
             raise
-        release = container.image.rpartition(":")[2]
-        server = f"image {release}: served by this machine's Triton {self._runtime.release}, on CPU"
-        rewritten = (str(rewrite) for rewrite in rewrites)
-        differences = (server, *rewritten, *departures(container.environment))
-        return Served(endpoint=endpoint, triton=triton, folder=folder, differences=differences)
+        return Served(
+            endpoint=endpoint,
+            triton=triton,
+            container=served,
+            folder=folder,
+            release=self._runtime.release,
+        )
+
+    def _single_model(self, endpoint: DeployedEndpoint, folder: Path) -> tuple[SupervisedTriton, Container]:
+        deployed = endpoint.container
+        data = fetch_model_data(self._s3(), deployed.model_data_url, folder)
+        rewrites = [str(rewrite) for rewrite in stage(data, folder / "staged")]
+        triton = self._started(endpoint, folder / "staged", deployed.environment)
+        record = partial(self._record, endpoint.name, endpoint.variant_name)
+        return triton, SingleModel(triton, endpoint.variant_name, rewrites=rewrites, record=record)
+
+    def _multi_model(self, endpoint: DeployedEndpoint, folder: Path) -> tuple[SupervisedTriton, Container]:
+        deployed = endpoint.container
+        empty = folder / "no-models"
+        empty.mkdir()
+        # SageMaker sets this variable itself where the Model's mode is MultiModel.
+        triton = self._started(endpoint, empty, {**deployed.environment, MULTI_MODEL: "true"})
+        return triton, MultiModel(
+            triton,
+            endpoint.variant_name,
+            prefix=deployed.model_data_url,
+            folder=folder / "models",
+            s3=self._s3(),
+            limits=self._limits,
+            record=partial(self._record, endpoint.name, endpoint.variant_name),
+        )
 
     def _work_folder(self, endpoint: DeployedEndpoint) -> Path:
         """A new one for each start: what serves now may have the same configuration."""
@@ -127,7 +162,11 @@ class TritonHost:
         folder.mkdir(parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(dir=folder, prefix=f"{endpoint.config_name}-"))
 
-    def _start_triton(self, triton: SupervisedTriton) -> None:
+    def _started(
+        self, endpoint: DeployedEndpoint, repository: Path, environment: Mapping[str, str]
+    ) -> SupervisedTriton:
+        log = self._state.endpoint_log(endpoint.name)
+        triton = SupervisedTriton(self._runtime, repository, environment, log=log)
         with self._lock:
             self._starting.add(triton)
         try:
@@ -135,8 +174,4 @@ class TritonHost:
         finally:
             with self._lock:
                 self._starting.discard(triton)
-
-
-def _end(served: Served) -> None:
-    served.triton.stop()
-    shutil.rmtree(served.folder, ignore_errors=True)
+        return triton

@@ -32,8 +32,8 @@ def clone(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> C
 
 @pytest.fixture(scope="module")
 def deployed(clone: Clone) -> Iterator[Clone]:
-    """The shipped endpoint, deployed."""
-    up = clone.fleet("local", "up")
+    """A shipped endpoint, deployed."""
+    up = clone.fleet("local", "up", ENDPOINT)
     assert up.returncode == 0, up.stderr
     (clone.root / "up.txt").write_text(up.stdout)
     yield clone
@@ -119,12 +119,14 @@ def test_a_killed_triton_fails_calls_cleanly_and_later_calls_succeed(deployed: C
 
     with ThreadPoolExecutor(4) as callers:
         calls = [callers.submit(call_until_stopped) for _ in range(4)]
-        invoke(runtime, body)
-        (server,) = [each for each in deployed.processes("tritonserver") if each.name() == "tritonserver"]
-        server.send_signal(signal.SIGKILL)
-        server.wait(10)
-        wait_until_served_again(deployed)
-        stop.set()
+        try:
+            invoke(runtime, body)
+            (server,) = [each for each in deployed.processes("tritonserver") if each.name() == "tritonserver"]
+            server.send_signal(signal.SIGKILL)
+            server.wait(10)
+            wait_until_served_again(deployed)
+        finally:
+            stop.set()
     assert [call.exception() for call in calls] == [None] * 4
     assert codes == {"ModelError"}
     assert np.abs(invoke(runtime, body) - embed(SENTENCES)).max() <= 1e-4
@@ -145,7 +147,7 @@ def test_a_second_up_brings_a_change_to_the_running_endpoint(deployed: Clone) ->
     before = sagemaker.describe_endpoint(EndpointName=ENDPOINT)["EndpointConfigName"]
     spec = deployed.root / "model_specs" / f"{ENDPOINT}.yaml"
     spec.write_text(spec.read_text().replace("thread_count: 16", "thread_count: 4"))
-    assert deployed.fleet("local", "up").returncode == 0
+    assert deployed.fleet("local", "up", ENDPOINT).returncode == 0
     after = sagemaker.describe_endpoint(EndpointName=ENDPOINT)
     assert (after["EndpointStatus"], after["EndpointConfigName"] != before) == ("InService", True)
     assert [each.name() for each in deployed.processes("tritonserver")].count("tritonserver") == 1
@@ -158,14 +160,14 @@ def test_a_repository_that_cannot_load_is_told_by_model_and_reason_and_the_old_o
     model = deployed.root / "examples/sentence_embeddings/models/postprocess/1/model.py"
     kept = model.read_text()
     model.write_text("raise ImportError('no module of mine')\n")
-    failed = deployed.fleet("local", "up")
+    failed = deployed.fleet("local", "up", ENDPOINT)
     model.write_text(kept)
     assert failed.returncode == 1
     assert "FL601: AWS::SageMaker::Endpoint of triton-fleet-local-sentence-embeddings" in failed.stderr
     assert "postprocess" in failed.stderr
     assert "no module of mine" in failed.stderr
     assert invoke(deployed.client("sagemaker-runtime"), request(["hello"])).shape == (1, 384)
-    assert deployed.fleet("local", "up").returncode == 0
+    assert deployed.fleet("local", "up", ENDPOINT).returncode == 0
 
 
 def test_a_killed_supervisor_takes_its_triton_along_and_the_next_up_starts_anew(deployed: Clone) -> None:
@@ -175,7 +177,7 @@ def test_a_killed_supervisor_takes_its_triton_along_and_the_next_up_starts_anew(
     _, alive = psutil.wait_procs([supervisor, *served], timeout=20)
     assert alive == []
     assert deployed.fleet("local", "status").returncode == 2
-    assert deployed.fleet("local", "up").returncode == 0
+    assert deployed.fleet("local", "up", ENDPOINT).returncode == 0
     assert invoke(deployed.client("sagemaker-runtime"), request(["hello"])).shape == (1, 384)
 
 
@@ -185,7 +187,7 @@ def test_ctrl_c_leaves_no_process_behind(
 ) -> None:
     other = Clone(tmp_path_factory.mktemp("interrupted") / "clone")
     shutil.copytree(clone.root, other.root, symlinks=True, ignore=shutil.ignore_patterns(".fleet"))
-    up = other.start("local", "up")
+    up = other.start("local", "up", ENDPOINT)
     assert up.stdout is not None
     before = {"cdk synth": "embedded AWS", "cdk deploy triton-fleet-local": "cdk bootstrap"}[step]
     for line in up.stdout:

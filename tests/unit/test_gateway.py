@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, ClassVar
 
 import boto3
 import pytest
@@ -13,7 +14,45 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from werkzeug.serving import make_server
 
-from fleet.local.gateway import MAX_BODY, SECONDS_TO_ANSWER, Gateway, Target
+from fleet.local.containers import RESTARTING, ModelRefusal, Refusal, Route
+from fleet.local.gateway import MAX_BODY, SECONDS_TO_ANSWER, Gateway
+
+
+class Way:
+    """The way to a container that may be down, busy with loading, or able to make room."""
+
+    variant = "AllTraffic"
+    rewrites: ClassVar[list[str]] = []
+    gauges: ClassVar[dict[str, float]] = {}
+
+    def __init__(self, port: int = 0, refusal: Exception | None = None, room: int = 0) -> None:
+        self.port, self.refusal, self.room = port, refusal, room
+        self.recorded: list[tuple[str, float]] = []
+
+    def record(self, measure: str, value: float) -> None:
+        self.recorded.append((measure, value))
+
+    def report(self) -> dict[str, object]:
+        return {}
+
+    def close(self) -> None:
+        """Nobody waits."""
+
+    @contextmanager
+    def route(self, target: str | None, seconds: float) -> Iterator[Route]:
+        if self.refusal:
+            raise self.refusal
+        room = {"X-Room": str(self.room)}
+        headers = room if target is None else {**room, "X-Amzn-SageMaker-Target-Model": target}
+        yield Route(port=self.port, path="/invocations", headers=headers)
+
+    def make_room(self, target: str | None, seconds: float) -> bool:
+        self.room += 1
+        return self.room == 1
+
+    def values(self) -> dict[str, float]:
+        """The last value of each measure."""
+        return dict(self.recorded)
 
 
 class Container(BaseHTTPRequestHandler):
@@ -32,6 +71,8 @@ class Container(BaseHTTPRequestHandler):
 
     def answer(self, body: bytes) -> None:
         status = int(body) if body.isdigit() else 200
+        if body == b"tight":
+            status = 507 if self.headers["X-Room"] == "0" else 200
         answer = b'{"error": "said so"}' if status != 200 else b"/".join([self.path.encode(), body])
         self.send_response(status)
         self.send_header("Content-Type", self.headers["Content-Type"])
@@ -49,16 +90,21 @@ class Container(BaseHTTPRequestHandler):
         """Be quiet."""
 
 
+WAYS: dict[str, Way] = {}
+
+
 @pytest.fixture(scope="module", params=[SECONDS_TO_ANSWER])
 def runtime(request: pytest.FixtureRequest) -> Iterator[Any]:
     container = ThreadingHTTPServer(("127.0.0.1", 0), Container)
     targets = {
-        "embed": Target(port=container.server_port, variant="AllTraffic"),
-        "restarting": Target(port=None, variant="AllTraffic"),
+        "embed": Way(container.server_port),
+        "tight": Way(container.server_port),
+        "restarting": Way(refusal=ModelRefusal(0, RESTARTING)),
+        "loading": Way(refusal=Refusal(429, "ModelNotReadyException", "Wait.")),
     }
-    gateway = Gateway(
-        targets.get, account="123456789012", region="us-east-1", seconds_to_answer=request.param
-    )
+    WAYS.clear()
+    WAYS.update(targets)
+    gateway = Gateway(WAYS.get, account="123456789012", region="us-east-1", seconds_to_answer=request.param)
     server = make_server("127.0.0.1", 0, gateway, threaded=True)
     Container.release.clear()
     threads = [threading.Thread(target=each.serve_forever) for each in (container, server)]
@@ -134,3 +180,39 @@ def test_a_body_of_6_mib_is_taken_and_a_larger_one_refused(runtime: Any) -> None
     said = refusal(runtime, b"x" * (MAX_BODY + 1))
     assert said["ResponseMetadata"]["HTTPStatusCode"] == 413
     assert said["Error"]["Message"] == "HTTP content length exceeded 6291456 bytes."
+
+
+def test_a_target_that_is_not_loaded_yet_is_told_as_sagemaker_tells_it(runtime: Any) -> None:
+    said = refusal(runtime, b"x", "loading")
+    assert said["ResponseMetadata"]["HTTPStatusCode"] == 429
+    assert said["Error"]["Code"] == "ModelNotReadyException"
+
+
+def test_a_lack_of_memory_is_tried_again_once_where_room_could_be_made(runtime: Any) -> None:
+    answer = runtime.invoke_endpoint(EndpointName="tight", Body=b"tight", ContentType="text/plain")
+    assert answer["Body"].read() == b"/invocations/tight"
+    assert refusal(runtime, b"507", "tight")["OriginalStatusCode"] == 507
+    assert WAYS["tight"].room == 2
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "body", "errors"),
+    [
+        ("embed", b"x", (0.0, 0.0, 0.0)),
+        ("embed", b"400", (1.0, 0.0, 1.0)),
+        ("embed", b"503", (0.0, 1.0, 1.0)),
+        ("embed", b"hang up", (0.0, 1.0, 1.0)),
+        ("loading", b"x", (1.0, 0.0, 0.0)),
+    ],
+)
+def test_every_invocation_is_counted_with_its_errors_and_times(
+    runtime: Any, endpoint: str, body: bytes, errors: tuple[float, float, float]
+) -> None:
+    WAYS[endpoint].recorded.clear()
+    with suppress(ClientError):
+        runtime.invoke_endpoint(EndpointName=endpoint, Body=body, ContentType="text/plain")
+    values = WAYS[endpoint].values()
+    assert (values["invocations"], values["invocations_per_instance"]) == (1.0, 1.0)
+    assert (values["errors_4xx"], values["errors_5xx"], values["model_errors"]) == errors
+    assert ("model_latency" in values) == (endpoint == "embed")
+    assert all(value >= 0 for value in values.values())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleet.local.hosting import HostingError
-from fleet.local.triton.container import departures, server_environment, start_command
+from fleet.local.triton.container import departures, metrics_namespace, server_environment, start_command
 from fleet.local.triton.runtime import TritonRuntime
 
 RUNTIME = TritonRuntime(
@@ -112,7 +112,6 @@ def test_white_space_in_any_value_begins_a_new_option_as_in_the_unquoted_script(
         "SAGEMAKER_TRITON_METRICS_PORT",
         "SAGEMAKER_TRITON_GRPC_PORT",
         "SAGEMAKER_TRITON_MODEL_LOAD_GPU_LIMIT",
-        "SAGEMAKER_TRITON_PUBLISH_METRICS_TO_CLOUDWATCH",
     ],
 )
 def test_what_this_machine_decides_itself_is_not_passed_on_but_said(repository: Path, variable: str) -> None:
@@ -162,3 +161,40 @@ def test_the_ping_mode_changes_only_where_the_variable_was_exported_before(
 ) -> None:
     environment = {f"SAGEMAKER_TRITON_{key}": value for key, value in given.items()}
     assert server_environment(RUNTIME, repository, environment).get("SAGEMAKER_TRITON_PING_MODE") == seen
+
+
+MULTI_MODEL = {"SAGEMAKER_MULTI_MODEL": "true"}
+
+
+def test_in_multi_model_mode_nothing_is_loaded_at_the_start(tmp_path: Path) -> None:
+    """As the script does it: an empty repository, and no default model."""
+    command = _command(tmp_path, MULTI_MODEL)
+    assert not [option for option in command if option.startswith("--load-model")]
+    assert "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME" not in server_environment(RUNTIME, tmp_path, MULTI_MODEL)
+
+
+@pytest.mark.parametrize(
+    ("given", "seen"),
+    [
+        ({}, None),
+        ({"PING_MODE": "ready"}, "live"),
+        ({"PING_MODE": "live", "OVERRIDE_PING_MODE": "live"}, "live"),
+        ({"PING_MODE": "live", "OVERRIDE_PING_MODE": "ready"}, "ready"),
+    ],
+)
+def test_in_multi_model_mode_the_usual_ping_mode_is_live(
+    tmp_path: Path, given: dict[str, str], seen: str | None
+) -> None:
+    environment = MULTI_MODEL | {f"SAGEMAKER_TRITON_{key}": value for key, value in given.items()}
+    assert server_environment(RUNTIME, tmp_path, environment).get("SAGEMAKER_TRITON_PING_MODE") == seen
+
+
+def test_tritons_metrics_are_published_where_all_three_settings_say_so() -> None:
+    settings = {
+        "SAGEMAKER_TRITON_ALLOW_METRICS": "true",
+        "SAGEMAKER_TRITON_PUBLISH_METRICS_TO_CLOUDWATCH": "true",
+        "SAGEMAKER_TRITON_CLOUDWATCH_METRIC_NAMESPACE": "TritonFleet/x",
+    }
+    assert metrics_namespace(settings) == "TritonFleet/x"
+    for name in settings:
+        assert metrics_namespace({**settings, name: ""}) == ""

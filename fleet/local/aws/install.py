@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from moto.cloudformation.models import cloudformation_backends
+from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.errors import COMMON_ERROR_CODES
 from moto.core.responses import BaseResponse
 from moto.iam.access_control import PermissionResult
@@ -10,6 +11,7 @@ from moto.s3.models import FakeBucket
 from moto.sagemaker.models import sagemaker_backends
 
 from fleet.local.aws import failures
+from fleet.local.aws.cloudwatch.backend import EmbeddedCloudWatch
 from fleet.local.aws.sagemaker.backend import EmbeddedSageMaker
 from fleet.local.aws.stacks.backend import EmbeddedCloudFormation
 
@@ -19,12 +21,14 @@ def _no_opinion(self: FakeBucket, action: str, resource: str) -> PermissionResul
 
 
 def install() -> None:
-    """Put our own CloudFormation and SageMaker into moto and mend what both the CDK CLI and boto3 meet.
+    """Put our own services into moto, and mend what both the CDK CLI and boto3 meet.
 
     Backends are made on first use, so this comes before moto's state is reset.
     """
     # moto has no runs in the background, no rollback, no UpdateEndpoint, and loses outputs of change sets.
     cloudformation_backends.backend = EmbeddedCloudFormation
+    # moto has no percentiles and no metric math, and takes metrics of one name for one metric.
+    cloudwatch_backends.backend = EmbeddedCloudWatch
     sagemaker_backends.backend = EmbeddedSageMaker
     # moto answers an unexpected exception with HTTP 500 and HTML, which SDKs retry and cannot read.
     BaseResponse.call_action = failures.call_action  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""What the container's start script makes of the deployed Model's environment, in single-model mode.
+"""What the container's start script makes of the deployed Model's environment.
 
 Source: docker/sagemaker/serve of triton-inference-server/server, r25.04. Where this machine must decide for
 itself (ports, addresses, folders of the installation) its options come last, so that they win.
@@ -12,7 +12,8 @@ from pathlib import Path
 
 from fleet.local.hosting import HostingError
 from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.triton.start_rules import DEFAULT_MODEL, INFERENCE_TYPE, default_model
+from fleet.local.triton.start_rules import DEFAULT_MODEL, INFERENCE_TYPE, default_model, is_multi_model
+from fleet.resolve.variables import ALLOW_METRICS, METRICS_NAMESPACE, PUBLISH_METRICS
 
 # In the script's order: variable, the option that its value completes, the value when it is unset or empty.
 _OPTIONS = (
@@ -37,8 +38,8 @@ _NOT_FOLLOWED = {
     "SAGEMAKER_TRITON_METRICS_PORT": "a free port is used",
     "SAGEMAKER_TRITON_GRPC_PORT": "a free port is used",
     "SAGEMAKER_TRITON_MODEL_LOAD_GPU_LIMIT": "there is no GPU",
-    "SAGEMAKER_TRITON_PUBLISH_METRICS_TO_CLOUDWATCH": "nothing is published to CloudWatch",
 }
+TRUE = ("true", "on", "1")
 _PING_MODE = "SAGEMAKER_TRITON_PING_MODE"
 LOOPBACK = "127.0.0.1"
 
@@ -59,7 +60,7 @@ def start_command(
 
     Args:
         runtime: The Triton of this machine.
-        repository: The model repository, staged for this machine.
+        repository: The model repository, staged for this machine; in multi-model mode an empty folder.
         environment: The variables of the deployed Model.
         sagemaker_port: Where /ping and /invocations answer.
         metrics_port: Where /metrics answers on loopback, if the environment allows metrics.
@@ -69,7 +70,7 @@ def start_command(
     Raises:
         HostingError: the container would not start, or not do here what it does there.
     """
-    name = default_model(repository, environment)
+    load = "" if is_multi_model(environment) else f" --load-model={default_model(repository, environment)}"
     inference_type = environment.get(INFERENCE_TYPE) or "infer"
     if inference_type != "infer" and runtime.release < "25.03":
         raise HostingError(
@@ -87,7 +88,7 @@ def start_command(
         "--model-control-mode=explicit",
         f"--model-repository={repository}",
         # The script leaves its line unquoted, so white space in any value begins a new option.
-        *f"{options} --load-model={name}".split(),
+        *f"{options}{load}".split(),
         f"--sagemaker-port={sagemaker_port}",
         f"--metrics-address={LOOPBACK}",
         f"--metrics-port={metrics_port}",
@@ -105,11 +106,20 @@ def server_environment(
     """The variables of the server process: the Model's, and what the programs need on this machine."""
     variables = {key: os.environ[key] for key in ("HOME", "LANG", "TMPDIR") if key in os.environ}
     variables |= environment
-    variables[DEFAULT_MODEL] = default_model(repository, environment)
+    multi = is_multi_model(environment)
+    if not multi:
+        variables[DEFAULT_MODEL] = default_model(repository, environment)
     # The script assigns the ping mode but never exports it: only a variable that was there before is changed.
     if _PING_MODE in environment:
-        variables[_PING_MODE] = environment.get("SAGEMAKER_TRITON_OVERRIDE_PING_MODE") or "ready"
+        usual = "live" if multi else "ready"
+        variables[_PING_MODE] = environment.get("SAGEMAKER_TRITON_OVERRIDE_PING_MODE") or usual
     return variables | runtime.environment()
+
+
+def metrics_namespace(environment: Mapping[str, str]) -> str:
+    """The CloudWatch namespace that Triton's metrics are published under; empty where they are not."""
+    wanted = all(environment.get(name, "").lower() in TRUE for name in (ALLOW_METRICS, PUBLISH_METRICS))
+    return environment.get(METRICS_NAMESPACE, "") if wanted else ""
 
 
 def departures(environment: Mapping[str, str]) -> list[str]:

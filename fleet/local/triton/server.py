@@ -120,12 +120,20 @@ class TritonServer:
             return False
         return any(each.status == psutil.CONN_LISTEN and each.laddr.port == self.port for each in sockets)
 
-    def _said(self) -> str:
+    def log_end(self) -> int:
+        """Where in the log the next line will be."""
+        return self._log.stat().st_size
+
+    def reason(self, repository: Path, since: int) -> str:
+        """Why what was loaded from a repository failed, from the log; empty where it does not say."""
+        backends = sorted(path.name for path in self._runtime.backend_directory.iterdir())
+        return explain(self._said(since), repository, backends)
+
+    def _said(self, since: int | None = None) -> str:
         with self._log.open("rb") as log:
-            log.seek(self._log_start)
+            log.seek(self._log_start if since is None else since)
             return log.read().decode("utf-8", "replace")
 
     def _failure(self, end: str) -> str:
-        backends = sorted(path.name for path in self._runtime.backend_directory.iterdir())
-        reason = explain(self._said(), self._repository, backends)
+        reason = self.reason(self._repository, self._log_start)
         return f"Triton did not start: {reason or end} (log: {self._log})"

@@ -12,7 +12,13 @@ from fleet.local.hosting import HostingError
 
 DEFAULT_MODEL = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
 INFERENCE_TYPE = "SAGEMAKER_TRITON_INFERENCE_TYPE"
+MULTI_MODEL = "SAGEMAKER_MULTI_MODEL"
 INFERENCE_TYPES = ("infer", "generate", "generate_stream")
+
+
+def is_multi_model(environment: Mapping[str, str]) -> bool:
+    """Whether models are loaded later, one repository each; the script compares with the lower-case word."""
+    return environment.get(MULTI_MODEL) == "true"
 
 
 def default_model(repository: Path, environment: Mapping[str, str]) -> str:

@@ -1,0 +1,86 @@
+"""The queries of one GetMetricData call: metrics and expressions that name each other by their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from moto.cloudwatch.exceptions import ValidationError
+
+from fleet.local.aws.cloudwatch.expression import ExpressionError, Line, Value, evaluate
+from fleet.local.aws.cloudwatch.samples import is_statistic
+from fleet.local.aws.cloudwatch.store import MINUTE, Metric, MetricStore
+
+Query = Mapping[str, Any]
+
+
+class Queries:
+    """Evaluates each query over the store between two times in Unix seconds."""
+
+    def __init__(self, store: MetricStore, queries: Sequence[Query], *, start: float, end: float) -> None:
+        self._store, self._start, self._end = store, start, end
+        self._queries = {query["Id"]: query for query in queries}
+        self._under_way: set[str] = set()
+
+    def lines(self, query: Query) -> list[Line]:
+        """The time series of one query, labelled.
+
+        Raises:
+            ValidationError: an expression that cannot be evaluated, or a statistic that there is not.
+        """
+        try:
+            value = self._value(query)
+        except ExpressionError as error:
+            raise ValidationError(f"Error in expression '{query['Id']}': {error}") from error
+        label = query.get("Label", "")
+        if isinstance(value, Line):
+            return [Line(value.points, label or value.label or query["Id"])]
+        return [Line(line.points, f"{label} {line.label}".strip()) for line in value]
+
+    def line(self, id: str) -> Value:
+        """What the query with that id comes to."""
+        if id not in self._queries:
+            raise ExpressionError(f"nothing has the id {id}")
+        if id in self._under_way:
+            raise ExpressionError(f"{id} refers to itself")
+        self._under_way.add(id)
+        try:
+            return self._value(self._queries[id])
+        finally:
+            self._under_way.remove(id)
+
+    def search(self, terms: dict[str, str], statistic: str, period: int) -> list[Line]:
+        """Every metric with that Namespace and MetricName."""
+        wanted = terms.get("Namespace"), terms.get("MetricName")
+        return [
+            self._statistic(metric, statistic, period)
+            for metric in self._store.metrics()
+            if wanted in ((metric.namespace, metric.name), (metric.namespace, None), (None, metric.name))
+        ]
+
+    def _value(self, query: Query) -> Line | list[Line]:
+        if "Expression" in query:
+            return evaluate(query["Expression"], self)
+        wanted = query["MetricStat"]
+        dimensions = {each["Name"]: each["Value"] for each in wanted["Metric"].get("Dimensions", [])}
+        metric = Metric.of(wanted["Metric"]["Namespace"], wanted["Metric"]["MetricName"], dimensions)
+        return self._statistic(metric, wanted["Stat"], int(wanted["Period"]), wanted.get("Unit"))
+
+    def _statistic(self, metric: Metric, name: str, period: int, unit: str | None = None) -> Line:
+        check_statistic(name, period)
+        periods = self._store.periods(metric, period=period, start=self._start, end=self._end, unit=unit)
+        values = {time: samples.statistic(name) for time, samples in periods.items()}
+        label = " ".join([*(value for _, value in metric.dimensions), metric.name])
+        return Line({time: value for time, value in values.items() if value is not None}, label)
+
+
+def check_statistic(name: str, period: int) -> None:
+    """Refuse a statistic or a period that the embedded CloudWatch does not have.
+
+    Raises:
+        ValidationError: the statistic is unknown, or the period is not of whole minutes.
+    """
+    if not is_statistic(name):
+        raise ValidationError(f"The embedded AWS does not know the statistic {name}")
+    if period < MINUTE or period % MINUTE:
+        raise ValidationError(f"Period must be a multiple of {MINUTE}, not {period}")

@@ -1,0 +1,121 @@
+"""How an invocation reaches the container of a deployed endpoint, and how it may be refused on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from fleet.local.triton.supervised import SupervisedTriton
+
+TARGET_MODEL = "X-Amzn-SageMaker-Target-Model"
+Record = Callable[[str, float], None]
+"""Counts one value of a measure of the catalog, for the endpoint that is meant."""
+
+
+class Refusal(Exception):
+    """SageMaker itself refuses the invocation."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        self.status, self.code, self.message = status, code, message
+        super().__init__(message)
+
+
+class ModelRefusal(Exception):
+    """The container gave no prediction; `status` and `said` are its own answer, 0 where it gave none."""
+
+    def __init__(self, status: int, said: str) -> None:
+        self.status, self.said = status, said
+        super().__init__(said)
+
+
+class LackOfMemory(ModelRefusal):
+    """The container has no memory left for what it was asked."""
+
+    STATUS = 507
+    """Triton's answer to a load or an invocation then; source: its src/sagemaker_server.cc."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__(self.STATUS, said)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Route:
+    """Where on loopback one invocation goes."""
+
+    port: int
+    path: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Container(Protocol):
+    """What the gateway needs of a served endpoint."""
+
+    @property
+    def variant(self) -> str:
+        """The production variant's name."""
+
+    @property
+    def record(self) -> Record:
+        """Where the invocations are counted."""
+
+    @property
+    def rewrites(self) -> list[str]:
+        """What is served otherwise than it was deployed, for want of a GPU."""
+
+    @property
+    def gauges(self) -> dict[str, float]:
+        """Measures of the catalog as they stand."""
+
+    def report(self) -> dict[str, object]:
+        """What the status tells of it beyond what all containers have."""
+
+    def close(self) -> None:
+        """Let nobody wait any more; called when its Triton has been stopped."""
+
+    def route(self, target: str | None, seconds: float) -> AbstractContextManager[Route]:
+        """The way of one invocation, open as long as it takes; a target model is ready within `seconds`.
+
+        Raises:
+            Refusal: the invocation does not fit the endpoint, or its target model is not ready in time.
+            ModelRefusal: the container is down, or does not take the target model.
+        """
+
+    def make_room(self, target: str | None, seconds: float) -> bool:
+        """After a lack of memory: whether room could be made within `seconds` for another try."""
+
+
+class SingleModel:
+    """A container with one repository, all of it loaded."""
+
+    def __init__(
+        self, triton: SupervisedTriton, variant: str, *, rewrites: list[str], record: Record
+    ) -> None:
+        self._triton, self.variant, self.rewrites, self.record = triton, variant, rewrites, record
+        self.gauges: dict[str, float] = {}
+
+    def report(self) -> dict[str, object]:
+        """Nothing more."""
+        return {}
+
+    def close(self) -> None:
+        """Nobody waits."""
+
+    @contextmanager
+    def route(self, target: str | None, seconds: float) -> Iterator[Route]:
+        """The container's own route; see Container."""
+        if target is not None:
+            said = "TargetModel is for multi-model endpoints; this one has a single model"
+            raise Refusal(400, "ValidationError", said)
+        port = self._triton.port
+        if port is None:
+            raise ModelRefusal(0, RESTARTING)
+        yield Route(port=port, path="/invocations")
+
+    def make_room(self, target: str | None, seconds: float) -> bool:
+        """There is nothing that could be unloaded."""
+        return False
+
+
+RESTARTING = "The container is being restarted."

@@ -1,0 +1,1 @@
+"""The deployed dashboard of a local endpoint, drawn as one HTML page."""

@@ -1,0 +1,125 @@
+"""A dashboard's body as the CDK writes it: graphs, each with the queries of its lines.
+
+Source: "Dashboard body structure and syntax", Amazon CloudWatch API reference. What is not drawn here is
+refused by its name, so that no page leaves something out in silence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fleet.findings import CannotRunError
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef
+
+_WIDGET = {"type", "x", "y", "width", "height", "properties"}
+_PROPERTIES = {"view", "title", "region", "metrics", "yAxis"}
+_OPTIONS = {"id", "label", "expression", "period", "stat", "visible"}
+
+
+@dataclass(frozen=True)
+class Box:
+    """Where a graph lies, in cells of the dashboard's grid of 24 columns."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class Query:
+    """One entry of a graph: its id there, what the legend calls it, its period in seconds, what is asked."""
+
+    id: str
+    label: str
+    period: int
+    visible: bool
+    data: MetricDataQueryTypeDef
+
+
+@dataclass(frozen=True)
+class Graph:
+    """One graph; an end of its axis is None where the values decide."""
+
+    title: str
+    box: Box
+    least: float | None
+    most: float | None
+    queries: tuple[Query, ...]
+
+
+def read_body(body: str) -> list[Graph]:
+    """The graphs of a dashboard.
+
+    Raises:
+        CannotRunError: it holds what is not drawn here.
+    """
+    return [_graph(widget) for widget in json.loads(body)["widgets"]]
+
+
+def _graph(widget: Mapping[str, Any]) -> Graph:
+    properties = widget["properties"]
+    title = properties.get("title", "")
+    where = f"the widget {title!r}"
+    if widget["type"] != "metric" or properties.get("view", "timeSeries") != "timeSeries":
+        kind = f"{widget['type']} {properties.get('view', '')}".strip()
+        raise _not_drawn(where, f"is of the type {kind}")
+    _check(where, widget, _WIDGET)
+    _check(where, properties, _PROPERTIES)
+    axes = properties.get("yAxis", {})
+    _check(f"the axis of {where}", axes, {"left"})
+    left = axes.get("left", {})
+    _check(f"the axis of {where}", left, {"min", "max", "showUnits"})
+    return Graph(
+        title=title,
+        box=Box(*(widget[key] for key in ("x", "y", "width", "height"))),
+        least=left.get("min"),
+        most=left.get("max"),
+        queries=tuple(_query(where, number, line) for number, line in enumerate(properties["metrics"])),
+    )
+
+
+def _query(where: str, number: int, line: Sequence[Any]) -> Query:
+    path = [part for part in line if isinstance(part, str)]
+    if {".", "..."} & set(path):
+        raise _not_drawn(where, "abbreviates a line")
+    options = line[-1] if isinstance(line[-1], Mapping) else {}
+    _check(f"a line of {where}", options, _OPTIONS)
+    # CloudWatch's own rule: an id begins with a small letter.
+    id = options.get("id", f"line{number}")
+    period = options.get("period", 300)
+    data: MetricDataQueryTypeDef = {"Id": id, "ReturnData": options.get("visible", True)}
+    if "label" in options:
+        data["Label"] = options["label"]
+    if "expression" in options:
+        data |= {"Expression": options["expression"], "Period": period}
+        label = options.get("label", options["expression"])
+    else:
+        namespace, name, *dimensions = path
+        pairs = zip(dimensions[::2], dimensions[1::2], strict=True)
+        data["MetricStat"] = {
+            "Metric": {
+                "Namespace": namespace,
+                "MetricName": name,
+                "Dimensions": [{"Name": key, "Value": value} for key, value in pairs],
+            },
+            "Period": period,
+            "Stat": options.get("stat", "Average"),
+        }
+        label = options.get("label", name)
+    return Query(id=id, label=label, period=period, visible=data["ReturnData"], data=data)
+
+
+def _check(where: str, found: Mapping[str, Any], known: Collection[str]) -> None:
+    for key in found:
+        if key not in known:
+            raise _not_drawn(where, f"has {key!r}")
+
+
+def _not_drawn(where: str, what: str) -> CannotRunError:
+    return CannotRunError(f"{where} {what}, which is not drawn here")

@@ -1,0 +1,42 @@
+"""From a deployed endpoint to the page of its dashboard."""
+
+from __future__ import annotations
+
+import importlib.util
+from datetime import UTC, datetime, timedelta
+
+from fleet.findings import CannotRunError
+from fleet.local.access import local_session
+from fleet.local.dashboard.body import read_body
+from fleet.local.dashboard.deployed import find_dashboard
+from fleet.local.dashboard.lines import fetch_lines
+from fleet.local.state import Supervisor
+from fleet.spec.environment import LOCAL
+
+
+def draw_dashboard(supervisor: Supervisor, endpoint: str, hours: float) -> str:
+    """The endpoint's deployed dashboard over the last hours, as one HTML page that needs nothing else.
+
+    Raises:
+        CannotRunError: the endpoint is not deployed, its dashboard holds what is not drawn here, or the
+            library that draws is not installed.
+    """
+    if importlib.util.find_spec("plotly") is None:
+        raise CannotRunError("plotly, which draws the dashboard, is not installed", "run `make setup`")
+    from fleet.local.dashboard.page import Page, draw_page
+
+    session = local_session(supervisor.region)
+    cloudwatch = session.client("cloudwatch", endpoint_url=supervisor.url)
+    cloudformation = session.client("cloudformation", endpoint_url=supervisor.url)
+    deployed = find_dashboard(cloudformation, cloudwatch, f"triton-fleet-{LOCAL}-{endpoint}")
+    end = datetime.now(UTC)
+    start = end - timedelta(hours=hours)
+    page = Page(
+        endpoint=endpoint,
+        dashboard=deployed.name,
+        place=f"account {supervisor.account}, {supervisor.region}",
+        graphs=[(graph, fetch_lines(cloudwatch, graph, start, end)) for graph in read_body(deployed.body)],
+        start=start,
+        end=end,
+    )
+    return draw_page(page)

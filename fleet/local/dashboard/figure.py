@@ -1,0 +1,105 @@
+"""One graph as plotly draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from html import escape
+
+from plotly import graph_objects as go
+
+from fleet.local.dashboard.body import Graph
+from fleet.local.dashboard.lines import Line
+
+COLOURS = ("#2563eb", "#d97706", "#059669", "#9333ea", "#dc2626", "#0891b2", "#4b5563")
+GRID, TEXT = "#e5e7eb", "#374151"
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+CONFIG = {"displayModeBar": False}
+
+
+def draw_figure(graph: Graph, lines: Sequence[Line], start: datetime, end: datetime, id: str) -> str:
+    """A graph with its legend as HTML, for a page that has plotly's JavaScript."""
+    figure = go.Figure(
+        [
+            # A line that lies on another one lets it be seen.
+            _trace(
+                line,
+                COLOURS[number % len(COLOURS)],
+                dashed=line.values in [each.values for each in lines[:number]],
+            )
+            for number, line in enumerate(lines)
+        ],
+        {
+            "template": "none",
+            "margin": {"l": 56, "r": 16, "t": 6, "b": 0},
+            "font": {"family": FONT, "size": 12, "color": TEXT},
+            "hovermode": "x unified",
+            "showlegend": [line.label for line in lines] != [graph.title],
+            "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0},
+            "xaxis": {
+                "type": "date",
+                "range": [_moment(start.timestamp()), _moment(end.timestamp())],
+                "gridcolor": GRID,
+                "linecolor": GRID,
+                "tickformat": "%H:%M",
+                "hoverformat": "%d %b %H:%M UTC",
+                "automargin": True,
+                "nticks": 8,
+                "ticklabelstandoff": 4,
+            },
+            "yaxis": {
+                "range": _ends(graph, lines),
+                "gridcolor": GRID,
+                "zeroline": False,
+                "nticks": 5,
+                "exponentformat": "none",
+                "separatethousands": True,
+                "automargin": True,
+            },
+        },
+    )
+    html: str = figure.to_html(full_html=False, include_plotlyjs=False, config=CONFIG, div_id=id)
+    return html
+
+
+def _trace(line: Line, colour: str, *, dashed: bool) -> go.Scatter:
+    times = _times(line)
+    values = [line.values.get(time) for time in times]
+    return go.Scatter(
+        # A line without a value would have no place in the legend.
+        x=[_moment(time) for time in times] if times else [None],
+        y=values if times else [None],
+        # plotly takes a label for markup of its own.
+        name=escape(line.label if line.values else f"{line.label} (no data)", quote=False),
+        mode="lines+markers",
+        line={"color": colour, "width": 1.75, "dash": "dash" if dashed else "solid"},
+        marker={"size": _sizes(values), "color": colour, "line": {"width": 0}, "opacity": 1},
+        cliponaxis=False,
+        hovertemplate="%{y:,.4~r}",
+    )
+
+
+def _ends(graph: Graph, lines: Sequence[Line]) -> list[float]:
+    """Both ends of the axis; a line at its lower end, as of errors that do not happen, lies on the ground."""
+    values = [value for line in lines for value in line.values.values()]
+    least = min(values) if graph.least is None else graph.least
+    highest = least + (max(values) - least) * 1.08
+    return [least, graph.most if graph.most is not None else highest if highest > least else least + 1]
+
+
+def _times(line: Line) -> Sequence[int]:
+    """Every period from the first value to the last, so that one without a value interrupts the line."""
+    return range(min(line.values), max(line.values) + 1, line.period) if line.values else ()
+
+
+def _sizes(values: Sequence[float | None]) -> list[int]:
+    """A value without neighbours has no line and needs a dot to be seen."""
+    around = [None, *values, None]
+    return [
+        6 if before is None and after is None else 0
+        for before, after in zip(around, around[2:], strict=False)
+    ]
+
+
+def _moment(time: float) -> str:
+    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%S")

@@ -1,0 +1,97 @@
+"""The thread that publishes the local fleet's metrics."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from fleet.local.metrics.recorder import Recorder
+from fleet.local.metrics.scrape import TritonScraper, TritonSource
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch.client import CloudWatchClient
+
+log = logging.getLogger("fleet.local.aws.metrics")
+
+SECONDS_BETWEEN = 10.0
+
+Gauge: TypeAlias = tuple[str, str, str, float]
+"""Endpoint, variant, measure of the catalog, value."""
+
+
+class Publisher:
+    """Publishes every SECONDS_BETWEEN what was recorded, what the Tritons count, and gauges once a minute.
+
+    A gauge goes once a minute as SageMaker's do: their Sum is taken over instances, not over time.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        *,
+        sources: Callable[[], Iterable[TritonSource]],
+        gauges: Callable[[], Iterable[Gauge]],
+        cloudwatch: Callable[[], CloudWatchClient],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Args: what is published, a client of the embedded CloudWatch (asked for once), Unix seconds."""
+        self._recorder, self._scraper = recorder, TritonScraper()
+        self._sources, self._gauges, self._make_client = sources, gauges, cloudwatch
+        self._clock, self._last_minute = clock, -1
+        self._publishing, self._stop = threading.Lock(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="metrics", daemon=True)
+
+    def start(self) -> None:
+        """Publish in the background until `stop`."""
+        # Made by the caller's thread: a boto3 session, which others may use too, makes one client at a time.
+        _ = self._client
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Publish no more; return when the thread has ended."""
+        self._stop.set()
+        self._thread.join()
+
+    def publish_now(self) -> None:
+        """Publish; return when CloudWatch has it. Whoever calls must not hold a turn: CloudWatch needs one.
+
+        What fails is logged, and does not keep the rest from being published.
+        """
+        with self._publishing:
+            self._try("gauges", self._record_gauges)
+            self._try("SageMaker's metrics", lambda: self._recorder.publish(self._client))
+            self._try("Triton's metrics", self._scrape)
+
+    @cached_property
+    def _client(self) -> CloudWatchClient:
+        return self._make_client()
+
+    def _run(self) -> None:
+        while not self._stop.wait(SECONDS_BETWEEN):
+            self.publish_now()
+
+    def _record_gauges(self) -> None:
+        minute = int(self._clock()) // 60
+        if minute != self._last_minute:
+            gauges = list(self._gauges())
+            self._last_minute = minute
+            for gauge in gauges:
+                self._recorder.record(*gauge)
+
+    def _scrape(self) -> None:
+        sources = list(self._sources())
+        self._scraper.forget_all_but({source.server for source in sources})
+        for source in sources:
+            publish = partial(self._scraper.publish, source, self._client)
+            self._try(f"Triton's metrics of {source.endpoint}", publish)
+
+    @staticmethod
+    def _try(what: str, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception:
+            log.exception("%s could not be published", what)

@@ -1,0 +1,91 @@
+"""A multi-model container: the target models of one S3 prefix, loaded as they are asked for."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fleet.local.containers import TARGET_MODEL, Record, Refusal, Route
+from fleet.local.multi_model.disk import ModelDisk
+from fleet.local.multi_model.loading import TritonModels
+from fleet.local.multi_model.residency import Residency
+from fleet.local.multi_model.target import check_target, folder_name
+from fleet.local.triton.supervised import SupervisedTriton
+from fleet.spec.environment import LocalLimits
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+
+class MultiModel:
+    """Routes invocations by TargetModel; archives come and go below the prefix while it serves."""
+
+    def __init__(
+        self,
+        triton: SupervisedTriton,
+        variant: str,
+        *,
+        prefix: str,
+        folder: Path,
+        s3: S3Client,
+        limits: Callable[[], LocalLimits],
+        record: Record,
+    ) -> None:
+        """Serve the archives below `prefix`, an s3:// URL that ends in a slash; they are kept in `folder`."""
+        self.variant, self.record = variant, record
+        self._prefix = prefix
+        self._disk = ModelDisk(folder, s3, prefix, limit=lambda: limits().model_disk, record=record)
+        models = TritonModels(triton, self._disk, prefix, lambda: limits().model_memory, record)
+        self._residency = Residency(models, record)
+
+    @contextmanager
+    def route(self, target: str | None, seconds: float) -> Iterator[Route]:
+        """The route to a loaded target model; see Container."""
+        target = check_target(target)
+        self._require_archive(target)
+        with self._residency.using(target, seconds) as model:
+            path = f"/models/{folder_name(f'{self._prefix}{target}')}/invoke"
+            yield Route(port=model.run.port, path=path, headers={TARGET_MODEL: target})
+
+    def make_room(self, target: str | None, seconds: float) -> bool:
+        """Evict another model."""
+        return target is not None and self._residency.make_room(target, seconds)
+
+    def close(self) -> None:
+        """Let nobody wait any more; call it when Triton has been stopped."""
+        self._residency.close()
+        shutil.rmtree(self._disk.root, ignore_errors=True)
+
+    @property
+    def gauges(self) -> dict[str, float]:
+        """How many models are loaded."""
+        return {"loaded_model_count": float(len(self._residency.loaded()))}
+
+    @property
+    def rewrites(self) -> list[str]:
+        """What the staged archives have otherwise than the deployed ones."""
+        return self._disk.rewrites()
+
+    def report(self) -> dict[str, object]:
+        """Which models are held, and which had to leave."""
+        loaded = {model.target: model for model in self._residency.loaded()}
+        models = [
+            {
+                "target": target,
+                "state": str(loaded[target].state) if target in loaded else "on disk",
+                "memory": loaded[target].memory if target in loaded else 0,
+                "disk": size,
+            }
+            for target, size in sorted(self._disk.sizes().items())
+        ]
+        return {"models": models, "evictions": list(self._residency.evictions)}
+
+    def _require_archive(self, target: str) -> None:
+        try:
+            self._disk.content(target)
+        except Refusal:
+            self._residency.forget(target, lambda: self._disk.drop(target))
+            raise

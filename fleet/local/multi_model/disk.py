@@ -1,0 +1,197 @@
+"""The unpacked archives of a multi-model endpoint, kept on disk until it is full."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+
+from fleet.local.containers import LackOfMemory, Record, Refusal
+from fleet.local.hosting import HostingError
+from fleet.local.model_data import download, unpack
+from fleet.local.multi_model.archive import check_archive
+from fleet.local.multi_model.target import folder_name
+from fleet.local.triton.staging import Rewrite, stage
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+
+@dataclass
+class Unpacked:
+    """One archive on disk, staged for this machine; `size` in bytes, `used` in the order of use."""
+
+    name: str
+    content: str
+    folder: Path
+    size: int
+    rewrites: list[Rewrite]
+    used: int
+
+
+class ModelDisk:
+    """Fetches archives from below one S3 prefix; may be used from several threads, one a target."""
+
+    def __init__(
+        self,
+        root: Path,
+        s3: S3Client,
+        prefix: str,
+        *,
+        limit: Callable[[], int | None],
+        record: Record,
+    ) -> None:
+        """Keep at most `limit` bytes below `root`; `prefix` is an s3:// URL that ends in a slash."""
+        self.root = root
+        self._s3, self._limit, self._record = s3, limit, record
+        self._url = prefix
+        self._bucket, _, self._prefix = prefix.removeprefix("s3://").partition("/")
+        self._held: dict[str, Unpacked] = {}
+        self._uses = count()
+        self._lock = threading.Lock()
+        self._room = threading.Lock()
+        """Held by whoever takes room on the disk."""
+
+    def content(self, target: str) -> str:
+        """What S3 has for a target now, as its ETag.
+
+        Raises:
+            Refusal: it has nothing.
+        """
+        key = f"{self._prefix}{target}"
+        try:
+            return self._s3.head_object(Bucket=self._bucket, Key=key)["ETag"]
+        except ClientError as error:
+            if error.response["ResponseMetadata"]["HTTPStatusCode"] != 404:
+                raise
+            said = (
+                f"Failed to download model data(bucket: {self._bucket}, key: {key}). Please ensure that there"
+                " is an object located at the URL and that the role passed to CreateModel has permissions to"
+                " download the model."
+            )
+            raise Refusal(400, "ValidationError", said) from error
+
+    def fetch(self, target: str, in_use: Callable[[], Collection[str]], evict: Callable[[], bool]) -> None:
+        """Have a target's archive on disk, downloaded if it is not there or has changed.
+
+        Args:
+            target: The target model.
+            in_use: The targets of which Triton may read the files: they stay.
+            evict: Unloads a loaded model, which leaves `in_use`; whether there was one.
+
+        Raises:
+            Refusal: the archive cannot be downloaded or unpacked, or leaves its main model to chance.
+            LackOfMemory: the disk is too small for it.
+        """
+        content = self.content(target)
+        with self._lock:
+            there = self._held.get(target)
+        if there is None or there.content != content:
+            self.drop(target)
+            self._keep(target, self._fetched(target, content, in_use, evict), in_use, evict)
+        self.unpacked(target).used = next(self._uses)
+
+    def unpacked(self, target: str) -> Unpacked:
+        """What was fetched."""
+        with self._lock:
+            return self._held[target]
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes on disk by target."""
+        with self._lock:
+            return {target: unpacked.size for target, unpacked in self._held.items()}
+
+    def rewrites(self) -> list[str]:
+        """What the staged archives have otherwise, for people."""
+        with self._lock:
+            held = sorted(self._held.items())
+        return [f"{target}: {rewrite}" for target, unpacked in held for rewrite in unpacked.rewrites]
+
+    def drop(self, target: str) -> None:
+        """Delete a target's files; an unknown one is no error."""
+        with self._lock:
+            unpacked = self._held.pop(target, None)
+        if unpacked is not None:
+            shutil.rmtree(unpacked.folder.parent, ignore_errors=True)
+
+    def _fetched(
+        self, target: str, content: str, in_use: Callable[[], Collection[str]], evict: Callable[[], bool]
+    ) -> Unpacked:
+        while True:
+            try:
+                return self._unpack(target, content)
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+            with self._room:
+                if not self._delete_one(in_use, evict):
+                    raise LackOfMemory(f"No space left on device to unpack {target}")
+
+    def _keep(
+        self,
+        target: str,
+        unpacked: Unpacked,
+        in_use: Callable[[], Collection[str]],
+        evict: Callable[[], bool],
+    ) -> None:
+        limit = self._limit()
+        with self._room:
+            while limit is not None and unpacked.size + sum(self.sizes().values()) > limit:
+                if not self._delete_one(in_use, evict):
+                    shutil.rmtree(unpacked.folder.parent, ignore_errors=True)
+                    takes = f"{target} takes {unpacked.size >> 20} MiB of disk"
+                    raise LackOfMemory(f"{takes}; local.yaml lets this endpoint have {limit >> 20} MiB")
+            with self._lock:
+                self._held[target] = unpacked
+
+    def _unpack(self, target: str, content: str) -> Unpacked:
+        url = f"{self._url}{target}"
+        name = folder_name(url)
+        self.root.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self.root, prefix="draft-") as draft:
+            archive, unpacked, staged = (Path(draft) / part for part in ("model.tar.gz", "unpacked", "model"))
+            try:
+                start = time.monotonic()
+                download(self._s3, url, archive)
+                self._record("model_downloading_time", (time.monotonic() - start) * 1e6)
+                unpack(archive, unpacked, url)
+                check_archive(unpacked, target)
+            except HostingError as error:
+                raise Refusal(400, "ValidationError", str(error)) from error
+            archive.unlink()
+            # Triton finds files at the root only where the container has them, in /opt/ml/models.
+            at_root = (unpacked / "config.pbtxt").exists()
+            rewrites = stage(unpacked, staged / "model" if at_root else staged)
+            shutil.rmtree(unpacked)
+            folder = self.root / name
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            staged.rename(folder / "model")
+        return Unpacked(
+            name=name,
+            content=content,
+            folder=folder / "model",
+            size=sum(file.lstat().st_size for file in folder.rglob("*")),
+            rewrites=rewrites,
+            used=next(self._uses),
+        )
+
+    def _delete_one(self, in_use: Callable[[], Collection[str]], evict: Callable[[], bool]) -> bool:
+        while True:
+            keep = in_use()
+            with self._lock:
+                idle = {target: held for target, held in self._held.items() if target not in keep}
+            if idle:
+                self.drop(min(idle, key=lambda target: idle[target].used))
+                return True
+            if not evict():
+                return False

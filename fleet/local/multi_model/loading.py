@@ -1,0 +1,119 @@
+"""Loading target models into one endpoint's Triton, within its memory and with Triton's own reasons."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from fleet.local.containers import RESTARTING, LackOfMemory, ModelRefusal, Record
+from fleet.local.multi_model.disk import ModelDisk, Unpacked
+from fleet.local.multi_model.memory import memory_by_folder
+from fleet.local.multi_model.models import Model, Run
+from fleet.local.multi_model.models_api import Answer, ModelsApi
+from fleet.local.multi_model.target import folder_name
+from fleet.local.triton.server import TritonServer
+from fleet.local.triton.supervised import SupervisedTriton
+
+IN_THE_CONTAINER = "/opt/ml/models"
+
+
+class TritonModels:
+    """The models of one supervised Triton."""
+
+    def __init__(
+        self,
+        triton: SupervisedTriton,
+        disk: ModelDisk,
+        prefix: str,
+        memory_limit: Callable[[], int | None],
+        record: Record,
+    ) -> None:
+        self._triton, self._disk, self._prefix = triton, disk, prefix
+        self._memory_limit, self._record = memory_limit, record
+
+    def run(self) -> Run:
+        """The present server.
+
+        Raises:
+            ModelRefusal: it is being restarted.
+        """
+        server = self._triton.server
+        if server is None or self._triton.port != server.port:
+            raise ModelRefusal(0, RESTARTING)
+        return server
+
+    def fetch(self, model: Model, in_use: Callable[[], set[str]], evict: Callable[[], bool]) -> None:
+        """Have the archive unpacked on disk.
+
+        Raises:
+            Refusal: it cannot be had.
+            LackOfMemory: the disk is too small for it.
+        """
+        self._disk.fetch(model.target, in_use, evict)
+
+    def load(self, model: Model) -> None:
+        """Load it from disk.
+
+        Raises:
+            LackOfMemory: Triton says so.
+            ModelRefusal: Triton refuses it for another reason, or has ended.
+        """
+        unpacked, server, start = self._disk.unpacked(model.target), _server(model), time.monotonic()
+        log_end = server.log_end()
+        answer = ModelsApi(server.port).load(unpacked.name, model.target, unpacked.folder)
+        if answer.status != 200:
+            reason = server.reason(unpacked.folder, log_end)
+            said = _said(answer, model, unpacked, reason)
+            lacking = answer.status == LackOfMemory.STATUS
+            raise LackOfMemory(said) if lacking else ModelRefusal(answer.status, said)
+        self._record("model_loading_time", (time.monotonic() - start) * 1e6)
+
+    def fits(self, model: Model, loaded: Sequence[Model]) -> bool:
+        """Whether the models' processes stay below the limit; what each takes is noted."""
+        taken = memory_by_folder(_server(model).process.pid, self._disk.root)
+        for each in (model, *loaded):
+            each.memory = taken[self._name(each)]
+        limit = self._memory_limit()
+        return limit is None or sum(each.memory for each in (model, *loaded)) <= limit
+
+    def too_large(self, model: Model) -> ModelRefusal:
+        """What it takes, and what the limit is."""
+        takes = f"{model.target} takes {model.memory >> 20} MiB of memory"
+        limit = f"local.yaml lets this endpoint have {(self._memory_limit() or 0) >> 20} MiB"
+        return LackOfMemory(json.dumps({"error": f"{takes}; {limit}"}))
+
+    def unload(self, model: Model) -> None:
+        """Unload a model; returns when Triton has freed it.
+
+        Raises:
+            ModelRefusal: Triton gave no answer.
+        """
+        start = time.monotonic()
+        ModelsApi(model.run.port).unload(self._name(model), model.target)
+        self._record("model_unloading_time", (time.monotonic() - start) * 1e6)
+
+    def _name(self, model: Model) -> str:
+        return folder_name(f"{self._prefix}{model.target}")
+
+
+def _server(model: Model) -> TritonServer:
+    return cast(TritonServer, model.run)
+
+
+def _said(answer: Answer, model: Model, unpacked: Unpacked, reason: str) -> str:
+    """Triton's answer with the path that the container would have, and what only its log says."""
+    said = answer.said.replace(str(unpacked.folder.parent.parent), IN_THE_CONTAINER)
+    notes = []
+    if "failed to poll" in said and reason:
+        notes.append(reason)
+    if model.target.split() != [model.target]:
+        notes.append("a target's name with white space does not work with Triton's Python backend")
+    if not notes:
+        return said
+    try:
+        error = json.loads(said)["error"]
+    except (ValueError, KeyError, TypeError):
+        error = said
+    return json.dumps({"error": "; ".join([str(error).rstrip("\n;"), *notes])})

@@ -1,0 +1,239 @@
+"""Which target models are loaded: each once for all who ask, until its memory is needed."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import count
+
+from fleet.local.containers import LackOfMemory, ModelRefusal, Record, Refusal
+from fleet.local.multi_model.gate import Gate
+from fleet.local.multi_model.models import Model, Models, State
+
+log = logging.getLogger("fleet.local")
+
+_REMEMBERED = 100
+_LOADS = 8
+
+
+class Residency:
+    """The loaded models of one endpoint.
+
+    Several targets may be fetched and loaded at one time; evictions are made one after the other. A model
+    that is to be evicted lets its users finish while new ones wait; a model that has just been loaded serves
+    all who have waited for it before it can be evicted, so a small memory slows calls down and starves none.
+    """
+
+    def __init__(self, models: Models, record: Record) -> None:
+        self._models, self._record = models, record
+        self._held: dict[str, Model] = {}
+        self._changed = threading.Condition()
+        self._loads = Gate()
+        self._evictions = threading.Lock()
+        self._workers = ThreadPoolExecutor(_LOADS, thread_name_prefix="models")
+        self._uses = count()
+        self._closed = False
+        self.evictions: deque[str] = deque(maxlen=_REMEMBERED)
+        """The targets that had to leave, the latest last."""
+
+    @contextmanager
+    def using(self, target: str, seconds: float) -> Iterator[Model]:
+        """A loaded model, which stays loaded meanwhile.
+
+        Raises:
+            Refusal: it is not ready within `seconds`; it goes on being loaded.
+            ModelRefusal: it cannot be loaded, or Triton is being restarted.
+        """
+        model = self._enter(target, seconds)
+        try:
+            yield model
+        finally:
+            self._leave(model)
+
+    def make_room(self, target: str, seconds: float) -> bool:
+        """Evict the least recently used model but the target; whether one has left within `seconds`."""
+        with suppress(TimeoutError, RuntimeError):  # another eviction takes its time, or this is closed
+            return self._workers.submit(self._evict, target).result(seconds)
+        return False
+
+    def forget(self, target: str, then: Callable[[], None]) -> None:
+        """Unload a model for good and do something `then`; return at once.
+
+        From now on callers wait for another load, or for what `then` leaves; a load under way goes on.
+        """
+        with self._changed:
+            model = self._known(target)
+            if model is not None:
+                if model.state is State.LOADED and not self._closed:
+                    model.state = State.UNLOADING
+                    self._workers.submit(self._unload, model, then)
+                return
+        then()
+
+    def loaded(self) -> list[Model]:
+        """The models that may be used."""
+        with self._changed:
+            return [model for model in self._held.values() if self._is_loaded(model)]
+
+    def close(self) -> None:
+        """Let nobody wait any more; call it when Triton has been stopped."""
+        with self._changed:
+            self._closed = True
+            for model in self._held.values():
+                model.failure = _stopped()
+            self._changed.notify_all()
+        self._workers.shutdown(cancel_futures=True)
+
+    def _enter(self, target: str, seconds: float) -> Model:
+        start = time.monotonic()
+        with self._changed:
+            model = self._known(target)
+            hit = model is not None and model.state is State.LOADED
+            self._record("model_cache_hit", float(hit))
+            while model is None or model.state is State.UNLOADING:
+                if model is None:
+                    model = self._begin(target)
+                    break
+                if self._closed or not self._wait(start, seconds):
+                    raise _stopped() if self._closed else _not_ready(target)
+                model = self._known(target)
+            model.users += 1
+            ready = True
+            while ready and model.state is State.LOADING and model.failure is None:
+                ready = self._wait(start, seconds)
+            if not hit:
+                self._record("model_loading_wait_time", (time.monotonic() - start) * 1e6)
+            if model.failure is not None or not ready:
+                self._release(model)
+                raise model.failure or _not_ready(target)
+            model.used = next(self._uses)
+            return model
+
+    def _wait(self, start: float, seconds: float) -> bool:
+        remaining = start + seconds - time.monotonic()
+        return remaining > 0 and self._changed.wait(remaining)
+
+    def _leave(self, model: Model) -> None:
+        with self._changed:
+            self._release(model)
+
+    def _release(self, model: Model) -> None:
+        model.users -= 1
+        self._changed.notify_all()
+
+    def _known(self, target: str) -> Model | None:
+        """The model unless it was loaded by a run of Triton that has ended."""
+        model = self._held.get(target)
+        if model is not None and model.state is State.LOADED and not self._is_loaded(model):
+            del self._held[target]
+            return None
+        return model
+
+    def _is_loaded(self, model: Model) -> bool:
+        try:
+            return model.state is State.LOADED and model.run is self._models.run()
+        except ModelRefusal:
+            return False
+
+    def _begin(self, target: str) -> Model:
+        if self._closed:
+            raise _stopped()
+        model = Model(target, self._models.run())
+        self._held[target] = model
+        self._workers.submit(self._load, model)
+        return model
+
+    def _load(self, model: Model) -> None:
+        try:
+            self._models.fetch(model, self._in_use, partial(self._evict, model.target))
+            with self._loads.together():
+                loaded = self._has_loaded(model)
+                if loaded:
+                    self._settle(model)
+            if not loaded:
+                # Alone: others would take what is freed for this one.
+                with self._loads.alone():
+                    self._load_in_room_made(model)
+                    self._settle(model)
+        except Exception as error:
+            if not isinstance(error, Refusal | ModelRefusal):
+                log.exception("loading %s failed", model.target)
+                error = ModelRefusal(0, f"this machine could not load {model.target}: {error}")
+            with self._changed:
+                model.failure = error
+                del self._held[model.target]
+                self._changed.notify_all()
+
+    def _has_loaded(self, model: Model) -> bool:
+        try:
+            self._models.load(model)
+        except LackOfMemory:
+            return False
+        return True
+
+    def _load_in_room_made(self, model: Model) -> None:
+        while True:
+            evicted = self._evict(model.target)
+            try:
+                return self._models.load(model)
+            except LackOfMemory:
+                if not evicted:
+                    raise
+
+    def _settle(self, model: Model) -> None:
+        with self._evictions:
+            while not self._models.fits(model, self.loaded()):
+                if not self._evict_one(model.target):
+                    self._models.unload(model)
+                    raise self._models.too_large(model)
+            with self._changed:
+                model.state, model.used = State.LOADED, next(self._uses)
+                self._changed.notify_all()
+
+    def _in_use(self) -> set[str]:
+        with self._changed:
+            return set(self._held)
+
+    def _evict(self, wanted: str) -> bool:
+        with self._evictions:
+            return self._evict_one(wanted)
+
+    def _evict_one(self, wanted: str) -> bool:
+        with self._changed:
+            others = [held for held in self._held.values() if self._is_loaded(held) and held.target != wanted]
+            if not others:
+                return False
+            victim = min(others, key=lambda each: (each.users > 0, each.used))
+            victim.state = State.UNLOADING
+        self.evictions.append(victim.target)
+        self._unload(victim)
+        return True
+
+    def _unload(self, model: Model, then: Callable[[], None] = lambda: None) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: model.users == 0 or self._closed)
+        try:
+            self._models.unload(model)
+        except ModelRefusal as refusal:
+            log.warning("%s: %s", model.target, refusal)
+        finally:
+            then()
+            with self._changed:
+                del self._held[model.target]
+                self._changed.notify_all()
+
+
+def _stopped() -> ModelRefusal:
+    return ModelRefusal(0, "The endpoint was stopped.")
+
+
+def _not_ready(target: str) -> Refusal:
+    """Source: botocore, sagemaker-runtime, ModelNotReadyException."""
+    said = f"Model {target} is still being downloaded or loaded. Wait and try your request again."
+    return Refusal(429, "ModelNotReadyException", said)

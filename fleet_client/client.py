@@ -1,0 +1,128 @@
+"""One endpoint, as an application calls it."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from fleet_client.codec import Payload, decode, encode
+from fleet_client.codec.datatypes import Array
+from fleet_client.errors import PayloadError
+from fleet_client.refusals import inference_error, is_worth_waiting
+
+if TYPE_CHECKING:
+    from mypy_boto3_sagemaker_runtime import SageMakerRuntimeClient
+
+CLIENT_CONFIG = Config(read_timeout=70, retries={"total_max_attempts": 1})
+"""SageMaker gives a model 60 s, so its own answer is seen; botocore's retries would multiply with ours."""
+MAX_BODY = 6 * 1024 * 1024
+"""Bytes of an InvokeEndpoint body; source: botocore, sagemaker-runtime BodyBlob."""
+MAX_TARGET = 1024
+"""Characters of a TargetModel, which are printable ASCII; source: botocore, TargetModelHeader."""
+PATIENCE = 120.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0  # seconds
+
+
+class TritonEndpoint:
+    """A Triton endpoint on SageMaker, or the same one served by `fleet local up`; threads may share it.
+
+    `client` is a boto3 client of sagemaker-runtime with `CLIENT_CONFIG`; left out, one is made for `region`
+    and `endpoint_url`, for which boto3 has its own defaults, AWS_ENDPOINT_URL among them.
+
+    A call that is refused as the model is still being loaded, or as there are too many calls, is repeated
+    after random, growing pauses of at most 10 s, for the last time when `patience` seconds have passed since
+    it began (default 120; 0: it is never repeated). Nothing else is repeated: an inference may have effects.
+
+    `pause` waits for the seconds it is given; where it returns true, as `threading.Event().wait` does once
+    the event is set, the call ends with the refusal. `clock` tells the seconds that have passed.
+
+    Raises:
+        ValueError: `client` is given together with what it has already.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        client: SageMakerRuntimeClient | None = None,
+        region: str | None = None,
+        endpoint_url: str | None = None,
+        patience: float = PATIENCE,
+        pause: Callable[[float], object] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if client is not None and (region is not None or endpoint_url is not None):
+            raise ValueError("a client has its region and endpoint_url already: give either")
+        self.name = name
+        if client is None:
+            client = boto3.client(
+                "sagemaker-runtime", region_name=region, endpoint_url=endpoint_url, config=CLIENT_CONFIG
+            )
+        self._client = client
+        self._patience, self._pause, self._clock = patience, pause, clock
+
+    def infer(
+        self,
+        inputs: Mapping[str, Array],
+        *,
+        target: str | None = None,
+        outputs: Sequence[str] = (),
+        binary: bool = True,
+    ) -> dict[str, Array]:
+        """One inference: named arrays in, named arrays out, as `encode` and `decode` say.
+
+        `target` is the archive of a multi-model endpoint (SageMaker's TargetModel); `outputs` names
+        the outputs to answer with; left out, all of them.
+
+        Raises:
+            PayloadError: the inputs cannot be sent; nothing was.
+            InferenceError: the endpoint refused.
+            AnswerError: what came back is no answer of Triton's.
+            botocore.exceptions.BotoCoreError: the endpoint could not be reached.
+        """
+        answer = self.invoke(encode(inputs, outputs=outputs, binary=binary), target=target)
+        return decode(answer.body, answer.content_type)
+
+    def invoke(self, payload: Payload, *, target: str | None = None) -> Payload:
+        """One invocation with a body of any kind; errors as of `infer`."""
+        if len(payload.body) > MAX_BODY:
+            raise PayloadError(
+                f"the request has {len(payload.body):,} bytes, and SageMaker takes {MAX_BODY:,}: send smaller"
+                " batches, or use an asynchronous endpoint"
+            )
+        to_model = {} if target is None else {"TargetModel": _checked(target)}
+        answer = self._patiently(
+            lambda: self._client.invoke_endpoint(
+                EndpointName=self.name, ContentType=payload.content_type, Body=payload.body, **to_model
+            )
+        )
+        return Payload(answer["Body"].read(), answer.get("ContentType", ""))
+
+    def _patiently(self, call: Callable[[], Any]) -> Any:
+        deadline = self._clock() + self._patience
+        longest = _FIRST_PAUSE
+        while True:
+            try:
+                return call()
+            except ClientError as error:
+                left = deadline - self._clock()
+                if left <= 0 or not is_worth_waiting(error):
+                    raise inference_error(error) from error
+                # Full jitter: callers that were refused together come back apart.
+                if self._pause(min(random.uniform(0, longest), left)):  # noqa: S311 - no secret
+                    raise inference_error(error) from error
+            longest = min(2 * longest, _LONGEST_PAUSE)
+
+
+def _checked(target: str) -> str:
+    printable = target.isascii() and target.isprintable()
+    if not printable or not 1 <= len(target) <= MAX_TARGET or target.startswith(" "):
+        rule = f"1 to {MAX_TARGET} printable ASCII characters, the first of them no blank"
+        raise PayloadError(f"the target model {target!r} must be {rule}")
+    return target

@@ -1,0 +1,21 @@
+"""A body with its content type, the same for requests and answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+JSON = "application/json"
+BINARY = "application/vnd.sagemaker-triton.binary+json;json-header-size="
+"""The content type of a JSON header with raw tensors behind it, up to the header's size in bytes.
+
+Without SageMaker it is the header Inference-Header-Content-Length that says so; source: Triton's
+src/sagemaker_server.cc.
+"""
+
+
+@dataclass(frozen=True)
+class Payload:
+    """What an invocation sends, or gets back."""
+
+    body: bytes
+    content_type: str

@@ -1,0 +1,82 @@
+"""Requests: named arrays become the body of an invocation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fleet_client.codec.byte_strings import elements, packed
+from fleet_client.codec.datatypes import BYTES, NOT_IN_JSON, NUMPY, Array, datatype_of
+from fleet_client.codec.payload import BINARY, JSON, Payload
+from fleet_client.errors import PayloadError
+
+
+def encode(inputs: Mapping[str, Array], *, outputs: Sequence[str] = (), binary: bool = True) -> Payload:
+    """The request for one inference; answers come as the request does, by binary+json or by JSON.
+
+    Arrays may be of any shape, memory order and byte order. Text, bytes and objects that are either become
+    BYTES, text as UTF-8. `outputs` names the outputs to answer with; left out, all of them. Source of the
+    format: KServe's Open Inference Protocol v2 with Triton's extension for binary data.
+
+    Raises:
+        PayloadError: Triton has no data type for an array, or JSON cannot carry its values.
+    """
+    if isinstance(outputs, str):
+        raise PayloadError(f"outputs is the text {outputs!r}: give a list of names, [{outputs!r}]")
+    described: list[dict[str, Any]] = []
+    raw: list[memoryview] = []
+    for name, array in inputs.items():
+        datatype = _datatype(name, array)
+        tensor: dict[str, Any] = {"name": name, "shape": list(array.shape), "datatype": datatype}
+        if binary:
+            data = _raw(name, array, datatype)
+            tensor["parameters"] = {"binary_data_size": data.nbytes}
+            raw.append(data)
+        else:
+            tensor["data"] = _listed(name, array, datatype)
+        described.append(tensor)
+    request: dict[str, Any] = {"inputs": described}
+    if outputs:
+        # Triton heeds binary_data_output only where no output is named.
+        wanted = {"parameters": {"binary_data": True}} if binary else {}
+        request["outputs"] = [{"name": output, **wanted} for output in outputs]
+    elif binary:
+        request["parameters"] = {"binary_data_output": True}
+    header = json.dumps(request, separators=(",", ":")).encode()
+    if not binary:
+        return Payload(header, JSON)
+    return Payload(b"".join((header, *raw)), f"{BINARY}{len(header)}")
+
+
+def _datatype(name: str, array: object) -> str:
+    if not isinstance(array, np.ndarray):
+        kind = type(array).__name__
+        raise PayloadError(f"input {name!r} is a {kind}: give a numpy array of the model's data type")
+    datatype = datatype_of(array)
+    if datatype is None:
+        raise PayloadError(f"input {name!r} is of dtype {array.dtype}, and Triton has no such data type")
+    return datatype
+
+
+def _raw(name: str, array: Array, datatype: str) -> memoryview:
+    if datatype == BYTES:
+        return memoryview(packed(elements(name, array)))
+    return np.asarray(array, dtype=NUMPY[datatype], order="C").data
+
+
+def _listed(name: str, array: Array, datatype: str) -> list[Any]:
+    if datatype in NOT_IN_JSON:
+        raise PayloadError(f"input {name!r} is {datatype}, which Triton does not take by JSON: use binary")
+    if datatype == BYTES:
+        try:
+            return [element.decode() for element in elements(name, array)]
+        except UnicodeDecodeError as error:
+            problem = f"holds {error.object!r}, which is no UTF-8 and cannot go by JSON: use binary"
+            raise PayloadError(f"input {name!r} {problem}") from error
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise PayloadError(f"input {name!r} holds NaN or infinity, which JSON does not have: use binary")
+    listed: list[Any] = array.ravel().tolist()
+    return listed

@@ -1,0 +1,226 @@
+"""`fleet dashboard` draws the deployed dashboard with what was measured, as a browser shows it."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from browser import Browser, find_browser
+from dashboard_fleet import DashboardFleet, dashboard_fleet
+from fleet.spec.endpoint import Mode
+from fleet_folder import LOCK, FleetFolder
+from metrics_server import counter, metrics_server
+
+PAGE = ".fleet/local/dashboards/sentences.html"
+TITLES = [
+    "Invocations a minute",
+    "Failed invocations a minute",
+    "Model latency, ms",
+    "SageMaker's overhead, ms",
+    "GPU, % summed over an instance's GPUs",
+    "Host, %",
+    "Triton: requests served a minute",
+    "Triton: requests failed a minute",
+    "Triton: mean batch",
+    "Triton: requests waiting",
+    "Triton: queue time a request, ms",
+    "Triton: compute time a request, ms",
+]
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardFleet]:
+    folder = FleetFolder(tmp_path_factory.mktemp("dashboard") / "fleet")
+    folder.spec()
+    for name in ("others", "zoo"):
+        folder.spec(name=name, base=f"endpoint: {name}\n", text='triton: "25.04"\n')
+    folder.environment()
+    folder.write("locks/dev/sentences.lock.yaml", LOCK)
+    with dashboard_fleet(folder) as fleet, metrics_server() as triton:
+        fleet.deploy(folder.resolve("local", "sentences"))
+        for latency in range(1, 101):
+            fleet.invoked(latency=latency * 1000.0, failed=latency == 100)
+        triton.text = counter(300) + counter(100, name="nv_inference_exec_count")
+        fleet.sources = [triton.source()]
+        yield fleet
+
+
+@pytest.fixture(scope="module")
+def page(fleet: DashboardFleet) -> Path:
+    done = fleet.fleet("dashboard", "sentences")
+    assert (done.returncode, done.stdout.strip()) == (0, str(fleet.folder.root / PAGE)), done.stderr
+    return fleet.folder.root / PAGE
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Browser:
+    browser = find_browser(tmp_path_factory.mktemp("browser"))
+    if browser is None:
+        pytest.skip("neither chromium nor google-chrome is on PATH")
+    return browser
+
+
+@pytest.fixture(scope="module")
+def graphs(page: Path, browser: Browser) -> dict[str, str]:
+    """What the browser made of each graph, by its title."""
+    sections = re.findall(r"<section.*?</section>", browser.load(page).dom, re.DOTALL)
+    return {re.findall(r"<h2>(.*?)</h2>", section)[0]: section for section in sections}
+
+
+def lines_of(section: str) -> dict[str, list[float | None]]:
+    """The values that plotly was given for a graph, by line."""
+    names = re.findall(r'"name":"([^"]*)"', section)
+    values = [json.loads(found) for found in re.findall(r'"y":(\[[^]]*\])', section)]
+    return dict(zip(names, values, strict=True))
+
+
+def test_every_graph_of_the_deployed_dashboard_is_on_the_page(graphs: dict[str, str]) -> None:
+    assert list(graphs) == TITLES
+
+
+@pytest.mark.parametrize(
+    ("title", "lines"),
+    [
+        ("Invocations a minute", {"all": 100, "per instance (no data)": None}),
+        ("Failed invocations a minute", {"4XX (no data)": None, "5XX": 1, "model (no data)": None}),
+        ("Model latency, ms", {"p50": 50, "p90": 90, "p99": 99}),
+        ("Triton: mean batch", {"Triton: mean batch": 3}),
+    ],
+)
+def test_a_graph_has_a_drawn_line_for_what_was_measured(
+    graphs: dict[str, str], title: str, lines: dict[str, float | None]
+) -> None:
+    assert lines_of(graphs[title]) == {name: [value] for name, value in lines.items()}
+    drawn = re.findall(r'<path class="point" ', graphs[title])
+    assert len(drawn) == len([value for value in lines.values() if value is not None])
+
+
+def test_a_multi_model_endpoint_has_graphs_of_its_models(fleet: DashboardFleet) -> None:
+    endpoint = fleet.folder.resolve("local", "sentences")
+    fleet.deploy(replace(endpoint, name="zoo", mode=Mode.MULTI_MODEL))
+    for measure, values in {
+        "model_cache_hit": [1, 1, 1, 0],
+        "loaded_model_count": [3],
+        "model_loading_time": [2_000_000, 4_000_000],
+        "model_unloading_time": [1000, 2000, 3000],
+    }.items():
+        for value in values:
+            fleet.recorder.record("zoo", "AllTraffic", measure, value)
+    assert fleet.fleet("dashboard", "zoo").returncode == 0
+    text = (fleet.folder.root / ".fleet/local/dashboards/zoo.html").read_text()
+    sections = {
+        html.unescape(re.findall(r"<h2>(.*?)</h2>", section)[0]): section
+        for section in re.findall(r"<section.*?</section>", text, re.DOTALL)
+    }
+    assert {title: lines_of(section) for title, section in sections.items() if title not in TITLES} == {
+        "Models loaded": {"on all instances": [3], "on an instance": [3]},
+        "Invocations whose model was loaded already, %": {"cache hits": [75]},
+        "Loading and unloading a model, ms on average": {
+            "invocation waits for it (no data)": [None],
+            "download (no data)": [None],
+            "load": [3000],
+            "unload": [2],
+        },
+        "Models unloaded a minute": {"unloaded": [3]},
+    }
+
+
+def test_a_legend_names_every_line_unless_the_title_does(graphs: dict[str, str]) -> None:
+    legend = re.compile(r'class="legendtext"[^>]*>([^<]*)<')
+    assert legend.findall(graphs["Failed invocations a minute"]) == [
+        "4XX (no data)",
+        "5XX",
+        "model (no data)",
+    ]
+    assert legend.findall(graphs["Triton: mean batch"]) == []
+
+
+def test_a_graph_without_data_says_so(graphs: dict[str, str]) -> None:
+    empty = {title for title, section in graphs.items() if "No data in this time" in section}
+    assert empty == {
+        "SageMaker's overhead, ms",
+        "GPU, % summed over an instance's GPUs",
+        "Host, %",
+        *(title for title in TITLES if title.startswith("Triton: ") and title != "Triton: mean batch"),
+    }
+    assert not any("js-plotly-plot" in graphs[title] for title in empty)
+
+
+def test_no_request_leaves_the_page_even_without_the_policy_that_forbids_it(
+    page: Path, browser: Browser, tmp_path: Path
+) -> None:
+    policy = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+    text = page.read_text()
+    assert len(policy.findall(text)) == 1
+    free, asking = tmp_path / "free.html", tmp_path / "asking.html"
+    free.write_text(policy.sub("", text))
+    asking.write_text('<img src="http://example.test/pixel.png">')
+    assert browser.load(free).hosts == set()
+    assert browser.load(asking).hosts == {"example.test"}
+
+
+def test_the_page_says_whose_it_is_and_of_when(page: Path) -> None:
+    text = page.read_text()
+    assert "<h1>sentences</h1>" in text
+    assert re.search(r"<p>The last 3 hours; the first data is of \d\d:\d\d UTC</p>", text)
+    assert re.search(r"account 123456789012, us-east-1;\ndrawn on \d\d \w+ \d{4} at \d\d:\d\d:\d\d UTC", text)
+
+
+def test_it_goes_where_it_is_told_and_as_far_back(fleet: DashboardFleet) -> None:
+    done = fleet.fleet("dashboard", "sentences", "--output", "pages/mine.html", "--hours", "1")
+    assert (done.returncode, done.stdout.strip()) == (0, "pages/mine.html")
+    assert "The last hour; the first data is of" in (fleet.folder.root / "pages/mine.html").read_text()
+
+
+def test_an_endpoint_that_is_not_deployed_is_told(fleet: DashboardFleet) -> None:
+    done = fleet.fleet("dashboard", "others")
+    assert done.returncode == 2
+    assert "the stack triton-fleet-local-others is not deployed on this machine" in done.stderr
+    assert "remedy: run `fleet local up` first" in done.stderr
+
+
+def test_an_unknown_endpoint_and_an_unknown_environment_are_findings(fleet: DashboardFleet) -> None:
+    endpoint = fleet.fleet("dashboard", "sentence")
+    assert (endpoint.returncode, "there is no endpoint 'sentence'" in endpoint.stderr) == (1, True)
+    environment = fleet.fleet("dashboard", "sentences", "--env", "nowhere")
+    assert (environment.returncode, "there is no environment 'nowhere'" in environment.stderr) == (1, True)
+
+
+def test_the_dashboard_of_an_account_is_in_its_console(fleet: DashboardFleet) -> None:
+    done = fleet.fleet("dashboard", "sentences", "--env", "dev")
+    assert done.returncode == 2
+    assert "the dashboard of sentences in dev is in the CloudWatch console" in done.stderr
+    assert "remedy: open it in account 111122223333, region us-east-1" in done.stderr
+
+
+@pytest.mark.parametrize("hours", ["0", "-1", "361", "nan", "x"])
+def test_hours_that_cloudwatch_does_not_keep_are_refused(fleet: DashboardFleet, hours: str) -> None:
+    done = fleet.fleet("dashboard", "sentences", "--hours", hours)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_a_supervisor_that_does_not_publish_is_told(fleet: DashboardFleet) -> None:
+    fleet.publishes = False
+    done = fleet.fleet("dashboard", "sentences")
+    fleet.publishes = True
+    assert done.returncode == 2
+    assert re.search(
+        r"the local fleet \(process \d+\) does not publish its metrics: it answered 503", done.stderr
+    )
+    assert "remedy: run `fleet local down`, then `fleet local up`" in done.stderr
+
+
+def test_where_nothing_runs_it_says_how_to_start_it(folder: FleetFolder) -> None:
+    folder.environment(name="local")
+    command = [str(Path(sys.executable).parent / "fleet"), "dashboard", "sentences"]
+    done = subprocess.run(command, cwd=folder.root, capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "remedy: run `fleet local up` first" in done.stderr

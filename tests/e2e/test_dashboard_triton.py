@@ -1,0 +1,98 @@
+"""A real Triton's own metrics, in the embedded CloudWatch."""
+
+from __future__ import annotations
+
+import re
+import threading
+import urllib.request
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from embedded_cloudwatch import embedded_cloudwatch, values
+from fleet.local.metrics.scrape import TritonScraper, TritonSource
+from fleet.local.triton.runtime import TritonRuntime
+from fleet.local.triton.server import TritonServer
+from triton_models import QUIET, Starter, call, python_model
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch.client import CloudWatchClient
+
+pytestmark = pytest.mark.triton
+
+NAMESPACE = "TritonFleet/double"
+DOUBLE = {"model": "double", "version": "1"}
+MEASURED = {**QUIET, "SAGEMAKER_TRITON_ALLOW_METRICS": "true"}
+
+
+@pytest.fixture
+def cloudwatch() -> Iterator[CloudWatchClient]:
+    with embedded_cloudwatch() as cloudwatch:
+        yield cloudwatch
+
+
+def source(server: TritonServer) -> TritonSource:
+    return TritonSource("double", server.process.pid, server.metrics_port, NAMESPACE)
+
+
+def called(server: TritonServer, times: int) -> None:
+    """Call the model, and wait until the server has counted it, which it does after it has answered."""
+    for _ in range(times):
+        call(server.port, [[1.0, 2.0], [3.0, 4.0]])
+    counted = re.compile(rf"^nv_inference_request_success{{.*}} {times}$", re.MULTILINE)
+    pause = threading.Event()
+    for _ in range(500):
+        with urllib.request.urlopen(f"http://127.0.0.1:{server.metrics_port}/metrics") as answer:
+            if counted.search(answer.read().decode()):
+                return
+        pause.wait(0.02)
+    raise AssertionError("the calls were not counted")
+
+
+def asked(
+    cloudwatch: CloudWatchClient, name: str, dimensions: dict[str, str], statistic: str = "Sum"
+) -> float:
+    now, hour = datetime.now(UTC), timedelta(hours=1)
+    limits = {"start": now - hour, "end": now + hour}
+    found = values(cloudwatch, NAMESPACE, name, dimensions, statistic=statistic, **limits)
+    return sum(found.values())
+
+
+def test_a_tritons_counters_and_gauges_reach_cloudwatch(
+    starter: Starter, tmp_path: Path, cloudwatch: CloudWatchClient
+) -> None:
+    server, scraper = starter.start(python_model(tmp_path), MEASURED), TritonScraper()
+    scraper.publish(source(server), cloudwatch)
+    called(server, times=3)
+    scraper.publish(source(server), cloudwatch)
+    scraper.publish(source(server), cloudwatch)
+    assert asked(cloudwatch, "nv_inference_request_success", DOUBLE) == 3
+    assert asked(cloudwatch, "nv_inference_request_success", DOUBLE, "SampleCount") == 3
+    assert asked(cloudwatch, "nv_inference_count", DOUBLE) == 6
+    assert (
+        asked(cloudwatch, "nv_inference_request_failure", {**DOUBLE, "reason": "OTHER"}, "SampleCount") == 3
+    )
+    assert asked(cloudwatch, "nv_inference_compute_infer_duration_us", DOUBLE) > 0
+    assert asked(cloudwatch, "nv_inference_pending_request_count", DOUBLE, "Maximum") == 0
+    assert asked(cloudwatch, "nv_cpu_memory_total_bytes", {}, "SampleCount") == 3
+    listed = cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"]
+    assert all(each["MetricName"].startswith("nv_") for each in listed)
+    assert {pair["Name"] for each in listed for pair in each["Dimensions"]} == {"model", "version", "reason"}
+
+
+def test_a_triton_that_was_started_again_counts_from_0(
+    runtime: TritonRuntime, starter: Starter, tmp_path: Path, cloudwatch: CloudWatchClient
+) -> None:
+    first, scraper = starter.start(python_model(tmp_path / "first"), MEASURED), TritonScraper()
+    called(first, times=1)
+    scraper.publish(source(first), cloudwatch)
+    first.stop()
+    scraper.publish(source(first), cloudwatch)
+    second = Starter(runtime, tmp_path / "second")
+    starter.servers.append(again := second.start(python_model(second.folder), MEASURED))
+    called(again, times=2)
+    scraper.publish(source(again), cloudwatch)
+    assert asked(cloudwatch, "nv_inference_request_success", DOUBLE) == 3

@@ -1,0 +1,47 @@
+"""The end of a multi-model endpoint under load."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from botocore.exceptions import BotoCoreError, ClientError
+
+from fleet.local.triton.runtime import TritonRuntime
+from triton_models import all_gone, shared_memory
+from zoo import Zoo, all_at_once, times
+
+pytestmark = pytest.mark.triton
+
+
+def test_the_end_under_load_answers_every_call_and_leaves_nothing_behind(
+    runtime: TritonRuntime, tmp_path: Path
+) -> None:
+    before = shared_memory()
+    zoo = Zoo(runtime, tmp_path)
+    zoo.start()
+    for factor in (2, 3, 4):
+        zoo.upload(f"t{factor}.tar.gz", times(factor))
+    zoo.call("t2.tar.gz")
+    session = zoo.server.process.pid
+    under_way = threading.Semaphore(0)
+
+    def call(factor: int) -> float | None:
+        under_way.release()
+        try:
+            while True:
+                assert zoo.call(f"t{factor}.tar.gz", 2.0) == 2.0 * factor
+        except (ClientError, BotoCoreError):
+            return None
+
+    def end() -> None:
+        for _ in range(30):
+            under_way.acquire()
+        zoo.stop()
+
+    results = all_at_once([*(lambda f=2 + index % 3: call(f) for index in range(30)), end])
+    assert results == [None] * 31
+    assert all_gone(session)
+    assert shared_memory() <= before
+    assert not list((zoo.state.folder / "endpoints").glob("*/*"))

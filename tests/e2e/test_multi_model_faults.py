@@ -1,0 +1,157 @@
+"""What goes wrong with one target of a multi-model endpoint is said by its name and harms no other."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from botocore.exceptions import ClientError
+
+from fleet.local.triton.runtime import TritonRuntime
+from fleet.local.triton.supervised import State
+from zoo import ENDPOINT, Zoo, times
+
+pytestmark = pytest.mark.triton
+
+
+@pytest.fixture(scope="module")
+def zoo(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zoo]:
+    """An endpoint with one good target."""
+    zoo = Zoo(runtime, tmp_path_factory.mktemp("zoo"))
+    zoo.start()
+    zoo.upload("good.tar.gz", times(3))
+    assert zoo.call("good.tar.gz") == 3.0
+    yield zoo
+    zoo.stop()
+
+
+def refused(zoo: Zoo, target: str) -> ClientError:
+    """The refusal of one target, after which the others are served and the container is well."""
+    with pytest.raises(ClientError) as caught:
+        zoo.call(target)
+    assert zoo.call("good.tar.gz", 2.0) == 6.0
+    assert zoo.ping() == 200
+    return caught.value
+
+
+def status_and_words(error: ClientError) -> tuple[int, str]:
+    """The status, of the container where it has spoken, and the message."""
+    said = error.response
+    return int(
+        said.get("OriginalStatusCode", said["ResponseMetadata"]["HTTPStatusCode"])  # type: ignore[call-overload]
+    ), said["Error"]["Message"]
+
+
+@pytest.mark.parametrize("body", [b"no archive", b"", b"\x1f\x8b\x08\x00 broken"])
+def test_a_file_that_is_no_archive_is_refused_by_name(zoo: Zoo, body: bytes) -> None:
+    zoo.upload("broken.tar.gz", body)
+    status, words = status_and_words(refused(zoo, "broken.tar.gz"))
+    assert status == 400
+    assert "Could not unpack model data at s3://zoo-bucket/endpoints/zoo/live/broken.tar.gz" in words
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"times/config.pbtxt": "max_batch_size: many"}, "line 1:17: Expected integer, got: many"),
+        ({"times/1/model.py": "raise ValueError('spoilt')"}, "ValueError: spoilt"),
+    ],
+)
+def test_a_model_that_triton_does_not_load_is_refused_by_name_with_tritons_reason(
+    zoo: Zoo, files: dict[str, str], said: str
+) -> None:
+    target = f"spoilt-{len(said)}.tar.gz"
+    zoo.upload(target, times(2) | files)
+    status, words = status_and_words(refused(zoo, target))
+    assert status == 400
+    assert target in words
+    assert said in words
+    assert str(zoo.state.folder) not in words
+
+
+def test_a_python_model_without_its_code_is_refused_in_place_of_a_load_that_never_ends(zoo: Zoo) -> None:
+    files = {name: text for name, text in times(2).items() if not name.endswith("model.py")}
+    zoo.upload("codeless.tar.gz", files | {"times/1/notes": "x"})
+    status, words = status_and_words(refused(zoo, "codeless.tar.gz"))
+    assert status == 400
+    assert words.startswith("codeless.tar.gz: model 'times' is of the Python backend and has no model.py")
+
+
+def test_a_target_that_failed_is_loaded_once_its_archive_is_mended(zoo: Zoo) -> None:
+    zoo.upload("mended.tar.gz", b"no archive")
+    refused(zoo, "mended.tar.gz")
+    zoo.upload("mended.tar.gz", times(4))
+    assert zoo.call("mended.tar.gz") == 4.0
+
+
+def test_an_archive_that_vanished_is_refused_by_name(zoo: Zoo) -> None:
+    zoo.upload("vanished.tar.gz", times(5))
+    assert zoo.call("vanished.tar.gz") == 5.0
+    zoo.delete("vanished.tar.gz")
+    status, words = status_and_words(refused(zoo, "vanished.tar.gz"))
+    assert status == 400
+    assert "key: endpoints/zoo/live/vanished.tar.gz" in words
+
+
+def test_an_archive_with_two_main_models_is_refused_by_both_names(zoo: Zoo) -> None:
+    second = {name.replace("times/", "more/"): text for name, text in times(6).items()}
+    zoo.upload("two.tar.gz", times(5) | second)
+    status, words = status_and_words(refused(zoo, "two.tar.gz"))
+    assert status == 400
+    assert words.startswith("two.tar.gz: the archive holds 2 models and no ensemble, more, times")
+
+
+@pytest.mark.parametrize(
+    "target", ["../secret.tar.gz", "a/../../b.tar.gz", "/etc/passwd", "a//b.tar.gz", "."]
+)
+def test_a_target_that_would_leave_the_prefix_is_refused(zoo: Zoo, target: str) -> None:
+    status, words = status_and_words(refused(zoo, target))
+    assert status == 400
+    assert f"TargetModel {target!r} leaves the endpoint's prefix" in words
+
+
+def test_a_target_with_white_space_fails_with_the_reason(zoo: Zoo) -> None:
+    zoo.upload("white space.tar.gz", times(7))
+    status, words = status_and_words(refused(zoo, "white space.tar.gz"))
+    assert status == 400
+    assert "white space.tar.gz" in words
+    assert "a target's name with white space does not work with Triton's Python backend" in words
+
+
+def test_links_and_paths_that_leave_an_archive_are_refused(zoo: Zoo) -> None:
+    zoo.upload("outside.tar.gz", times(2) | {"../../outside": "x"})
+    status, words = status_and_words(refused(zoo, "outside.tar.gz"))
+    assert status == 400
+    assert "outside.tar.gz" in words
+
+
+def test_a_triton_that_is_killed_during_a_load_comes_back_and_serves_all_targets(
+    zoo: Zoo, tmp_path: Path
+) -> None:
+    fifo = tmp_path / "loading"
+    os.mkfifo(fifo)
+    say = f"        open({str(fifo)!r}, 'w').write('x')\n        import threading; threading.Event().wait(60)"
+    zoo.upload("stuck.tar.gz", times(2, initialize=say))
+    supervised = zoo.host._served[ENDPOINT].triton
+    errors: list[ClientError] = []
+
+    def call() -> None:
+        with pytest.raises(ClientError) as caught:
+            zoo.call("stuck.tar.gz")
+        errors.append(caught.value)
+
+    caller = threading.Thread(target=call)
+    caller.start()
+    fifo.read_text()
+    os.kill(zoo.server.process.pid, signal.SIGKILL)
+    caller.join(30)
+    (error,) = errors
+    assert error.response["Error"]["Code"] == "ModelError"
+    assert "The container ended while stuck.tar.gz was loaded" in error.response["Error"]["Message"]
+    assert supervised.wait_for(State.READY, 30)
+    assert zoo.call("good.tar.gz", 4.0) == 12.0
+    assert zoo.report()["restarts"] == 1

@@ -1,0 +1,108 @@
+"""A local fleet without a Triton: a deployed dashboard, and a supervisor that publishes what tests record."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aws_cdk import App, Stack
+from werkzeug.wrappers import Request, Response
+
+from fleet.local.access import local_session
+from fleet.local.aws.server import EmbeddedAws
+from fleet.local.metrics.ask import METRICS
+from fleet.local.metrics.publisher import Publisher
+from fleet.local.metrics.recorder import Recorder
+from fleet.local.metrics.scrape import TritonSource
+from fleet.local.state import LocalState, Supervisor
+from fleet.resolve.endpoint import ResolvedEndpoint
+from fleet_folder import FleetFolder
+from tests.e2e.embedded_app.host import RecordingHost
+from tests.e2e.embedded_app.stacks import Stacks
+from triton_endpoints import EndpointDashboard
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+ENDPOINT, VARIANT = "sentences", "AllTraffic"
+
+
+@dataclass
+class DashboardFleet:
+    """What is measured, and where the `fleet` command finds it."""
+
+    folder: FleetFolder
+    aws: EmbeddedAws
+    recorder: Recorder
+    sources: list[TritonSource] = field(default_factory=list)
+    publishes: bool = True
+
+    def invoked(self, *, latency: float, failed: bool = False) -> None:
+        """Record one invocation; the latency is in microseconds."""
+        for measure, value in {
+            "invocations": 1.0,
+            "errors_5xx": float(failed),
+            "model_latency": latency,
+        }.items():
+            self.recorder.record(ENDPOINT, VARIANT, measure, value)
+
+    def deploy(self, endpoint: ResolvedEndpoint) -> None:
+        """Deploy the dashboard that the construct makes of an endpoint, in the endpoint's own stack."""
+        app = App()
+        stack = Stack(app, endpoint.stack)
+        EndpointDashboard(stack, "Dashboard", endpoint=endpoint, endpoint_name=endpoint.name)
+        template = app.synth().get_stack_by_name(endpoint.stack).template
+        assert Stacks(self.aws).create(endpoint.stack, template["Resources"]) == "CREATE_COMPLETE"
+
+    def fleet(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run `fleet ARGUMENTS`."""
+        command = [str(Path(sys.executable).parent / "fleet"), *arguments]
+        done = subprocess.run(command, cwd=self.folder.root, capture_output=True, text=True, check=False)
+        assert "Traceback" not in done.stderr, done.stderr
+        return done
+
+    def client(self, service: str) -> Any:
+        """A boto3 client of the embedded AWS."""
+        make: Any = local_session("us-east-1").client
+        return make(service, endpoint_url=self.aws.url)
+
+
+@contextmanager
+def dashboard_fleet(folder: FleetFolder) -> Iterator[DashboardFleet]:
+    """A running fleet whose `local` environment has one endpoint, not deployed yet."""
+    folder.environment(name="local")
+    folder.write(
+        "locks/local/sentences.lock.yaml", (folder.root / "locks/dev/sentences.lock.yaml").read_text()
+    )
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        asked = Request(environ)
+        is_known = (asked.method, asked.path) == ("POST", METRICS)
+        if is_known and fleet.publishes:
+            publisher.publish_now()
+        return Response(status=200 if is_known and fleet.publishes else 503)(environ, start_response)
+
+    aws = EmbeddedAws(RecordingHost(), answer)
+    now = time.time()
+    fleet = DashboardFleet(folder, aws, Recorder(lambda: now))
+    publisher = Publisher(
+        fleet.recorder,
+        sources=lambda: fleet.sources,
+        gauges=lambda: [],
+        cloudwatch=lambda: fleet.client("cloudwatch"),
+    )
+    state = LocalState(folder.root)
+    with ExitStack() as ends:
+        ends.enter_context(state.supervised(threading.Event()))
+        aws.start()
+        ends.callback(aws.stop)
+        state.announce(Supervisor(pid=os.getpid(), url=aws.url, account="123456789012", region="us-east-1"))
+        yield fleet

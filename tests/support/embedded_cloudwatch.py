@@ -1,0 +1,59 @@
+"""CloudWatch of an embedded AWS, and its statistics in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from moto.cloudwatch.models import cloudwatch_backends
+
+from fleet.local.access import local_session
+from fleet.local.aws.server import EmbeddedAws
+from tests.e2e.embedded_app.host import RecordingHost
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch.client import CloudWatchClient
+
+REGION = "us-east-1"
+NOW = datetime(2026, 8, 21, 12, 0, 30, tzinfo=UTC)
+"""When the tests' values are measured, where they choose."""
+
+
+@contextmanager
+def embedded_cloudwatch() -> Iterator[CloudWatchClient]:
+    """CloudWatch of an embedded AWS."""
+    aws = EmbeddedAws(RecordingHost())
+    aws.start()
+    try:
+        yield local_session(REGION).client("cloudwatch", endpoint_url=aws.url)
+    finally:
+        aws.stop()
+
+
+def forget() -> None:
+    """Make it empty again."""
+    cloudwatch_backends.reset()
+
+
+def values(
+    cloudwatch: CloudWatchClient,
+    namespace: str,
+    name: str,
+    dimensions: Mapping[str, str],
+    *,
+    statistic: str = "Sum",
+    start: datetime,
+    end: datetime,
+) -> dict[datetime, float]:
+    """One metric's values by minute."""
+    pairs: list[Any] = [{"Name": key, "Value": value} for key, value in dimensions.items()]
+    metric: Any = {"Namespace": namespace, "MetricName": name, "Dimensions": pairs}
+    stat: Any = {"Metric": metric, "Period": 60, "Stat": statistic}
+    answer = cloudwatch.get_metric_data(
+        MetricDataQueries=[{"Id": "it", "MetricStat": stat}], StartTime=start, EndTime=end
+    )
+    (it,) = answer["MetricDataResults"]
+    moments = [moment.astimezone(UTC) for moment in it["Timestamps"]]
+    return dict(sorted(zip(moments, it["Values"], strict=True)))

@@ -1,0 +1,119 @@
+"""A dashboard's body is read as CloudWatch reads it, or refused by what is not drawn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from embedded_cloudwatch import NOW, embedded_cloudwatch, forget
+from fleet.findings import CannotRunError
+from fleet.local.dashboard.body import Box, Graph, read_body
+from fleet.local.dashboard.lines import Line, fetch_lines
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch.client import CloudWatchClient
+
+LATENCY = ["AWS/SageMaker", "ModelLatency", "EndpointName", "sentences", {"stat": "p50", "period": 60}]
+MINUTE = int(NOW.timestamp()) // 60 * 60
+
+
+def widget(*metrics: Any, **changed: Any) -> dict[str, Any]:
+    properties = {"title": "Latency", "view": "timeSeries", "region": "us-east-1", "metrics": list(metrics)}
+    properties |= changed.pop("properties", {})
+    box = {"x": 12, "y": 6, "width": 12, "height": 6}
+    return {"type": "metric", **box, "properties": properties, **changed}
+
+
+def read(*widgets: dict[str, Any]) -> list[Graph]:
+    return read_body(json.dumps({"start": "-PT3H", "widgets": widgets}))
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[CloudWatchClient]:
+    with embedded_cloudwatch() as cloudwatch:
+        yield cloudwatch
+
+
+@pytest.fixture
+def cloudwatch(running: CloudWatchClient) -> CloudWatchClient:
+    """CloudWatch with latencies of 1000 and 3000 in one minute."""
+    forget()
+    running.put_metric_data(
+        Namespace="AWS/SageMaker",
+        MetricData=[
+            {
+                "MetricName": "ModelLatency",
+                "Dimensions": [{"Name": "EndpointName", "Value": "sentences"}],
+                "Timestamp": NOW,
+                "Values": [1000.0, 3000.0],
+            }
+        ],
+    )
+    return running
+
+
+def drawn(cloudwatch: CloudWatchClient, *metrics: Any) -> list[Line]:
+    (graph,) = read(widget(*metrics))
+    hour = timedelta(hours=1)
+    return fetch_lines(cloudwatch, graph, NOW - hour, NOW + hour)
+
+
+def test_a_graph_has_its_place_title_and_axis() -> None:
+    axis = {"yAxis": {"left": {"min": 0, "showUnits": False}}}
+    (graph,) = read(widget(LATENCY, properties=axis))
+    assert (graph.title, graph.box) == ("Latency", Box(12, 6, 12, 6))
+    assert (graph.least, graph.most) == (0, None)
+
+
+def test_a_metric_is_drawn_with_its_statistic(cloudwatch: CloudWatchClient) -> None:
+    assert drawn(cloudwatch, LATENCY) == [Line("sentences ModelLatency", 60, {MINUTE: 1000})]
+    maximum = [*LATENCY[:-1], {"stat": "Maximum", "period": 60, "label": "slowest"}]
+    assert drawn(cloudwatch, maximum) == [Line("slowest", 60, {MINUTE: 3000})]
+
+
+def test_a_metric_without_a_statistic_is_averaged_over_5_minutes(cloudwatch: CloudWatchClient) -> None:
+    five = MINUTE // 300 * 300
+    assert drawn(cloudwatch, LATENCY[:-1]) == [Line("sentences ModelLatency", 300, {five: 2000})]
+
+
+def test_a_line_that_is_not_visible_is_only_reckoned_with(cloudwatch: CloudWatchClient) -> None:
+    hidden = [*LATENCY[:-1], {"stat": "Sum", "period": 60, "id": "m", "visible": False}]
+    expression = [{"expression": "m / 1000", "label": "ms", "period": 60}]
+    assert drawn(cloudwatch, expression, hidden) == [Line("ms", 60, {MINUTE: 4})]
+
+
+def test_a_search_that_finds_nothing_is_a_line_without_values(cloudwatch: CloudWatchClient) -> None:
+    expression = """SEARCH('Namespace="TritonFleet/sentences"', 'Sum', 60)"""
+    assert drawn(cloudwatch, [{"expression": expression, "label": "all", "period": 60}]) == [
+        Line("all", 60, {})
+    ]
+
+
+def test_an_unknown_function_is_told_with_its_graph(cloudwatch: CloudWatchClient) -> None:
+    with pytest.raises(CannotRunError, match="the graph 'Latency' cannot be drawn: .* the function RATE"):
+        drawn(cloudwatch, [{"expression": "RATE(m)", "period": 60}])
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ({"type": "text", "properties": {"markdown": "# Hello"}}, "is of the type text"),
+        ({"properties": {"view": "singleValue"}}, "is of the type metric singleValue"),
+        ({"properties": {"annotations": {}}}, "has 'annotations'"),
+        ({"properties": {"yAxis": {"right": {}}}}, "the axis of the widget 'Latency' has 'right'"),
+        (
+            {"properties": {"yAxis": {"left": {"label": "ms"}}}},
+            "the axis of the widget 'Latency' has 'label'",
+        ),
+        ({"properties": {"metrics": [[*LATENCY[:-1], {"yAxis": "right"}]]}}, "a line of .* has 'yAxis'"),
+        ({"properties": {"metrics": [[".", "."]]}}, "abbreviates"),
+        ({"properties": {"metrics": [["...", "others"]]}}, "abbreviates"),
+    ],
+)
+def test_what_is_not_drawn_is_refused_by_name(changed: dict[str, Any], what: str) -> None:
+    with pytest.raises(CannotRunError, match=what):
+        read(widget(LATENCY, **changed))

@@ -1,0 +1,119 @@
+"""The page shows what there is and no more, whatever its names hold."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from html import escape
+from typing import Any
+
+import pytest
+
+from fleet.local.dashboard.body import Box, Graph
+from fleet.local.dashboard.lines import Line
+from fleet.local.dashboard.page import Page, draw_page
+
+END = datetime(2026, 8, 21, 12, 0, 30, tzinfo=UTC)
+MINUTE = int(END.timestamp()) // 60 * 60
+HOSTILE = "</script><script>alert(1)</script><b>&'\""
+
+
+def draw(
+    *lines: Line,
+    title: str = "Latency",
+    endpoint: str = "sentences",
+    hours: float = 3,
+    least: float | None = 0,
+    most: float | None = None,
+) -> str:
+    graph = Graph(title, Box(12, 6, 12, 6), least, most, ())
+    start = END - timedelta(hours=hours)
+    return draw_page(Page(endpoint, "D-1", "account 1", [(graph, lines)], start, END))
+
+
+def section(page: str) -> str:
+    return page[page.index("<section") : page.index("</section>")]
+
+
+def plotted(page: str) -> tuple[list[Any], dict[str, Any]]:
+    """What plotly gets: traces and layout."""
+    text, read = section(page), json.JSONDecoder().raw_decode
+    traces, end = read(text, text.index("[", text.index("Plotly.newPlot")))
+    layout, _ = read(text, text.index("{", end))
+    return traces, layout
+
+
+def line(*values: float | None, label: str = "p50", period: int = 60) -> Line:
+    """A line whose last value is of the last minute."""
+    first = MINUTE - (len(values) - 1) * period
+    points = {first + number * period: value for number, value in enumerate(values) if value is not None}
+    return Line(label, period, points)
+
+
+def test_a_period_without_a_value_interrupts_the_line() -> None:
+    (trace,), _ = plotted(draw(line(1, 2, None, 4)))
+    assert trace["y"] == [1, 2, None, 4]
+    assert trace["x"][2] == "2026-08-21T11:59:00"
+
+
+def test_a_value_without_neighbours_is_a_dot() -> None:
+    (trace,), _ = plotted(draw(line(1, 2, None, 4)))
+    assert [size > 0 for size in trace["marker"]["size"]] == [False, False, False, True]
+
+
+def test_a_line_that_lies_on_another_one_lets_it_be_seen() -> None:
+    traces, _ = plotted(draw(line(1, 2, label="5XX"), line(1, 3, label="4XX"), line(1, 2, label="model")))
+    dashes = {trace["name"]: trace["line"]["dash"] for trace in traces}
+    assert dashes == {"5XX": "solid", "4XX": "solid", "model": "dash"}
+
+
+@pytest.mark.parametrize(
+    ("values", "least", "most", "ends"),
+    [
+        ((100, 200), 0, None, (0, 216)),
+        ((0, 0), 0, None, (0, 1)),
+        ((100, 200), None, None, (100, 208)),
+        ((100, 200), 0, 500, (0, 500)),
+        ((0.5,), 0, 0.1, (0, 0.1)),
+    ],
+)
+def test_the_axis_begins_where_the_dashboard_says_and_holds_all_values(
+    values: tuple[float, ...], least: float | None, most: float | None, ends: tuple[float, float]
+) -> None:
+    _, layout = plotted(draw(line(*values), least=least, most=most))
+    assert layout["yaxis"]["range"] == pytest.approx(ends)
+
+
+def test_the_time_axis_begins_with_the_first_data_but_shows_ten_minutes() -> None:
+    _, short = plotted(draw(line(1, 2)))
+    assert short["xaxis"]["range"] == ["2026-08-21T11:50:30", "2026-08-21T12:00:30"]
+    page = draw(line(*range(31)))
+    _, long = plotted(page)
+    assert long["xaxis"]["range"] == ["2026-08-21T11:29:00", "2026-08-21T12:00:30"]
+    assert "<p>The last 3 hours; the first data is of 11:30 UTC</p>" in page
+
+
+def test_data_of_the_whole_time_is_told_with_both_ends() -> None:
+    assert "<p>The last 3 hours: 09:00 to 12:00 UTC</p>" in draw(line(*range(181)))
+    assert "<p>The last hour: 11:00 to 12:00 UTC</p>" in draw(line(*range(61)), hours=1)
+    day = draw(line(*range(24 * 60 - 2)), hours=24)
+    assert "<p>The last 24 hours; the first data is of 20 August 12:03 UTC</p>" in day
+
+
+def test_without_any_data_the_page_says_so() -> None:
+    page = draw(line(), hours=2.5)
+    assert "<p>The last 2.5 hours: no data</p>" in page
+    assert "No data in this time" in section(page)
+
+
+def test_a_graph_lies_where_the_dashboard_says() -> None:
+    assert 'style="grid-area: 7 / 13 / span 6 / span 12"' in draw(line(1))
+
+
+def test_names_are_text_and_never_markup() -> None:
+    page = draw(line(1, label=HOSTILE), line(2), title=HOSTILE, endpoint=HOSTILE)
+    assert "<b>" not in page.split("</script>", 1)[1]
+    assert "alert(1)</script>" not in page
+    assert f"<h1>{escape(HOSTILE)}</h1>" in page
+    # plotly reads a label as markup of its own, which does not know quotation marks.
+    assert plotted(page)[0][0]["name"] == escape(HOSTILE, quote=False)

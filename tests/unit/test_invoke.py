@@ -1,0 +1,282 @@
+"""`fleet invoke` from its options to its exit code; a stand-in plays SageMaker's runtime."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fleet.cli.commands import app
+from fleet.exits import run_to_exit
+from fleet.local.state import LocalState, Supervisor
+from fleet_folder import FleetFolder
+from runtime_stand_in import RuntimeStandIn, answering, refusal, runtime_stand_in, same, served
+
+SENTENCE = 'INPUT0=[["a sentence"]]'
+
+
+@pytest.fixture
+def runtime(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[RuntimeStandIn]:
+    """A stand-in that the folder takes for what `fleet local up` has started."""
+    folder.environment(name="local")
+    monkeypatch.chdir(folder.root)
+    state = LocalState(folder.root)
+    with runtime_stand_in() as stand_in, state.supervised(threading.Event()):
+        state.announce(
+            Supervisor(pid=os.getpid(), url=stand_in.url, account="123456789012", region="us-east-1")
+        )
+        yield stand_in
+
+
+def fleet(*arguments: str) -> int:
+    """The exit code of `fleet ARGUMENTS`."""
+    try:
+        run_to_exit(lambda: app(list(arguments), standalone_mode=False))
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def invoke(*arguments: str) -> int:
+    return fleet("invoke", "sentences", *arguments)
+
+
+def npy(file: Path, array: Any) -> str:
+    np.save(file, array)
+    return f"x=@{file}"
+
+
+def test_inputs_are_sent_to_the_local_endpoint_and_the_answer_is_one_json_document(
+    runtime: RuntimeStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke("--input", SENTENCE, "--input", "scale=[[1.5, 2]]") == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "outputs": [
+            {"name": "INPUT0", "shape": [1, 1], "datatype": "BYTES", "data": ["a sentence"]},
+            {"name": "scale", "shape": [1, 2], "datatype": "FP32", "data": [1.5, 2.0]},
+        ]
+    }
+    request = runtime.requests[-1]
+    assert request.path == "/endpoints/sentences/invocations"
+    assert "binary+json" in request.headers["Content-Type"]
+    assert runtime.asked["parameters"] == {"binary_data_output": True}
+
+
+def test_target_outputs_and_json_are_passed_on(
+    runtime: RuntimeStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--target", "a.tar.gz", "--output", "y", "--output", "z", "--json"]
+    assert invoke("--input", SENTENCE, *options) == 0
+    assert runtime.requests[-1].headers["X-Amzn-SageMaker-Target-Model"] == "a.tar.gz"
+    assert runtime.requests[-1].headers["Content-Type"] == "application/json"
+    assert runtime.asked["outputs"] == [{"name": "y"}, {"name": "z"}]
+    assert json.loads(capsys.readouterr().out)["outputs"][0]["data"] == ["a sentence"]
+
+
+def test_a_body_goes_as_it_is_with_its_type_and_target(
+    runtime: RuntimeStandIn, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    (tmp_path / "body").write_bytes(b"\x00\xff")
+    runtime.answers.append(answering(b"\xfe\x00", "application/octet-stream"))
+    options = ["--body", str(tmp_path / "body"), "--content-type", "text/x-any", "--target", "a.tar.gz"]
+    assert invoke(*options) == 0
+    assert capsysbinary.readouterr().out == b"\xfe\x00"
+    request = runtime.requests[-1]
+    assert (request.get_data(), request.headers["Content-Type"]) == (b"\x00\xff", "text/x-any")
+    assert request.headers["X-Amzn-SageMaker-Target-Model"] == "a.tar.gz"
+
+
+def test_a_body_from_standard_input_is_json_where_nothing_else_is_said(
+    runtime: RuntimeStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"inputs": []}')))
+    assert invoke() == 0
+    assert runtime.requests[-1].headers["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--input", SENTENCE, "--body", "b"], "--body cannot go with --input"),
+        (["--input", SENTENCE, "--content-type", "b"], "--content-type cannot go with --input"),
+        (["--body", "b", "--output", "y"], "--output needs --input"),
+        (["--body", "b", "--json"], "--json needs --input"),
+        (["--body", "b", "--save", "f"], "--save needs --input"),
+    ],
+)
+def test_options_of_bodies_and_of_inputs_do_not_mix(
+    runtime: RuntimeStandIn, options: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(*options) == 1
+    assert f"FL708: {words}" in capsys.readouterr().err
+    assert runtime.requests == []
+
+
+def test_each_output_is_saved_to_a_file_of_a_safe_name(
+    runtime: RuntimeStandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.save(tmp_path / "x.npy", np.array([[0.25, np.nan]], np.float16))
+    folder = tmp_path / "new" / "answers"
+    file = f"@{tmp_path / 'x.npy'}"
+    assert invoke("--input", f"gpu_0/softmax_1={file}", "--input", SENTENCE, "--save", str(folder)) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"{folder}/gpu_0%2Fsoftmax_1.npy: shape [1, 2], float16",
+        f"{folder}/INPUT0.npy: shape [1, 1], |S10",
+    ]
+    assert sorted(each.name for each in folder.iterdir()) == ["INPUT0.npy", "gpu_0%2Fsoftmax_1.npy"]
+    assert np.isnan(np.load(folder / "gpu_0%2Fsoftmax_1.npy")[0, 1])
+    assert np.load(folder / "INPUT0.npy").tolist() == [[b"a sentence"]]
+
+
+def test_outputs_called_alike_but_for_a_slash_and_those_called_as_folders_are_kept_apart(
+    runtime: RuntimeStandIn, tmp_path: Path
+) -> None:
+    names = ["a/b", "a_b", "..", "/etc/x"]
+    options = [option for name in names for option in ("--input", f"{name}=[1]")]
+    assert invoke(*options, "--save", str(tmp_path / "answers")) == 0
+    files = sorted(each.name for each in (tmp_path / "answers").iterdir())
+    assert files == ["%2Fetc%2Fx.npy", "...npy", "a%2Fb.npy", "a_b.npy"]
+
+
+def test_where_an_output_cannot_be_saved_none_is(
+    runtime: RuntimeStandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [
+        "--input",
+        "y=[1]",
+        "--input",
+        r'x=["ends in a zero\u0000"]',
+        "--save",
+        str(tmp_path / "answers"),
+    ]
+    assert invoke(*options) == 1
+    assert "FL711: output 'x' holds a byte string that ends in zero bytes" in capsys.readouterr().err
+    assert list((tmp_path / "answers").iterdir()) == []
+
+
+def test_what_json_has_no_number_for_is_printed_as_text(
+    runtime: RuntimeStandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke("--input", npy(tmp_path / "x.npy", np.array([np.nan, np.inf, -np.inf, 1.5]))) == 0
+    printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert printed["outputs"][0]["data"] == ["NaN", "Infinity", "-Infinity", 1.5]
+
+
+def test_bytes_that_are_no_text_are_not_printed_but_can_be_saved(
+    runtime: RuntimeStandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = npy(tmp_path / "x.npy", np.array([b"\xff\xfe"]))
+    assert invoke("--input", written) == 1
+    said = capsys.readouterr().err
+    assert "FL711: output 'x' holds b'\\xff\\xfe', which is no UTF-8" in said
+    assert "hint: write it to a file: --save FOLDER" in said
+    assert invoke("--input", written, "--save", str(tmp_path)) == 0
+
+
+@pytest.mark.parametrize("options", [["--input", SENTENCE], ["--body", "model_specs/sentences.yaml"]])
+def test_tritons_refusal_exits_with_1_in_its_own_words(
+    runtime: RuntimeStandIn, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = '{"error":"unexpected inference input \'INPUT0\'"}'
+    runtime.answers.append(refusal(424, "ModelError", "x", OriginalStatusCode=400, OriginalMessage=said))
+    assert invoke(*options) == 1
+    assert capsys.readouterr().err.splitlines()[:2] == [
+        "error FL701: sentences answered 400: unexpected inference input 'INPUT0'",
+        "  hint: its log is `fleet local logs sentences`",
+    ]
+
+
+def test_a_model_that_is_still_being_loaded_is_waited_for_and_the_user_told(
+    runtime: RuntimeStandIn, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    runtime.answers += [refusal(429, "ModelNotReadyException")] * 2
+    assert invoke("--input", SENTENCE) == 0
+    said = capsys.readouterr()
+    assert said.err.splitlines() == [f"no answer yet; asking again in {pause:.1f} s" for pause in pauses]
+    assert json.loads(said.out)["outputs"][0]["name"] == "INPUT0"
+
+
+def test_sagemakers_own_refusal_exits_with_1_and_its_code(
+    runtime: RuntimeStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runtime.answers.append(refusal(400, "ValidationError", "Endpoint sentences not found."))
+    assert invoke("--input", SENTENCE) == 1
+    assert "error FL701: ValidationError: Endpoint sentences not found." in capsys.readouterr().err
+
+
+def test_an_answer_that_is_none_of_tritons_exits_with_1(
+    runtime: RuntimeStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runtime.answers.append(answering(b"<html>", "text/html"))
+    assert invoke("--input", SENTENCE) == 1
+    assert "error FL710: the answer is of the content type 'text/html'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "hint"),
+    [
+        (["--target", "größe.tar.gz"], "the target model 'größe.tar.gz' must be 1 to 1024 printable", ""),
+        (["--input", "big=@big.npy"], "bytes, and SageMaker takes 6,291,456", ""),
+        (["--input", "half:FP16=[1.5]", "--json"], "input 'half' is FP16", "leave out --json"),
+    ],
+)
+def test_what_cannot_be_sent_exits_with_1_and_is_not_sent(
+    runtime: RuntimeStandIn, options: list[str], words: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.save("big.npy", np.zeros(10**6))
+    assert invoke("--input", SENTENCE, *options) == 1
+    said = capsys.readouterr().err
+    assert "error FL709: " in said
+    assert (words in said, hint in said) == (True, True)
+    assert runtime.requests == []
+
+
+def test_a_mistake_in_an_input_exits_with_1_and_nothing_is_sent(
+    runtime: RuntimeStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke("--input", SENTENCE, "--input", "x=[[1],[2,3]]") == 1
+    assert "error FL707: input 'x' is ragged" in capsys.readouterr().err
+    assert runtime.requests == []
+
+
+def test_an_endpoint_that_cannot_be_reached_exits_with_2(
+    runtime: RuntimeStandIn, folder: FleetFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with served(RuntimeStandIn()) as port:
+        pass
+    gone = Supervisor(pid=os.getpid(), url=f"http://127.0.0.1:{port}", account="1", region="us-east-1")
+    LocalState(folder.root).announce(gone)
+    assert invoke("--input", SENTENCE) == 2
+    assert "cannot run: sentences could not be reached" in capsys.readouterr().err
+
+
+def test_an_endpoint_of_an_account_is_called_with_the_users_own_settings(
+    runtime: RuntimeStandIn, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--env", "dev", "--input", SENTENCE]
+    monkeypatch.setenv("AWS_ENDPOINT_URL", runtime.url)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    assert invoke(*options) == 2
+    assert "see that the account's credentials are set" in capsys.readouterr().err
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    runtime.answers.append(same)
+    assert invoke(*options) == 0
+    assert "Credential=key/" in runtime.requests[-1].headers["Authorization"]
+
+
+def test_other_commands_do_not_load_numpy() -> None:
+    look = "import sys, fleet.cli.commands; print([n for n in ('numpy', 'fleet_client') if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
