@@ -121,8 +121,8 @@ MULTI_MODEL_GRAPHS = (
 )
 
 TRITON_GRAPHS = (
-    TritonGraph("Triton: requests served a minute", "requests_succeeded"),
-    TritonGraph("Triton: requests failed a minute", "requests_failed"),
+    TritonGraph("Triton: requests served a minute, all models", "requests_succeeded"),
+    TritonGraph("Triton: requests failed a minute, all models", "requests_failed"),
     TritonGraph("Triton: mean batch", "inferences", "executions"),
     TritonGraph("Triton: requests waiting", "pending_requests", statistic="Maximum"),
     TritonGraph("Triton: queue time a request, ms", "queue_time", "requests_succeeded", MILLISECONDS),

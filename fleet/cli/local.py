@@ -25,6 +25,8 @@ app = typer.Typer(
     help="The endpoints on this machine: an embedded AWS and a real Triton.", no_args_is_help=True
 )
 
+EVICTIONS_SHOWN = 5
+
 
 @app.command()
 def up(endpoints: Endpoints = None) -> None:
@@ -97,7 +99,8 @@ def _show(status: Status) -> None:
         for model in endpoint.models:
             say(f"  {model.target}: {model.state}{_sizes(model)}")
         if endpoint.evictions:
-            say(f"  evicted so far: {', '.join(endpoint.evictions)}", "dim")
+            latest = ", ".join(reversed(endpoint.evictions[-EVICTIONS_SHOWN:]))
+            say(f"  had to leave for others, the latest first: {latest}", "dim")
         for difference in endpoint.differences:
             say(f"  unlike SageMaker: {difference}", "dim")
     for resource in status.skipped:

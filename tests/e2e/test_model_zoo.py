@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fleet.artifacts.archive import measure
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.repository.layout import model_names
 from fleet.repository.main_model import main_model
-from fleet.spec.project import open_project
+from fleet.spec.project import load_lock, open_project
 from fleet_folder import ROOT
 from minilm_reference import embed
 from zoo_graphs import PIXELS, Array, run, seeded, shipped_answer, shipped_input
@@ -67,6 +68,13 @@ def test_the_spec_names_these_archives(archives: Path) -> None:
         archive: EXAMPLE / "models" / archive for archive in MAIN
     }
     assert {path.name for path in archives.iterdir()} == set(MAIN)
+
+
+def test_the_shipped_locks_are_of_what_the_wheels_give(archives: Path) -> None:
+    digests = {archive: measure(archives / archive).digest for archive in MAIN}
+    for environment in ("dev", "staging", "prod"):
+        lock = load_lock(ROOT / "locks" / environment / "model-zoo.lock.yaml")
+        assert {name: archive.digest for name, archive in lock.archives.items()} == digests
 
 
 def test_each_archive_has_one_main_model(archives: Path) -> None:

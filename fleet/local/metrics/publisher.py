@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("fleet.local.aws.metrics")
 
 SECONDS_BETWEEN = 10.0
+LATE = 45
+"""The second of a minute from which on a gauge stands for it; before the last publishing of the minute."""
 
 Gauge: TypeAlias = tuple[str, str, str, float]
 """Endpoint, variant, measure of the catalog, value."""
@@ -26,7 +28,8 @@ Gauge: TypeAlias = tuple[str, str, str, float]
 class Publisher:
     """Publishes every SECONDS_BETWEEN what was recorded, what the Tritons count, and gauges once a minute.
 
-    A gauge goes once a minute as SageMaker's do: their Sum is taken over instances, not over time.
+    A gauge goes once a minute as SageMaker's do, for their Sum is taken over instances and not over time:
+    towards the minute's end, or when somebody asks for fresh numbers.
     """
 
     def __init__(
@@ -61,8 +64,11 @@ class Publisher:
 
         What fails is logged, and does not keep the rest from being published.
         """
+        self._publish(asked_for=True)
+
+    def _publish(self, *, asked_for: bool) -> None:
         with self._publishing:
-            self._try("gauges", self._record_gauges)
+            self._try("gauges", partial(self._record_gauges, asked_for=asked_for))
             self._try("SageMaker's metrics", lambda: self._recorder.publish(self._client))
             self._try("Triton's metrics", self._scrape)
 
@@ -72,11 +78,11 @@ class Publisher:
 
     def _run(self) -> None:
         while not self._stop.wait(SECONDS_BETWEEN):
-            self.publish_now()
+            self._publish(asked_for=False)
 
-    def _record_gauges(self) -> None:
-        minute = int(self._clock()) // 60
-        if minute != self._last_minute:
+    def _record_gauges(self, *, asked_for: bool) -> None:
+        minute, second = divmod(int(self._clock()), 60)
+        if minute != self._last_minute and (asked_for or second >= LATE):
             gauges = list(self._gauges())
             self._last_minute = minute
             for gauge in gauges:

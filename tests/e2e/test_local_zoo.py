@@ -1,0 +1,165 @@
+"""The shipped multi-model endpoint, from its YAML file to an answer: CDK CLI, embedded AWS, Triton, client."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from clone import Clone, make_clone
+from fleet.local.triton.runtime import TritonRuntime
+from fleet_client import InferenceError, TritonEndpoint
+
+pytestmark = [pytest.mark.triton, pytest.mark.cdk]
+
+ENDPOINT = "model-zoo"
+ROW = [0.1, 0.5, 0.2, 0.05, 0.1, 0.05]
+LIVE = """\
+endpoint: live-zoo
+mode: multi-model
+archive_set: live
+triton: "25.04"
+instance: {type: ml.g5.xlarge}
+models:
+  - {archive: top-classes, version: 1, repository: ../examples/model_zoo/models/top-classes}
+"""
+
+
+@pytest.fixture(scope="module")
+def clone(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clone]:
+    """A clone with the shipped zoo and a live one, deployed."""
+    clone = make_clone(tmp_path_factory.mktemp("zoo") / "clone")
+    make = clone.root / "examples" / "model_zoo" / "make_models.py"
+    subprocess.run([sys.executable, str(make)], check=True, capture_output=True)
+    (clone.root / "model_specs" / "live-zoo.yaml").write_text(LIVE)
+    up = clone.fleet("local", "up", ENDPOINT, "live-zoo")
+    assert up.returncode == 0, up.stderr
+    yield clone
+    assert clone.fleet("local", "down").returncode == 0
+
+
+def endpoint(clone: Clone, name: str = ENDPOINT) -> TritonEndpoint:
+    return TritonEndpoint(name, client=clone.client("sagemaker-runtime"))
+
+
+def top_classes(clone: Clone, target: str, name: str = ENDPOINT) -> list[int]:
+    rows = np.array([ROW], dtype=np.float32)
+    answer = endpoint(clone, name).infer({"probabilities": rows}, target=target)
+    return [int(index) for index in answer["classes"][0]]
+
+
+def packed_with_k(clone: Clone, k: int) -> bytes:
+    """The archive of the plain Python model, changed to answer with another number of classes."""
+    repository, archive = clone.root / "examples/model_zoo/models/top-classes", io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz") as tar:
+        for file in sorted(path for path in repository.rglob("*") if path.is_file()):
+            content = (
+                file.read_bytes().replace(b'"5"', f'"{k}"'.encode()).replace(b"[ 5 ]", f"[ {k} ]".encode())
+            )
+            info = tarfile.TarInfo(file.relative_to(repository).as_posix())
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return archive.getvalue()
+
+
+def test_the_model_is_declared_over_the_prefix_of_its_locked_set(clone: Clone) -> None:
+    sagemaker = clone.client("sagemaker")
+    config = sagemaker.describe_endpoint(EndpointName=ENDPOINT)["EndpointConfigName"]
+    (variant,) = sagemaker.describe_endpoint_config(EndpointConfigName=config)["ProductionVariants"]
+    model = sagemaker.describe_model(ModelName=variant["ModelName"])["PrimaryContainer"]
+    assert model["Mode"] == "MultiModel"
+    assert model["Environment"]["SAGEMAKER_TRITON_PING_MODE"] == "live"
+    bucket, _, prefix = model["ModelDataUrl"].removeprefix("s3://").partition("/")
+    listed = clone.client("s3").list_objects_v2(Bucket=bucket, Prefix=prefix)["Contents"]
+    assert [entry["Key"].removeprefix(prefix) for entry in listed] == [
+        "image-classes.tar.gz",
+        "inception-v1.tar.gz",
+        "resnet50.tar.gz",
+        "sentences.tar.gz",
+        "top-classes.tar.gz",
+    ]
+
+
+def test_the_client_gets_answers_of_several_targets(clone: Clone) -> None:
+    assert top_classes(clone, "top-classes.tar.gz") == [1, 2, 0, 4, 3]
+    pixels = np.zeros((1, 3, 224, 224), dtype=np.float32)
+    (classes,) = endpoint(clone).infer({"gpu_0/data_0": pixels}, target="resnet50.tar.gz").values()
+    assert classes.shape == (1, 1000)
+    assert abs(float(classes.sum()) - 1.0) < 1e-5
+    texts = np.array([["a"], ["b"]], dtype=np.object_)
+    (embeddings,) = endpoint(clone).infer({"INPUT0": texts}, target="sentences.tar.gz").values()
+    assert np.allclose(np.linalg.norm(embeddings, axis=1), 1.0, atol=1e-5)
+
+
+def test_the_clients_error_carries_tritons_message(clone: Clone) -> None:
+    with pytest.raises(InferenceError) as caught:
+        endpoint(clone).infer({"nonsense": np.zeros(1, np.float32)}, target="top-classes.tar.gz")
+    assert caught.value.status == 400
+    assert "unexpected inference input 'nonsense' for model 'top-classes.tar.gz'" in caught.value.message
+
+
+@pytest.mark.parametrize("form", ["inline", "npy", "json"])
+def test_fleet_invoke_asks_a_target_by_named_inputs(clone: Clone, tmp_path: Path, form: str) -> None:
+    np.save(tmp_path / "row.npy", np.array([ROW], dtype=np.float32))
+    (tmp_path / "row.json").write_text(json.dumps([ROW]))
+    given = {"inline": json.dumps([ROW]), "npy": f"@{tmp_path}/row.npy", "json": f"@{tmp_path}/row.json"}
+    done = clone.fleet(
+        "invoke", ENDPOINT, "--target", "top-classes.tar.gz", "--input", f"probabilities={given[form]}"
+    )
+    assert done.returncode == 0, done.stderr
+    outputs = {each["name"]: each for each in json.loads(done.stdout)["outputs"]}
+    assert outputs["classes"]["data"] == [1, 2, 0, 4, 3]
+
+
+def test_a_new_archive_of_a_live_set_answers_without_a_deploy_and_a_deleted_one_stops(clone: Clone) -> None:
+    assert top_classes(clone, "top-classes-v1.tar.gz", "live-zoo") == [1, 2, 0, 4, 3]
+    s3, bucket = clone.client("s3"), "triton-fleet-local-123456789012-us-east-1"
+    key = "endpoints/live-zoo/live/top-classes-v2.tar.gz"
+    s3.put_object(Bucket=bucket, Key=key, Body=packed_with_k(clone, 2))
+    assert top_classes(clone, "top-classes-v2.tar.gz", "live-zoo") == [1, 2]
+    s3.delete_object(Bucket=bucket, Key=key)
+    with pytest.raises(InferenceError, match="top-classes-v2.tar.gz"):
+        top_classes(clone, "top-classes-v2.tar.gz", "live-zoo")
+
+
+def test_a_published_version_is_never_overwritten(clone: Clone) -> None:
+    config = clone.root / "examples/model_zoo/models/top-classes/top_classes/config.pbtxt"
+    before = config.read_text()
+    config.write_text(f"# another content\n{before}")
+    refused = clone.fleet("local", "up", "live-zoo")
+    config.write_text(before)
+    assert refused.returncode == 1
+    assert "FL304: s3://triton-fleet-local-123456789012-us-east-1/endpoints/live-zoo/live/" in refused.stderr
+    assert "hint: raise the `version` of archive 'top-classes'" in refused.stderr
+    assert top_classes(clone, "top-classes-v1.tar.gz", "live-zoo") == [1, 2, 0, 4, 3]
+
+
+def test_status_tells_which_targets_are_held(clone: Clone) -> None:
+    top_classes(clone, "top-classes.tar.gz")
+    said = clone.fleet("local", "status").stdout
+    assert "  top-classes.tar.gz: loaded, " in said
+
+
+def test_the_dashboard_has_sagemakers_and_tritons_numbers(clone: Clone) -> None:
+    top_classes(clone, "top-classes.tar.gz")
+    done = clone.fleet("dashboard", ENDPOINT, "--env", "local")
+    assert done.returncode == 0, done.stderr
+    page = Path(done.stdout.strip()).read_text()
+    assert "Invocations whose model was loaded already, %" in page
+    cloudwatch: Any = clone.client("cloudwatch")
+    names = {
+        (metric["Namespace"], metric["MetricName"])
+        for metric in cloudwatch.list_metrics(Dimensions=[])["Metrics"]
+    }
+    wanted = [("AWS/SageMaker", name) for name in ("Invocations", "ModelCacheHit", "ModelLoadingTime")]
+    wanted += [("/aws/sagemaker/Endpoints", "LoadedModelCount")]
+    wanted += [(f"TritonFleet/{ENDPOINT}", "nv_inference_request_success")]
+    assert set(wanted) <= names
