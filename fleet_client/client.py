@@ -25,7 +25,8 @@ MAX_BODY = 6 * 1024 * 1024
 """Bytes of an InvokeEndpoint body; source: botocore, sagemaker-runtime BodyBlob."""
 MAX_TARGET = 1024
 """Characters of a TargetModel, which are printable ASCII; source: botocore, TargetModelHeader."""
-PATIENCE = 120.0
+PATIENCE = 360.0
+"""Seconds; source: SageMaker developer guide, invoke-multi-model-endpoint: a load goes on for up to 360 s."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0  # seconds
 
 

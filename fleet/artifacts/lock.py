@@ -11,6 +11,7 @@ from fleet.artifacts.files import is_up_to_date, write_atomically
 from fleet.findings import FindingsError
 from fleet.repository.layout import model_names
 from fleet.repository.main_model import main_model
+from fleet.repository.python_code import check_python_code
 from fleet.spec.endpoint import Mode
 from fleet.spec.lock import Lock, LockedArchive
 from fleet.spec.project import LoadedSpec, Project, all_of
@@ -63,6 +64,7 @@ def _lock(loaded: LoadedSpec) -> Lock:
 def _archive(loaded: LoadedSpec, index: int) -> tuple[str, LockedArchive]:
     repository = repository_of(loaded, index)
     models = tuple(model_names(repository))
+    check_python_code([repository / model for model in models])
     if loaded.spec.mode is Mode.MULTI_MODEL:
         main_model(repository, list(models))
     stream = measure(repository)

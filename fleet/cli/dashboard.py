@@ -26,7 +26,7 @@ LEAST_HOURS, MOST_HOURS = 0.1, 360.0
 def dashboard(
     endpoint: Annotated[str, typer.Argument(help="The endpoint's name.")],
     env: Env = LOCAL,
-    output: Annotated[
+    file: Annotated[
         Path | None, typer.Option(help="The page; else .fleet/local/dashboards/ENDPOINT.html.")
     ] = None,
     hours: Annotated[
@@ -34,6 +34,8 @@ def dashboard(
     ] = 3.0,
 ) -> None:
     """Draw the dashboard of a local endpoint as one HTML page, and print where it is."""
+    if file is not None and file.is_dir():
+        raise CannotRunError(f"{file} is a folder", "name a file in it")
     root = project_root(Path.cwd())
     place = open_project(root, env, [endpoint]).environment
     if env != LOCAL:
@@ -50,6 +52,6 @@ def dashboard(
     except BotoCoreError as error:
         problem = f"the embedded AWS does not answer: {error}"
         raise CannotRunError(problem, "run `fleet local up` again") from error
-    file = state.folder / "dashboards" / f"{endpoint}.html" if output is None else output
-    write_atomically(file, page)
-    say(str(file))
+    written = state.folder / "dashboards" / f"{endpoint}.html" if file is None else file
+    write_atomically(written, page)
+    say(str(written))

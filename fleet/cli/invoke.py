@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # numpy would slow down every command
     from fleet_client import InferenceError, Payload, TritonEndpoint
 
 JSON = "application/json"
+OTHER_TYPE = "data-type is"
+"""What Triton says of an input whose type is not the model's."""
 Inputs = Annotated[
     list[str] | None,
     typer.Option("--input", metavar="NAME[:TYPE]=VALUE", help="JSON, @FILE.json or @FILE.npy; repeatable."),
@@ -111,18 +113,21 @@ def _encoded(inputs: list[str], outputs: list[str], json: bool) -> Payload:
 def _connect(root: Path, env: str, region: str, endpoint: str) -> TritonEndpoint:
     from fleet_client import CLIENT_CONFIG, TritonEndpoint
 
-    if env == LOCAL:
-        supervisor = LocalState(root).supervisor()
-        if supervisor is None:
-            raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
-        session, url = local_session(region), supervisor.url
-    else:
-        session, url = boto3.Session(region_name=region), None
     try:
+        session, url = (boto3.Session(region_name=region), None) if env != LOCAL else _local(root, region)
         client = session.client("sagemaker-runtime", endpoint_url=url, config=CLIENT_CONFIG)
-    except BotoCoreError as error:
+    except (BotoCoreError, ValueError) as error:  # botocore says ValueError of a URL that is none
         raise _unreachable(endpoint, error) from error
+    if env != LOCAL and ".amazonaws.com" not in client.meta.endpoint_url:
+        print(f"asking {client.meta.endpoint_url}, as AWS_ENDPOINT_URL or a profile says", file=sys.stderr)
     return TritonEndpoint(endpoint, client=client, pause=_pause)
+
+
+def _local(root: Path, region: str) -> tuple[boto3.Session, str]:
+    supervisor = LocalState(root).supervisor()
+    if supervisor is None:
+        raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
+    return local_session(region), supervisor.url
 
 
 def _send(endpoint: TritonEndpoint, payload: Payload, target: str | None, env: str) -> Payload:
@@ -158,7 +163,10 @@ def _refusal(endpoint: str, env: str, error: InferenceError) -> Finding:
         return Finding(code="FL701", message=f"{error.code}: {error.message}")
     log = f"`fleet local logs {endpoint}`" if env == LOCAL else error.log
     message = f"{endpoint} answered {error.status}: {error.message}"
-    return Finding(code="FL701", message=message, hint=f"its log is {log}" if log else "")
+    hints = [f"its log is {log}"] if log else []
+    if OTHER_TYPE in error.message:
+        hints.insert(0, "write NAME:TYPE=VALUE, such as x:FP32=[[1, 2]]")
+    return Finding(code="FL701", message=message, hint="; ".join(hints))
 
 
 def _unreachable(endpoint: str, error: Exception) -> CannotRunError:

@@ -9,12 +9,12 @@ from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
-from rich.filesize import decimal
 
 from fleet.cli.arguments import Endpoints
 from fleet.cli.say import say
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.session import stop_supervisor
+from fleet.local.sizes import shown
 from fleet.local.state import LocalState
 from fleet.local.status import HeldModel, Status, ask_status
 from fleet.local.up import up as deploy
@@ -84,8 +84,8 @@ def _interrupt(_number: int, _frame: object) -> NoReturn:
 
 
 def _sizes(model: HeldModel) -> str:
-    memory = f", {decimal(model.memory)} of memory" if model.state == "loaded" else ""
-    return f"{memory}, {decimal(model.disk)} of disk"
+    memory = f", {shown(model.memory)} of memory" if model.state == "loaded" else ""
+    return f"{memory}, {shown(model.disk)} of disk"
 
 
 def _show(status: Status) -> None:

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 MAX_BODY = 6 * 1024 * 1024
 """Bytes of an InvokeEndpoint body; source: botocore, sagemaker-runtime BodyBlob."""
 SECONDS_TO_ANSWER = 60.0
-SECONDS_TO_BE_READY = 30.0
-"""What a call waits for its target model to be loaded; the rest of the time is for the model itself."""
+"""With the load of a target; source: SageMaker developer guide, invoke-multi-model-endpoint."""
 SHORTEST = 0.001
 CALLS = 256
 """Invocations at a time; a further one waits."""
@@ -111,7 +110,7 @@ class Gateway:
         end: float,
         count: Count,
     ) -> urllib3.BaseHTTPResponse:
-        with container.route(target, min(SECONDS_TO_BE_READY, end - time.monotonic())) as route:
+        with container.route(target, end - time.monotonic()) as route:
             try:
                 with count.model():
                     return self._ask(route, body, headers, max(end - time.monotonic(), SHORTEST))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import errno
-import tarfile
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backports import tarfile
 from botocore.exceptions import ClientError
 
 from fleet.local.hosting import HostingError

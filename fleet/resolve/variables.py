@@ -18,6 +18,8 @@ FALSE = ("false", "off", "0")
 # Both: the start script assigns the first but never exports it, so only one that is there already is changed.
 # In mode "ready" one archive that cannot be loaded would fail every later ping, and so the whole instance.
 LIVE_PING = {f"{PREFIX}PING_MODE": "live", f"{PREFIX}OVERRIDE_PING_MODE": "live"}
+# The repository is empty at the start, models are loaded by name, and archives may hold models of one name.
+SINGLE_MODEL_FLAGS = ("--load-model", "--model-control-mode", "--model-namespacing")
 NAMESPACING = f"{PREFIX}DISABLE_MODEL_NAMESPACING"
 
 # The only place of these names. AWS documents them, but no public source settles the namespace's spelling.
@@ -69,6 +71,13 @@ def _check_multi_model(context: Context) -> None:
         context.refuse(
             "FL210", ("container", "inference_type"), message, "leave it out, or write `mode: single`"
         )
+    for index, flag in enumerate(context.spec.container.additional_args):
+        if flag.startswith(SINGLE_MODEL_FLAGS):
+            message = f"`additional_args` has {flag}, with which a multi-model container does not work"
+            path = ("container", "additional_args", index)
+            context.refuse(
+                "FL217", path, message, "leave it out; SageMaker loads each target when it is asked for"
+            )
     if DEFAULT_MODEL in context.spec.environment:
         message = f"`environment` sets {DEFAULT_MODEL}, which a multi-model endpoint does not load"
         context.refuse(
@@ -84,7 +93,7 @@ def _check_multi_model(context: Context) -> None:
 
 def _added_problem(name: str, value: str, decided: Mapping[str, str]) -> tuple[str, str]:
     if name in decided:
-        hint = f"leave it out, or change the key that stands for it; it is {decided[name]!r} now"
+        hint = f"leave it out, or change the key that it follows from; it is {decided[name]!r} now"
         return "which another key of the spec decides already", hint
     if name == "SAGEMAKER_MULTI_MODEL":
         return "which SageMaker sets itself", "choose `mode` instead"

@@ -99,7 +99,7 @@ def _shown(value: object, written: str) -> str:
 def _field_text(model: type[BaseModel], path: KeyPath) -> str:
     parent = _model_at(model, path[:-1])
     field = parent.model_fields.get(str(path[-1])) if parent and path else None
-    return field.description or "" if field else ""
+    return " ".join((field.description or "").split()) if field else ""
 
 
 def _model_at(model: type[BaseModel], path: KeyPath) -> type[BaseModel] | None:

@@ -175,7 +175,7 @@ def test_the_page_says_whose_it_is_and_of_when(page: Path) -> None:
 
 
 def test_it_goes_where_it_is_told_and_as_far_back(fleet: DashboardFleet) -> None:
-    done = fleet.fleet("dashboard", "sentences", "--output", "pages/mine.html", "--hours", "1")
+    done = fleet.fleet("dashboard", "sentences", "--file", "pages/mine.html", "--hours", "1")
     assert (done.returncode, done.stdout.strip()) == (0, "pages/mine.html")
     assert "The last hour; the first data is of" in (fleet.folder.root / "pages/mine.html").read_text()
 

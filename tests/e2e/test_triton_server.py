@@ -109,11 +109,10 @@ def test_a_port_that_somebody_else_took_first_is_given_up_for_another(
 
 
 def test_stopping_leaves_no_process_and_no_shared_memory(starter: Starter, tmp_path: Path) -> None:
-    before = shared_memory()
     server = starter.start(python_model(tmp_path))
     session = server.process.pid
     assert sorted(alive(session)) == ["triton_python_backend_stub", "tritonserver"]
-    assert shared_memory() > before
+    assert shared_memory(server.process)
     server.stop()
     assert all_gone(session)
-    assert shared_memory() <= before
+    assert not shared_memory(server.process)

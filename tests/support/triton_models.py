@@ -15,6 +15,7 @@ import onnx
 import psutil
 from onnx import TensorProto, helper
 
+from fleet.local.triton.process import SHARED_MEMORY, ProcessGroup
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.server import TritonServer
 from fleet.local.triton.staging import stage
@@ -87,8 +88,9 @@ def all_gone(session: int) -> bool:
     return any(not alive(session) or pause.wait(0.05) for _ in range(100))
 
 
-def shared_memory() -> set[Path]:
-    return set(Path("/dev/shm").glob("triton_fleet_*"))
+def shared_memory(process: ProcessGroup) -> list[Path]:
+    """What is left in shared memory of a server, and of no other."""
+    return list(SHARED_MEMORY.glob(f"{process.shm_prefix}*"))
 
 
 class Starter:

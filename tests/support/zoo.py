@@ -85,8 +85,15 @@ class Zoo:
         self.aws = EmbeddedAws(self.host, Gateway(self.host.find, account="123456789012", region="us-east-1"))
 
     def start(self) -> None:
-        """Deploy the endpoint as CloudFormation would."""
+        """Deploy the endpoint as CloudFormation would; where it fails, nothing is left."""
         self.aws.start()
+        try:
+            self._deploy()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _deploy(self) -> None:
         self.s3, self.runtime = self.client("s3"), self.client("sagemaker-runtime")
         self.s3.create_bucket(Bucket=BUCKET)
         sagemaker = self.client("sagemaker")

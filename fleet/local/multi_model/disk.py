@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import shutil
 import tempfile
 import threading
@@ -20,6 +21,7 @@ from fleet.local.hosting import HostingError
 from fleet.local.model_data import download, unpack
 from fleet.local.multi_model.archive import check_archive
 from fleet.local.multi_model.target import folder_name
+from fleet.local.sizes import shown
 from fleet.local.triton.staging import Rewrite, stage
 
 if TYPE_CHECKING:
@@ -134,7 +136,8 @@ class ModelDisk:
                     raise
             with self._room:
                 if not self._delete_one(in_use, evict):
-                    raise LackOfMemory(f"No space left on device to unpack {target}")
+                    said = f"No space left on device to unpack {target}"
+                    raise LackOfMemory(json.dumps({"error": said}))
 
     def _keep(
         self,
@@ -148,8 +151,9 @@ class ModelDisk:
             while limit is not None and unpacked.size + sum(self.sizes().values()) > limit:
                 if not self._delete_one(in_use, evict):
                     shutil.rmtree(unpacked.folder.parent, ignore_errors=True)
-                    takes = f"{target} takes {unpacked.size >> 20} MiB of disk"
-                    raise LackOfMemory(f"{takes}; local.yaml lets this endpoint have {limit >> 20} MiB")
+                    takes = f"{target} takes {shown(unpacked.size)} of disk"
+                    allowed = f"`local.model_disk` in environments/local.yaml is {shown(limit)}"
+                    raise LackOfMemory(json.dumps({"error": f"{takes}; {allowed}"}))
             with self._lock:
                 self._held[target] = unpacked
 

@@ -13,6 +13,7 @@ from fleet.local.multi_model.memory import memory_by_folder
 from fleet.local.multi_model.models import Model, Run
 from fleet.local.multi_model.models_api import Answer, ModelsApi
 from fleet.local.multi_model.target import folder_name
+from fleet.local.sizes import shown
 from fleet.local.triton.server import TritonServer
 from fleet.local.triton.supervised import SupervisedTriton
 
@@ -80,8 +81,8 @@ class TritonModels:
 
     def too_large(self, model: Model) -> ModelRefusal:
         """What it takes, and what the limit is."""
-        takes = f"{model.target} takes {model.memory >> 20} MiB of memory"
-        limit = f"local.yaml lets this endpoint have {(self._memory_limit() or 0) >> 20} MiB"
+        takes = f"{model.target} takes {shown(model.memory)} of memory"
+        limit = f"`local.model_memory` in environments/local.yaml is {shown(self._memory_limit() or 0)}"
         return LackOfMemory(json.dumps({"error": f"{takes}; {limit}"}))
 
     def unload(self, model: Model) -> None:

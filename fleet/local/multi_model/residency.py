@@ -188,10 +188,11 @@ class Residency:
 
     def _settle(self, model: Model) -> None:
         with self._evictions:
-            while not self._models.fits(model, self.loaded()):
-                if not self._evict_one(model.target):
-                    self._models.unload(model)
-                    raise self._models.too_large(model)
+            if not self._models.fits(model, []):
+                self._models.unload(model)
+                raise self._models.too_large(model)
+            while not self._models.fits(model, self.loaded()) and self._evict_one(model.target):
+                pass
             with self._changed:
                 model.state, model.used = State.LOADED, next(self._uses)
                 self._changed.notify_all()

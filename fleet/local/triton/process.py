@@ -27,7 +27,7 @@ class ProcessGroup:
         self.dead = threading.Event()
         """Set once the process and everything that it left behind are gone."""
         self.returncode: int | None = None
-        self._shm_prefix = shm_prefix
+        self.shm_prefix = shm_prefix
         self._lock = threading.Lock()
         with log.open("ab") as output:
             self._process = subprocess.Popen(
@@ -69,6 +69,6 @@ class ProcessGroup:
             self._guard.kill()
             self._guard.communicate()
             self.returncode = self._process.wait()
-        for region in SHARED_MEMORY.glob(f"{self._shm_prefix}*"):
+        for region in SHARED_MEMORY.glob(f"{self.shm_prefix}*"):
             region.unlink(missing_ok=True)
         self.dead.set()
