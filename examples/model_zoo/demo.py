@@ -92,13 +92,13 @@ def main() -> int:
         zoo = Zoo(local_url())
         zoo.loaded()  # before anything is printed: it may not be served
         show(zoo)
-    except (FileNotFoundError, NotServedError, json.JSONDecodeError, urllib3.exceptions.HTTPError):
+    except (NotServedError, json.JSONDecodeError, urllib3.exceptions.HTTPError):
         print(
             f"demo: the local fleet does not serve {ENDPOINT}; run: fleet local up {ENDPOINT}",
             file=sys.stderr,
         )
         return 2
-    except FleetClientError as error:
+    except (FleetClientError, FileNotFoundError) as error:
         print(f"demo: {error}", file=sys.stderr)
         return 2
     return 0
@@ -139,7 +139,11 @@ def shipped(name: str) -> npt.NDArray[Any]:
 
 def local_url() -> str:
     supervisor = Path(__file__).parents[2] / ".fleet" / "local" / "supervisor.json"
-    return str(os.environ.get("AWS_ENDPOINT_URL") or json.loads(supervisor.read_text())["url"])
+    if url := os.environ.get("AWS_ENDPOINT_URL"):
+        return url
+    if not supervisor.is_file():
+        raise NotServedError
+    return str(json.loads(supervisor.read_text())["url"])
 
 
 if __name__ == "__main__":

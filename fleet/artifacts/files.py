@@ -7,13 +7,13 @@ import tempfile
 from pathlib import Path
 
 
-def write_atomically(file: Path, text: str) -> None:
-    """Write a text file so that a reader or a crash never sees half of it."""
+def write_atomically(file: Path, content: str | bytes) -> None:
+    """Write a file, text as UTF-8, so that a reader or a crash never sees half of it."""
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, draft = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
         Path(draft).chmod(0o644)
         Path(draft).replace(file)
     except BaseException:

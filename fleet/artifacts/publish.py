@@ -42,7 +42,9 @@ def publish(s3: S3Client, endpoint: ResolvedEndpoint, artifact: Artifact, reposi
         raise FindingsError([Finding(code="FL304", message=message, hint=hint)])
     if _digest_of(s3, bucket, stored) is None:
         _upload(s3, endpoint, artifact, repository, stored)
-    s3.copy({"Bucket": bucket, "Key": stored}, bucket, artifact.key, ExtraArgs=_metadata(artifact))
+    # What lies in the store may have been put there by hand, without metadata that the copy would keep.
+    metadata = {**_metadata(artifact), "MetadataDirective": "REPLACE"}
+    s3.copy({"Bucket": bucket, "Key": stored}, bucket, artifact.key, ExtraArgs=metadata)
     return True
 
 

@@ -16,6 +16,8 @@ from fleet.local.dashboard.draw import draw_dashboard
 from fleet.local.metrics.ask import ask_to_publish
 from fleet.local.state import LocalState
 from fleet.project_root import project_root
+from fleet.resolve.endpoint import stack_of
+from fleet.resolve.resolve import place_of
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import open_project
 
@@ -48,7 +50,7 @@ def dashboard(
         raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
     ask_to_publish(supervisor)
     try:
-        page = draw_dashboard(supervisor, endpoint, hours)
+        page = draw_dashboard(supervisor, endpoint, stack_of(place_of(place), endpoint), hours)
     except BotoCoreError as error:
         problem = f"the embedded AWS does not answer: {error}"
         raise CannotRunError(problem, "run `fleet local up` again") from error

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 
+from fleet.artifacts.files import write_atomically
 from fleet.findings import Finding, FindingsError
 from fleet_client.codec.datatypes import Array, datatype_of
 
@@ -39,7 +39,9 @@ def saved(outputs: Mapping[str, Array], folder: Path) -> Iterator[str]:
     """
     for name, array in [(name, _storable(name, array)) for name, array in outputs.items()]:
         file = folder / f"{quote(name, safe='')}.npy"
-        _write(file, array)
+        content = BytesIO()
+        np.save(content, array, allow_pickle=False)
+        write_atomically(file, content.getvalue())
         yield f"{file}: shape {list(array.shape)}, {array.dtype}"
 
 
@@ -64,18 +66,6 @@ def _storable(name: str, array: Array) -> Array:
         problem = f"output {name!r} holds a byte string that ends in zero bytes, which numpy files cut off"
         raise _refusal(problem, "read it with fleet_client")
     return array.astype(np.bytes_)
-
-
-def _write(file: Path, array: Array) -> None:
-    handle, draft = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=".npy")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            np.save(stream, array, allow_pickle=False)
-        Path(draft).chmod(0o644)
-        Path(draft).replace(file)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
 
 
 def _refusal(problem: str, hint: str) -> FindingsError:

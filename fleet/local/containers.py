@@ -74,8 +74,12 @@ class Container(Protocol):
     def close(self) -> None:
         """Let nobody wait any more; called when its Triton has been stopped."""
 
-    def route(self, target: str | None, seconds: float) -> AbstractContextManager[Route]:
+    def route(
+        self, target: str | None, seconds: float, *, again: bool = False
+    ) -> AbstractContextManager[Route]:
         """The way of one invocation, open as long as it takes; a target model is ready within `seconds`.
+
+        `again` says that it is the second try of an invocation, which is counted already.
 
         Raises:
             Refusal: the invocation does not fit the endpoint, or its target model is not ready in time.
@@ -103,7 +107,7 @@ class SingleModel:
         """Nobody waits."""
 
     @contextmanager
-    def route(self, target: str | None, seconds: float) -> Iterator[Route]:
+    def route(self, target: str | None, seconds: float, *, again: bool = False) -> Iterator[Route]:
         """The container's own route; see Container."""
         if target is not None:
             said = "TargetModel is for multi-model endpoints; this one has a single model"

@@ -36,7 +36,7 @@ class Count:
 
     def model_refused(self, status: int) -> None:
         """The container answered with that status, or with 0 not at all."""
-        self.status, self.refused_by_model = status or 500, True
+        self.status, self.refused_by_model = 500 if status == 0 else status, True
 
 
 @contextmanager

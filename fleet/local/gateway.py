@@ -92,7 +92,7 @@ class Gateway:
         headers = {key: request.headers[key] for key in PASSED_ON if key in request.headers}
         answer = self._forward(container, target, body, headers, end, count)
         if answer.status == LackOfMemory.STATUS and container.make_room(target, end - time.monotonic()):
-            answer = self._forward(container, target, body, headers, end, count)
+            answer = self._forward(container, target, body, headers, end, count, again=True)
         if answer.status // 100 != 2:
             raise ModelRefusal(answer.status, answer.data.decode("utf-8", "replace"))
         response = Response(answer.data)
@@ -109,8 +109,10 @@ class Gateway:
         headers: Mapping[str, str],
         end: float,
         count: Count,
+        *,
+        again: bool = False,
     ) -> urllib3.BaseHTTPResponse:
-        with container.route(target, end - time.monotonic()) as route:
+        with container.route(target, end - time.monotonic(), again=again) as route:
             try:
                 with count.model():
                     return self._ask(route, body, headers, max(end - time.monotonic(), SHORTEST))
@@ -129,7 +131,10 @@ class Gateway:
         asked = self._workers.submit(
             self._pool.request, "POST", url, body=body, headers={**headers, **route.headers}, timeout=timeout
         )
-        return asked.result(seconds)
+        try:
+            return asked.result(seconds)
+        finally:
+            asked.cancel()  # of no effect where it has begun
 
     def _model_error(self, name: str, status: int, said: str) -> Response:
         kind = "client" if status // 100 == 4 else "server"

@@ -45,16 +45,30 @@ def download(s3: S3Client, url: str, archive: Path) -> None:
         raise HostingError(f"Could not download model data at {url}: {error}") from error
 
 
-def unpack(archive: Path, folder: Path, url: str) -> Path:
+class TooLargeError(Exception):
+    """An archive holds more than it may; `size` are the bytes until then."""
+
+    def __init__(self, size: int, most: int) -> None:
+        self.size, self.most = size, most
+        super().__init__(f"{size} bytes are more than {most}")
+
+
+def unpack(archive: Path, folder: Path, url: str, most: int | None = None) -> Path:
     """Unpack a .tar.gz into `folder`, which need not exist; the folder.
 
     Raises:
         HostingError: it is no .tar.gz, or holds entries that would leave the folder.
+        TooLargeError: its files take more than `most` bytes; what exceeds it is not written.
         OSError: the disk is full.
     """
     try:
         with tarfile.open(archive, mode="r|gz") as tar:
-            tar.extractall(folder, filter="data")
+            size = 0
+            for member in tar:
+                size += member.size
+                if most is not None and size > most:
+                    raise TooLargeError(size, most)
+                tar.extract(member, folder, filter="data")
     except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             raise

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 
 
 SECONDS_BETWEEN_LOOKS = 2.0
+OF_THE_GATEWAY = Config(
+    max_pool_connections=CALLS, connect_timeout=2, read_timeout=15, retries={"total_max_attempts": 1}
+)
+"""For S3: each of its calls asks whether an archive is there, and has little time for it."""
 
 
 def run(root: Path, announce: int) -> None:
@@ -63,8 +67,7 @@ def _start(state: LocalState, environment: Environment, ends: ExitStack) -> str:
     session = local_session(environment.region)
 
     def s3() -> S3Client:
-        # One connection for each of the gateway's calls, which look whether their archive is there.
-        return session.client("s3", endpoint_url=aws.url, config=Config(max_pool_connections=CALLS))
+        return session.client("s3", endpoint_url=aws.url, config=OF_THE_GATEWAY)
 
     def cloudwatch() -> CloudWatchClient:
         return session.client("cloudwatch", endpoint_url=aws.url)

@@ -14,6 +14,7 @@ from pathlib import Path
 from fleet.findings import CannotRunError
 
 OLDEST_NODE = 22
+EMBEDDED_AWS = ("moto", "prometheus_client", "backports")
 GET_NODE = "run `make setup`, which installs it as a Python wheel, then `source .venv/bin/activate`"
 
 
@@ -64,8 +65,11 @@ def check_embedded_aws() -> None:
     Raises:
         CannotRunError: what it is made of is not installed.
     """
-    if importlib.util.find_spec("moto") is None:
-        raise CannotRunError("moto, which the embedded AWS is made of, is not installed", "run `make setup`")
+    for package in EMBEDDED_AWS:
+        if importlib.util.find_spec(package) is None:
+            raise CannotRunError(
+                f"{package}, which the embedded AWS needs, is not installed", "run `make setup`"
+            )
 
 
 def check_node(path: str) -> None:

@@ -55,6 +55,7 @@ class TritonHost:
         self._served: dict[str, Served] = {}
         self._starting: set[SupervisedTriton] = set()
         self._lock = threading.Lock()
+        self._closed = False
 
     def serve(self, endpoint: DeployedEndpoint) -> None:
         """Serve the endpoint in place of what its name served before; return when it answers.
@@ -64,10 +65,13 @@ class TritonHost:
         """
         served = self._start(endpoint)
         with self._lock:
-            before = self._served.get(endpoint.name)
-            self._served[endpoint.name] = served
+            before = served if self._closed else self._served.get(endpoint.name)
+            if not self._closed:
+                self._served[endpoint.name] = served
         if before is not None:
             before.end()
+        if before is served:
+            raise HostingError("the local fleet was stopped")
 
     def remove(self, name: str) -> None:
         """Stop serving the endpoint; an unknown name is no error."""
@@ -79,6 +83,7 @@ class TritonHost:
     def close(self) -> None:
         """Stop serving everything, and give up what is being started."""
         with self._lock:
+            self._closed = True
             starting = list(self._starting)
         for triton in starting:
             triton.stop()

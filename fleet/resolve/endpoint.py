@@ -45,7 +45,7 @@ class Artifact:
     digest: str
     size: int
     key: str
-    named_by_content: bool = True
+    named_by_content: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +112,12 @@ class ResolvedEndpoint:
     @property
     def stack(self) -> str:
         """The name of the endpoint's own stack."""
-        return f"{self.place.stack}-{self.name}"
+        return stack_of(self.place, self.name)
+
+
+def stack_of(place: Place, endpoint: str) -> str:
+    """The name of an endpoint's own stack."""
+    return f"{place.stack}-{endpoint}"
 
 
 def prefix_of(endpoint: str) -> str:

@@ -43,7 +43,7 @@ def resolve_instance(context: Context) -> Instance | None:
     return None
 
 
-def check_hosts_models(context: Context, machine: Instance) -> None:
+def check_one_gpu(context: Context, machine: Instance) -> None:
     """Refuse a machine with several GPUs for a multi-model endpoint.
 
     Source: SageMaker developer guide, multi-model-endpoint-instance.html.

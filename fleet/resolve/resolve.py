@@ -17,7 +17,7 @@ from fleet.resolve.endpoint import (
     TrackedTarget,
     TritonMetrics,
 )
-from fleet.resolve.hardware import check_hosts_models, resolve_ami, resolve_image, resolve_instance
+from fleet.resolve.hardware import check_one_gpu, resolve_ami, resolve_image, resolve_instance
 from fleet.resolve.models import resolve_default_model
 from fleet.resolve.variables import resolve_variables
 from fleet.spec.endpoint import Scaling
@@ -78,7 +78,7 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> ResolvedEndp
     image, machine = resolve_image(context), resolve_instance(context)
     ami = resolve_ami(context, image, machine) if image and machine else None
     if machine:
-        check_hosts_models(context, machine)
+        check_one_gpu(context, machine)
     check_names(context)
     locked = locked_archives(context)
     default_model = resolve_default_model(context, locked)

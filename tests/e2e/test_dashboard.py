@@ -49,6 +49,8 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardFleet]:
         for latency in range(1, 101):
             fleet.invoked(latency=latency * 1000.0, failed=latency == 100)
         triton.text = counter(300) + counter(100, name="nv_inference_exec_count")
+        triton.text += counter(4000, name="nv_inference_queue_duration_us")
+        triton.text += counter(2, name="nv_inference_request_success")
         fleet.sources = [triton.source()]
         yield fleet
 
@@ -93,6 +95,7 @@ def test_every_graph_of_the_deployed_dashboard_is_on_the_page(graphs: dict[str, 
         ("Failed invocations a minute", {"4XX (no data)": None, "5XX": 1, "model (no data)": None}),
         ("Model latency, ms", {"p50": 50, "p90": 90, "p99": 99}),
         ("Triton: mean batch", {"Triton: mean batch": 3}),
+        ("Triton: queue time a request, ms", {"Triton: queue time a request, ms": 2}),
     ],
 )
 def test_a_graph_has_a_drawn_line_for_what_was_measured(
@@ -170,7 +173,7 @@ def test_no_request_leaves_the_page_even_without_the_policy_that_forbids_it(
 def test_the_page_says_whose_it_is_and_of_when(page: Path) -> None:
     text = page.read_text()
     assert "<h1>sentences</h1>" in text
-    assert re.search(r"<p>The last 3 hours; the first data is of \d\d:\d\d UTC</p>", text)
+    assert re.search(r"<p>The last 3 hours; the first data is of (\d+ \w+ )?\d\d:\d\d UTC</p>", text)
     assert re.search(r"account 123456789012, us-east-1;\ndrawn on \d\d \w+ \d{4} at \d\d:\d\d:\d\d UTC", text)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,12 +11,13 @@ import pytest
 from botocore.exceptions import ClientError
 
 from fleet.local.triton.runtime import TritonRuntime
+from fleet.local.triton.supervised import State
 from fleet.spec.environment import LocalLimits
 from zoo import CONFIG, ENDPOINT, Zoo, all_at_once, times
 
 pytestmark = pytest.mark.triton
 
-TWO_OF_64 = LocalLimits(model_memory="230MiB")  # type: ignore[arg-type]
+TWO_OF_64 = LocalLimits.model_validate({"model_memory": "230MiB"})
 """Each model takes 64 MiB and its process some 20 MiB: there is room for two, and none for a third."""
 
 
@@ -94,7 +97,7 @@ def test_the_least_recently_used_leaves_when_the_limit_of_memory_is_passed(zoo: 
 def test_what_was_evicted_from_memory_is_loaded_from_disk_again(zoo: Zoo) -> None:
     zoo.upload("again.tar.gz", times(4, megabytes=64))
     zoo.call("again.tar.gz")
-    zoo.limits = LocalLimits(model_memory="100MiB")  # type: ignore[arg-type]
+    zoo.limits = LocalLimits.model_validate({"model_memory": "100MiB"})
     zoo.upload("other.tar.gz", times(5, megabytes=64))
     zoo.call("other.tar.gz")
     assert zoo.states()["again.tar.gz"] == "on disk"
@@ -104,7 +107,7 @@ def test_what_was_evicted_from_memory_is_loaded_from_disk_again(zoo: Zoo) -> Non
 
 
 def test_a_target_that_does_not_fit_even_alone_is_refused_with_its_size(zoo: Zoo) -> None:
-    zoo.limits = LocalLimits(model_memory="50MiB")  # type: ignore[arg-type]
+    zoo.limits = LocalLimits.model_validate({"model_memory": "50MiB"})
     zoo.upload("huge.tar.gz", times(1, megabytes=64))
     said = refused(zoo, "huge.tar.gz").response
     assert said["OriginalStatusCode"] == 507  # type: ignore[typeddict-item]
@@ -132,15 +135,50 @@ def test_when_triton_says_that_memory_is_lacking_another_model_leaves(zoo: Zoo, 
 
 
 def test_when_the_disk_is_full_the_least_recently_used_archive_is_deleted(zoo: Zoo) -> None:
+    zoo.limits = LocalLimits.model_validate({"model_memory": "25MiB", "model_disk": "5MiB"})
     big = {"times/1/ballast": "x" * (2 << 20)}
-    for number in (1, 2):
+    for number in (1, 2, 3):
         zoo.upload(f"disk{number}.tar.gz", times(number) | big)
-    zoo.call("disk1.tar.gz")
-    zoo.limits = LocalLimits(model_disk="3MiB")  # type: ignore[arg-type]
+    for number in (1, 2, 1, 3):
+        assert zoo.call(f"disk{number}.tar.gz") == float(number)
+    held = {target for target in zoo.states() if target.startswith("disk")}
+    assert held == {"disk1.tar.gz", "disk3.tar.gz"}
+    assert sum(model["disk"] for model in zoo.report()["models"]) <= 5 << 20
     assert zoo.call("disk2.tar.gz") == 2.0
-    assert "disk1.tar.gz" not in zoo.states()
-    assert sum(model["disk"] for model in zoo.report()["models"]) <= 3 << 20
-    assert zoo.call("disk1.tar.gz") == 1.0
+
+
+def test_a_new_archive_under_an_old_name_is_taken_at_the_next_load(zoo: Zoo) -> None:
+    zoo.limits = LocalLimits.model_validate({"model_memory": "25MiB"})
+    zoo.upload("renewed.tar.gz", times(2))
+    zoo.upload("between.tar.gz", times(9))
+    assert zoo.call("renewed.tar.gz") == 2.0
+    zoo.upload("renewed.tar.gz", times(3))
+    assert zoo.call("renewed.tar.gz") == 2.0
+    zoo.call("between.tar.gz")
+    assert zoo.call("renewed.tar.gz") == 3.0
+
+
+def test_first_calls_of_five_targets_at_one_time_share_a_disk_for_two(zoo: Zoo) -> None:
+    zoo.limits = LocalLimits.model_validate({"model_disk": "5MiB"})
+    big = {"times/1/ballast": "x" * (2 << 20)}
+    for factor in range(2, 7):
+        zoo.upload(f"shared{factor}.tar.gz", times(factor) | big)
+    answers = all_at_once([lambda f=2 + index % 5: zoo.call(f"shared{f}.tar.gz") for index in range(10)])
+    assert answers == [float(2 + index % 5) for index in range(10)]
+
+
+def test_archives_of_a_triton_that_has_ended_make_room_on_the_disk(zoo: Zoo) -> None:
+    big = {"times/1/ballast": "x" * (2 << 20)}
+    for name in ("before", "after"):
+        zoo.upload(f"{name}.tar.gz", times(3) | big)
+    zoo.call("before.tar.gz")
+    supervised, first = zoo.host._served[ENDPOINT].triton, zoo.server
+    os.kill(first.process.pid, signal.SIGKILL)
+    assert first.process.dead.wait(10)
+    assert supervised.wait_for(State.RESTARTING, 10) or zoo.server is not first
+    assert supervised.wait_for(State.READY, 30)
+    zoo.limits = LocalLimits.model_validate({"model_disk": "3MiB"})
+    assert zoo.call("after.tar.gz") == 3.0
 
 
 def test_200_calls_over_5_targets_with_room_for_2_all_get_the_right_answer(zoo: Zoo) -> None:

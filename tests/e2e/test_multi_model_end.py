@@ -15,7 +15,7 @@ from zoo import Zoo, all_at_once, times
 pytestmark = pytest.mark.triton
 
 
-def test_the_end_under_load_answers_every_call_and_leaves_nothing_behind(
+def test_the_end_under_load_keeps_no_call_waiting_and_leaves_nothing_behind(
     runtime: TritonRuntime, tmp_path: Path
 ) -> None:
     zoo = Zoo(runtime, tmp_path)

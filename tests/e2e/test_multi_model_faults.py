@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
+import select
 import signal
+import tarfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +16,7 @@ from botocore.exceptions import ClientError
 
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.supervised import State
+from fleet.spec.environment import LocalLimits
 from zoo import ENDPOINT, Zoo, times
 
 pytestmark = pytest.mark.triton
@@ -114,19 +118,53 @@ def test_a_target_that_would_leave_the_prefix_is_refused(zoo: Zoo, target: str) 
     assert f"TargetModel {target!r} leaves the endpoint's prefix" in words
 
 
-def test_a_target_with_white_space_fails_with_the_reason(zoo: Zoo) -> None:
-    zoo.upload("white space.tar.gz", times(7))
-    status, words = status_and_words(refused(zoo, "white space.tar.gz"))
-    assert status == 400
-    assert "white space.tar.gz" in words
-    assert "a target's name with white space does not work with Triton's Python backend" in words
+@pytest.mark.parametrize("target", ["white space.tar.gz", "$(reboot).tar.gz", "a;b.tar.gz", "é.tar.gz"])
+def test_a_target_whose_name_a_shell_would_take_apart_is_refused(zoo: Zoo, target: str) -> None:
+    """Triton's Python backend runs a shell command with the name in it: it would fail, hang, or run the name."""
+    zoo.upload(target, times(7))
+    with pytest.raises((ClientError, UnicodeEncodeError)):
+        zoo.call(target)
+    if target.isascii():
+        status, words = status_and_words(refused(zoo, target))
+        assert status == 400
+        assert f"TargetModel {target!r} is refused" in words
+    assert zoo.report()["restarts"] == 0
 
 
-def test_links_and_paths_that_leave_an_archive_are_refused(zoo: Zoo) -> None:
-    zoo.upload("outside.tar.gz", times(2) | {"../../outside": "x"})
+def test_an_archive_that_unpacks_to_more_than_the_disk_limit_is_refused_before_it_is_written(
+    zoo: Zoo,
+) -> None:
+    zoo.upload("bomb.tar.gz", times(2) | {"times/1/zeros": "0" * (64 << 20)})
+    zoo.limits = LocalLimits.model_validate({"model_disk": "8MiB"})
+    status, words = status_and_words(refused(zoo, "bomb.tar.gz"))
+    zoo.limits = LocalLimits()
+    assert status == 507
+    assert (
+        "bomb.tar.gz takes at least 64.0 MiB of disk; `local.model_disk` in environments/local.yaml is 8.0 MiB"
+        in words
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "link"),
+    [
+        ("../../outside", tarfile.REGTYPE, ""),
+        ("times/1/weights", tarfile.SYMTYPE, "/etc/hostname"),
+        ("times/1/weights", tarfile.SYMTYPE, "../../../../outside"),
+        ("times/1/weights", tarfile.LNKTYPE, "../../outside"),
+        ("times/1/weights", tarfile.CHRTYPE, ""),
+    ],
+)
+def test_what_would_leave_an_archives_folder_is_refused(zoo: Zoo, name: str, kind: bytes, link: str) -> None:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz") as tar:
+        info = tarfile.TarInfo(name)
+        info.type, info.linkname = kind, link
+        tar.addfile(info)
+    zoo.upload("outside.tar.gz", archive.getvalue())
     status, words = status_and_words(refused(zoo, "outside.tar.gz"))
     assert status == 400
-    assert "outside.tar.gz" in words
+    assert "Could not unpack model data at s3://zoo-bucket/endpoints/zoo/live/outside.tar.gz" in words
 
 
 def test_a_triton_that_is_killed_during_a_load_comes_back_and_serves_all_targets(
@@ -146,8 +184,10 @@ def test_a_triton_that_is_killed_during_a_load_comes_back_and_serves_all_targets
 
     caller = threading.Thread(target=call)
     caller.start()
-    fifo.read_text()
+    with os.fdopen(os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)) as said:
+        assert select.select([said], [], [], 30)[0], "the load did not begin"
     os.kill(zoo.server.process.pid, signal.SIGKILL)
+    assert supervised.wait_for(State.RESTARTING, 30)
     caller.join(30)
     (error,) = errors
     assert error.response["Error"]["Code"] == "ModelError"

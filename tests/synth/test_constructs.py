@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from aws_cdk.assertions import Match, Template
 
 from fleet_folder import ENVIRONMENT, FleetFolder
+from tests.synth.conftest import templates
 
 Synth = Callable[..., Template]
 
@@ -246,3 +249,41 @@ class TestEndpointDashboard:
         body = self.body(template())
         assert r"Namespace=\"TritonFleet/sentences\" MetricName=\"nv_inference_queue_duration_us\"" in body
         assert "nv_inference" not in self.body(template("metrics: {triton: false}\n"))
+
+
+MULTI_MODEL = """\
+endpoint: sentences
+mode: multi-model
+triton: "25.04"
+instance: {type: ml.g5.xlarge}
+models:
+  - {archive: sentences, repository: ../repository}
+"""
+
+
+class TestMultiModel:
+    @pytest.fixture
+    def multi(self, folder: FleetFolder) -> Template:
+        folder.spec(base=MULTI_MODEL)
+        return templates(folder)["triton-fleet-dev-sentences"]
+
+    def test_the_model_is_one_over_the_prefix_of_its_set(self, multi: Template) -> None:
+        container = only(multi, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]
+        assert container["Mode"] == "MultiModel"
+        assert re.fullmatch(f"s3://{BUCKET}/endpoints/sentences/[0-9a-f]{{64}}/", container["ModelDataUrl"])
+        variables = container["Environment"]
+        assert variables["SAGEMAKER_TRITON_PING_MODE"] == "live"
+        assert variables["SAGEMAKER_TRITON_OVERRIDE_PING_MODE"] == "live"
+        assert "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME" not in variables
+        assert "SAGEMAKER_MULTI_MODEL" not in variables
+
+    def test_its_role_reads_and_lists_the_endpoints_own_prefix_alone(self, multi: Template) -> None:
+        said = statements(multi)
+        own = "endpoints/sentences/*"
+        assert said["ReadArchives"]["Resource"] == f"arn:aws:s3:::{BUCKET}/{own}"
+        assert said["ListArchives"]["Condition"] == {"StringLike": {"s3:prefix": [own]}}
+
+    def test_its_dashboard_shows_loads_and_cache_hits(self, multi: Template) -> None:
+        body = json.dumps(only(multi, "AWS::CloudWatch::Dashboard"))
+        for metric in ("LoadedModelCount", "ModelCacheHit", "ModelLoadingTime", "ModelUnloadingTime"):
+            assert metric in body

@@ -103,6 +103,8 @@ def test_the_container_is_live_whatever_one_model_does_and_has_no_default_model(
             8,
             "which a multi-model endpoint does not load",
         ),
+        ("container: {additional_args: [--load-model=cats]}\n", "FL217", 8, "--load-model=cats"),
+        ("container: {additional_args: [--model-namespacing=false]}\n", "FL217", 8, "does not work"),
         ("environment: {SAGEMAKER_TRITON_PING_MODE: ready}\n", "FL207", 8, "which another key of the spec"),
     ],
 )
@@ -135,12 +137,18 @@ def test_a_spec_that_contradicts_its_mode_is_refused(
     assert said in finding.message
 
 
-def test_a_name_by_which_triton_would_tell_out_of_memory_is_refused(zoo: FleetFolder) -> None:
-    zoo.spec(name="zoo", base=ZOO.replace("archive: cats", "archive: HOTEL-ROOMS"))
-    lock(zoo, {"HOTEL-ROOMS": DIGESTS["cats"], "dogs": DIGESTS["dogs"]})
+@pytest.mark.parametrize(
+    ("archive", "word"),
+    [("HOTEL-ROOMS", "OOM"), ("MemoryErrors", "MemoryError"), ("a-OutOfMemory-b", "OutOfMemory")],
+)
+def test_a_name_by_which_triton_would_tell_out_of_memory_is_refused(
+    zoo: FleetFolder, archive: str, word: str
+) -> None:
+    zoo.spec(name="zoo", base=ZOO.replace("archive: cats", f"archive: {archive}"))
+    lock(zoo, {archive: DIGESTS["cats"], "dogs": DIGESTS["dogs"]})
     (finding,) = zoo.findings()
     assert (finding.code, finding.line) == ("FL214", 6)
-    assert "'HOTEL-ROOMS' holds 'OOM'" in finding.message
+    assert f"{archive!r} holds {word!r}" in finding.message
 
 
 def test_a_single_endpoint_has_no_live_set(folder: FleetFolder) -> None:
@@ -165,6 +173,8 @@ def write_models(zoo: FleetFolder, archive: str, **configs: str) -> None:
     for name, config in configs.items():
         zoo.write(f"repository/{archive}/{name}/config.pbtxt", config)
         (zoo.root / f"repository/{archive}/{name}/1").mkdir()
+        if config == PYTHON:
+            zoo.write(f"repository/{archive}/{name}/1/model.py", "x = 1\n")
 
 
 ENSEMBLE = 'platform: "ensemble"'
@@ -194,3 +204,44 @@ def test_an_archive_of_which_any_model_might_answer_is_not_locked(
     with pytest.raises(FindingsError, match=said) as refused:
         write_locks(open_project(zoo.root, "dev"))
     assert refused.value.findings[0].file == zoo.root / "repository/cats"
+
+
+@pytest.mark.parametrize(
+    ("config", "files", "missing"),
+    [
+        (PYTHON, ["1/model.txt"], "model.py"),
+        (PYTHON, ["1/model.py", "2/notes"], "model.py"),
+        (f'{PYTHON}\ndefault_model_filename: "main.py"', ["1/model.py"], "main.py"),
+        ("backend: 'python' # code to come", ["1/model.txt"], "model.py"),
+    ],
+)
+def test_a_python_model_without_its_code_is_not_locked(
+    zoo: FleetFolder, config: str, files: list[str], missing: str
+) -> None:
+    zoo.write("repository/cats/cats/config.pbtxt", config)
+    for file in files:
+        zoo.write(f"repository/cats/cats/{file}", "x = 1\n")
+    write_models(zoo, "dogs", dogs=PYTHON)
+    with pytest.raises(
+        FindingsError, match=f"FL410: model 'cats' is of the Python backend and has no {missing}"
+    ):
+        write_locks(open_project(zoo.root, "dev"))
+    zoo.write(f"repository/cats/cats/10/{missing}", "x = 1\n")
+    assert len(write_locks(open_project(zoo.root, "dev"))) == 1
+
+
+def test_with_a_version_policy_the_code_may_be_in_any_version(zoo: FleetFolder) -> None:
+    zoo.write(
+        "repository/cats/cats/config.pbtxt", f"{PYTHON} version_policy {{ specific {{ versions: 1 }} }}"
+    )
+    zoo.write("repository/cats/cats/1/model.py", "x = 1\n")
+    zoo.write("repository/cats/cats/2/notes", "x")
+    write_models(zoo, "dogs", dogs=PYTHON)
+    assert len(write_locks(open_project(zoo.root, "dev"))) == 1
+
+
+def test_a_comment_makes_no_python_model(zoo: FleetFolder) -> None:
+    zoo.write("repository/cats/cats/config.pbtxt", f'platform: "onnxruntime_onnx" # not {PYTHON}\n')
+    zoo.write("repository/cats/cats/1/model.onnx", "x")
+    write_models(zoo, "dogs", dogs=PYTHON)
+    assert len(write_locks(open_project(zoo.root, "dev"))) == 1

@@ -79,3 +79,53 @@ def test_a_repository_that_changed_since_the_lock_is_refused_and_nothing_is_left
     with pytest.raises(FindingsError, match="FL303: the repository is not what the lock of 'sentences' says"):
         publish(s3, endpoint, endpoint.archives[0], folder.root / "repository")
     assert "Contents" not in s3.list_objects_v2(Bucket=endpoint.place.bucket)
+
+
+LIVE = """\
+endpoint: sentences
+mode: multi-model
+archive_set: live
+triton: "25.04"
+instance: {type: ml.g5.xlarge}
+models:
+  - {archive: sentences, version: 1, repository: ../repository}
+"""
+
+
+@pytest.fixture
+def live(folder: FleetFolder, endpoint: ResolvedEndpoint) -> ResolvedEndpoint:
+    """The same archive in a live set."""
+    folder.spec(base=LIVE)
+    return folder.resolve()
+
+
+def test_a_version_of_a_live_set_that_is_published_already_is_left_alone(
+    folder: FleetFolder, s3: S3Client, live: ResolvedEndpoint
+) -> None:
+    assert publish(s3, live, live.archives[0], folder.root / "repository")
+    assert not publish(s3, live, live.archives[0], folder.root / "repository")
+
+
+def test_a_published_version_of_a_live_set_is_never_overwritten(
+    folder: FleetFolder, s3: S3Client, live: ResolvedEndpoint
+) -> None:
+    publish(s3, live, live.archives[0], folder.root / "repository")
+    key = {"Bucket": live.place.bucket, "Key": live.archives[0].key}
+    before = s3.get_object(**key)["Body"].read()  # type: ignore[arg-type]
+    folder.write("repository/embed/1/model.py", "x = 2\n")
+    write_locks(open_project(folder.root, "dev"))
+    changed = folder.resolve()
+    with pytest.raises(FindingsError, match="FL304: s3://.*/live/sentences-v1.tar.gz holds another content"):
+        publish(s3, changed, changed.archives[0], folder.root / "repository")
+    assert s3.get_object(**key)["Body"].read() == before  # type: ignore[arg-type]
+
+
+def test_what_was_put_into_the_store_by_hand_is_known_again_once_it_is_published(
+    folder: FleetFolder, s3: S3Client, endpoint: ResolvedEndpoint, live: ResolvedEndpoint
+) -> None:
+    publish(s3, endpoint, endpoint.archives[0], folder.root / "repository")
+    stored = f"archives/{live.archives[0].digest.removeprefix('sha256:')}.tar.gz"
+    body = s3.get_object(Bucket=live.place.bucket, Key=stored)["Body"].read()
+    s3.put_object(Bucket=live.place.bucket, Key=stored, Body=body)
+    assert publish(s3, live, live.archives[0], folder.root / "repository")
+    assert not publish(s3, live, live.archives[0], folder.root / "repository")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from fleet.local.containers import LackOfMemory, ModelRefusal, Refusal
-from fleet.local.multi_model.models import Model, State
+from fleet.local.multi_model.models import Model, Others, State
 from fleet.local.multi_model.residency import Residency
 
 
@@ -36,13 +36,15 @@ class Memory:
         self.loading = threading.Semaphore(0)
         self.failure: Exception | None = None
         self.tolerated = tolerated
+        self.huge = ""
 
     def run(self) -> Run:
         return self.present
 
-    def fetch(self, model: Model, in_use: Callable[[], set[str]], evict: Callable[[], bool]) -> None:
+    def fetch(self, model: Model, others: Others) -> None:
+        may_load = self.may_load
         self.loading.release()
-        self.may_load.wait(10)
+        may_load.wait(10)
         if self.failure:
             raise self.failure
 
@@ -55,11 +57,12 @@ class Memory:
     def fits(self, model: Model, loaded: Sequence[Model]) -> bool:
         return len(loaded) < self.room
 
-    def too_large(self, model: Model) -> ModelRefusal:
-        return LackOfMemory("too large")
+    def require_room(self, model: Model) -> None:
+        if model.target == self.huge:
+            raise LackOfMemory("too large")
 
     def unload(self, model: Model) -> None:
-        assert model.users == 0 or model.state is State.LOADING
+        assert model.users == 0 or model.state is State.LOADING or model.failure
         self.inside.remove(model.target)
 
 
@@ -195,6 +198,7 @@ def test_a_load_that_hangs_keeps_no_other_target_waiting(
     memory.may_load = threading.Event()
     memory.may_load.set()
     assert use(residency, "a") == "a"
+    assert not stuck.done()
     held.set()
     assert stuck.result(10) == "stuck"
 
@@ -210,12 +214,13 @@ def test_targets_without_room_beside_each_other_take_turns(
     residency.close()
 
 
-def test_a_model_too_large_for_all_memory_is_refused_and_unloaded(memory: Memory) -> None:
-    memory.room = 0
+def test_a_model_too_large_for_all_memory_is_refused_and_sends_no_other_away(memory: Memory) -> None:
     residency = Residency(memory, lambda _measure, _value: None)
+    use(residency, "b")
+    memory.huge = "a"
     with pytest.raises(LackOfMemory):
         use(residency, "a")
-    assert (memory.inside, residency.loaded()) == ([], [])
+    assert (memory.inside, [model.target for model in residency.loaded()]) == (["b"], ["b"])
     residency.close()
 
 
@@ -227,3 +232,30 @@ def test_a_target_that_is_forgotten_is_loaded_anew(residency: Residency, memory:
     assert (forgotten, memory.loads) == (["a"], ["a", "a"])
     residency.forget("unknown", lambda: forgotten.append("unknown"))
     assert forgotten == ["a", "unknown"]
+
+
+def test_of_many_who_lack_memory_at_one_time_one_eviction_is_for_all(
+    residency: Residency, memory: Memory, others: ThreadPoolExecutor
+) -> None:
+    memory.room = 8
+    for target in "abcdefgh":
+        use(residency, target)
+    at_once = threading.Barrier(8)
+
+    def make_room() -> bool:
+        at_once.wait(10)
+        return residency.make_room("a", 10.0)
+
+    assert all(each.result(10) for each in [others.submit(make_room) for _ in range(8)])
+    assert len(residency.evictions) < 8
+    assert "a" in memory.inside
+
+
+def test_the_end_leaves_nobody_waiting_for_room(memory: Memory, others: ThreadPoolExecutor) -> None:
+    residency = Residency(memory, lambda _measure, _value: None)
+    use(residency, "a")
+    with residency.using("a", 10.0):
+        waiting = [others.submit(residency.make_room, "b", 10.0) for _ in range(3)]
+        residency.close()
+        assert all(each.result(10) in (True, False) for each in waiting)
+    assert residency.make_room("b", 10.0) is False

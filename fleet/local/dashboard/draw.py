@@ -11,11 +11,10 @@ from fleet.local.dashboard.body import read_body
 from fleet.local.dashboard.deployed import find_dashboard
 from fleet.local.dashboard.lines import fetch_lines
 from fleet.local.state import Supervisor
-from fleet.spec.environment import LOCAL
 
 
-def draw_dashboard(supervisor: Supervisor, endpoint: str, hours: float) -> str:
-    """The endpoint's deployed dashboard over the last hours, as one HTML page that needs nothing else.
+def draw_dashboard(supervisor: Supervisor, endpoint: str, stack: str, hours: float) -> str:
+    """The dashboard that a stack has deployed, over the last hours, as one HTML page that needs nothing else.
 
     Raises:
         CannotRunError: the endpoint is not deployed, its dashboard holds what is not drawn here, or the
@@ -28,7 +27,7 @@ def draw_dashboard(supervisor: Supervisor, endpoint: str, hours: float) -> str:
     session = local_session(supervisor.region)
     cloudwatch = session.client("cloudwatch", endpoint_url=supervisor.url)
     cloudformation = session.client("cloudformation", endpoint_url=supervisor.url)
-    deployed = find_dashboard(cloudformation, cloudwatch, f"triton-fleet-{LOCAL}-{endpoint}")
+    deployed = find_dashboard(cloudformation, cloudwatch, stack)
     end = datetime.now(UTC)
     start = end - timedelta(hours=hours)
     page = Page(

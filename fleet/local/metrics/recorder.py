@@ -75,9 +75,9 @@ class Recorder:
             self._put_back(portion for call in waiting for portion in call)
             raise
 
-    def _put_back(self, portions: Iterable[Portion]) -> None:
+    def _put_back(self, unsent: Iterable[Portion]) -> None:
         with self._lock:
-            for moment, counts in portions:
+            for moment, counts in unsent:
                 self._collected[moment].update(counts)
             kept, lost = 0, 0
             for moment in sorted(self._collected, key=lambda moment: moment.second, reverse=True):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fleet.local.containers import TARGET_MODEL, Record, Refusal, Route
-from fleet.local.multi_model.disk import ModelDisk
+from fleet.local.multi_model.disk import NOT_THERE, ModelDisk
 from fleet.local.multi_model.loading import TritonModels
 from fleet.local.multi_model.residency import Residency
 from fleet.local.multi_model.target import check_target, folder_name
@@ -42,11 +42,12 @@ class MultiModel:
         self._residency = Residency(models, record)
 
     @contextmanager
-    def route(self, target: str | None, seconds: float) -> Iterator[Route]:
+    def route(self, target: str | None, seconds: float, *, again: bool = False) -> Iterator[Route]:
         """The route to a loaded target model; see Container."""
-        target = check_target(target)
+        target, end = check_target(target), time.monotonic() + seconds
         self._require_archive(target)
-        with self._residency.using(target, seconds) as model:
+        with self._residency.using(target, end - time.monotonic(), again=again) as model:
+            self._disk.touch(target)
             path = f"/models/{folder_name(f'{self._prefix}{target}')}/invoke"
             yield Route(port=model.run.port, path=path, headers={TARGET_MODEL: target})
 
@@ -57,7 +58,6 @@ class MultiModel:
     def close(self) -> None:
         """Let nobody wait any more; call it when Triton has been stopped."""
         self._residency.close()
-        shutil.rmtree(self._disk.root, ignore_errors=True)
 
     @property
     def gauges(self) -> dict[str, float]:
@@ -86,6 +86,7 @@ class MultiModel:
     def _require_archive(self, target: str) -> None:
         try:
             self._disk.content(target)
-        except Refusal:
-            self._residency.forget(target, lambda: self._disk.drop(target))
+        except Refusal as refusal:
+            if refusal.status == NOT_THERE:
+                self._residency.forget(target, lambda: self._disk.drop(target))
             raise

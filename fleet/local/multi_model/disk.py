@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.local.containers import LackOfMemory, Record, Refusal
 from fleet.local.hosting import HostingError
-from fleet.local.model_data import download, unpack
+from fleet.local.model_data import TooLargeError, download, unpack
 from fleet.local.multi_model.archive import check_archive
+from fleet.local.multi_model.models import Others
 from fleet.local.multi_model.target import folder_name
 from fleet.local.sizes import shown
 from fleet.local.triton.staging import Rewrite, stage
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
+
+
+NOT_THERE = 400
+"""SageMaker's status for an archive that is not in S3."""
 
 
 @dataclass
@@ -72,6 +78,10 @@ class ModelDisk:
         key = f"{self._prefix}{target}"
         try:
             return self._s3.head_object(Bucket=self._bucket, Key=key)["ETag"]
+        except BotoCoreError as error:
+            raise Refusal(
+                503, "ServiceUnavailable", f"S3 does not say whether {key} is there: {error}"
+            ) from error
         except ClientError as error:
             if error.response["ResponseMetadata"]["HTTPStatusCode"] != 404:
                 raise
@@ -80,15 +90,10 @@ class ModelDisk:
                 " is an object located at the URL and that the role passed to CreateModel has permissions to"
                 " download the model."
             )
-            raise Refusal(400, "ValidationError", said) from error
+            raise Refusal(NOT_THERE, "ValidationError", said) from error
 
-    def fetch(self, target: str, in_use: Callable[[], Collection[str]], evict: Callable[[], bool]) -> None:
+    def fetch(self, target: str, others: Others) -> None:
         """Have a target's archive on disk, downloaded if it is not there or has changed.
-
-        Args:
-            target: The target model.
-            in_use: The targets of which Triton may read the files: they stay.
-            evict: Unloads a loaded model, which leaves `in_use`; whether there was one.
 
         Raises:
             Refusal: the archive cannot be downloaded or unpacked, or leaves its main model to chance.
@@ -99,13 +104,18 @@ class ModelDisk:
             there = self._held.get(target)
         if there is None or there.content != content:
             self.drop(target)
-            self._keep(target, self._fetched(target, content, in_use, evict), in_use, evict)
-        self.unpacked(target).used = next(self._uses)
+            self._keep(target, self._fetched(target, content, others), others)
 
     def unpacked(self, target: str) -> Unpacked:
         """What was fetched."""
         with self._lock:
             return self._held[target]
+
+    def touch(self, target: str) -> None:
+        """Note that a target is used."""
+        with self._lock:
+            if target in self._held:
+                self._held[target].used = next(self._uses)
 
     def sizes(self) -> dict[str, int]:
         """Bytes on disk by target."""
@@ -125,35 +135,24 @@ class ModelDisk:
         if unpacked is not None:
             shutil.rmtree(unpacked.folder.parent, ignore_errors=True)
 
-    def _fetched(
-        self, target: str, content: str, in_use: Callable[[], Collection[str]], evict: Callable[[], bool]
-    ) -> Unpacked:
+    def _fetched(self, target: str, content: str, others: Others) -> Unpacked:
         while True:
             try:
                 return self._unpack(target, content)
             except OSError as error:
-                if error.errno != errno.ENOSPC:
+                if not _is_full(error):
                     raise
             with self._room:
-                if not self._delete_one(in_use, evict):
-                    said = f"No space left on device to unpack {target}"
-                    raise LackOfMemory(json.dumps({"error": said}))
+                if not self._delete_one(others):
+                    raise _lack(f"No space left on device to unpack {target}")
 
-    def _keep(
-        self,
-        target: str,
-        unpacked: Unpacked,
-        in_use: Callable[[], Collection[str]],
-        evict: Callable[[], bool],
-    ) -> None:
+    def _keep(self, target: str, unpacked: Unpacked, others: Others) -> None:
         limit = self._limit()
         with self._room:
             while limit is not None and unpacked.size + sum(self.sizes().values()) > limit:
-                if not self._delete_one(in_use, evict):
+                if unpacked.size > limit or not self._delete_one(others):
                     shutil.rmtree(unpacked.folder.parent, ignore_errors=True)
-                    takes = f"{target} takes {shown(unpacked.size)} of disk"
-                    allowed = f"`local.model_disk` in environments/local.yaml is {shown(limit)}"
-                    raise LackOfMemory(json.dumps({"error": f"{takes}; {allowed}"}))
+                    raise _too_large(f"{target} takes {shown(unpacked.size)} of disk", limit)
             with self._lock:
                 self._held[target] = unpacked
 
@@ -167,8 +166,12 @@ class ModelDisk:
                 start = time.monotonic()
                 download(self._s3, url, archive)
                 self._record("model_downloading_time", (time.monotonic() - start) * 1e6)
-                unpack(archive, unpacked, url)
+                unpack(archive, unpacked, url, most=self._limit())
                 check_archive(unpacked, target)
+            except TooLargeError as error:
+                raise _too_large(
+                    f"{target} takes at least {shown(error.size)} of disk", error.most
+                ) from error
             except HostingError as error:
                 raise Refusal(400, "ValidationError", str(error)) from error
             archive.unlink()
@@ -189,13 +192,29 @@ class ModelDisk:
             used=next(self._uses),
         )
 
-    def _delete_one(self, in_use: Callable[[], Collection[str]], evict: Callable[[], bool]) -> bool:
+    def _delete_one(self, others: Others) -> bool:
+        """Delete the least recently used archive that Triton does not need, or wait until there is one."""
         while True:
-            keep = in_use()
+            in_use = others.in_use()
             with self._lock:
-                idle = {target: held for target, held in self._held.items() if target not in keep}
+                idle = {target: held for target, held in self._held.items() if target not in in_use}
+                needed = self._held.keys() - idle.keys()
             if idle:
                 self.drop(min(idle, key=lambda target: idle[target].used))
                 return True
-            if not evict():
+            # Those that are loaded may leave; those that are on their way in or out are waited for.
+            if not (others.evict() or (needed and others.wait_for(needed))):
                 return False
+
+
+def _is_full(error: OSError) -> bool:
+    """Whether a disk is full; copying a whole folder tells it only in words."""
+    return error.errno == errno.ENOSPC or os.strerror(errno.ENOSPC) in str(error)
+
+
+def _too_large(takes: str, limit: int) -> LackOfMemory:
+    return _lack(f"{takes}; `local.model_disk` in environments/local.yaml is {shown(limit)}")
+
+
+def _lack(said: str) -> LackOfMemory:
+    return LackOfMemory(json.dumps({"error": said}))

@@ -10,7 +10,7 @@ from typing import cast
 from fleet.local.containers import RESTARTING, LackOfMemory, ModelRefusal, Record
 from fleet.local.multi_model.disk import ModelDisk, Unpacked
 from fleet.local.multi_model.memory import memory_by_folder
-from fleet.local.multi_model.models import Model, Run
+from fleet.local.multi_model.models import Model, Others, Run
 from fleet.local.multi_model.models_api import Answer, ModelsApi
 from fleet.local.multi_model.target import folder_name
 from fleet.local.sizes import shown
@@ -45,14 +45,14 @@ class TritonModels:
             raise ModelRefusal(0, RESTARTING)
         return server
 
-    def fetch(self, model: Model, in_use: Callable[[], set[str]], evict: Callable[[], bool]) -> None:
+    def fetch(self, model: Model, others: Others) -> None:
         """Have the archive unpacked on disk.
 
         Raises:
             Refusal: it cannot be had.
             LackOfMemory: the disk is too small for it.
         """
-        self._disk.fetch(model.target, in_use, evict)
+        self._disk.fetch(model.target, others)
 
     def load(self, model: Model) -> None:
         """Load it from disk.
@@ -63,27 +63,37 @@ class TritonModels:
         """
         unpacked, server, start = self._disk.unpacked(model.target), _server(model), time.monotonic()
         log_end = server.log_end()
-        answer = ModelsApi(server.port).load(unpacked.name, model.target, unpacked.folder)
+        answer = ModelsApi(server).load(unpacked.name, model.target, unpacked.folder)
         if answer.status != 200:
             reason = server.reason(unpacked.folder, log_end)
-            said = _said(answer, model, unpacked, reason)
+            said = _said(answer, unpacked, reason)
             lacking = answer.status == LackOfMemory.STATUS
             raise LackOfMemory(said) if lacking else ModelRefusal(answer.status, said)
         self._record("model_loading_time", (time.monotonic() - start) * 1e6)
 
+    def require_room(self, model: Model) -> None:
+        """See that a model that has just been loaded fits without any other.
+
+        Raises:
+            LackOfMemory: it passes the limit by itself.
+        """
+        self._measure([model])
+        limit = self._memory_limit()
+        if limit is not None and model.memory > limit:
+            takes = f"{model.target} takes {shown(model.memory)} of memory"
+            allowed = f"`local.model_memory` in environments/local.yaml is {shown(limit)}"
+            raise LackOfMemory(json.dumps({"error": f"{takes}; {allowed}"}))
+
     def fits(self, model: Model, loaded: Sequence[Model]) -> bool:
-        """Whether the models' processes stay below the limit; what each takes is noted."""
-        taken = memory_by_folder(_server(model).process.pid, self._disk.root)
-        for each in (model, *loaded):
-            each.memory = taken[self._name(each)]
+        """Whether all of them stay below the limit; what each takes is noted."""
+        self._measure([model, *loaded])
         limit = self._memory_limit()
         return limit is None or sum(each.memory for each in (model, *loaded)) <= limit
 
-    def too_large(self, model: Model) -> ModelRefusal:
-        """What it takes, and what the limit is."""
-        takes = f"{model.target} takes {shown(model.memory)} of memory"
-        limit = f"`local.model_memory` in environments/local.yaml is {shown(self._memory_limit() or 0)}"
-        return LackOfMemory(json.dumps({"error": f"{takes}; {limit}"}))
+    def _measure(self, models: Sequence[Model]) -> None:
+        taken = memory_by_folder(_server(models[0]).process.pid, self._disk.root)
+        for each in models:
+            each.memory = taken[self._name(each)]
 
     def unload(self, model: Model) -> None:
         """Unload a model; returns when Triton has freed it.
@@ -92,7 +102,7 @@ class TritonModels:
             ModelRefusal: Triton gave no answer.
         """
         start = time.monotonic()
-        ModelsApi(model.run.port).unload(self._name(model), model.target)
+        ModelsApi(_server(model)).unload(self._name(model), model.target)
         self._record("model_unloading_time", (time.monotonic() - start) * 1e6)
 
     def _name(self, model: Model) -> str:
@@ -103,18 +113,13 @@ def _server(model: Model) -> TritonServer:
     return cast(TritonServer, model.run)
 
 
-def _said(answer: Answer, model: Model, unpacked: Unpacked, reason: str) -> str:
+def _said(answer: Answer, unpacked: Unpacked, reason: str) -> str:
     """Triton's answer with the path that the container would have, and what only its log says."""
     said = answer.said.replace(str(unpacked.folder.parent.parent), IN_THE_CONTAINER)
-    notes = []
-    if "failed to poll" in said and reason:
-        notes.append(reason)
-    if model.target.split() != [model.target]:
-        notes.append("a target's name with white space does not work with Triton's Python backend")
-    if not notes:
+    if "failed to poll" not in said or not reason:
         return said
     try:
         error = json.loads(said)["error"]
     except (ValueError, KeyError, TypeError):
         error = said
-    return json.dumps({"error": "; ".join([str(error).rstrip("\n;"), *notes])})
+    return json.dumps({"error": f"{error}; {reason}"})

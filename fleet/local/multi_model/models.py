@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
-
-from fleet.local.containers import ModelRefusal
 
 
 class State(StrEnum):
@@ -37,6 +35,19 @@ class Model:
     failure: Exception | None = None
 
 
+class Others(Protocol):
+    """The models beside the one that is being loaded."""
+
+    def in_use(self) -> set[str]:
+        """The targets of which Triton may read the files."""
+
+    def evict(self) -> bool:
+        """Unload the least recently used, which leaves `in_use`; whether there was one."""
+
+    def wait_for(self, targets: Collection[str]) -> bool:
+        """Wait until one of the targets is loaded or gone; False where all of them are loaded."""
+
+
 class Models(Protocol):
     """What really loads and unloads."""
 
@@ -47,8 +58,8 @@ class Models(Protocol):
             ModelRefusal: it is being restarted.
         """
 
-    def fetch(self, model: Model, in_use: Callable[[], set[str]], evict: Callable[[], bool]) -> None:
-        """Bring the archive to this machine; `evict` unloads a model, which is not `in_use` any more.
+    def fetch(self, model: Model, others: Others) -> None:
+        """Bring the archive to this machine, sending others away for it.
 
         Raises:
             Refusal, ModelRefusal: it cannot be had.
@@ -65,8 +76,12 @@ class Models(Protocol):
     def fits(self, model: Model, loaded: Sequence[Model]) -> bool:
         """Whether a model that has just been loaded may stay beside those that were loaded before."""
 
-    def too_large(self, model: Model) -> ModelRefusal:
-        """What is said of a model that does not fit even alone."""
+    def require_room(self, model: Model) -> None:
+        """See that a model that has just been loaded would fit alone.
+
+        Raises:
+            LackOfMemory: it does not.
+        """
 
     def unload(self, model: Model) -> None:
         """Unload a model.

@@ -7,6 +7,7 @@ nothing and hang for 350 s (tried with 24.10).
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +15,13 @@ import urllib3
 
 from fleet.local.containers import TARGET_MODEL, ModelRefusal
 from fleet.local.triton.container import LOOPBACK
+from fleet.local.triton.server import TritonServer
+
+log = logging.getLogger("fleet.local")
 
 ALREADY_LOADED = 409
-_SECONDS = 360.0
-"""Triton itself gives up an unload after 350 s."""
+SECONDS_TO_LOAD, SECONDS_TO_UNLOAD = 120.0, 60.0
+"""As long as a single model may take to start here; and as long as the longest call that it waits for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,11 +33,16 @@ class Answer:
 
 
 class ModelsApi:
-    """Loads and unloads models of one run of Triton."""
+    """Loads and unloads models of one run of Triton; a run that gives no answer in time is ended.
 
-    def __init__(self, port: int) -> None:
-        self._url = f"http://{LOOPBACK}:{port}/models"
-        self._pool = urllib3.PoolManager(retries=False, timeout=urllib3.Timeout(connect=2.0, read=_SECONDS))
+    Whatever it was doing would go on, and nothing could be told of the model any more; its supervisor starts
+    another run, which has no models.
+    """
+
+    def __init__(self, server: TritonServer) -> None:
+        self._server = server
+        self._url = f"http://{LOOPBACK}:{server.port}/models"
+        self._pool = urllib3.PoolManager(retries=False)
 
     def load(self, name: str, target: str, folder: Path) -> Answer:
         """POST /models: register the unpacked archive, and load the target model from it.
@@ -42,28 +51,34 @@ class ModelsApi:
             ModelRefusal: Triton gave no answer.
         """
         body = json.dumps({"model_name": name, "url": str(folder)}).encode()
-        answer = self._ask("POST", self._url, target, body)
+        answer = self._ask("POST", self._url, target, SECONDS_TO_LOAD, body)
         if answer.status != ALREADY_LOADED:
             return answer
-        # An earlier call was given up before Triton had answered it.
         self.unload(name, target)
-        return self._ask("POST", self._url, target, body)
+        return self._ask("POST", self._url, target, SECONDS_TO_LOAD, body)
 
-    def unload(self, name: str, target: str) -> Answer:
+    def unload(self, name: str, target: str) -> None:
         """DELETE /models/NAME: returns when the model is gone.
 
         Raises:
             ModelRefusal: Triton gave no answer.
         """
-        return self._ask("DELETE", f"{self._url}/{name}", target)
+        answer = self._ask("DELETE", f"{self._url}/{name}", target, SECONDS_TO_UNLOAD)
+        if answer.status != 200:
+            log.warning("unloading %s: Triton answered %d %s", target, answer.status, answer.said)
 
-    def _ask(self, method: str, url: str, target: str, body: bytes | None = None) -> Answer:
+    def _ask(self, method: str, url: str, target: str, seconds: float, body: bytes | None = None) -> Answer:
         headers = {TARGET_MODEL: target, "Content-Type": "application/json"}
+        timeout = urllib3.Timeout(connect=2.0, read=seconds)
+        doing = "loaded" if method == "POST" else "unloaded"
         try:
-            answer = self._pool.request(method, url, body=body, headers=headers)
+            answer = self._pool.request(method, url, body=body, headers=headers, timeout=timeout)
+        except urllib3.exceptions.ReadTimeoutError as error:
+            self._server.stop(grace=0.0)
+            said = (
+                f"The container gave no answer for {seconds:g} s while {target} was {doing}; it is restarted."
+            )
+            raise ModelRefusal(0, said) from error
         except urllib3.exceptions.HTTPError as error:
-            doing = "loaded" if method == "POST" else "unloaded"
-            late = isinstance(error, urllib3.exceptions.ReadTimeoutError)
-            what = f"gave no answer for {_SECONDS:g} s" if late else "ended"
-            raise ModelRefusal(0, f"The container {what} while {target} was {doing}.") from error
+            raise ModelRefusal(0, f"The container ended while {target} was {doing}.") from error
         return Answer(status=answer.status, said=answer.data.decode("utf-8", "replace"))

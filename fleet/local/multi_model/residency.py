@@ -6,10 +6,10 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from functools import partial
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import count
 
 from fleet.local.containers import LackOfMemory, ModelRefusal, Record, Refusal
@@ -36,6 +36,7 @@ class Residency:
         self._changed = threading.Condition()
         self._loads = Gate()
         self._evictions = threading.Lock()
+        self._evicted = 0
         self._workers = ThreadPoolExecutor(_LOADS, thread_name_prefix="models")
         self._uses = count()
         self._closed = False
@@ -43,24 +44,33 @@ class Residency:
         """The targets that had to leave, the latest last."""
 
     @contextmanager
-    def using(self, target: str, seconds: float) -> Iterator[Model]:
-        """A loaded model, which stays loaded meanwhile.
+    def using(self, target: str, seconds: float, *, again: bool = False) -> Iterator[Model]:
+        """A loaded model, which stays loaded meanwhile; `again` for a call that is counted already.
 
         Raises:
             Refusal: it is not ready within `seconds`; it goes on being loaded.
             ModelRefusal: it cannot be loaded, or Triton is being restarted.
         """
-        model = self._enter(target, seconds)
+        model = self._enter(target, seconds, counted=again)
         try:
             yield model
         finally:
             self._leave(model)
 
     def make_room(self, target: str, seconds: float) -> bool:
-        """Evict the least recently used model but the target; whether one has left within `seconds`."""
-        with suppress(TimeoutError, RuntimeError):  # another eviction takes its time, or this is closed
-            return self._workers.submit(self._evict, target).result(seconds)
-        return False
+        """Evict the least recently used model but the target; whether one has left within `seconds`.
+
+        Of several who ask at one time, one eviction is for all.
+        """
+        try:
+            evicting = self._workers.submit(self.evict_for, target, self._evicted)
+        except RuntimeError:  # closed
+            return False
+        try:
+            return evicting.result(seconds)
+        except (TimeoutError, CancelledError):
+            evicting.cancel()
+            return False
 
     def forget(self, target: str, then: Callable[[], None]) -> None:
         """Unload a model for good and do something `then`; return at once.
@@ -69,12 +79,11 @@ class Residency:
         """
         with self._changed:
             model = self._known(target)
-            if model is not None:
-                if model.state is State.LOADED and not self._closed:
-                    model.state = State.UNLOADING
-                    self._workers.submit(self._unload, model, then)
-                return
-        then()
+            if model is None:
+                then()  # nobody begins a load meanwhile
+            elif model.state is State.LOADED and not self._closed:
+                model.state = State.UNLOADING
+                self._workers.submit(self._unload, model, then)
 
     def loaded(self) -> list[Model]:
         """The models that may be used."""
@@ -90,12 +99,13 @@ class Residency:
             self._changed.notify_all()
         self._workers.shutdown(cancel_futures=True)
 
-    def _enter(self, target: str, seconds: float) -> Model:
+    def _enter(self, target: str, seconds: float, *, counted: bool) -> Model:
         start = time.monotonic()
         with self._changed:
             model = self._known(target)
             hit = model is not None and model.state is State.LOADED
-            self._record("model_cache_hit", float(hit))
+            if not counted:
+                self._record("model_cache_hit", float(hit))
             while model is None or model.state is State.UNLOADING:
                 if model is None:
                     model = self._begin(target)
@@ -151,7 +161,7 @@ class Residency:
 
     def _load(self, model: Model) -> None:
         try:
-            self._models.fetch(model, self._in_use, partial(self._evict, model.target))
+            self._models.fetch(model, _Others(self, model.target))
             with self._loads.together():
                 loaded = self._has_loaded(model)
                 if loaded:
@@ -179,7 +189,7 @@ class Residency:
 
     def _load_in_room_made(self, model: Model) -> None:
         while True:
-            evicted = self._evict(model.target)
+            evicted = self.evict_for(model.target)
             try:
                 return self._models.load(model)
             except LackOfMemory:
@@ -188,21 +198,40 @@ class Residency:
 
     def _settle(self, model: Model) -> None:
         with self._evictions:
-            if not self._models.fits(model, []):
+            try:
+                self._models.require_room(model)
+            except LackOfMemory:
                 self._models.unload(model)
-                raise self._models.too_large(model)
+                raise
             while not self._models.fits(model, self.loaded()) and self._evict_one(model.target):
                 pass
             with self._changed:
                 model.state, model.used = State.LOADED, next(self._uses)
                 self._changed.notify_all()
 
-    def _in_use(self) -> set[str]:
+    def in_use(self) -> set[str]:
+        """The targets of which Triton may read the files."""
         with self._changed:
-            return set(self._held)
+            return {target for target in list(self._held) if self._known(target)}
 
-    def _evict(self, wanted: str) -> bool:
+    def wait_for(self, targets: Collection[str]) -> bool:
+        """Wait until one of the targets is loaded or gone; False where all of them are loaded."""
+        with self._changed:
+            known = [self._known(target) for target in targets]
+            if self._closed or all(model is not None and model.state is State.LOADED for model in known):
+                return False
+            if None not in known:
+                self._changed.wait()
+            return True
+
+    def evict_for(self, wanted: str, since: int | None = None) -> bool:
+        """Evict the least recently used model but the one that is wanted; whether there was one.
+
+        Nothing is evicted where another eviction has been made `since` so many.
+        """
         with self._evictions:
+            if since is not None and self._evicted != since:
+                return True
             return self._evict_one(wanted)
 
     def _evict_one(self, wanted: str) -> bool:
@@ -214,6 +243,7 @@ class Residency:
             victim.state = State.UNLOADING
         self.evictions.append(victim.target)
         self._unload(victim)
+        self._evicted += 1
         return True
 
     def _unload(self, model: Model, then: Callable[[], None] = lambda: None) -> None:
@@ -228,6 +258,23 @@ class Residency:
             with self._changed:
                 del self._held[model.target]
                 self._changed.notify_all()
+
+
+@dataclass(frozen=True)
+class _Others:
+    """The models beside one."""
+
+    residency: Residency
+    target: str
+
+    def in_use(self) -> set[str]:
+        return self.residency.in_use()
+
+    def evict(self) -> bool:
+        return self.residency.evict_for(self.target)
+
+    def wait_for(self, targets: Collection[str]) -> bool:
+        return self.residency.wait_for(targets)
 
 
 def _stopped() -> ModelRefusal:

@@ -1,0 +1,41 @@
+"""One invocation, counted as SageMaker's metrics count it."""
+
+from __future__ import annotations
+
+import time
+from itertools import count as numbers
+
+import pytest
+
+from fleet.local.counted import counted
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """Values by measure; each look at the clock is one second after the last."""
+    ticks = numbers()
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(ticks)))
+    return {}
+
+
+def test_the_overhead_is_the_time_without_the_models(recorded: dict[str, float]) -> None:
+    with counted(recorded.__setitem__) as count:
+        with count.model():
+            pass
+        with count.model():
+            pass
+    assert recorded["model_latency"] == 2e6
+    assert recorded["overhead_latency"] == 3e6
+
+
+def test_a_call_that_never_reached_the_model_has_no_latency(recorded: dict[str, float]) -> None:
+    with counted(recorded.__setitem__) as count:
+        count.status = 400
+    assert "model_latency" not in recorded
+    assert (recorded["errors_4xx"], recorded["model_errors"]) == (1.0, 0.0)
+
+
+def test_a_defect_counts_as_an_error_of_the_server(recorded: dict[str, float]) -> None:
+    with pytest.raises(RuntimeError), counted(recorded.__setitem__):
+        raise RuntimeError("defect")
+    assert (recorded["invocations"], recorded["errors_5xx"]) == (1.0, 1.0)
