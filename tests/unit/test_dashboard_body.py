@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from embedded_cloudwatch import NOW, embedded_cloudwatch, forget
+from embedded_cloudwatch import NOW, forget
 from fleet.findings import CannotRunError
 from fleet.local.dashboard.body import Box, Graph, read_body
 from fleet.local.dashboard.lines import Line, fetch_lines
@@ -30,12 +29,6 @@ def widget(*metrics: Any, **changed: Any) -> dict[str, Any]:
 
 def read(*widgets: dict[str, Any]) -> list[Graph]:
     return read_body(json.dumps({"start": "-PT3H", "widgets": widgets}))
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[CloudWatchClient]:
-    with embedded_cloudwatch() as cloudwatch:
-        yield cloudwatch
 
 
 @pytest.fixture

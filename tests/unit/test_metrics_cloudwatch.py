@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from botocore.exceptions import ClientError
 
-from embedded_cloudwatch import NOW, embedded_cloudwatch, forget, values
+from embedded_cloudwatch import NOW, values
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
@@ -17,18 +16,6 @@ if TYPE_CHECKING:
 MINUTE = timedelta(minutes=1)
 START, END = NOW - 10 * MINUTE, NOW + 10 * MINUTE
 TWO = {"EndpointName": "sentences", "VariantName": "AllTraffic"}
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[CloudWatchClient]:
-    with embedded_cloudwatch() as cloudwatch:
-        yield cloudwatch
-
-
-@pytest.fixture
-def cloudwatch(running: CloudWatchClient) -> CloudWatchClient:
-    forget()
-    return running
 
 
 def put(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
-from embedded_cloudwatch import NOW, embedded_cloudwatch, forget, values
+from embedded_cloudwatch import NOW, values
 from fleet.local.metrics import publisher as module
 from fleet.local.metrics.publisher import Gauge, Publisher
 from fleet.local.metrics.recorder import Recorder
@@ -22,18 +21,6 @@ if TYPE_CHECKING:
 ENDPOINTS = "/aws/sagemaker/Endpoints"
 DIMENSIONS = {"EndpointName": "sentences", "VariantName": "AllTraffic"}
 MINUTE = timedelta(minutes=1)
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[CloudWatchClient]:
-    with embedded_cloudwatch() as cloudwatch:
-        yield cloudwatch
-
-
-@pytest.fixture
-def cloudwatch(running: CloudWatchClient) -> CloudWatchClient:
-    forget()
-    return running
 
 
 class Fleet:

@@ -11,7 +11,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import EndpointConnectionError
 
-from embedded_cloudwatch import NOW, REGION, embedded_cloudwatch, forget, values
+from embedded_cloudwatch import NOW, REGION, values
 from fleet.local.access import local_session
 from fleet.local.metrics import recorder as module
 from fleet.local.metrics.recorder import Recorder
@@ -31,18 +31,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[CloudWatchClient]:
-    with embedded_cloudwatch() as cloudwatch:
-        yield cloudwatch
-
-
-@pytest.fixture
-def cloudwatch(running: CloudWatchClient) -> CloudWatchClient:
-    forget()
-    return running
 
 
 @pytest.fixture

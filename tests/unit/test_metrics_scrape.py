@@ -10,7 +10,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import EndpointConnectionError
 
-from embedded_cloudwatch import REGION, embedded_cloudwatch, forget, values
+from embedded_cloudwatch import REGION, values
 from fleet.local.access import local_session
 from fleet.local.metrics.scrape import TritonScraper, TritonSource
 from metrics_server import NAMESPACE, MetricsServer, counter, metrics_server
@@ -19,18 +19,6 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
 
 EMBED = {"model": "embed", "version": "1"}
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[CloudWatchClient]:
-    with embedded_cloudwatch() as cloudwatch:
-        yield cloudwatch
-
-
-@pytest.fixture
-def cloudwatch(running: CloudWatchClient) -> CloudWatchClient:
-    forget()
-    return running
 
 
 @pytest.fixture
