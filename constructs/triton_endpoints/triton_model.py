@@ -6,7 +6,7 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from fleet.resolve.endpoint import ResolvedEndpoint
-from fleet.spec.endpoint import Mode
+from fleet.spec.endpoint import Compression, Mode
 from triton_endpoints.endpoint_role import EndpointRole
 from triton_endpoints.raw_properties import lay_over
 
@@ -18,6 +18,7 @@ class TritonModel(Construct):
 
     def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, role: EndpointRole) -> None:
         super().__init__(scope, id)
+        as_files = endpoint.compression is Compression.NONE
         self.model = sagemaker.CfnModel(
             self,
             "Resource",
@@ -25,9 +26,18 @@ class TritonModel(Construct):
             primary_container=sagemaker.CfnModel.ContainerDefinitionProperty(
                 image=endpoint.image.uri,
                 mode=MODES[endpoint.mode],
-                model_data_url=endpoint.model_data_url,
+                model_data_url=None if as_files else endpoint.model_data_url,
+                model_data_source=_files(endpoint.model_data_url) if as_files else None,
                 environment=dict(endpoint.variables),
             ),
         )
         self.model.node.add_dependency(role.policy)
         lay_over(self.model, endpoint.cloudformation.get("Model", {}))
+
+
+def _files(prefix: str) -> sagemaker.CfnModel.ModelDataSourceProperty:
+    return sagemaker.CfnModel.ModelDataSourceProperty(
+        s3_data_source=sagemaker.CfnModel.S3DataSourceProperty(
+            compression_type="None", s3_data_type="S3Prefix", s3_uri=prefix
+        )
+    )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 import tempfile
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from fleet.artifacts.archive import DigestWriter, write_tar
+from fleet.artifacts.archive import DigestWriter
+from fleet.artifacts.sources.source import ArchiveSource
 from fleet.findings import Finding, FindingsError
 from fleet.resolve.endpoint import Artifact, ResolvedEndpoint
 
@@ -23,7 +23,7 @@ COMPRESSION = 1
 """Weights hardly shrink: higher levels cost seconds and save nothing."""
 
 
-def publish(s3: S3Client, endpoint: ResolvedEndpoint, artifact: Artifact, repository: Path) -> bool:
+def publish(s3: S3Client, endpoint: ResolvedEndpoint, artifact: Artifact, source: ArchiveSource) -> bool:
     """Upload one of the endpoint's archives if it is lacking; whether anything had to be uploaded or copied.
 
     Raises:
@@ -41,25 +41,27 @@ def publish(s3: S3Client, endpoint: ResolvedEndpoint, artifact: Artifact, reposi
         hint = f"raise the `version` of archive {artifact.archive!r}"
         raise FindingsError([Finding(code="FL304", message=message, hint=hint)])
     if _digest_of(s3, bucket, stored) is None:
-        _upload(s3, endpoint, artifact, repository, stored)
+        _upload(s3, endpoint, artifact, source, stored)
     # What lies in the store may have been put there by hand, without metadata that the copy would keep.
     metadata = {**_metadata(artifact), "MetadataDirective": "REPLACE"}
     s3.copy({"Bucket": bucket, "Key": stored}, bucket, artifact.key, ExtraArgs=metadata)
     return True
 
 
-def _upload(s3: S3Client, endpoint: ResolvedEndpoint, artifact: Artifact, repository: Path, key: str) -> None:
+def _upload(
+    s3: S3Client, endpoint: ResolvedEndpoint, artifact: Artifact, source: ArchiveSource, key: str
+) -> None:
     with tempfile.TemporaryFile() as packed:
         with gzip.GzipFile(
             filename="", mode="wb", compresslevel=COMPRESSION, fileobj=packed, mtime=0
         ) as zipped:
-            stream = DigestWriter(cast(IO[bytes], zipped))
-            write_tar(repository, stream)
+            stream = DigestWriter(zipped)
+            source.write(stream)
         if stream.digest != artifact.digest:
             message = f"the repository is not what the lock of {endpoint.name!r} says: it changed since"
             lock = f"fleet lock --env {endpoint.place.environment} {endpoint.name}"
             hint = f"run `{lock}` and have the change reviewed"
-            raise FindingsError([Finding(code="FL303", message=message, hint=hint, file=repository)])
+            raise FindingsError([Finding(code="FL303", message=message, hint=hint)])
         packed.seek(0)
         s3.upload_fileobj(packed, endpoint.place.bucket, key, ExtraArgs=_metadata(artifact))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fleet.artifacts.lock import repository_of
 from fleet.artifacts.publish import publish
+from fleet.artifacts.sources.opening import source_of
 from fleet.findings import CannotRunError
 from fleet.local.access import local_session
 from fleet.local.cdk import Cdk
@@ -64,8 +64,8 @@ class LocalDeploy:
         with self._steps.step(f"publish {endpoint.name}") as step:
             uploaded = [
                 archive
-                for index, archive in enumerate(endpoint.archives)
-                if publish(self._s3, endpoint, archive, repository_of(loaded, index))
+                for archive in endpoint.archives
+                if publish(self._s3, endpoint, archive, source_of(loaded, archive.source))
             ]
             size = sum(archive.size for archive in uploaded)
             step.note = f"{size / 1e6:.1f} MB" if uploaded else "already there"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fleet.catalog.images import Image, Partition
 from fleet.catalog.instances import Instance
-from fleet.spec.endpoint import Mode, Timeouts
+from fleet.spec.endpoint import Compression, Mode, Packed, Timeouts
 
 VARIANT = "AllTraffic"
 """The one production variant; a scaled variant's name never changes."""
@@ -39,13 +39,20 @@ class Artifact:
     """A packed model repository: which archive of the spec, its content, and its key in the bucket.
 
     `named_by_content` says that the key follows from the content, so that what lies there is the archive.
+    Without compression the key is a prefix, which ends in a slash.
     """
 
-    archive: str
+    source: Packed
     digest: str
     size: int
     key: str
     named_by_content: bool
+    compression: Compression
+
+    @property
+    def archive(self) -> str:
+        """The archive's name."""
+        return self.source.name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +87,8 @@ class ResolvedEndpoint:
     """One endpoint in one environment.
 
     `variables` is the container's whole environment. `model_data` is a key of the bucket: of the one archive,
-    or the prefix of all in mode `multi-model`, which has no default model.
+    or the prefix of all in mode `multi-model`, which has no default model; without `compression`, the prefix
+    of the one repository's files.
     """
 
     name: str
@@ -93,6 +101,7 @@ class ResolvedEndpoint:
     default_model: str | None
     archives: tuple[Artifact, ...]
     model_data: str
+    compression: Compression
     variables: Mapping[str, str]
     scaling: ResolvedScaling | None
     triton_metrics: TritonMetrics | None

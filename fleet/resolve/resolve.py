@@ -20,7 +20,7 @@ from fleet.resolve.endpoint import (
 from fleet.resolve.hardware import check_one_gpu, resolve_ami, resolve_image, resolve_instance
 from fleet.resolve.models import resolve_default_model
 from fleet.resolve.variables import resolve_variables
-from fleet.spec.endpoint import Scaling
+from fleet.spec.endpoint import Compression, Mode, Scaling
 from fleet.spec.environment import Environment
 from fleet.spec.problems import did_you_mean
 from fleet.spec.project import LoadedSpec, Project, all_of, load_lock, open_project
@@ -102,6 +102,7 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> ResolvedEndp
         default_model=default_model,
         archives=archives,
         model_data=model_data,
+        compression=spec.models[0].compression if spec.mode is Mode.SINGLE else Compression.GZIP,
         variables=variables,
         scaling=_scaling(spec.scaling, machine.gpus) if spec.scaling else None,
         triton_metrics=metrics,

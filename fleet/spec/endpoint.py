@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Self
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
 
 from fleet.spec.container import Container, Variables
-from fleet.spec.values import Count, Document, ModelName, Name, Percent, Seconds
+from fleet.spec.values import NAME_LENGTH, Count, Digest, Document, ModelName, Name, Percent, Seconds
 
 
 class Mode(StrEnum):
@@ -34,15 +36,51 @@ class Instance(Document):
     """Instances at the first deploy; with `scaling`, what runs afterwards is scaling's to decide."""
 
 
+class Compression(StrEnum):
+    """How SageMaker is given an endpoint's model data."""
+
+    GZIP = "gzip"
+    NONE = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Packed:
+    """One archive as it is packed: its name, which entry of `models` says so, and which copy this is."""
+
+    name: str
+    index: int
+    copy: int | None
+    version: int | None
+
+
 class Archive(Document):
-    """A Triton model repository that is packed into one archive."""
+    """A Triton model repository that is packed into one archive, or into several copies."""
 
     archive: Name
     """Name of the archive, without `.tar.gz`: letters, digits and inner hyphens."""
     repository: str
-    """The model repository's folder, relative to this file."""
+    """The model repository: a folder relative to this file, an archive `s3://BUCKET/KEY.tar.gz`, or the files
+    below `s3://BUCKET/PREFIX/`."""
+    digest: Digest | None = None
+    """Of a repository in S3: the digest of its tar stream; another content is refused."""
+    copies: Count | None = None
+    """Mode `multi-model`: that many archives `ARCHIVE-0`, `ARCHIVE-1` and so on of one repository, the models
+    inside renamed to `MODEL_0`, `MODEL_1` and so on."""
     version: Count | None = None
     """With `archive_set: live`: part of the target's name, raised with every change of the content."""
+    compression: Annotated[Compression, Field(strict=False)] = Compression.GZIP
+    """Mode `single`: `none` gives SageMaker the files as they are, so that a new instance unpacks nothing."""
+
+    def packed(self, index: int) -> tuple[Packed, ...]:
+        """The archives that entry number `index` of `models` stands for."""
+        names = (
+            {None: self.archive}
+            if self.copies is None
+            else {copy: f"{self.archive}-{copy}" for copy in range(self.copies)}
+        )
+        return tuple(
+            Packed(name=name, index=index, copy=copy, version=self.version) for copy, name in names.items()
+        )
 
 
 class Scaling(Document):
@@ -105,7 +143,7 @@ class EndpointSpec(Document):
     """Mode `single`: the model that answers; found by itself when the repository has one."""
     models: Annotated[tuple[Archive, ...], Field(strict=False)]
     """Model repositories; one in mode `single`. The target model of an archive is `ARCHIVE.tar.gz`, with
-    `archive_set: live` `ARCHIVE-vVERSION.tar.gz`."""
+    `archive_set: live` `ARCHIVE-vVERSION.tar.gz`, with `copies` `ARCHIVE-0.tar.gz` and so on."""
     scaling: Scaling | None = None
     """Left out: the number of instances stays as it is."""
     metrics: Metrics = Metrics()
@@ -123,7 +161,14 @@ class EndpointSpec(Document):
             raise ValueError(f"mode `single` serves one model repository, not {len(models)}")
         if not models and info.data.get("archive_set") is ArchiveSet.LOCKED:
             raise ValueError("a locked set of archives has at least one")
-        names = [each.archive for each in models]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
+        counts = Counter(each.name for index, model in enumerate(models) for each in model.packed(index))
+        if twice := sorted(name for name, count in counts.items() if count > 1):
             raise ValueError(f"two archives are called {twice[0]!r}: a target model's name leads to one")
+        if long := [name for name in counts if len(name) > NAME_LENGTH]:
+            raise ValueError(f"{long[0]!r} is longer than {NAME_LENGTH} characters")
         return models
+
+    @property
+    def packed(self) -> tuple[Packed, ...]:
+        """All archives, copies one by one, in the order of the spec."""
+        return tuple(each for index, model in enumerate(self.models) for each in model.packed(index))

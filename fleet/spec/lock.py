@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from fleet.spec.values import Document, ModelName, Name
+from fleet.spec.values import Digest, Document, ModelName, Name
 
-Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
+Checksum = Annotated[str, StringConstraints(pattern=r"^crc32:[0-9a-f]{8}$")]
 
 
 class LockedArchive(Document):
@@ -22,8 +22,22 @@ class LockedArchive(Document):
     """The model directories inside."""
 
 
+class LockedRepository(Document):
+    """What an entry of the spec's `models` was packed from; it names what has changed since."""
+
+    onnx: dict[str, Digest] = Field(default_factory=dict)
+    """Digests of the ONNX files, by path."""
+    files: dict[str, Checksum] = Field(default_factory=dict)
+    """A checksum of each file, by path; those of a folder with many files as one, under `FOLDER/*`."""
+
+
 class Lock(Document):
     """What one environment runs behind one endpoint."""
 
     endpoint: Name
+    promoted_from: str | None = None
+    """The environment in which these archives were tested; the repositories here may have gone on."""
     archives: dict[Name, LockedArchive]
+    """By the archive's name, each copy for itself."""
+    repositories: dict[Name, LockedRepository] = Field(default_factory=dict)
+    """By the name of the entry in the spec's `models`."""

@@ -69,8 +69,12 @@ Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Percent = Annotated[float, Field(gt=0, le=100)]
 """A share of 100."""
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$", max_length=63)]
+NAME_LENGTH = 63
+Name = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$", max_length=NAME_LENGTH)]
 """What SageMaker takes as a name: letters, digits and inner hyphens, at most 63."""
 
 ModelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$")]
 """A model directory's name; Triton's container splits its settings on white space, so there is none."""
+
+Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
+"""A SHA-256 digest in hexadecimal."""

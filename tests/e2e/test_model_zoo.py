@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fleet.artifacts.archive import measure
+from fleet.artifacts.sources.folder import FolderSource
+from fleet.artifacts.sources.source import measure
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.repository.layout import model_names
 from fleet.repository.main_model import main_model
+from fleet.spec.endpoint import Mode
 from fleet.spec.project import load_lock, open_project
 from fleet_folder import ROOT
 from minilm_reference import embed
@@ -71,7 +73,9 @@ def test_the_spec_names_these_archives(archives: Path) -> None:
 
 
 def test_the_shipped_locks_are_of_what_the_wheels_give(archives: Path) -> None:
-    digests = {archive: measure(archives / archive).digest for archive in MAIN}
+    digests = {
+        archive: measure(FolderSource(archives / archive), Mode.MULTI_MODEL).digest for archive in MAIN
+    }
     for environment in ("dev", "staging", "prod"):
         lock = load_lock(ROOT / "locks" / environment / "model-zoo.lock.yaml")
         assert {name: archive.digest for name, archive in lock.archives.items()} == digests

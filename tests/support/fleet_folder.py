@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
+from fleet.artifacts.lock import write_locks
 from fleet.findings import Finding, FindingsError
 from fleet.resolve.endpoint import ResolvedEndpoint
 from fleet.resolve.resolve import resolve_fleet
+from fleet.spec.project import open_project
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -50,6 +52,12 @@ class FleetFolder:
     def environment(self, text: str = "", name: str = "dev") -> None:
         """The base environment with further keys."""
         self.write(f"environments/{name}.yaml", ENVIRONMENT.replace("dev", name) + dedent(text))
+
+    def lock(self, environment: str = "dev") -> None:
+        """A small model in the repository, and the lock that is true of it."""
+        self.write("repository/embed/config.pbtxt", 'backend: "python"\n')
+        self.write("repository/embed/1/model.py", "x = 1\n")
+        write_locks(open_project(self.root, environment))
 
     def resolve(self, environment: str = "dev", *endpoints: str) -> ResolvedEndpoint:
         """The one endpoint of an environment."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aws_cdk.assertions import Match, Template
 
-from fleet_folder import ENVIRONMENT, FleetFolder
+from fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 from tests.synth.conftest import templates
 
 Synth = Callable[..., Template]
@@ -145,6 +145,17 @@ class TestTritonModel:
                 }
             },
         )
+
+    def test_uncompressed_files_are_a_model_data_source(self, folder: FleetFolder) -> None:
+        folder.spec(base=SPEC.replace("repository: ", "compression: none, repository: "))
+        model = only(templates(folder)["triton-fleet-dev-sentences"], "AWS::SageMaker::Model")
+        container = model["Properties"]["PrimaryContainer"]
+        assert "ModelDataUrl" not in container
+        assert container["ModelDataSource"]["S3DataSource"] == {
+            "CompressionType": "None",
+            "S3DataType": "S3Prefix",
+            "S3Uri": f"s3://{BUCKET}/endpoints/sentences/{'a' * 64}/",
+        }
 
     def test_it_has_no_name_of_ours_and_so_can_be_replaced(self, template: Synth) -> None:
         assert "ModelName" not in only(template(), "AWS::SageMaker::Model")["Properties"]

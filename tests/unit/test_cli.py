@@ -18,6 +18,7 @@ def fleet(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_clean_fleet_exits_with_0(folder: FleetFolder) -> None:
+    folder.lock()
     done = fleet(folder.root, "check", "--env", "dev")
     assert (done.returncode, done.stdout.strip()) == (0, "dev: no findings in sentences")
 
@@ -34,6 +35,7 @@ def test_a_mistake_exits_with_1_and_names_its_place_as_editors_link_it(folder: F
 
 
 def test_it_works_from_a_folder_below(folder: FleetFolder) -> None:
+    folder.lock()
     assert fleet(folder.root / "model_specs", "check", "--env", "dev").returncode == 0
 
 

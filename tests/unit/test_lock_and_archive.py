@@ -6,12 +6,12 @@ import io
 import os
 import tarfile
 from pathlib import Path
-from typing import IO, cast
 
 import pytest
 
-from fleet.artifacts.archive import DigestWriter, measure, write_tar
+from fleet.artifacts.archive import DigestWriter
 from fleet.artifacts.lock import write_locks
+from fleet.artifacts.sources.folder import FolderSource
 from fleet.findings import FindingsError
 from fleet.spec.project import load_lock, open_project
 from fleet_folder import FleetFolder
@@ -26,10 +26,17 @@ def repository(folder: FleetFolder) -> Path:
     return folder.root / "repository"
 
 
+def measured(repository: Path) -> DigestWriter:
+    """Digest and size of the repository's tar stream."""
+    stream = DigestWriter()
+    FolderSource(repository).write(stream)
+    return stream
+
+
 def test_the_lock_holds_digest_size_and_models(folder: FleetFolder, repository: Path) -> None:
     (file,) = write_locks(open_project(folder.root, "dev"))
     archive = load_lock(file).archives["sentences"]
-    stream = measure(repository)
+    stream = measured(repository)
     assert (archive.digest, archive.size) == (stream.digest, stream.size)
     assert archive.models == ("embed", "ensemble")
 
@@ -40,28 +47,28 @@ def test_an_unchanged_repository_leaves_the_lock_as_it_is(folder: FleetFolder, r
 
 
 def test_times_modes_owners_and_hidden_files_do_not_change_the_digest(repository: Path) -> None:
-    before = measure(repository).digest
+    before = measured(repository).digest
     model = repository / "embed/1/model.py"
     os.utime(model, (0, 0))
     model.chmod(0o600)
     (repository / "embed/.hidden").write_text("x")
     (repository / "embed/1/__pycache__").mkdir()
     (repository / "embed/1/__pycache__/model.pyc").write_text("x")
-    assert measure(repository).digest == before
+    assert measured(repository).digest == before
 
 
 def test_content_and_names_change_the_digest(repository: Path) -> None:
-    digests = {measure(repository).digest}
+    digests = {measured(repository).digest}
     (repository / "embed/1/model.py").write_text("x = 2\n")
-    digests.add(measure(repository).digest)
+    digests.add(measured(repository).digest)
     (repository / "embed/1/model.py").rename(repository / "embed/1/other.py")
-    digests.add(measure(repository).digest)
+    digests.add(measured(repository).digest)
     assert len(digests) == 3
 
 
 def test_the_repository_is_the_archives_root_and_empty_versions_survive(repository: Path) -> None:
     packed = io.BytesIO()
-    write_tar(repository, DigestWriter(cast(IO[bytes], packed)))
+    FolderSource(repository).write(packed)
     packed.seek(0)
     with tarfile.open(fileobj=packed) as tar:
         names = tar.getnames()
@@ -94,9 +101,9 @@ def test_a_models_name_with_white_space_is_refused(folder: FleetFolder, reposito
 
 
 def test_hidden_links_are_left_out_like_other_hidden_files(repository: Path) -> None:
-    before = measure(repository).digest
+    before = measured(repository).digest
     (repository / "embed/.#model.py").symlink_to("/nowhere")
-    assert measure(repository).digest == before
+    assert measured(repository).digest == before
 
 
 def test_a_lock_that_is_no_text_is_written_anew(folder: FleetFolder, repository: Path) -> None:
@@ -108,7 +115,7 @@ def test_a_lock_that_is_no_text_is_written_anew(folder: FleetFolder, repository:
 def test_links_are_not_packed(repository: Path) -> None:
     (repository / "embed/1/weights").symlink_to("/etc/hostname")
     with pytest.raises(FindingsError, match="FL403"):
-        measure(repository)
+        measured(repository)
 
 
 def test_a_missing_repository_is_told_and_no_lock_is_written(folder: FleetFolder) -> None:

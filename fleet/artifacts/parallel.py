@@ -1,0 +1,29 @@
+"""The same work on many things at one time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from fleet.spec.project import all_of
+
+I = TypeVar("I")  # noqa: E741 - input
+T = TypeVar("T")
+
+THREADS = max(2, os.cpu_count() or 1)
+
+
+def all_in_parallel(inputs: Iterable[I], work: Callable[[I], T], threads: int = THREADS) -> list[T]:
+    """The results in the order of the inputs; the findings of all are raised together.
+
+    What else goes wrong, or an interruption, ends it as soon as the work that is under way is done.
+    """
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(work, each) for each in inputs]
+        try:
+            return all_of(futures, lambda future: future.result())
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

@@ -1,0 +1,23 @@
+"""What a Triton container would make of a model repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fleet.repository.layout import model_names
+from fleet.repository.main_model import main_model
+from fleet.repository.python_code import check_python_code
+
+
+def served_models(repository: Path, *, multi_model: bool) -> tuple[str, ...]:
+    """The model directories of a repository that the container of an endpoint can serve, sorted.
+
+    Raises:
+        FindingsError: the layout is not Triton's, a Python model lacks its code, or on a multi-model endpoint
+            it is left to chance which model answers.
+    """
+    models = model_names(repository)
+    check_python_code([repository / model for model in models])
+    if multi_model:
+        main_model(repository, models)
+    return tuple(models)
