@@ -50,7 +50,7 @@ demo: weights  ## Deploy the examples to an embedded AWS, serve them with real T
 	@$(LOCAL) python $(ZOO)/demo.py
 
 test: setup  ## Run all tests; those that need what is not there are skipped and say so
-	@pytest $(ARGS)
+	@pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(ARGS)
 
 lint: setup  ## Check format, lint, types, imports and generated files
 	@ruff format --check .

@@ -9,9 +9,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT), str(ROOT / "constructs")]
 
+from fleet.aws.tools import check_node
 from fleet.exits import run_to_exit
 from fleet.findings import CannotRunError, Finding, FindingsError
-from fleet.local.tools import check_node
 
 
 def main() -> None:

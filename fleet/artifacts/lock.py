@@ -10,33 +10,49 @@ from isal import isal_zlib
 
 from fleet.artifacts.files import is_up_to_date, write_atomically
 from fleet.artifacts.parallel import all_in_parallel
-from fleet.artifacts.sources.opening import source_of
+from fleet.artifacts.sources.opening import Connect, in_s3, no_s3, source_of
 from fleet.artifacts.sources.source import Measured, measure
-from fleet.spec.endpoint import Packed
+from fleet.findings import CannotRunError, FindingsError
+from fleet.spec.endpoint import EndpointSpec, Packed
 from fleet.spec.lock import Lock, LockedArchive, LockedRepository
-from fleet.spec.project import LoadedSpec, Project, all_of
+from fleet.spec.project import LoadedSpec, Project, all_of, load_lock
 
 HEADER = "# Written by `fleet lock`. Reviewed, not edited: it says what this environment runs.\n"
 MANY = 50
 """So many files of one folder are remembered one by one."""
 
 
-def write_locks(project: Project) -> list[Path]:
+def write_locks(project: Project, s3: Connect = no_s3) -> list[Path]:
     """Write the lock of each of the project's endpoints; the files whose content changed.
+
+    What lies in S3 is read only if the lock does not hold it as the spec expects it.
 
     Raises:
         FindingsError: a model repository is missing or cannot be packed; no lock is written then.
+        CannotRunError: S3 is needed and cannot be read, or a lock cannot be written.
     """
-    locks = all_of(project.endpoints, lambda name: measured_lock(project.load(name)), project.findings)
+
+    def measured(name: str) -> Lock:
+        loaded = project.load(name)
+        return measured_lock(loaded, s3, _held(loaded.spec, project.lock_file(name)))
+
+    locks = all_of(project.endpoints, measured, project.findings)
     return [file for lock in locks if write_lock(file := project.lock_file(lock.endpoint), lock)]
 
 
 def write_lock(file: Path, lock: Lock) -> bool:
-    """Write a lock; whether that changed the file."""
+    """Write a lock; whether that changed the file.
+
+    Raises:
+        CannotRunError: it cannot be written; what was there is there still.
+    """
     text = lock_text(lock)
-    if is_up_to_date(file, text):
-        return False
-    write_atomically(file, text)
+    try:
+        if is_up_to_date(file, text):
+            return False
+        write_atomically(file, text)
+    except OSError as error:
+        raise CannotRunError(f"{file} cannot be written: {error.strerror}") from error
     return True
 
 
@@ -46,30 +62,69 @@ def lock_text(lock: Lock) -> str:
     return HEADER + yaml.safe_dump(document, sort_keys=False, width=110, allow_unicode=True)
 
 
-def measured_lock(loaded: LoadedSpec) -> Lock:
+def measured_lock(
+    loaded: LoadedSpec, s3: Connect = no_s3, held: Lock | None = None, *, offline: bool = False
+) -> Lock:
     """What a lock of the endpoint would say by its repositories as they are now.
+
+    Of what lies in S3, `held` is taken where its digest is the one that the spec expects; with `offline`
+    whatever its digest is, and nothing is said of what `held` lacks.
 
     Raises:
         FindingsError: one is missing or cannot be packed.
+        CannotRunError: S3 is needed and cannot be read.
     """
-    packed = loaded.spec.packed
-    measured = all_in_parallel(packed, lambda each: _measure(loaded, each))
+    spec, known = loaded.spec, _known(loaded.spec, held, offline=offline)
+    packed = [each for each in spec.packed if each.name in known or not (offline and _is_in_s3(spec, each))]
+    to_read = [each for each in packed if each.name not in known]
+    read = all_in_parallel(to_read, lambda each: _measure(loaded, each, s3))
+    measured = {each.name: archive for each, archive in zip(to_read, read, strict=True)}
+    repositories = {} if held is None else dict(held.repositories)
+    repositories |= {
+        spec.models[each.index].archive: _remembered(measured[each.name])
+        for each in to_read
+        if each.copy in (None, 0)
+    }
+    named = {spec.models[each.index].archive: None for each in packed}
     return Lock(
-        endpoint=loaded.spec.endpoint,
-        archives={
-            each.name: LockedArchive(digest=archive.digest, size=archive.size, models=archive.models)
-            for each, archive in zip(packed, measured, strict=True)
-        },
-        repositories={
-            loaded.spec.models[each.index].archive: _remembered(archive)
-            for each, archive in zip(packed, measured, strict=True)
-            if each.copy in (None, 0)
-        },
+        endpoint=spec.endpoint,
+        archives={each.name: known.get(each.name) or _locked(measured[each.name]) for each in packed},
+        repositories={name: repositories[name] for name in named if name in repositories},
     )
 
 
-def _measure(loaded: LoadedSpec, packed: Packed) -> Measured:
-    return measure(source_of(loaded, packed), loaded.spec.mode)
+def _held(spec: EndpointSpec, file: Path) -> Lock | None:
+    """The lock as far as it spares reading; one that is missing or broken is written anew."""
+    try:
+        return load_lock(file) if any(map(in_s3, spec.models)) else None
+    except FindingsError:
+        return None
+
+
+def _known(spec: EndpointSpec, held: Lock | None, *, offline: bool) -> dict[str, LockedArchive]:
+    """The archives that need not be read, as they are locked."""
+    locked = {} if held is None else held.archives
+    return {
+        each.name: locked[each.name]
+        for each in spec.packed
+        if _is_in_s3(spec, each)
+        and each.name in locked
+        and (offline or locked[each.name].digest == spec.models[each.index].digest)
+    }
+
+
+def _is_in_s3(spec: EndpointSpec, packed: Packed) -> bool:
+    """Copies are made of folders alone: opening their source tells it."""
+    return packed.copy is None and in_s3(spec.models[packed.index])
+
+
+def _measure(loaded: LoadedSpec, packed: Packed, s3: Connect) -> Measured:
+    source = source_of(loaded, packed, s3)
+    return measure(source, loaded.spec.mode, layout_first=not _is_in_s3(loaded.spec, packed))
+
+
+def _locked(archive: Measured) -> LockedArchive:
+    return LockedArchive(digest=archive.digest, size=archive.size, models=archive.models)
 
 
 def _remembered(archive: Measured) -> LockedRepository:

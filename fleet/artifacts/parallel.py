@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
+from fleet.findings import FindingsError
 from fleet.spec.project import all_of
 
 I = TypeVar("I")  # noqa: E741 - input
@@ -15,15 +16,25 @@ T = TypeVar("T")
 THREADS = max(2, os.cpu_count() or 1)
 
 
-def all_in_parallel(inputs: Iterable[I], work: Callable[[I], T], threads: int = THREADS) -> list[T]:
+def all_in_parallel(
+    inputs: Iterable[I],
+    work: Callable[[I], T],
+    threads: int = THREADS,
+    stop: Callable[[], None] = lambda: None,
+) -> list[T]:
     """The results in the order of the inputs; the findings of all are raised together.
 
-    What else goes wrong, or an interruption, ends it as soon as the work that is under way is done.
+    What else goes wrong, or an interruption, ends it as soon as the work that is under way is done; `stop` is
+    called then, to hurry that.
     """
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(work, each) for each in inputs]
         try:
-            return all_of(futures, lambda future: future.result())
+            for done in as_completed(futures):
+                if not isinstance(done.exception(), FindingsError):
+                    done.result()
         except BaseException:
+            stop()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+        return all_of(futures, lambda future: future.result())

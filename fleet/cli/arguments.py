@@ -13,3 +13,8 @@ Endpoints: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(metavar="[ENDPOINT]...", help="Stems of files in model_specs/; all where none is named."),
 ]
+Profile: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--profile", help="A profile of ~/.aws/config, instead of what the AWS settings say."),
+]
+Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]

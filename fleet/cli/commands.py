@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import typer
 
-from fleet.cli import local
+from fleet.cli import local, models
 from fleet.cli.check import check
 from fleet.cli.dashboard import dashboard
+from fleet.cli.deploy import deploy
+from fleet.cli.destroy import destroy
 from fleet.cli.invoke import invoke
 from fleet.cli.lock import lock
+from fleet.cli.ls import ls
+from fleet.cli.promote import promote
+from fleet.cli.publish import publish
 from fleet.cli.schema import schema
 
 app = typer.Typer(
@@ -17,6 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for command in (check, dashboard, invoke, lock, schema):
+for command in (check, dashboard, deploy, destroy, invoke, lock, ls, promote, publish, schema):
     app.command()(command)
 app.add_typer(local.app, name="local")
+app.add_typer(models.app, name="models")

@@ -11,10 +11,10 @@ import boto3
 import typer
 from botocore.exceptions import BotoCoreError
 
+from fleet.aws.embedded import local_session
 from fleet.cli.arguments import Env
 from fleet.cli.say import say
 from fleet.findings import CannotRunError, Finding, FindingsError
-from fleet.local.access import local_session
 from fleet.local.state import LocalState
 from fleet.project_root import project_root
 from fleet.spec.environment import LOCAL

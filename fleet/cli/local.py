@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from fleet.cli.arguments import Endpoints
+from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.say import say
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.session import stop_supervisor
@@ -31,8 +31,7 @@ EVICTIONS_SHOWN = 5
 @app.command()
 def up(endpoints: Endpoints = None) -> None:
     """Deploy the endpoints to an embedded AWS on this machine and serve them; again, to what runs already."""
-    for end in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(end, _interrupt)
+    end_like_ctrl_c()
     supervisor, status = deploy(project_root(Path.cwd()), endpoints or (), Console(highlight=False))
     _show(status)
     say(
@@ -77,10 +76,6 @@ def down() -> None:
 
 def _state() -> LocalState:
     return LocalState(project_root(Path.cwd()))
-
-
-def _interrupt(_number: int, _frame: object) -> NoReturn:
-    raise KeyboardInterrupt
 
 
 def _sizes(model: HeldModel) -> str:

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
 
 from fleet.artifacts.lock import write_locks
-from fleet.cli.arguments import Endpoints, Env
+from fleet.cli.access import connect
+from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.cli.say import say
 from fleet.project_root import project_root
+from fleet.resolve.resolve import place_of
 from fleet.spec.project import open_project
 
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
 
-def lock(env: Env, endpoints: Endpoints = None) -> None:
-    """Write digests and sizes of the endpoints' archives to locks/ENV/; needs no network."""
+
+def lock(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None:
+    """Write digests and sizes of the endpoints' archives to locks/ENV/; only repositories in S3 need AWS."""
     root = project_root(Path.cwd())
-    changed = write_locks(open_project(root, env, endpoints or ()))
+    project = open_project(root, env, endpoints or ())
+
+    @cache
+    def s3() -> S3Client:
+        return connect(root, place_of(project.environment), profile).client("s3")
+
+    console = Console(stderr=True)
+    with console.status("reading the model repositories") if console.is_terminal else nullcontext():
+        changed = write_locks(project, s3)
     for file in changed:
         say(f"wrote {file.relative_to(root)}")
     if not changed:

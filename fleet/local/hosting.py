@@ -11,7 +11,8 @@ from typing import Protocol
 class DeployedContainer:
     """One container of a SageMaker Model, exactly as it was deployed; nothing here comes from a spec.
 
-    `model_data_url` is an s3:// URL: one object (`SingleModel`) or a prefix that ends in `/` (`MultiModel`).
+    `model_data_url` is an s3:// URL: one archive (`SingleModel`) or a prefix that ends in `/` (`MultiModel`).
+    Where `files` is set, it is a prefix below which the files of a `SingleModel` lie as they are.
     """
 
     model_name: str
@@ -19,6 +20,7 @@ class DeployedContainer:
     mode: str
     model_data_url: str
     environment: Mapping[str, str]
+    files: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,8 @@ import sys
 
 import psutil
 
+from fleet.aws.embedded import without_aws
 from fleet.findings import CannotRunError
-from fleet.local.access import without_aws
 from fleet.local.state import LocalState, Supervisor
 
 SECONDS_TO_STOP = 40.0

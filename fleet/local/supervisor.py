@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from botocore.config import Config
 
+from fleet.aws.embedded import local_session
 from fleet.findings import CannotRunError, FindingsError
-from fleet.local.access import local_session
 from fleet.local.aws.server import EmbeddedAws
 from fleet.local.control import Control
 from fleet.local.gateway import CALLS, Gateway

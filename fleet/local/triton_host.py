@@ -14,6 +14,7 @@ from fleet.local.containers import Container, SingleModel
 from fleet.local.hosting import DeployedEndpoint, HostingError
 from fleet.local.metrics.scrape import TritonSource
 from fleet.local.model_data import fetch_model_data
+from fleet.local.model_files import fetch_model_files
 from fleet.local.multi_model.container import MultiModel
 from fleet.local.served import Served
 from fleet.local.state import LocalState
@@ -139,7 +140,8 @@ class TritonHost:
 
     def _single_model(self, endpoint: DeployedEndpoint, folder: Path) -> tuple[SupervisedTriton, Container]:
         deployed = endpoint.container
-        data = fetch_model_data(self._s3(), deployed.model_data_url, folder)
+        fetch = fetch_model_files if deployed.files else fetch_model_data
+        data = fetch(self._s3(), deployed.model_data_url, folder)
         rewrites = [str(rewrite) for rewrite in stage(data, folder / "staged")]
         triton = self._started(endpoint, folder / "staged", deployed.environment)
         record = partial(self._record, endpoint.name, endpoint.variant_name)

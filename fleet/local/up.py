@@ -9,17 +9,21 @@ from botocore.exceptions import BotoCoreError
 from rich.console import Console
 
 from fleet.artifacts.lock import write_locks
+from fleet.artifacts.progress import progress_on
+from fleet.aws.access import embedded_access
+from fleet.aws.cdk import Cdk
+from fleet.aws.deploy import Deploy
+from fleet.aws.steps import Steps
+from fleet.aws.tools import cdk_cli
 from fleet.findings import CannotRunError
-from fleet.local.deploy import LocalDeploy
 from fleet.local.session import start_supervisor, stop_supervisor
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import Status, ask_status
-from fleet.local.steps import Steps
-from fleet.local.tools import cdk_cli, check_embedded_aws, check_place
-from fleet.resolve.endpoint import Place
+from fleet.local.tools import check_embedded_aws, check_place
+from fleet.resolve.endpoint import Place, ResolvedFleet
 from fleet.resolve.resolve import resolve_project
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import open_project
+from fleet.spec.project import Project, open_project
 
 
 def up(root: Path, endpoints: Sequence[str], console: Console) -> tuple[Supervisor, Status]:
@@ -57,13 +61,28 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supe
                 started = True
             _check_account(supervisor, fleet.place)
             step.note = f"{supervisor.url}, process {supervisor.pid}"
-        LocalDeploy(state, supervisor, steps, project, fleet).run()
+        _deploy(state, supervisor, steps, project, fleet)
         return supervisor, ask_status(supervisor)
     except BaseException:
         if started:
             with steps.step("end what was started"):
                 stop_supervisor(state)
         raise
+
+
+def _deploy(
+    state: LocalState, supervisor: Supervisor, steps: Steps, project: Project, fleet: ResolvedFleet
+) -> None:
+    access = embedded_access(fleet.place, supervisor.url)
+    cdk = Cdk(
+        state.root,
+        access.cdk_environment,
+        log=state.log("cdk"),
+        where_logs="`fleet local logs` lists the logs",
+        home=state.cache / "home",
+    )
+    assembly, progress = state.folder / "cdk.out", progress_on(steps.console)
+    Deploy(project, fleet, access, cdk, assembly=assembly, steps=steps, progress=progress).run()
 
 
 def _check_account(supervisor: Supervisor, place: Place) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 from fleet.findings import Finding, FindingsError
 
 LEFT_OUT = {"__pycache__"}
+NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters, and what Python makes of bytes that are not UTF-8."""
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 
 
@@ -25,7 +27,7 @@ def model_names(repository: Path) -> list[str]:
         raise FindingsError(
             [Finding(code="FL402", message=message, hint=hint, file=repository / "config.pbtxt")]
         )
-    models = [entry for entry in sorted(repository.iterdir()) if entry.is_dir() and _belongs(entry.name)]
+    models = [entry for entry in sorted(repository.iterdir()) if entry.is_dir() and belongs(entry.name)]
     findings = [_without_version(model) for model in models if not _versions(model)]
     findings += [_misnamed(model) for model in models if not NAME.fullmatch(model.name)]
     if not models:
@@ -41,15 +43,17 @@ def entries(repository: Path) -> Iterator[Path]:
     Hidden entries and `__pycache__` are left out.
 
     Raises:
-        FindingsError: an entry is neither folder nor file.
+        FindingsError: an entry is neither folder nor file, or its name is no text.
     """
     for folder, folders, files in os.walk(repository, onerror=_unreadable):
-        folders[:] = sorted(name for name in folders if _belongs(name))
+        folders[:] = sorted(name for name in folders if belongs(name))
         here = Path(folder)
         if here != repository:
             yield here
-        for name in [*folders, *sorted(filter(_belongs, files))]:
+        for name in [*folders, *sorted(filter(belongs, files))]:
             entry = here / name
+            if NO_TEXT.search(name):
+                raise FindingsError([_no_text(here, name)])
             if entry.is_symlink() or not (entry.is_dir() or entry.is_file()):
                 message = "only folders and files can be packed; this is a link or a device"
                 hint = "put the file itself there"
@@ -58,7 +62,8 @@ def entries(repository: Path) -> Iterator[Path]:
                 yield entry
 
 
-def _belongs(name: str) -> bool:
+def belongs(name: str) -> bool:
+    """Whether an entry of that name is part of a repository; hidden ones and what Python made are not."""
     return not name.startswith(".") and name not in LEFT_OUT
 
 
@@ -70,6 +75,11 @@ def _versions(model: Path) -> list[Path]:
 def _misnamed(model: Path) -> Finding:
     message = f"{model.name!r} is no name for a model: the container splits its settings on white space"
     return Finding(code="FL405", message=message, hint=f"rename it to match {NAME.pattern}", file=model)
+
+
+def _no_text(folder: Path, name: str) -> Finding:
+    message = f"the name {name!r} holds control characters or is not in UTF-8"
+    return Finding(code="FL414", message=message, hint="rename it", file=folder)
 
 
 def _unreadable(error: OSError) -> None:

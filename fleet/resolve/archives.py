@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 
 from fleet.resolve.context import Context
 from fleet.resolve.endpoint import Artifact, prefix_of
@@ -37,14 +38,26 @@ def place_archives(context: Context, locked: list[LockedArchive]) -> tuple[str, 
     prefix, packed = prefix_of(spec.endpoint), spec.packed
     if spec.mode is Mode.SINGLE:
         end = ".tar.gz" if spec.models[0].compression is Compression.GZIP else "/"
-        key = f"{prefix}{_hexadecimal(locked[0].digest)}{end}"
+        key = f"{prefix}{hexadecimal(locked[0].digest)}{end}"
         return key, (_artifact(spec, packed[0], locked[0], key),)
     live = spec.archive_set is ArchiveSet.LIVE
-    folder = f"{prefix}live/" if live else f"{prefix}{_set_digest(packed, locked)}/"
+    digests = {each.name: archive.digest for each, archive in zip(packed, locked, strict=True)}
+    folder = f"{prefix}live/" if live else f"{prefix}{set_digest(digests)}/"
     return folder, tuple(
         _artifact(spec, each, archive, f"{folder}{target_model(each.name, each.version)}")
         for each, archive in zip(packed, locked, strict=True)
     )
+
+
+def set_digest(digests: Mapping[str, str]) -> str:
+    """The digest of a locked set, in hexadecimal: of its archives' names and digests."""
+    lines = sorted(f"{name} {digest}\n" for name, digest in digests.items())
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def hexadecimal(digest: str) -> str:
+    """A digest as it stands in keys, without its algorithm."""
+    return digest.removeprefix("sha256:")
 
 
 def target_model(archive: str, version: int | None) -> str:
@@ -107,12 +120,3 @@ def _artifact(spec: EndpointSpec, packed: Packed, locked: LockedArchive, key: st
         named_by_content=packed.version is None,
         compression=spec.models[packed.index].compression,
     )
-
-
-def _set_digest(packed: tuple[Packed, ...], locked: list[LockedArchive]) -> str:
-    lines = sorted(f"{each.name} {archive.digest}\n" for each, archive in zip(packed, locked, strict=True))
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
-
-
-def _hexadecimal(digest: str) -> str:
-    return digest.removeprefix("sha256:")

@@ -19,6 +19,9 @@ from fleet.spec.source import Source, finding_at
 T = TypeVar("T")
 I = TypeVar("I")  # noqa: E741 - input
 
+LOCK_BYTES = 64 << 20
+"""A lock of so many bytes at most is read; 10,000 archives of a few files take some 3 MB."""
+
 
 @dataclass(frozen=True)
 class LoadedSpec:
@@ -94,7 +97,7 @@ def load_lock(file: Path) -> Lock:
     Raises:
         FindingsError: it is missing or does not hold what a lock holds.
     """
-    return validated(Lock, read_source(file))
+    return validated(Lock, read_source(file, LOCK_BYTES))
 
 
 def all_of(inputs: Iterable[I], load: Callable[[I], T], found: Sequence[Finding] = ()) -> list[T]:

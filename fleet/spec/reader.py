@@ -13,18 +13,20 @@ from fleet.spec.source import KeyPath, Mark, Source
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's is ten times as fast; a PyYAML that was built without it has none."""
 
 
-def read_source(file: Path) -> Source:
+def read_source(file: Path, max_bytes: int = MAX_BYTES) -> Source:
     """Read one YAML file whose top level is a mapping.
 
     Raises:
         FindingsError: it cannot be read, is no YAML, repeats a key, or uses what these files do not need
-            (anchors and aliases, tags, more than 1 MiB, more than 32 levels).
+            (anchors and aliases, tags, more than `max_bytes`, more than 32 levels).
     """
     try:
-        if file.stat().st_size > MAX_BYTES:
-            raise FindingsError([_finding("FL104", file, f"the file is larger than {MAX_BYTES} bytes")])
+        if file.stat().st_size > max_bytes:
+            raise FindingsError([_finding("FL104", file, f"the file is larger than {max_bytes} bytes")])
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
@@ -34,8 +36,7 @@ def read_source(file: Path) -> Source:
         message = f"the file cannot be read: {error.strerror}"
         raise FindingsError([_finding("FL101", file, message)]) from error
     try:
-        _refuse_what_is_not_plain(text, file)
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        node = _composed(text, file)
     except yaml.YAMLError as error:
         raise FindingsError([_syntax_finding(file, text, error)]) from error
     if node is None:
@@ -71,7 +72,7 @@ class _Reader:
         assert isinstance(node, yaml.ScalarNode)  # noqa: S101 - the third and last kind of node
         self.marks[path] = replace(self.marks[path], text=node.value)
         try:
-            return plain_value(node.value) if node.style is None else node.value
+            return node.value if node.style else plain_value(node.value)
         except ValueError as error:
             self.add("FL106", node, str(error), "write a decimal number, or put text in quotes")
             return None
@@ -94,10 +95,26 @@ class _Reader:
         return data
 
 
-def _refuse_what_is_not_plain(text: str, file: Path) -> None:
+def _composed(text: str, file: Path) -> yaml.Node | None:
+    try:
+        return _composed_by(LOADER, text, file)
+    except yaml.YAMLError:
+        if len(text) > MAX_BYTES:
+            raise
+        # PyYAML's own parser says better what is wrong, and the same on every machine.
+        return _composed_by(yaml.SafeLoader, text, file)
+
+
+def _composed_by(loader: type[yaml.SafeLoader], text: str, file: Path) -> yaml.Node | None:
+    _refuse_what_is_not_plain(loader, text, file)
+    node: yaml.Node | None = yaml.compose(text, Loader=loader)
+    return node
+
+
+def _refuse_what_is_not_plain(loader: type[yaml.SafeLoader], text: str, file: Path) -> None:
     """A few aliases can stand for gigabytes and deep nesting exhausts the stack: look before composing."""
     depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+    for event in yaml.parse(text, Loader=loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         problem, hint = _not_plain(event, depth)
         if problem:

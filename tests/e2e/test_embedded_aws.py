@@ -87,18 +87,6 @@ def test_a_model_without_data_is_refused_as_sagemaker_does(sagemaker: Any) -> No
         create_model(sagemaker, "absent", ModelDataUrl="s3://no-bucket/x")
 
 
-def test_an_uncompressed_model_needs_one_object_under_its_prefix(sagemaker: Any) -> None:
-    def source(prefix: str) -> dict[str, Any]:
-        uri = f"s3://data/{prefix}"
-        return {"S3DataSource": {"S3Uri": uri, "S3DataType": "S3Prefix", "CompressionType": "None"}}
-
-    container = {"Image": "triton", "ModelDataSource": source("mod")}
-    sagemaker.create_model(ModelName="prefix", ExecutionRoleArn=ROLE, PrimaryContainer=container)
-    with pytest.raises(ClientError, match="Could not find model data at s3://data/none/"):
-        container["ModelDataSource"] = source("none/")
-        sagemaker.create_model(ModelName="none", ExecutionRoleArn=ROLE, PrimaryContainer=container)
-
-
 def test_a_multi_model_may_start_with_an_empty_prefix(sagemaker: Any) -> None:
     create_model(sagemaker, "multi", Mode="MultiModel", ModelDataUrl="s3://data/models/")
     assert sagemaker.describe_model(ModelName="multi")["PrimaryContainer"]["Mode"] == "MultiModel"

@@ -60,7 +60,7 @@ def test_up_says_each_step_and_what_differs_from_sagemaker(deployed: Clone) -> N
         "✓ cdk synth",
         "✓ cdk bootstrap",
         "✓ cdk deploy triton-fleet-local",
-        "✓ publish sentence-embeddings",
+        "✓ publish",
         "✓ cdk deploy triton-fleet-local-sentence-embeddings",
     ]
     assert "unlike SageMaker: image 25.04-py3: served by this machine's Triton 24.10, on CPU" in said

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from aws_cdk import App, Stack
 from werkzeug.wrappers import Request, Response
 
-from fleet.local.access import local_session
+from fleet.aws.embedded import local_session
 from fleet.local.aws.server import EmbeddedAws
 from fleet.local.metrics.ask import METRICS
 from fleet.local.metrics.publisher import Publisher

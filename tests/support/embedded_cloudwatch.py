@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from moto.cloudwatch.models import cloudwatch_backends
 
-from fleet.local.access import local_session
+from fleet.aws.embedded import local_session
 from fleet.local.aws.server import EmbeddedAws
 from tests.e2e.embedded_app.host import RecordingHost
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
+from fleet.aws.embedded import local_session, local_variables
+from fleet.aws.failures import deploy_failure
 from fleet.catalog.images import partition_of
 from fleet.findings import CannotRunError
-from fleet.local.access import local_session, local_variables
-from fleet.local.failures import deploy_failure
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import ask_status
 from fleet.resolve.endpoint import Place
@@ -147,41 +147,48 @@ def test_a_supervisor_that_does_not_answer_is_told_with_its_process() -> None:
         ask_status(replace(SUPERVISOR, pid=7))
 
 
+LOGS = "cdk.log has all of it"
+
+
 class Events:
     """Stands in for CloudFormation with a history of events, newest first."""
 
     def __init__(self, *events: tuple[str, str, str]) -> None:
         self.events = events
 
-    def describe_stack_events(self, StackName: str) -> dict[str, Any]:
-        return {
-            "StackEvents": [
-                {
-                    "StackId": "stack",
-                    "PhysicalResourceId": who,
-                    "ResourceType": "AWS::X",
-                    "ResourceStatus": status,
-                    "ResourceStatusReason": reason,
-                }
-                for who, status, reason in self.events
-            ]
-        }
+    def get_paginator(self, _operation: str) -> Events:
+        return self
+
+    def paginate(self, StackName: str) -> Iterator[dict[str, Any]]:
+        """Each event on a page of its own."""
+        for who, status, reason in self.events:
+            event = {
+                "StackId": "stack",
+                "PhysicalResourceId": who,
+                "ResourceType": "AWS::X",
+                "ResourceStatus": status,
+                "ResourceStatusReason": reason,
+            }
+            yield {"StackEvents": [event]}
 
 
 def test_a_failure_is_told_by_the_resources_of_the_last_deploy_alone() -> None:
     history: Any = Events(
+        ("role", "UPDATE_FAILED", "Resource update cancelled"),
         ("endpoint", "UPDATE_FAILED", "no version directory"),
         ("stack", "UPDATE_IN_PROGRESS", "User Initiated"),
         ("endpoint", "UPDATE_FAILED", "of last week"),
     )
-    assert str(deploy_failure(history, "s", "")).count("AWS::X of s: no version directory") == 1
-    assert "of last week" not in str(deploy_failure(history, "s", ""))
+    assert str(deploy_failure(history, "s", "", LOGS)).count("AWS::X of s: no version directory") == 1
+    assert "cancelled" not in str(deploy_failure(history, "s", "", LOGS))
+    assert "of last week" not in str(deploy_failure(history, "s", "", LOGS))
 
 
 def test_a_failure_without_a_failed_resource_is_told_by_the_clis_last_lines() -> None:
     history: Any = Events(
         ("stack", "UPDATE_IN_PROGRESS", "User Initiated"), ("endpoint", "UPDATE_FAILED", "old")
     )
-    failure = deploy_failure(history, "s", "one\ntwo [/x]\n")
+    failure = deploy_failure(history, "s", "one\ntwo [/x]\n", LOGS)
     assert isinstance(failure, CannotRunError)
     assert failure.problem.endswith("one\ntwo [/x]")
+    assert failure.remedy == LOGS

@@ -12,7 +12,7 @@ from botocore.config import Config
 from botocore.exceptions import EndpointConnectionError
 
 from embedded_cloudwatch import NOW, REGION, values
-from fleet.local.access import local_session
+from fleet.aws.embedded import local_session
 from fleet.local.metrics import recorder as module
 from fleet.local.metrics.recorder import Recorder
 

@@ -11,7 +11,7 @@ from botocore.config import Config
 from botocore.exceptions import EndpointConnectionError
 
 from embedded_cloudwatch import REGION, values
-from fleet.local.access import local_session
+from fleet.aws.embedded import local_session
 from fleet.local.metrics.scrape import TritonScraper, TritonSource
 from metrics_server import NAMESPACE, MetricsServer, counter, metrics_server
 

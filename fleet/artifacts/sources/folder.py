@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from fleet.artifacts.archive import Checksums, Entry, Sink, write_tar
@@ -25,9 +26,10 @@ class FolderSource:
         """Write the tar stream.
 
         Raises:
-            FindingsError: an entry is neither folder nor file, or a file changes while it is read.
+            FindingsError: an entry is neither folder nor file, cannot be read, or changes while it is read.
         """
-        return write_tar((self._entry(path) for path in entries(self.folder)), sink)
+        found = entries(self.folder)
+        return write_tar((file_entry(path, path.relative_to(self.folder).as_posix()) for path in found), sink)
 
     def models(self, mode: Mode) -> tuple[str, ...]:
         """The model directories.
@@ -37,21 +39,27 @@ class FolderSource:
         """
         return served_models(self.folder, multi_model=mode is Mode.MULTI_MODEL)
 
-    def _entry(self, file: Path) -> Entry:
-        path = file.relative_to(self.folder).as_posix()
-        if file.is_dir():
-            return Entry(path)
+
+def file_entry(file: Path, name: str) -> Entry:
+    """A folder or a file as an entry of an archive.
+
+    Raises:
+        FindingsError: it is gone.
+    """
+    if file.is_dir():
+        return Entry(name)
+    with _read_errors_told(file):
         size = file.stat().st_size
-        return Entry(path, size, lambda: read_chunks(file, size))
+    return Entry(name, size, lambda: read_chunks(file, size))
 
 
 def read_chunks(file: Path, size: int) -> Iterator[bytes]:
     """The file's bytes, `size` of them.
 
     Raises:
-        FindingsError: it is longer or shorter, or is written to meanwhile.
+        FindingsError: it is longer or shorter, is written to meanwhile, or cannot be read.
     """
-    with file.open("rb", buffering=0) as content:
+    with _read_errors_told(file), file.open("rb", buffering=0) as content:
         before, read = os.fstat(content.fileno()), 0
         while chunk := content.read(CHUNK):
             read += len(chunk)
@@ -60,6 +68,22 @@ def read_chunks(file: Path, size: int) -> Iterator[bytes]:
             yield chunk
         after = os.fstat(content.fileno())
     if read != size or (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        message = "the file changed while it was read"
-        hint = "wait until it is written, then run the command again"
-        raise FindingsError([Finding(code="FL305", message=message, hint=hint, file=file)])
+        raise FindingsError([changed_while_read(file)])
+
+
+@contextmanager
+def _read_errors_told(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FindingsError([changed_while_read(file)]) from error
+    except OSError as error:
+        message = f"the file cannot be read: {error.strerror}"
+        raise FindingsError([Finding(code="FL406", message=message, file=file)]) from error
+
+
+def changed_while_read(file: Path) -> Finding:
+    """What is said of a file that someone writes to."""
+    message = "the file changed while it was read"
+    hint = "wait until it is written, then run the command again"
+    return Finding(code="FL305", message=message, hint=hint, file=file)

@@ -2,23 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
+from fleet.artifacts.sources.copy import CopySource
 from fleet.artifacts.sources.folder import FolderSource
+from fleet.artifacts.sources.s3_archive import S3ArchiveSource
+from fleet.artifacts.sources.s3_object import S3Location
+from fleet.artifacts.sources.s3_prefix import S3PrefixSource
 from fleet.artifacts.sources.source import ArchiveSource
-from fleet.findings import FindingsError
-from fleet.spec.endpoint import Packed
+from fleet.findings import CannotRunError, FindingsError
+from fleet.spec.endpoint import Archive, Packed
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import finding_at
 
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
 
-def source_of(loaded: LoadedSpec, packed: Packed) -> ArchiveSource:
+Connect: TypeAlias = "Callable[[], S3Client]"
+"""Makes the client of S3; called only if a repository lies there."""
+
+
+S3 = "s3://"
+
+
+def in_s3(archive: Archive) -> bool:
+    """Whether a repository is no folder."""
+    return archive.repository.startswith(S3)
+
+
+def no_s3() -> S3Client:
+    """Stands for S3 where nothing is read from it.
+
+    Raises:
+        CannotRunError: always.
+    """
+    raise CannotRunError("a repository lies in S3, which is not read here", "run `fleet lock` first")
+
+
+def source_of(loaded: LoadedSpec, packed: Packed, s3: Connect) -> ArchiveSource:
     """What one of the endpoint's archives is packed from.
 
     Raises:
-        FindingsError: the repository is not there; the place is the line that names it.
+        FindingsError: a folder is not there, or copies are to be made of what lies in S3; the place is the
+            line that says so.
+        CannotRunError: S3 is needed and cannot be asked.
     """
-    return FolderSource(repository_of(loaded, packed.index))
+    archive = loaded.spec.models[packed.index]
+    if not in_s3(archive):
+        folder = repository_of(loaded, packed.index)
+        return FolderSource(folder) if packed.copy is None else CopySource(folder, packed.copy)
+    if packed.copy is not None:
+        message = f"the models of {archive.repository} cannot be renamed: copies are made of a folder"
+        hint = f"leave `copies` out, or fetch it: `aws s3 cp --recursive {archive.repository} FOLDER`"
+        mark = loaded.source.mark(("models", packed.index, "copies"))
+        raise FindingsError([finding_at(mark, "FL313", message, hint)])
+    bucket, _, key = archive.repository.removeprefix(S3).partition("/")
+    mark = loaded.source.mark(("models", packed.index, "repository"))
+    location = S3Location(bucket=bucket, key=key, mark=mark)
+    is_prefix = key.endswith("/") or not key
+    source = S3PrefixSource if is_prefix else S3ArchiveSource
+    return source(s3(), location, archive.digest)
 
 
 def repository_of(loaded: LoadedSpec, index: int) -> Path:

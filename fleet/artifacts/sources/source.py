@@ -37,12 +37,17 @@ class ArchiveSource(Protocol):
         """
 
 
-def measure(source: ArchiveSource, mode: Mode) -> Measured:
+def measure(source: ArchiveSource, mode: Mode, *, layout_first: bool = True) -> Measured:
     """Read an archive without keeping it.
+
+    Of a folder, what is wrong with its layout is known at once; what lies in S3 is read once for both if
+    `layout_first` is not set.
 
     Raises:
         FindingsError: it cannot be packed or not be served, or changes while it is read.
+        CannotRunError: S3 refuses or does not answer.
     """
-    models, stream = source.models(mode), DigestWriter()
+    models, stream = source.models(mode) if layout_first else (), DigestWriter()
     checksums = source.write(stream)
+    models = models if layout_first else source.models(mode)
     return Measured(digest=stream.digest, size=stream.size, models=models, checksums=checksums)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib.util
 from datetime import UTC, datetime, timedelta
 
+from fleet.aws.embedded import local_session
 from fleet.findings import CannotRunError
-from fleet.local.access import local_session
 from fleet.local.dashboard.body import read_body
 from fleet.local.dashboard.deployed import find_dashboard
 from fleet.local.dashboard.lines import fetch_lines

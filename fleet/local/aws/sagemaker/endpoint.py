@@ -8,8 +8,8 @@ from typing import Any
 from moto.core.utils import utcnow
 from moto.sagemaker.models import FakeEndpoint, FakeEndpointConfig, Model
 
-from fleet.local.aws.sagemaker.model_data import data_url
-from fleet.local.hosting import DeployedContainer, DeployedEndpoint
+from fleet.local.aws.sagemaker.model_data import FILES, SINGLE_FILE, data_form, data_url
+from fleet.local.hosting import DeployedContainer, DeployedEndpoint, HostingError
 
 _COUNTS = ("CurrentInstanceCount", "DesiredInstanceCount", "CurrentWeight", "DesiredWeight")
 
@@ -60,13 +60,20 @@ class EmbeddedEndpoint(FakeEndpoint):
 
 
 def deployed_endpoint(name: str, config: FakeEndpointConfig, models: dict[str, Model]) -> DeployedEndpoint:
-    """What the host is to serve: the first variant's model with its first container."""
+    """What the host is to serve: the first variant's model with its first container.
+
+    Raises:
+        HostingError: its data is a single file, of which no model repository can be made.
+    """
     variant = config.production_variants[0]
     model = models[variant["ModelName"]]
     containers: Sequence[dict[str, Any]] = (
         [model.primary_container] if model.primary_container else model.containers
     )
     container = containers[0]
+    form = data_form(container)
+    if form == SINGLE_FILE:
+        raise HostingError(f"{data_url(container)} is a single file, not a model repository or its archive")
     return DeployedEndpoint(
         name=name,
         config_name=config.endpoint_config_name,
@@ -77,5 +84,6 @@ def deployed_endpoint(name: str, config: FakeEndpointConfig, models: dict[str, M
             mode=container.get("Mode", "SingleModel"),
             model_data_url=data_url(container),
             environment=dict(container.get("Environment", {})),
+            files=form == FILES,
         ),
     )

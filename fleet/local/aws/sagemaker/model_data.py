@@ -1,4 +1,7 @@
-"""SageMaker looks for a model's data in S3 when the model is created, and refuses the model without it."""
+"""SageMaker looks for a model's data in S3 when the model is created, and refuses the model without it.
+
+Source: SageMaker API reference, ContainerDefinition and S3ModelDataSource.
+"""
 
 from __future__ import annotations
 
@@ -10,30 +13,66 @@ from moto.s3.models import S3Backend
 from moto.s3.utils import bucket_and_name_from_url
 from moto.sagemaker.exceptions import ValidationError
 
+FILES, ARCHIVE, SINGLE_FILE = ("S3Prefix", "None"), ("S3Object", "Gzip"), ("S3Object", "None")
+"""What a ModelDataSource may name, as S3DataType and CompressionType."""
+
 
 def data_url(container: Mapping[str, Any]) -> str:
     """The s3:// URL of a container's data, "" when it has none."""
-    source = container.get("ModelDataSource", {}).get("S3DataSource", {})
-    return str(container.get("ModelDataUrl") or source.get("S3Uri", ""))
+    return str(container.get("ModelDataUrl") or _source(container).get("S3Uri", ""))
+
+
+def data_form(container: Mapping[str, Any]) -> tuple[str, str]:
+    """What lies at the URL: FILES below a prefix, an ARCHIVE, or a SINGLE_FILE."""
+    if "ModelDataSource" not in container:
+        return ARCHIVE
+    source = _source(container)
+    return source.get("S3DataType", ""), source.get("CompressionType", "")
 
 
 def require_model_data(container: Mapping[str, Any], s3: S3Backend) -> None:
-    """Refuse a container whose data is not in S3.
+    """Refuse a container whose data is not in S3, or is named as SageMaker does not take it.
 
     In MultiModel mode the URL is a prefix under which models may appear later: SageMaker takes an empty one.
 
     Raises:
-        ValidationError: worded as SageMaker words it.
+        ValidationError: data that is not there is worded as SageMaker words it.
     """
+    if "ModelDataSource" in container:
+        _check_source(container)
     url = data_url(container)
     if not url or container.get("Mode") == "MultiModel":
         return
-    is_prefix = container.get("ModelDataSource", {}).get("S3DataSource", {}).get("S3DataType") == "S3Prefix"
     bucket, key = bucket_and_name_from_url(url)
-    try:
-        keys = list(s3.get_bucket(bucket or "").keys)
-    except MissingBucket:
-        keys = []
-    found = any(name.startswith(key) for name in keys) if is_prefix else key in keys
-    if not found:
+    if not _is_there(s3, bucket or "", key or "", is_prefix=data_form(container) == FILES):
         raise ValidationError(f"Could not find model data at {url}.")
+
+
+def _is_there(s3: S3Backend, bucket: str, key: str, *, is_prefix: bool) -> bool:
+    try:
+        found = s3.get_bucket(bucket).keys
+    except MissingBucket:
+        return False
+    keys = [name for name in found if name.startswith(key)] if is_prefix else [key]
+    # A key whose last version is deleted is known, but has no object.
+    return any(s3.get_object(bucket, name) is not None for name in keys)
+
+
+def _source(container: Mapping[str, Any]) -> Mapping[str, Any]:
+    source: Mapping[str, Any] = container.get("ModelDataSource", {}).get("S3DataSource", {})
+    return source
+
+
+def _check_source(container: Mapping[str, Any]) -> None:
+    if container.get("ModelDataUrl"):
+        raise ValidationError("ModelDataUrl and ModelDataSource cannot both be specified for a container.")
+    if container.get("Mode") == "MultiModel":
+        raise ValidationError("ModelDataSource cannot be used with multi-model endpoints.")
+    url, form = data_url(container), data_form(container)
+    if form not in (FILES, ARCHIVE, SINGLE_FILE):
+        data_type, compression = form
+        raise ValidationError(
+            f"ModelDataSource cannot have S3DataType '{data_type}' with CompressionType '{compression}'."
+        )
+    if form == FILES and not url.endswith("/"):
+        raise ValidationError(f"S3Uri '{url}' of S3DataType S3Prefix must end with a forward slash (/).")

@@ -1,0 +1,148 @@
+"""How far a publish is: bars on a terminal, a line for each archive without one, or nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Protocol
+
+from rich import filesize
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+from rich.text import Text
+
+Advance = Callable[[int], None]
+"""Takes what was done since it was called last: bytes of a tar stream, or a number of objects."""
+
+
+class PublishProgress(Protocol):
+    """Is told what a publish does; `archive` from several threads at one time."""
+
+    def uploads(self, archives: int, size: int) -> AbstractContextManager[None]:
+        """Around all uploads: how many archives, and bytes of their tar streams."""
+
+    def archive(self, name: str, size: int) -> AbstractContextManager[Advance]:
+        """Around the upload of one archive of `size` bytes, which is done if nothing is raised."""
+
+    def copies(self, objects: int) -> AbstractContextManager[Advance]:
+        """Around the copies on the server."""
+
+
+class SilentProgress:
+    """Says nothing."""
+
+    def uploads(self, archives: int, size: int) -> AbstractContextManager[None]:
+        """Say nothing."""
+        return nullcontext()
+
+    def archive(self, name: str, size: int) -> AbstractContextManager[Advance]:
+        """Say nothing."""
+        return nullcontext(_ignore)
+
+    def copies(self, objects: int) -> AbstractContextManager[Advance]:
+        """Say nothing."""
+        return nullcontext(_ignore)
+
+
+class LineProgress:
+    """A line at the end of each archive, and one for all copies."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def uploads(self, archives: int, size: int) -> AbstractContextManager[None]:
+        """Say nothing: each archive has a line."""
+        return nullcontext()
+
+    @contextmanager
+    def archive(self, name: str, size: int) -> Iterator[Advance]:
+        """Say what was uploaded, and how fast."""
+        start = time.monotonic()
+        yield _ignore
+        seconds = time.monotonic() - start
+        rate = f", {shown_size(size / seconds)}/s" if seconds else ""
+        self._say(f"uploaded {name}: {shown_size(size)} in {seconds:.1f} s{rate}")
+
+    @contextmanager
+    def copies(self, objects: int) -> Iterator[Advance]:
+        """Say how many were copied."""
+        yield _ignore
+        self._say(f"copied on the server: {objects} object{'s' * (objects != 1)}")
+
+    def _say(self, line: str) -> None:
+        self._console.print(Text(line), soft_wrap=True)
+
+
+class BarProgress:
+    """A bar for each archive under way and one for all of them, with rate and time left."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._bars = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            DownloadColumn(),
+            TransferSpeedColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+        )
+        self._total = self._bars.add_task("", visible=False)
+
+    @contextmanager
+    def uploads(self, archives: int, size: int) -> Iterator[None]:
+        """Show the bars; they go away when all is done."""
+        shown = f"{archives} archive{'s' * (archives != 1)}"
+        self._bars.reset(self._total, total=size, description=shown, visible=True)
+        with self._bars:
+            yield
+
+    @contextmanager
+    def archive(self, name: str, size: int) -> Iterator[Advance]:
+        """Show a bar until it is uploaded."""
+        task = self._bars.add_task(name, total=size)
+
+        def advance(count: int) -> None:
+            self._bars.advance(task, count)
+            self._bars.advance(self._total, count)
+
+        try:
+            yield advance
+        finally:
+            self._bars.remove_task(task)
+
+    @contextmanager
+    def copies(self, objects: int) -> Iterator[Advance]:
+        """Show one bar for all copies."""
+        columns = (
+            TextColumn("copies on the server"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=self._console, transient=True) as bars:
+            task = bars.add_task("", total=objects)
+            yield lambda count: bars.advance(task, count)
+
+
+def shown_size(size: float) -> str:
+    """A number of bytes as the bars show it too, in decimal units: `101.6 MB`."""
+    return filesize.decimal(int(size))
+
+
+def progress_on(console: Console) -> PublishProgress:
+    """Bars where the console is a terminal, else lines."""
+    return BarProgress(console) if console.is_terminal else LineProgress(console)
+
+
+def _ignore(_count: int) -> None:
+    """Take a step that nobody is told of."""

@@ -1,0 +1,113 @@
+"""What the store lacks, packed and uploaded: several archives at one time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.parallel import all_in_parallel
+from fleet.artifacts.progress import PublishProgress
+from fleet.artifacts.publish_wanted import Content, Wanted
+from fleet.artifacts.sources.opening import source_of
+from fleet.artifacts.store import files_prefix
+from fleet.artifacts.upload import ContentChangedError, Uploads
+from fleet.artifacts.upload_object import ObjectPlace
+from fleet.findings import Finding, FindingsError
+from fleet.spec.endpoint import Compression
+from fleet.spec.project import LoadedSpec, Project, load_lock
+from fleet.spec.source import finding_at
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+UPLOADS_AT_ONCE = 8
+"""Small archives wait for S3 most of the time; large ones share the memory that `Uploads` grants."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one content: it was uploaded, or another publisher was first, or it cannot be."""
+
+    content: Content
+    uploaded: bool = False
+    findings: tuple[Finding, ...] = ()
+
+
+class StoreUploads:
+    """The uploads of one publish into the content store of one bucket."""
+
+    def __init__(self, s3: S3Client, bucket: str, project: Project, progress: PublishProgress) -> None:
+        self._s3, self._bucket, self._project, self._progress = s3, bucket, project, progress
+
+    def upload(self, contents: Sequence[Content]) -> list[Outcome]:
+        """Upload them all, whatever becomes of each."""
+        if not contents:
+            return []
+        loaded = {name: self._project.load(name) for name in _endpoints(contents)}
+        size = sum(content.size for content in contents)
+        with Uploads(self._s3) as uploads, self._progress.uploads(len(contents), size):
+            return all_in_parallel(
+                contents,
+                lambda content: self._content(uploads, content, loaded),
+                UPLOADS_AT_ONCE,
+                uploads.cancel,
+            )
+
+    def _content(self, uploads: Uploads, content: Content, loaded: dict[str, LoadedSpec]) -> Outcome:
+        """Any of the repositories that are to have this content will do; the first that has it is taken."""
+        findings: list[Finding] = []
+        for wanted in content.wanted:
+            try:
+                uploaded = self._archive(uploads, content, wanted, loaded[wanted.endpoint.name])
+                return Outcome(content, uploaded)
+            except FindingsError as error:
+                findings += error.findings
+        return Outcome(content, findings=tuple(findings))
+
+    def _archive(self, uploads: Uploads, content: Content, wanted: Wanted, loaded: LoadedSpec) -> bool:
+        source = source_of(loaded, wanted.artifact.source, lambda: self._s3)
+        try:
+            with self._progress.archive(wanted.name, content.size) as advance:
+                if content.compression is Compression.GZIP:
+                    return uploads.archive(
+                        ObjectPlace(self._bucket, content.key),
+                        source.write,
+                        digest=content.digest,
+                        size=content.size,
+                        progress=advance,
+                    )
+                return uploads.files(
+                    self._bucket,
+                    files_prefix(content.digest),
+                    content.key,
+                    source.write,
+                    digest=content.digest,
+                    size=content.size,
+                    progress=advance,
+                )
+        except ContentChangedError as error:
+            raise FindingsError([self._changed(wanted, loaded)]) from error
+
+    def _changed(self, wanted: Wanted, loaded: LoadedSpec) -> Finding:
+        name, environment = wanted.endpoint.name, wanted.endpoint.place.environment
+        archive = wanted.artifact
+        mark = loaded.source.mark(("models", archive.source.index, "repository"))
+        promoted_from = load_lock(self._project.lock_file(name)).promoted_from
+        if promoted_from is None:
+            message = (
+                f"the repository of archive {archive.archive!r} is not what the lock of {name!r} says:"
+                " it changed since"
+            )
+            hint = f"run `fleet lock --env {environment} {name}` and have the change reviewed"
+        else:
+            message = (
+                f"the bucket lacks archive {archive.archive!r}, which was promoted from {promoted_from!r},"
+                " and the repository here holds another content"
+            )
+            hint = f"run `fleet promote --from {promoted_from} --to {environment} {name}` again"
+        return finding_at(mark, "FL303", message, hint)
+
+
+def _endpoints(contents: Sequence[Content]) -> list[str]:
+    return list(dict.fromkeys(each.endpoint.name for content in contents for each in content.wanted))

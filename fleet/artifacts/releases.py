@@ -1,0 +1,93 @@
+"""What endpoints have run: a small object in the bucket for each deploy that changed an endpoint's data."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from fleet.artifacts.parallel import all_in_parallel
+from fleet.artifacts.store import listed
+from fleet.findings import Finding, FindingsError
+from fleet.resolve.endpoint import ResolvedEndpoint
+from fleet.spec.endpoint import Compression
+from fleet.spec.values import Digest, Document
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+RELEASES = "releases/"
+READS_AT_ONCE = 16
+TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
+KEY = re.compile(rf"{RELEASES}(?P<endpoint>[^/]+)/\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{6}}Z\.json")
+
+
+class ReleasedArchive(Document):
+    """One archive of a release; without compression its key is a prefix, which ends in a slash."""
+
+    key: str
+    digest: Digest
+
+
+class Release(Document):
+    """What one endpoint ran from a time on; `model_data` is a key or a prefix of the artifact bucket."""
+
+    endpoint: str
+    time: datetime
+    model_data: str
+    compression: Compression
+    archives: tuple[ReleasedArchive, ...]
+
+
+def record_release(s3: S3Client, endpoint: ResolvedEndpoint) -> None:
+    """Write down what the endpoint runs now, unless its last release says the same."""
+    bucket, now = endpoint.place.bucket, datetime.now(UTC)
+    release = Release(
+        endpoint=endpoint.name,
+        time=now,
+        model_data=endpoint.model_data,
+        compression=endpoint.compression,
+        archives=tuple(ReleasedArchive(key=each.key, digest=each.digest) for each in endpoint.archives),
+    )
+    try:
+        last = last_releases(s3, bucket, endpoint.name, 1)
+    except FindingsError:
+        last = []  # a broken object stops no deploy: prune names it
+    if not last or last[0].model_copy(update={"time": now}) != release:
+        key = f"{releases_prefix(endpoint.name)}{now.strftime(TIME)}.json"
+        s3.put_object(Bucket=bucket, Key=key, Body=release.model_dump_json(indent=1).encode())
+
+
+def last_releases(s3: S3Client, bucket: str, endpoint_name: str, count: int) -> list[Release]:
+    """The endpoint's last `count` releases, the newest first; objects with other names are passed over.
+
+    Raises:
+        FindingsError: one of them does not hold a release.
+    """
+    names = [key for key in listed(s3, bucket, releases_prefix(endpoint_name)) if KEY.fullmatch(key)]
+    return read_releases(s3, bucket, sorted(names, reverse=True)[:count])
+
+
+def read_releases(s3: S3Client, bucket: str, keys: list[str]) -> list[Release]:
+    """The releases that these objects hold.
+
+    Raises:
+        FindingsError: one does not hold a release.
+    """
+    return all_in_parallel(keys, lambda key: _read(s3, bucket, key), READS_AT_ONCE)
+
+
+def releases_prefix(endpoint: str) -> str:
+    """Below which the releases of an endpoint lie, named by their times, so that names sort as times do."""
+    return f"{RELEASES}{endpoint}/"
+
+
+def _read(s3: S3Client, bucket: str, key: str) -> Release:
+    try:
+        return Release.model_validate_json(s3.get_object(Bucket=bucket, Key=key)["Body"].read())
+    except ValidationError as error:
+        message = f"s3://{bucket}/{key} does not say what an endpoint ran: {error.errors()[0]['msg']}"
+        hint = "restore its previous version, or delete it if nobody needs to roll back to it"
+        raise FindingsError([Finding(code="FL325", message=message, hint=hint)]) from error

@@ -1,0 +1,71 @@
+"""One of several copies of a model repository in a folder: its models are called otherwise in each."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from isal import isal_zlib
+
+from fleet.artifacts.archive import Checksums, Entry, Sink, write_tar
+from fleet.artifacts.sources.folder import changed_while_read, file_entry, read_chunks
+from fleet.findings import FindingsError
+from fleet.repository.copies import CONFIG, check_copyable, copied_name, renamed_config
+from fleet.repository.layout import entries, model_names
+from fleet.repository.pbtxt import PbtxtError
+from fleet.repository.served import served_models
+from fleet.spec.endpoint import Mode
+
+
+class CopySource:
+    """Copy number `copy` of a folder: the very archive of the folder with its models renamed."""
+
+    def __init__(self, folder: Path, copy: int) -> None:
+        self.folder, self._copy = folder, copy
+
+    def write(self, sink: Sink) -> Checksums:
+        """Write the tar stream; the checksums are those of the folder's own files, by their own paths.
+
+        Raises:
+            FindingsError: the models cannot be renamed, an entry cannot be packed, or changes meanwhile.
+        """
+        paths = [path.relative_to(self.folder) for path in entries(self.folder)]
+        # Files at the root come first, as they do of a folder; then the models, by their names in this copy.
+        paths.sort(key=lambda path: self._names.get(path.parts[0], ""))
+        own: dict[str, str] = {}
+        written = write_tar((self._entry(path, own) for path in paths), sink)
+        paths_here = {self._renamed(path): path.as_posix() for path in paths}
+        files = {paths_here[path]: checksum for path, checksum in written.files.items()}
+        onnx = {paths_here[path]: digest for path, digest in written.onnx.items()}
+        return Checksums(files=files | own, onnx=onnx)
+
+    def models(self, mode: Mode) -> tuple[str, ...]:
+        """The model directories, as this copy calls them.
+
+        Raises:
+            FindingsError: the container could not serve them, or they cannot be renamed.
+        """
+        served_models(self.folder, multi_model=mode is Mode.MULTI_MODEL)
+        return tuple(sorted(self._names.values()))
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        models = model_names(self.folder)
+        check_copyable(self.folder, models)
+        return {model: copied_name(model, self._copy) for model in models}
+
+    def _renamed(self, path: Path) -> str:
+        top, *below = path.parts
+        return "/".join((self._names.get(top, top), *below))
+
+    def _entry(self, path: Path, own: dict[str, str]) -> Entry:
+        file, name = self.folder / path, self._renamed(path)
+        if len(path.parts) != 2 or path.name != CONFIG or file.is_dir():
+            return file_entry(file, name)
+        content = b"".join(read_chunks(file, file.stat().st_size))
+        own[path.as_posix()] = f"crc32:{isal_zlib.crc32(content):08x}"
+        try:
+            renamed = renamed_config(content, self._names, self._copy)
+        except PbtxtError as error:  # it could be read before
+            raise FindingsError([changed_while_read(file)]) from error
+        return Entry(name, len(renamed), lambda: iter((renamed,)))

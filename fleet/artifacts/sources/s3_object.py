@@ -1,0 +1,101 @@
+"""Objects of S3 as streams of bytes: one content from the first byte to the last, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NotRequired, TypedDict
+
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, IncompleteReadError
+
+from fleet.findings import CannotRunError, FindingsError
+from fleet.spec.source import Mark, finding_at
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+CHUNK, ATTEMPTS = 1 << 20, 5
+"""Bytes at one time; breaks of the connection in a row, with nothing read between them, that are enough."""
+GONE = {"NoSuchBucket": "there is no such bucket", "NoSuchKey": "there is no such object"}
+CHANGED = 412
+HINT = "wait until it is written, then run the command again"
+
+
+@dataclass(frozen=True, kw_only=True)
+class S3Location:
+    """An object or a prefix of S3, and the place of the spec that names it."""
+
+    bucket: str
+    key: str
+    mark: Mark
+
+    @property
+    def url(self) -> str:
+        """As a spec names it."""
+        return f"s3://{self.bucket}/{self.key}"
+
+
+class _Conditions(TypedDict):
+    IfMatch: NotRequired[str]
+    Range: NotRequired[str]
+
+
+def object_chunks(
+    s3: S3Client, location: S3Location, etag: str | None = None, size: int | None = None
+) -> Iterator[bytes]:
+    """The bytes of an object; where the connection breaks, the rest is asked for.
+
+    Without `etag` and `size` in bytes the object is the one that the first request finds.
+
+    Raises:
+        FindingsError: it is not there, or is replaced while it is read.
+        CannotRunError: access is denied, or S3 does not answer.
+    """
+    at = failures = 0
+    while size is None or at < size:
+        conditions: _Conditions = {} if etag is None else {"IfMatch": etag}
+        if at:
+            conditions["Range"] = f"bytes={at}-"
+        with s3_errors_told(location):
+            answer = s3.get_object(Bucket=location.bucket, Key=location.key, **conditions)
+            etag = answer["ETag"]
+            size = answer["ContentLength"] if size is None else size
+            try:
+                for chunk in answer["Body"].iter_chunks(CHUNK):
+                    at, failures = at + len(chunk), 0
+                    yield chunk
+            except (HTTPClientError, IncompleteReadError):
+                failures += 1
+                if failures == ATTEMPTS:
+                    raise
+            finally:
+                answer["Body"].close()
+
+
+@contextmanager
+def s3_errors_told(location: S3Location) -> Iterator[None]:
+    """Read from S3.
+
+    Raises:
+        FindingsError: what the spec names is not there, or is replaced while it is read.
+        CannotRunError: access is denied, nobody is signed in, or S3 does not answer.
+    """
+    mark = location.mark
+    try:
+        yield
+    except ClientError as error:
+        code = error.response["Error"].get("Code", "")
+        if code in GONE:
+            hint = "correct `repository`, or upload it there"
+            raise FindingsError([finding_at(mark, "FL309", f"{location.url}: {GONE[code]}", hint)]) from error
+        if error.response["ResponseMetadata"]["HTTPStatusCode"] == CHANGED:
+            message = f"{location.url} changed while it was read"
+            raise FindingsError([finding_at(mark, "FL305", message, HINT)]) from error
+        remedy = "use credentials that may list and read it: --profile names others"
+        raise CannotRunError(
+            f"{mark.file}:{mark.line}: {location.url}: S3 refuses: {error}", remedy
+        ) from error
+    except BotoCoreError as error:
+        problem = f"{mark.file}:{mark.line}: {location.url} cannot be read: {error}"
+        raise CannotRunError(problem, "see that you are signed in and the network is there") from error

@@ -1,0 +1,117 @@
+"""A model repository in the objects below a prefix of S3: packed as a folder of the same files would be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.archive import Checksums, DigestWriter, Entry, Sink, write_tar
+from fleet.artifacts.sources.s3_digest import compare_digest
+from fleet.artifacts.sources.s3_object import S3Location, object_chunks, s3_errors_told
+from fleet.artifacts.sources.skeleton import Configs, served_in
+from fleet.artifacts.sources.tree import Tree, UntrustedError, check_path
+from fleet.findings import FindingsError
+from fleet.repository.layout import belongs
+from fleet.spec.endpoint import Mode
+from fleet.spec.source import finding_at
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+
+class S3PrefixSource:
+    """All objects below a prefix, as they are at the first look; `expected` is the digest of the archive.
+
+    Hidden names are left out, as those of a folder are. An empty object whose key ends in a slash, as the
+    console of S3 makes them, is the folder that it stands for.
+    """
+
+    def __init__(self, s3: S3Client, location: S3Location, expected: str | None) -> None:
+        self._s3, self._location, self._expected = s3, location, expected
+
+    def write(self, sink: Sink) -> Checksums:
+        """Write the tar stream.
+
+        Raises:
+            FindingsError: it is not there or not as expected, holds what must not be packed, or changes.
+            CannotRunError: S3 refuses or does not answer.
+        """
+        tree, etags = self._listed
+        stream = DigestWriter(sink)
+        entries = (self._entry(path, size, etags.get(path)) for path, size in tree.ordered())
+        checksums = write_tar(entries, stream)
+        compare_digest(self._location, self._expected, stream.digest)
+        return checksums
+
+    def models(self, mode: Mode) -> tuple[str, ...]:
+        """The model directories; only their configurations are read for it.
+
+        Raises:
+            FindingsError: the container could not serve them, or they are not there or change.
+            CannotRunError: S3 refuses or does not answer.
+        """
+        tree, etags = self._listed
+        configs = Configs()
+        try:
+            for path, size in tree.files.items():
+                if configs.wanted(path, size):
+                    configs[path] = b"".join(self._chunks(path, size, etags[path]))
+        except UntrustedError as error:
+            raise self._refused(error) from error
+        return served_in(tree, configs, mode, self._location)
+
+    @cached_property
+    def _listed(self) -> tuple[Tree, dict[str, str]]:
+        """The repository's paths, and the ETag of each file."""
+        place, tree, etags, found = self._location, Tree(), dict[str, str](), False
+        pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=place.bucket, Prefix=place.key)
+        try:
+            with s3_errors_told(place):
+                for page in pages:
+                    for listed in page.get("Contents", []):
+                        found = True
+                        path, size = listed["Key"].removeprefix(place.key), listed["Size"]
+                        if _add(tree, path, size):
+                            etags[path] = listed["ETag"]
+        except UntrustedError as error:
+            raise self._refused(error) from error
+        if not found:
+            hint = "correct `repository`, or upload it there"
+            raise FindingsError([finding_at(place.mark, "FL309", f"{place.url}: nothing lies there", hint)])
+        return tree, etags
+
+    def _entry(self, path: str, size: int | None, etag: str | None) -> Entry:
+        if size is None or etag is None:
+            return Entry(path)
+        return Entry(path, size, lambda: self._chunks(path, size, etag))
+
+    def _chunks(self, path: str, size: int, etag: str) -> Iterator[bytes]:
+        file = replace(self._location, key=self._location.key + path)
+        return object_chunks(self._s3, file, etag, size)
+
+    def _refused(self, error: UntrustedError) -> FindingsError:
+        message = f"{self._location.url} cannot be packed: {error}"
+        hint = "keep plain names of folders and files below the prefix"
+        return FindingsError([finding_at(self._location.mark, "FL310", message, hint)])
+
+
+def _add(tree: Tree, path: str, size: int) -> bool:
+    """Add what a key stands for; whether it is a file of the repository."""
+    name = path.removesuffix("/")
+    is_folder = name != path or not path
+    if is_folder and size:
+        raise UntrustedError(f"{path!r} has content and is named as a folder")
+    if not name:
+        return False
+    check_path(name)
+    parts = name.split("/")
+    kept = list(takewhile(belongs, parts))
+    if is_folder or kept != parts:
+        # What is hidden still shows that its folder is there, as it does on a disk.
+        tree.around("/".join([*kept, ""]))
+        return False
+    tree.file(path, size)
+    return True

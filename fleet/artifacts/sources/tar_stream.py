@@ -1,0 +1,165 @@
+"""A tar stream of somebody else's, read as it passes by, in a fixed amount of memory.
+
+`tarfile` reads names and headers of any length into memory, follows them back and forth, and leaves what
+comes after the end to chance. Of it, only the parsing of one header is used. Formats: POSIX pax and ustar
+(https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html) and GNU tar's long names.
+"""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fleet.artifacts.archive import Sink
+from fleet.artifacts.sources.tree import UntrustedError
+
+BLOCK = tarfile.BLOCKSIZE
+MAX_HEADER = 1 << 20
+"""Bytes of a header that extends another's."""
+REFUSED = {
+    tarfile.LNKTYPE: "a hard link",
+    tarfile.SYMTYPE: "a symbolic link",
+    tarfile.CHRTYPE: "a device",
+    tarfile.BLKTYPE: "a device",
+    tarfile.FIFOTYPE: "a pipe",
+    tarfile.GNUTYPE_SPARSE: "a sparse file",
+    tarfile.GNUTYPE_LONGLINK: "a link",
+}
+RECORD = re.compile(rb"([1-9]\d{0,6}) ([^=\0]+)=")
+
+
+@dataclass(frozen=True)
+class TarEntry:
+    """A folder or a file as it is named; the root of the archive is ""."""
+
+    path: str
+    is_folder: bool
+    size: int
+
+
+class Passing:
+    """Bytes that are read in the sizes that are asked for, and all go to a sink as they come."""
+
+    def __init__(self, chunks: Iterator[bytes], sink: Sink) -> None:
+        self._chunks, self._sink = chunks, sink
+        self._chunk, self._at = b"", 0
+
+    def piece(self, most: int) -> bytes:
+        """At least one byte and not more than `most`; none at the end."""
+        while self._at == len(self._chunk):
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return b""
+            self._sink.write(chunk)
+            self._chunk, self._at = chunk, 0
+        piece = self._chunk[self._at : self._at + most]
+        self._at += len(piece)
+        return piece
+
+    def pieces(self, size: int) -> Iterator[bytes]:
+        """So many bytes.
+
+        Raises:
+            UntrustedError: there are not as many.
+        """
+        while size:
+            piece = self.piece(size)
+            if not piece:
+                raise UntrustedError("its tar stream is cut off")
+            size -= len(piece)
+            yield piece
+
+    def exactly(self, size: int) -> bytes:
+        """So many bytes, at one time."""
+        return b"".join(self.pieces(size))
+
+
+def tar_entries(stream: Passing) -> Iterator[tuple[TarEntry, Iterator[bytes]]]:
+    """Folders and files with their contents, which have to be read before the next entry is; to the very end.
+
+    Raises:
+        UntrustedError: it is no tar stream, cut off, goes on after its end, or holds anything else.
+    """
+    extended: dict[str, str] | None = None
+    while (block := stream.exactly(BLOCK)) != bytes(BLOCK):
+        header = _header(block)
+        if header.type in (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME):
+            data = _extension(stream, header.size)
+            if header.type == tarfile.XGLTYPE:
+                _refuse_names(_records(data))
+                continue
+            if extended is not None:
+                raise UntrustedError("its tar stream names one entry twice")
+            is_pax = header.type == tarfile.XHDTYPE
+            extended = _records(data) if is_pax else {"path": _text(data.partition(b"\0")[0])}
+            continue
+        entry = _entry(header, extended or {})
+        extended = None
+        yield entry, stream.pieces(entry.size)
+        stream.exactly(-entry.size % BLOCK)
+    if extended is not None:
+        raise UntrustedError("its tar stream ends after the name of an entry")
+    while rest := stream.piece(MAX_HEADER):
+        if rest.count(0) != len(rest):
+            raise UntrustedError("its tar stream goes on after its end")
+
+
+def _header(block: bytes) -> tarfile.TarInfo:
+    try:
+        return tarfile.TarInfo.frombuf(block, "utf-8", "strict")
+    except tarfile.HeaderError as error:
+        raise UntrustedError(f"it holds no tar stream, or a damaged one: {error}") from error
+    except UnicodeDecodeError as error:
+        raise UntrustedError("it holds a name that is not in UTF-8") from error
+
+
+def _entry(header: tarfile.TarInfo, extended: dict[str, str]) -> TarEntry:
+    path, size = extended.get("path", header.name), extended.get("size", str(header.size))
+    if header.type not in (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.DIRTYPE):
+        raise UntrustedError(f"{path!r} is {REFUSED.get(header.type, 'neither a folder nor a file')}")
+    if any(key.startswith("GNU.sparse.") for key in extended):
+        raise UntrustedError(f"{path!r} is a sparse file")
+    if not re.fullmatch(r"[0-9]{1,15}", size) or (header.isdir() and int(size)):
+        raise UntrustedError(f"{path!r} has a size of {size!r}")
+    # `tar -C FOLDER .` puts "./" in front of all names, and writes the root itself as "./".
+    path = path.rstrip("/") if header.isdir() else path
+    return TarEntry("" if path == "." else path.removeprefix("./"), header.isdir(), int(size))
+
+
+def _extension(stream: Passing, size: int) -> bytes:
+    if not 0 <= size <= MAX_HEADER:
+        raise UntrustedError(f"a header of its tar stream has {size} bytes")
+    data = stream.exactly(size)
+    stream.exactly(-size % BLOCK)
+    return data
+
+
+def _records(data: bytes) -> dict[str, str]:
+    """The records of a pax header: `LENGTH KEY=VALUE` and a line feed, LENGTH being that of all of it."""
+    records: dict[str, str] = {}
+    at = 0
+    while at < len(data):
+        match = RECORD.match(data, at)
+        end = at + int(match[1]) if match else 0
+        if match is None or not match.end() < end <= len(data) or data[end - 1 : end] != b"\n":
+            raise UntrustedError("a pax header of its tar stream is damaged")
+        key = _text(match[2])
+        if key in records:
+            raise UntrustedError(f"a pax header of its tar stream gives {key!r} twice")
+        records[key] = _text(data[match.end() : end - 1]) if key in ("path", "size") else ""
+        at = end
+    return records
+
+
+def _refuse_names(records: dict[str, str]) -> None:
+    if wrong := [key for key in records if key in ("path", "size") or key.startswith("GNU.sparse.")]:
+        raise UntrustedError(f"its tar stream gives one {wrong[0]!r} to all entries")
+
+
+def _text(name: bytes) -> str:
+    try:
+        return name.decode()
+    except UnicodeDecodeError as error:
+        raise UntrustedError("it holds a name that is not in UTF-8") from error

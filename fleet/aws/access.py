@@ -1,0 +1,112 @@
+"""Access to the AWS of one environment: its account's, or the embedded one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import boto3
+
+from fleet.artifacts.aws_errors import aws_errors_told
+from fleet.artifacts.upload import UPLOAD_CONFIG
+from fleet.aws.embedded import local_session, local_variables
+from fleet.findings import Finding, FindingsError
+from fleet.resolve.endpoint import Place
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation.client import CloudFormationClient
+    from mypy_boto3_s3.client import S3Client
+    from mypy_boto3_sagemaker.client import SageMakerClient
+    from mypy_boto3_ssm.client import SSMClient
+    from mypy_boto3_sts.client import STSClient
+
+KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_DEFAULT_PROFILE")
+"""What would speak for somebody else than the profile that was asked for."""
+
+
+class Access:
+    """How one environment's AWS is asked; nothing is read or asked before the first client is.
+
+    `cdk_environment` is what a process needs to ask the same AWS as the same user: the CDK CLI's environment.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        session: Callable[[], boto3.Session],
+        cdk_environment: Mapping[str, str],
+        url: str | None = None,
+    ) -> None:
+        self.place = place
+        self.cdk_environment = dict(cdk_environment)
+        self._make_session = session
+        self._url = url
+        self._clients: dict[str, Any] = {}
+
+    @overload
+    def client(self, service: Literal["cloudformation"]) -> CloudFormationClient: ...
+    @overload
+    def client(self, service: Literal["s3"]) -> S3Client: ...
+    @overload
+    def client(self, service: Literal["sagemaker"]) -> SageMakerClient: ...
+    @overload
+    def client(self, service: Literal["ssm"]) -> SSMClient: ...
+    @overload
+    def client(self, service: Literal["sts"]) -> STSClient: ...
+    def client(self, service: str) -> Any:
+        """The client of a service in the environment's region, one for all who ask; threads may share it.
+
+        Raises:
+            CannotRunError: the profile does not exist, or its settings are wrong.
+        """
+        if service not in self._clients:
+            make: Any = self._session.client  # its overloads are by literal
+            config = UPLOAD_CONFIG if service == "s3" else None
+            with aws_errors_told():
+                self._clients[service] = make(service, endpoint_url=self._url, config=config)
+        return self._clients[service]
+
+    def check_account(self) -> None:
+        """See that the credentials belong to the environment's account.
+
+        Raises:
+            FindingsError: they belong to another.
+            CannotRunError: there are none, or AWS does not answer.
+        """
+        with aws_errors_told():
+            caller = self.client("sts").get_caller_identity()
+        if caller["Account"] == self.place.account:
+            return
+        environment = self.place.environment
+        message = (
+            f"{environment!r} is deployed to account {self.place.account}; "
+            f"these credentials belong to account {caller['Account']} ({caller['Arn']})"
+        )
+        hint = f"name a profile of that account with --profile, or correct environments/{environment}.yaml"
+        raise FindingsError([Finding(code="FL602", message=message, hint=hint)])
+
+    @cached_property
+    def _session(self) -> boto3.Session:
+        with aws_errors_told():
+            return self._make_session()
+
+
+def account_access(place: Place, profile: str | None) -> Access:
+    """The environment's account, as the user's own settings reach it, or a profile of them."""
+    variables = {**os.environ, "AWS_REGION": place.region, "AWS_DEFAULT_REGION": place.region}
+    if profile is not None:
+        variables = {key: value for key, value in variables.items() if key not in KEYS}
+        variables["AWS_PROFILE"] = profile
+    return Access(
+        place,
+        lambda: boto3.Session(profile_name=profile, region_name=place.region),
+        cdk_environment=variables,
+    )
+
+
+def embedded_access(place: Place, url: str) -> Access:
+    """The embedded AWS at a URL, whatever the user's own settings are."""
+    variables = local_variables(os.environ, place, url)
+    return Access(place, lambda: local_session(place.region), cdk_environment=variables, url=url)

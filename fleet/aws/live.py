@@ -1,0 +1,76 @@
+"""What an endpoint runs now, as SageMaker tells it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+
+from fleet.findings import Finding, FindingsError
+from fleet.resolve.endpoint import ResolvedEndpoint
+
+if TYPE_CHECKING:
+    from mypy_boto3_sagemaker.client import SageMakerClient
+
+NO_ENDPOINT = "Could not find endpoint"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveEndpoint:
+    """An endpoint's status, its first variant's instances, and the URL of its model's data."""
+
+    name: str
+    status: str
+    instance_type: str
+    instances: int
+    model_data_url: str
+
+    def __str__(self) -> str:
+        """As a person reads it."""
+        return f"{self.status}, {self.instances} × {self.instance_type}"
+
+
+def live_endpoint(sagemaker: SageMakerClient, name: str) -> LiveEndpoint | None:
+    """What an endpoint runs; None where there is none.
+
+    Raises:
+        ClientError: access is denied.
+    """
+    try:
+        found = sagemaker.describe_endpoint(EndpointName=name)
+    except ClientError as error:
+        if NO_ENDPOINT in error.response["Error"]["Message"]:
+            return None
+        raise
+    config = sagemaker.describe_endpoint_config(EndpointConfigName=found["EndpointConfigName"])
+    variant = config["ProductionVariants"][0]
+    model = sagemaker.describe_model(ModelName=variant["ModelName"])
+    container = model["PrimaryContainer"] if "PrimaryContainer" in model else model["Containers"][0]
+    source = container.get("ModelDataSource", {}).get("S3DataSource", {})
+    (summary,) = [
+        each for each in found["ProductionVariants"] if each["VariantName"] == variant["VariantName"]
+    ]
+    return LiveEndpoint(
+        name=name,
+        status=found["EndpointStatus"],
+        instance_type=variant["InstanceType"],
+        instances=summary["CurrentInstanceCount"],
+        model_data_url=container.get("ModelDataUrl") or source.get("S3Uri", ""),
+    )
+
+
+def require_running(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> None:
+    """See that an endpoint whose stack is deployed runs the data that the stack declares.
+
+    CloudFormation does not look at what else became of an endpoint that it has deployed.
+
+    Raises:
+        FindingsError: it runs something else, or nothing.
+    """
+    live = live_endpoint(sagemaker, endpoint.name)
+    if live is None or live.model_data_url != endpoint.model_data_url:
+        running = (live.model_data_url or "a model without data") if live else "nothing"
+        message = f"{endpoint.name} runs {running}, and its stack declares {endpoint.model_data_url}"
+        hint = "it was changed past its stack: put the stack's configuration back, or destroy and deploy it"
+        raise FindingsError([Finding(code="FL605", message=message, hint=hint)])

@@ -1,0 +1,80 @@
+"""Stacks as CloudFormation has them now."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation.client import CloudFormationClient
+    from mypy_boto3_cloudformation.type_defs import StackTypeDef
+
+PLANNED = "REVIEW_IN_PROGRESS"
+"""A change set was made for it and never executed: there is nothing of it yet."""
+DELETED = "DELETE_COMPLETE"
+NOT_CREATED = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
+"""What a creation that failed leaves behind: such a stack can only be deleted."""
+PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)
+"""Seconds between two looks at an operation; the last one from then on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveStack:
+    """One stack, which may be under way."""
+
+    id: str
+    name: str
+    status: str
+    reason: str
+    protected: bool
+
+    @property
+    def in_progress(self) -> bool:
+        """Whether an operation is under way."""
+        return self.status.endswith("_IN_PROGRESS") and self.status != PLANNED
+
+
+def find_stack(cloudformation: CloudFormationClient, name: str) -> LiveStack | None:
+    """The stack of a name, or of an id, which also finds one that was deleted; None where there is none."""
+    try:
+        (found,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
+    except ClientError as error:
+        if "does not exist" in error.response["Error"]["Message"]:
+            return None
+        raise
+    return _live(found)
+
+
+def all_stacks(cloudformation: CloudFormationClient) -> Iterator[LiveStack]:
+    """All stacks of the account and region."""
+    for page in cloudformation.get_paginator("describe_stacks").paginate():
+        yield from map(_live, page["Stacks"])
+
+
+def settled(cloudformation: CloudFormationClient, stack: LiveStack) -> LiveStack | None:
+    """The stack when no operation on it is under way any more; None when it is gone then."""
+    pause, now = threading.Event(), find_stack(cloudformation, stack.id)
+    pauses = iter(PAUSES)
+    while now is not None and now.in_progress:
+        pause.wait(next(pauses, PAUSES[-1]))
+        now = find_stack(cloudformation, stack.id)
+    return None if now is None or now.status == DELETED else now
+
+
+def last_event(cloudformation: CloudFormationClient, stack: LiveStack) -> str:
+    """The id of the newest event: another one tells that something was done."""
+    return cloudformation.describe_stack_events(StackName=stack.id)["StackEvents"][0]["EventId"]
+
+
+def _live(found: StackTypeDef) -> LiveStack:
+    return LiveStack(
+        id=found["StackId"],
+        name=found["StackName"],
+        status=found["StackStatus"],
+        reason=found.get("StackStatusReason", ""),
+        protected=found.get("EnableTerminationProtection", False),
+    )

@@ -1,0 +1,22 @@
+"""Asking before something goes."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from fleet.findings import CannotRunError
+
+
+def agreed(question: str, *, yes: bool) -> bool:
+    """Whether the user agrees, on a terminal.
+
+    Raises:
+        CannotRunError: there is no terminal, and `--yes` was not given.
+    """
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise CannotRunError("nobody can be asked: standard input is no terminal", "say --yes")
+    return typer.confirm(question)

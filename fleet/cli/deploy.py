@@ -1,0 +1,83 @@
+"""`fleet deploy`: what the locks say, brought to an environment's account."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from fleet.artifacts.checked import all_findings
+from fleet.artifacts.progress import progress_on
+from fleet.aws.cdk import Cdk
+from fleet.aws.deploy import Deploy
+from fleet.aws.folder import DeployFolder
+from fleet.aws.steps import Steps
+from fleet.cli.access import connect
+from fleet.cli.arguments import Endpoints, Env, Profile
+from fleet.cli.interruption import end_like_ctrl_c
+from fleet.findings import Finding, FindingsError
+from fleet.project_root import project_root
+from fleet.resolve.resolve import resolve_project
+from fleet.spec.environment import LOCAL
+from fleet.spec.project import open_project
+
+
+def deploy(
+    env: Env,
+    endpoints: Endpoints = None,
+    locked: Annotated[
+        bool,
+        typer.Option(
+            "--locked",
+            help="Whatever the repositories hold now: so one goes back to what a former lock says.",
+        ),
+    ] = False,
+    profile: Profile = None,
+) -> None:
+    """Check, bootstrap if missing, deploy Foundation, publish, and deploy the endpoints one by one.
+
+    Nobody is asked about changes of permissions: what is deployed was reviewed with its lock. The first
+    endpoint that fails ends it. It may be interrupted and run again at any point, and does what is not done.
+    """
+    if env == LOCAL:
+        message = "the environment `local` is this machine: it starts and ends with its AWS"
+        raise FindingsError([Finding(code="FL604", message=message, hint="run `fleet local up`")])
+    end_like_ctrl_c()
+    root, console = project_root(Path.cwd()), Console(highlight=False)
+    project, steps = open_project(root, env, endpoints or ()), Steps(console)
+    with steps.step("check"):
+        findings = all_findings(project, locked=locked)
+        if findings:
+            raise FindingsError(findings)
+        fleet = resolve_project(project)
+    with steps.step("account") as step:
+        access = connect(root, fleet.place, profile)
+        step.note = f"{fleet.place.account}, {fleet.place.region}"
+    folder = DeployFolder(root, env)
+    with folder.deploying():
+        where_logs = f"{folder.log.relative_to(root)} has all that the CDK CLI said"
+        cdk = Cdk(root, access.cdk_environment, log=folder.log, where_logs=where_logs)
+        progress = progress_on(console)
+        work = Deploy(project, fleet, access, cdk, assembly=folder.assembly, steps=steps, progress=progress)
+        try:
+            work.run()
+        finally:
+            console.print(_summary(steps))
+
+
+def _summary(steps: Steps) -> Table:
+    """What each step did, and which were not taken."""
+    table = Table(box=None, pad_edge=False)
+    for heading in ("step", "result"):
+        table.add_column(heading, overflow="fold")
+    table.add_column("seconds", justify="right")
+    for taken in steps.taken:
+        result = Text("failed", "red") if taken.failed else Text(taken.note or "done")
+        table.add_row(Text(taken.title), result, f"{taken.seconds:.1f}")
+    for title in steps.to_come:
+        table.add_row(Text(title), Text("not done", "yellow"), "")
+    return table

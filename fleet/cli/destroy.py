@@ -1,0 +1,61 @@
+"""`fleet destroy`: an endpoint's stack goes, its artifacts stay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from fleet.artifacts.aws_errors import aws_errors_told
+from fleet.aws.destroy import Doomed, doomed
+from fleet.aws.destroy import destroy as delete
+from fleet.aws.steps import Steps
+from fleet.cli.access import connect
+from fleet.cli.agree import agreed
+from fleet.cli.arguments import Env, Profile, Yes
+from fleet.cli.interruption import end_like_ctrl_c
+from fleet.cli.say import say
+from fleet.project_root import project_root
+from fleet.resolve.endpoint import Place, prefix_of
+from fleet.resolve.resolve import place_of
+from fleet.spec.project import open_project
+
+
+def destroy(
+    endpoint: Annotated[str, typer.Argument(help="A deployed endpoint, with or without a spec.")],
+    env: Env,
+    yes: Yes = False,
+    profile: Profile = None,
+) -> None:
+    """Show what goes with an endpoint, ask, and delete its stack; its archives and Foundation stay."""
+    end_like_ctrl_c()
+    root = project_root(Path.cwd())
+    place = place_of(open_project(root, env).environment)
+    access = connect(root, place, profile)
+    with aws_errors_told():
+        found = doomed(access, endpoint)
+        if found is None:
+            say(f"nothing to destroy: {endpoint} is not deployed in {env}; {_kept(place, endpoint)}")
+            return
+        _show(found, place, endpoint)
+        if not agreed(f"Destroy {endpoint} in {env}?", yes=yes):
+            say("nothing was done")
+            return
+        with Steps(Console(highlight=False)).step(f"delete {found.stack.name}"):
+            delete(access, found.stack)
+
+
+def _show(found: Doomed, place: Place, endpoint: str) -> None:
+    say(f"{found.stack.name} in account {place.account}, {place.region} ({found.stack.status}):", "bold")
+    if found.endpoint is not None:
+        say(f"  the endpoint {endpoint}, which is {found.endpoint}")
+    width = max((len(kind) for kind, _ in found.resources), default=0)
+    for kind, name in found.resources:
+        say(f"  goes: {kind:{width}}  {name}")
+    say(f"  stays: {_kept(place, endpoint)}")
+
+
+def _kept(place: Place, endpoint: str) -> str:
+    return f"its archives are kept in s3://{place.bucket}/{prefix_of(endpoint)}"

@@ -1,0 +1,16 @@
+"""Signals that end a command as Ctrl-C does: it ends what it started first."""
+
+from __future__ import annotations
+
+import signal
+from typing import NoReturn
+
+
+def end_like_ctrl_c() -> None:
+    """Let SIGTERM and SIGHUP be interruptions from now on."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+
+
+def _interrupt(_number: int, _frame: object) -> NoReturn:
+    raise KeyboardInterrupt

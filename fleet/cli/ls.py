@@ -1,0 +1,70 @@
+"""`fleet ls`: what there is of each endpoint, in the files and in the account."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from fleet.artifacts.aws_errors import aws_errors_told
+from fleet.aws.compared import Compared, Runs, compared
+from fleet.cli.access import connect
+from fleet.cli.arguments import Env, Profile
+from fleet.cli.say import say
+from fleet.project_root import project_root
+from fleet.resolve.resolve import place_of
+from fleet.spec.project import open_project
+
+
+class Format(StrEnum):
+    """How it is printed."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+def ls(
+    env: Env,
+    profile: Profile = None,
+    format: Annotated[Format, typer.Option("--format", help="A table, or JSON.")] = Format.TABLE,
+) -> None:
+    """Compare specs, locks and live stacks; name what has no counterpart, and the command that helps."""
+    root = project_root(Path.cwd())
+    project = open_project(root, env)
+    access = connect(root, place_of(project.environment), profile)
+    with aws_errors_told():
+        found = compared(project, access)
+    if format is Format.JSON:
+        print(json.dumps([asdict(each) for each in found], indent=1, ensure_ascii=False))
+        return
+    if not found:
+        say(f"{env}: no spec, no lock, no stack")
+        return
+    Console(highlight=False).print(_table(found))
+    for each in found:
+        if each.remedy:
+            say(f"{each.name}: {each.remedy}")
+
+
+def _table(found: list[Compared]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("endpoint", "spec", "lock", "stack", "runs", "endpoint is"):
+        table.add_column(heading, overflow="fold")
+    for each in found:
+        problem = each.runs is not Runs.LOCKED and each.runs is not Runs.LIVE_SET
+        table.add_row(
+            Text(each.name, "bold"),
+            each.spec,
+            each.lock,
+            each.stack or "-",
+            Text(each.runs, "yellow" if problem else ""),
+            str(each.live) if each.live else "-",
+        )
+    return table

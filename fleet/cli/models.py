@@ -1,0 +1,120 @@
+"""`fleet models`: the archives of a live endpoint, which come and go without a deploy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fleet.artifacts.aws_errors import aws_errors_told
+from fleet.artifacts.live import LiveSet, check_archive_name, live_set, require_removable
+from fleet.artifacts.live_add import add_archive
+from fleet.artifacts.live_source import repository_source, told_of_arguments
+from fleet.artifacts.live_targets import Target, digests_of, targets_of
+from fleet.artifacts.progress import shown_size
+from fleet.cli.access import connect
+from fleet.cli.agree import agreed
+from fleet.cli.arguments import Env, Profile, Yes
+from fleet.cli.say import say
+from fleet.project_root import project_root
+from fleet.spec.project import open_project
+
+app = typer.Typer(
+    help="The models of an endpoint with a live set: add and remove one without a deploy.",
+    no_args_is_help=True,
+)
+
+Endpoint = Annotated[str, typer.Argument(help="An endpoint whose spec says `archive_set: live`.")]
+
+
+@app.command("ls")
+def list_models(
+    endpoint: Endpoint,
+    env: Env,
+    digests: Annotated[
+        bool, typer.Option("--digests", help="Ask for each archive's digest as well.")
+    ] = False,
+    profile: Profile = None,
+) -> None:
+    """List the targets that callers may name: size, date, and whether the spec names them."""
+    root = project_root(Path.cwd())
+    live = live_set(open_project(root, env, [endpoint]), endpoint)
+    s3 = connect(root, live.place, profile).client("s3")
+    with aws_errors_told(live.place):
+        targets = targets_of(s3, live)
+        asked = [target.name for target in targets if target.size is not None] if digests else []
+        known = digests_of(s3, live, asked)
+    rows = [_row(live, target, known) for target in targets]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    if not rows:
+        say(f"{endpoint} has no models in {env}")
+
+
+@app.command()
+def add(
+    endpoint: Endpoint,
+    archive: Annotated[str, typer.Argument(help="Its name; the target is ARCHIVE-vVERSION.tar.gz.")],
+    repository: Annotated[
+        str,
+        typer.Argument(
+            help="A model repository: a folder, an archive s3://BUCKET/KEY.tar.gz, or s3://BUCKET/PREFIX/."
+        ),
+    ],
+    env: Env,
+    version: Annotated[
+        int | None, typer.Option(min=1, help="Else the next free one, or the latest if it has this content.")
+    ] = None,
+    digest: Annotated[
+        str | None, typer.Option(help="Of a repository in S3: the digest of the content that is meant.")
+    ] = None,
+    profile: Profile = None,
+) -> None:
+    """Add one model to a live endpoint, and print the target that callers name; nothing is overwritten."""
+    root = project_root(Path.cwd())
+    project = open_project(root, env, [endpoint])
+    live = live_set(project, endpoint)
+    check_archive_name(archive)
+    s3 = connect(root, live.place, profile).client("s3")
+    with aws_errors_told(live.place):
+        loaded = project.load(endpoint)
+        source = repository_source(loaded, archive, repository, digest, lambda: s3)
+        with told_of_arguments(loaded):
+            added = add_archive(s3, live, archive, version, source)
+    done = "there already" if added.was_there else "added"
+    say(f'{done}: callers of {endpoint} say TargetModel="{added.target}"')
+
+
+@app.command("rm")
+def remove(
+    endpoint: Endpoint,
+    target: Annotated[str, typer.Argument(help="As callers name it: ARCHIVE-vVERSION.tar.gz.")],
+    env: Env,
+    yes: Yes = False,
+    profile: Profile = None,
+) -> None:
+    """Remove one model of a live endpoint that its spec does not name."""
+    root = project_root(Path.cwd())
+    live = live_set(open_project(root, env, [endpoint]), endpoint)
+    s3 = connect(root, live.place, profile).client("s3")
+    with aws_errors_told(live.place):
+        found = targets_of(s3, live)
+    require_removable(live, target, [each.name for each in found if each.size is not None])
+    if not agreed(f"remove {target} of {endpoint} in {env}?", yes=yes):
+        say("nothing was removed")
+        return
+    with aws_errors_told(live.place):
+        s3.delete_object(Bucket=live.place.bucket, Key=live.key(target))
+    say(f"removed {target}: instances that have not loaded it refuse it from now on")
+    say("an instance of SageMaker that has it loaded, or on disk, may go on serving it")
+
+
+def _row(live: LiveSet, target: Target, digests: dict[str, str]) -> tuple[str, ...]:
+    if target.size is None or target.modified is None:
+        publish = f"fleet publish --env {live.place.environment} {live.endpoint}"
+        return target.name, "", "", "", f"named by the spec, not there: run `{publish}`"
+    when = target.modified.strftime("%Y-%m-%d %H:%M:%S %Z")
+    origin = "spec" if target.is_declared else "added by hand"
+    return target.name, shown_size(target.size), when, digests.get(target.name, ""), origin

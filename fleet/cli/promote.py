@@ -1,0 +1,58 @@
+"""`fleet promote`: what was tested in one environment is what another will run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from fleet.artifacts.progress import progress_on, shown_size
+from fleet.artifacts.promote import Next, Tested
+from fleet.artifacts.promote import promote as copy_and_lock
+from fleet.artifacts.promote_lock import require_two
+from fleet.cli.access import connect
+from fleet.cli.say import say
+from fleet.project_root import project_root
+from fleet.resolve.resolve import place_of
+from fleet.spec.environment import LOCAL
+from fleet.spec.project import open_project
+
+
+def promote(
+    endpoints: Annotated[list[str], typer.Argument(metavar="ENDPOINT", help="What was tested.")],
+    source: Annotated[str, typer.Option("--from", help="The environment in which it was tested.")],
+    target: Annotated[str, typer.Option("--to", help="The environment that will run it.")],
+    from_profile: Annotated[
+        str | None, typer.Option(help="Profile of the account that is read from.")
+    ] = None,
+    to_profile: Annotated[str | None, typer.Option(help="Profile of the account that is written to.")] = None,
+) -> None:
+    """Copy the archives that one environment runs to another's store by digest, and write its locks."""
+    root = project_root(Path.cwd())
+    tested, wanted = open_project(root, source, endpoints), open_project(root, target, endpoints)
+    require_two(tested, wanted, LOCAL)
+    read = connect(root, place_of(tested.environment), from_profile)
+    written = connect(root, place_of(wanted.environment), to_profile)
+    done = copy_and_lock(
+        Tested(project=tested, s3=read.client("s3"), sagemaker=read.client("sagemaker")),
+        Next(project=wanted, s3=written.client("s3")),
+        progress_on(Console(highlight=False)),
+    )
+    if done.copied:
+        also = f"; {done.there} there already" if done.there else ""
+        say(f"copied {_archives(done.copied)}, {shown_size(done.bytes)}{also}")
+    else:
+        say(f"copied nothing: {_archives(done.there)} {'is' if done.there == 1 else 'are'} there already")
+    for file in done.locks:
+        say(f"wrote {file.relative_to(root)}")
+    deploy = f"run `fleet deploy --env {target} {' '.join(tested.endpoints)}`"
+    if done.locks:
+        say(f"review and commit {'it' if len(done.locks) == 1 else 'them'}, then {deploy}")
+    else:
+        say(f"the lock{' is' if len(tested.endpoints) == 1 else 's are'} up to date: {deploy}")
+
+
+def _archives(count: int) -> str:
+    return f"{count} archive{'s' * (count != 1)}"

@@ -1,0 +1,100 @@
+"""`fleet publish`: what the locks say, put into the artifact bucket; and what nobody needs, taken out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from fleet.artifacts.aws_errors import aws_errors_told
+from fleet.artifacts.progress import progress_on, shown_size
+from fleet.artifacts.prune import GRACE, Prune
+from fleet.artifacts.prune_plan import Plan
+from fleet.artifacts.publish import Published
+from fleet.artifacts.publish import publish as publish_archives
+from fleet.aws.access import Access
+from fleet.cli.access import connect
+from fleet.cli.agree import agreed
+from fleet.cli.arguments import Endpoints, Env, Profile, Yes
+from fleet.cli.say import say
+from fleet.project_root import project_root
+from fleet.resolve.resolve import resolve_project
+from fleet.spec.project import open_project
+
+KEEP = 10
+NONCURRENT_DAYS = 90
+"""constructs/triton_endpoints/artifact_bucket.py has the bucket keep deleted objects so long."""
+HOURS = int(GRACE.total_seconds()) // 3600
+
+
+def publish(
+    env: Env,
+    endpoints: Endpoints = None,
+    profile: Profile = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Also remove what no Model, no lock and no last release uses.")
+    ] = False,
+    keep: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help=f"With --prune: so many last releases of each endpoint stay; {KEEP} by default."
+        ),
+    ] = None,
+    yes: Yes = False,
+) -> None:
+    """Upload what the content store lacks of the archives, and copy it to where the endpoints look for it."""
+    if keep is not None and not prune:
+        raise typer.BadParameter("it means nothing without --prune", param_hint="--keep")
+    root = project_root(Path.cwd())
+    project = open_project(root, env, endpoints or ())
+    fleet = resolve_project(project)
+    access = connect(root, fleet.place, profile)
+    console = Console(highlight=False)
+    say(_told(publish_archives(access.client("s3"), project, fleet.endpoints, progress_on(console))))
+    if prune:
+        with aws_errors_told(fleet.place):
+            _prune(access, root, KEEP if keep is None else keep, yes=yes)
+
+
+def _told(done: Published) -> str:
+    parts = [
+        f"uploaded {done.uploaded} ({shown_size(done.bytes)})" if done.uploaded else "",
+        f"copied {done.copied} to the endpoints" if done.copied else "",
+        f"{done.there} there already" if done.there else "",
+    ]
+    return f"archives: {', '.join(part for part in parts if part) or 'none is wanted'}"
+
+
+def _prune(access: Access, root: Path, keep: int, *, yes: bool) -> None:
+    bucket = access.place.bucket
+    work = Prune(access.client("s3"), access.client("sagemaker"), root, access.place, keep)
+    plan = work.plan()
+    _show(plan, bucket)
+    if not (plan.units or plan.uploads):
+        return
+    if not agreed("remove them?", yes=yes):
+        say("nothing was removed")
+        return
+    removed = work.remove(plan)
+    uploads = f", {len(removed.uploads)} uploads ended" if removed.uploads else ""
+    say(f"removed {_count(len(removed.objects))}, {shown_size(removed.size)}{uploads}")
+
+
+def _show(plan: Plan, bucket: str) -> None:
+    for unit in plan.units:
+        count = "" if len(unit.objects) == 1 else f", {_count(len(unit.objects))}"
+        say(f"  {unit.name}: {shown_size(unit.size)}{count}")
+    for upload in plan.uploads:
+        say(f"  {upload.key}: an upload that was never completed")
+    total = f"{_count(len(plan.objects))} of s3://{bucket}, {shown_size(plan.size)}"
+    say(f"nobody needs {total}" if plan.units or plan.uploads else f"nothing of s3://{bucket} can go")
+    if plan.too_young:
+        say(f"nobody needs {_count(plan.too_young)} more, younger than {HOURS} hours: they stay")
+    if plan.units:
+        say(f"the bucket is versioned: deleted objects can be restored for {NONCURRENT_DAYS} days")
+
+
+def _count(objects: int) -> str:
+    return f"{objects} object{'s' * (objects != 1)}"

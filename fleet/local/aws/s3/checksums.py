@@ -1,0 +1,132 @@
+"""S3's checksums: read from a request, computed, compared.
+
+Source: Amazon S3 User Guide, "Checking object integrity", and botocore's model of PutObject, UploadPart and
+CompleteMultipartUpload. CRC32, SHA1 and SHA256 are computed; no library here computes the others: they are
+kept as they were given.
+"""
+
+from __future__ import annotations
+
+import binascii
+import hashlib
+import re
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from botocore.model import StringShape
+from botocore.session import Session
+from moto.s3.exceptions import S3ClientError
+
+FULL_OBJECT, COMPOSITE = "FULL_OBJECT", "COMPOSITE"
+ALGORITHM, TYPE, SDK_ALGORITHM = (
+    "x-amz-checksum-algorithm",
+    "x-amz-checksum-type",
+    "x-amz-sdk-checksum-algorithm",
+)
+SIZES = {"CRC32": 4, "SHA1": 20, "SHA256": 32}
+"""Bytes of the checksums that are computed here."""
+_TRAILER = re.compile(rb"x-amz-checksum-([0-9a-z]+):([0-9A-Za-z+/=]+)")
+_LONGEST_TRAILER = 512
+
+
+@dataclass(frozen=True)
+class Checksum:
+    """A checksum as headers have it: base64; a composite one has the number of parts behind a dash."""
+
+    algorithm: str
+    value: str
+
+    @property
+    def header(self) -> str:
+        """The header that carries it."""
+        return _header(self.algorithm)
+
+    @property
+    def plain(self) -> str:
+        """Algorithm and value without the number of parts, which a request may leave out."""
+        return f"{self.algorithm} {self.value.partition('-')[0]}"
+
+
+def _header(algorithm: str) -> str:
+    return f"x-amz-checksum-{algorithm.lower()}"
+
+
+@cache
+def algorithms() -> tuple[str, ...]:
+    """All algorithms of S3, as botocore's service model lists them."""
+    shape = Session().get_service_model("s3").shape_for("ChecksumAlgorithm")
+    assert isinstance(shape, StringShape)  # noqa: S101 (a string with an enum, in every version of botocore)
+    return tuple(shape.enum)
+
+
+def digest(algorithm: str, blocks: Iterable[bytes]) -> bytes:
+    """The checksum of a content; KeyError for an algorithm that is not among SIZES."""
+    if algorithm == "CRC32":
+        crc = 0
+        for block in blocks:
+            crc = zlib.crc32(block, crc)
+        return crc.to_bytes(4, "big")
+    sha = {"SHA1": hashlib.sha1, "SHA256": hashlib.sha256}[algorithm](usedforsecurity=False)
+    for block in blocks:
+        sha.update(block)
+    return sha.digest()
+
+
+def computed(algorithm: str, blocks: Iterable[bytes]) -> Checksum | None:
+    """The checksum of a content, None where it cannot be computed here."""
+    return Checksum(algorithm, b64encode(digest(algorithm, blocks)).decode()) if algorithm in SIZES else None
+
+
+def given(headers: Mapping[str, str], body: bytes = b"") -> Checksum | None:
+    """The checksum that a request gives in a header, or behind its body as a trailer.
+
+    Raises:
+        S3ClientError: there is an algorithm without a checksum, or what is given is none.
+    """
+    found = {name: headers[_header(name)] for name in algorithms() if _header(name) in headers}
+    if not found and "x-amz-trailer" in headers:
+        trailers = _TRAILER.findall(body[-_LONGEST_TRAILER:])
+        found = {name.decode().upper(): value.decode() for name, value in trailers}
+    if not found:
+        if SDK_ALGORITHM in headers:
+            raise S3ClientError(
+                "InvalidRequest",
+                f"{SDK_ALGORITHM} specified, but no corresponding x-amz-checksum-* or x-amz-trailer "
+                "headers were found.",
+            )
+        return None
+    if len(found) > 1:
+        said = "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed."
+        raise S3ClientError("InvalidRequest", said)
+    return _checked(*found.popitem())
+
+
+def _checked(algorithm: str, value: str) -> Checksum:
+    # A composite checksum may be given with the number of parts.
+    encoded = value.partition("-")[0]
+    try:
+        size = len(b64decode(encoded, validate=True))
+    except binascii.Error:
+        size = -1
+    if size != SIZES.get(algorithm, size) or size < 0:
+        said = f"Value for {_header(algorithm)} header is invalid."
+        raise S3ClientError("InvalidRequest", said)
+    return Checksum(algorithm, value)
+
+
+def compare(said: Checksum, blocks: Iterable[bytes]) -> None:
+    """Compare what a request says with what came.
+
+    Raises:
+        S3ClientError: BadDigest.
+    """
+    if computed(said.algorithm, blocks) not in (None, said):
+        raise bad_digest(said.algorithm)
+
+
+def bad_digest(algorithm: str) -> S3ClientError:
+    """S3's refusal of a content that is not what the request says."""
+    return S3ClientError("BadDigest", f"The {algorithm} you specified did not match the calculated checksum.")

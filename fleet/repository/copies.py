@@ -1,0 +1,87 @@
+"""A model repository under other names, so that copies of it can be served side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from fleet.findings import Finding, FindingsError
+from fleet.repository.layout import entries
+from fleet.repository.pbtxt import PbtxtError, Text, strings
+from fleet.repository.python_names import model_names_in
+
+CONFIG = "config.pbtxt"
+MAX_BYTES = 1 << 20
+NAME, STEP = ("name",), ("ensemble_scheduling", "step", "model_name")
+
+
+def copied_name(model: str, copy: int) -> str:
+    """What a model is called in copy number `copy`; no two models and copies share a name."""
+    return f"{model}_{copy}"
+
+
+def renamed_config(content: bytes, models: Collection[str], copy: int) -> bytes:
+    """A config.pbtxt with the names of these models as the copy has them, and nothing else changed.
+
+    Raises:
+        PbtxtError: it is not in protobuf's text format.
+    """
+    renamed, rest = bytearray(), 0
+    for text in _names(content):
+        if text.value in models:
+            renamed += content[rest : text.end]
+            # An end that is added to the last literal is right whatever quotes and escapes it is written in.
+            renamed += f"_{copy}".encode()
+            rest = text.end
+    return bytes(renamed + content[rest:])
+
+
+def check_copyable(repository: Path, models: Sequence[str]) -> None:
+    """See that renaming the models renames all that refers to them.
+
+    Raises:
+        FindingsError: a config cannot be read or names its model otherwise than its directory, or the code of
+            a Python model names another model.
+    """
+    findings: list[Finding] = []
+    for model in models:
+        config = repository / model / CONFIG
+        if config.is_file():
+            findings += _config_findings(config, model)
+    others = {model: set(models) - {model} for model in models}
+    for file in entries(repository):
+        model = file.relative_to(repository).parts[0]
+        if file.suffix == ".py" and file.is_file() and model in others:
+            findings += [_in_code(file, line, name) for line, name in model_names_in(file, others[model])]
+    if findings:
+        raise FindingsError(findings)
+
+
+def _names(content: bytes) -> list[Text]:
+    # An empty name counts as none: Triton takes the directory's.
+    return [text for text in strings(content) if text.path in (NAME, STEP) and text.value]
+
+
+def _config_findings(config: Path, model: str) -> list[Finding]:
+    if config.stat().st_size > MAX_BYTES:
+        message = f"the file is larger than {MAX_BYTES} bytes, so its model cannot be copied"
+        return [Finding(code="FL413", message=message, file=config)]
+    try:
+        names = [text for text in _names(config.read_bytes()) if text.path == NAME]
+    except PbtxtError as error:
+        message = f"this is not protobuf's text format: {error}"
+        hint = "`copies` rewrites the names in it, so it has to be read"
+        return [Finding(code="FL413", message=message, file=config, line=error.line, hint=hint)]
+    return [_other_name(config, text, model) for text in names if text.value != model]
+
+
+def _other_name(config: Path, text: Text, model: str) -> Finding:
+    message = f"the model is called {text.value!r} in a directory called {model!r}"
+    hint = f'write `name: "{model}"`, or leave it out: Triton takes the directory\'s name'
+    return Finding(code="FL411", message=message, file=config, line=text.line, hint=hint)
+
+
+def _in_code(file: Path, line: int, name: str) -> Finding:
+    message = f"the code names the model {name!r}, which is called otherwise in each copy"
+    hint = "take the name from the request or from `parameters` in config.pbtxt, or leave out `copies`"
+    return Finding(code="FL412", message=message, file=file, line=line, hint=hint)

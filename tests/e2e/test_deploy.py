@@ -1,0 +1,191 @@
+"""`fleet deploy`, `fleet ls` and `fleet destroy` with the real CDK CLI, from an empty account to an empty one."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from deploys import ACCOUNT, BUCKET, Deploys, action, empty_account
+from faulty_s3 import Request
+from fleet_folder import LOCK, SPEC
+
+pytestmark = pytest.mark.cdk
+
+FOUNDATION, ENDPOINT = "triton-fleet-dev", "triton-fleet-dev-sentences"
+COMPLETE = {"CDKToolkit": "CREATE_COMPLETE", FOUNDATION: "CREATE_COMPLETE", ENDPOINT: "CREATE_COMPLETE"}
+
+
+@pytest.fixture(scope="module")
+def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deploys]:
+    with empty_account(tmp_path_factory.mktemp("deploy") / "fleet") as account:
+        yield account
+
+
+def is_upload(request: Request) -> bool:
+    return request.method == "PUT" and request.path.startswith(f"/{BUCKET}/archives/")
+
+
+def is_release_listed(request: Request) -> bool:
+    return request.method == "GET" and "prefix=releases" in request.path
+
+
+INTERRUPTIONS: list[tuple[Callable[[Request], bool], signal.Signals, dict[str, str]]] = [
+    (action("ExecuteChangeSet", "CDKToolkit"), signal.SIGTERM, {}),
+    (
+        action("CreateChangeSet", f"StackName={FOUNDATION}&"),
+        signal.SIGKILL,
+        {FOUNDATION: "REVIEW_IN_PROGRESS"},
+    ),
+    (is_upload, signal.SIGTERM, {FOUNDATION: "CREATE_COMPLETE"}),
+    (
+        action("ExecuteChangeSet", f"StackName={ENDPOINT}&"),
+        signal.SIGKILL,
+        {FOUNDATION: "CREATE_COMPLETE", ENDPOINT: "CREATE_COMPLETE"},
+    ),
+    (is_release_listed, signal.SIGKILL, {FOUNDATION: "CREATE_COMPLETE", ENDPOINT: "CREATE_COMPLETE"}),
+]
+"""A request at which it is interrupted, how, and the stacks that are there then beside the bootstrap's."""
+
+
+def test_a_deploy_that_is_interrupted_at_each_step_goes_on_when_it_is_run_again(account: Deploys) -> None:
+    for wanted, number, stacks in INTERRUPTIONS:
+        code, said = account.interrupt(wanted, number)
+        assert code == (130 if number is signal.SIGTERM else -signal.SIGKILL), said
+        assert ("not done" in said) is (number is signal.SIGTERM and ENDPOINT not in stacks), said
+        account.settle()
+        assert account.statuses() == {"CDKToolkit": "CREATE_COMPLETE", **stacks}
+        assert account.keys("releases/") == []
+
+
+def test_a_stale_lock_is_refused_and_with_locked_deployed_of_which_only_the_release_was_left_to_do(
+    account: Deploys,
+) -> None:
+    assert account.keys("releases/") == []
+    before, events = account.model_data(), account.events(ENDPOINT)
+    account.model("x = 2\n")
+    refused = account.fleet("deploy", "--env", "dev")
+    assert refused.returncode == 1
+    assert "repository/embed/1/model.py: error FL306: the file changed" in refused.stderr
+    said = account.deploy("--locked")
+    assert [line.split("  ")[0] for line in said.splitlines() if line.startswith("✓")] == [
+        "✓ check",
+        f"✓ account: {ACCOUNT}, us-east-1",
+        "✓ cdk synth",
+        "✓ cdk bootstrap: nothing to do",
+        f"✓ cdk deploy {FOUNDATION}: nothing to do",
+        "✓ publish: nothing to do",
+        f"✓ cdk deploy {ENDPOINT}: nothing to do",
+    ]
+    assert (account.model_data(), account.events(ENDPOINT)) == (before, events)
+
+
+def test_nothing_is_left_of_the_interruptions(account: Deploys) -> None:
+    assert account.statuses() == COMPLETE
+    assert len(account.keys("releases/sentences/")) == 1
+    assert account.client("s3").list_multipart_uploads(Bucket=BUCKET).get("Uploads", []) == []
+    for stack in COMPLETE:
+        found = account.client("cloudformation").list_change_sets(StackName=stack)["Summaries"]
+        assert [each for each in found if each["ExecutionStatus"] == "AVAILABLE"] == []
+    assert [len(account.keys(prefix)) for prefix in ("archives/", "endpoints/")] == [1, 1]
+    sagemaker = account.client("sagemaker")
+    assert len(sagemaker.list_models()["Models"]) == 1
+    assert len(sagemaker.list_endpoint_configs()["EndpointConfigs"]) == 1
+    assert len(account.host.served) == 1
+
+
+def test_an_endpoint_that_fails_is_told_by_its_reason_and_goes_on_as_it_was(account: Deploys) -> None:
+    before = account.model_data()
+    account.model("x = 3\n")
+    account.lock()
+    account.host.failure = "tritonserver stopped: no such backend"
+    failed = account.fleet("deploy", "--env", "dev", "sentences")
+    account.host.failure = ""
+    assert failed.returncode == 1
+    assert f"FL601: AWS::SageMaker::Endpoint of {ENDPOINT}: " in failed.stderr
+    assert "no such backend" in failed.stderr
+    assert "what was served before goes on; .fleet/deploy/dev/cdk.log has all" in failed.stderr
+    assert row(failed.stdout, f"cdk deploy {ENDPOINT}").split()[3] == "failed"
+    assert account.model_data() == before
+    assert len(account.keys("releases/")) == 1
+
+
+def test_a_new_lock_brings_a_new_model_and_the_previous_one_brings_the_previous_model_back(
+    account: Deploys,
+) -> None:
+    first = account.model_data()
+    said = account.deploy()
+    assert f"cdk deploy {ENDPOINT}: updated" in said
+    assert account.model_data() != first
+    account.model("x = 1\n")
+    account.lock()
+    account.model("x = 3\n")
+    assert account.fleet("ls", "--env", "dev").stdout.count("another content") == 1
+    assert "publish: nothing to do" in account.deploy("--locked")
+    assert account.model_data() == first
+    assert len(account.keys("releases/sentences/")) == 3
+    assert len(account.client("sagemaker").list_models()["Models"]) == 1
+
+
+def test_another_account_is_refused_by_both_names(account: Deploys) -> None:
+    account.folder.write(
+        "environments/prod.yaml", 'environment: prod\naccount: "999900001111"\nregion: us-east-1\n'
+    )
+    account.folder.write("locks/prod/sentences.lock.yaml", LOCK)
+    for command in (["deploy", "--locked"], ["ls"], ["destroy", "sentences", "--yes"]):
+        refused = account.fleet(*command, "--env", "prod")
+        assert refused.returncode == 1
+        assert "FL602: 'prod' is deployed to account 999900001111" in refused.stderr
+        assert f"these credentials belong to account {ACCOUNT}" in refused.stderr
+    assert account.statuses() == {**COMPLETE, ENDPOINT: "UPDATE_COMPLETE"}
+
+
+def test_ls_compares_specs_locks_and_stacks_and_names_orphans(account: Deploys) -> None:
+    account.folder.spec(name="idle", base=SPEC.replace("sentences", "idle"))
+    account.folder.write("locks/dev/gone.lock.yaml", LOCK)
+    spec = account.folder.root / "model_specs/sentences.yaml"
+    told = account.fleet("ls", "--env", "dev").stdout
+    assert row(told, "sentences") == "sentences yes yes UPDATE_COMPLETE as locked InService, 1 × ml.g5.xlarge"
+    assert row(told, "idle") == "idle yes no - not deployed -"
+    assert "idle: `fleet lock --env dev idle`" in told
+    assert "gone: an orphan, a lock without a spec: `git rm locks/dev/gone.lock.yaml`" in told
+    kept = spec.read_text()
+    spec.unlink()
+    told = account.fleet("ls", "--env", "dev").stdout
+    assert "sentences: an orphan, a stack without a spec: `fleet destroy sentences --env dev`" in told
+    spec.write_text(kept)
+    (found,) = [
+        each
+        for each in json.loads(account.fleet("ls", "--env", "dev", "--format", "json").stdout)
+        if each["name"] == "sentences"
+    ]
+    assert (found["spec"], found["runs"], found["live"]["instances"]) == ("yes", "as locked", 1)
+
+
+def test_destroy_shows_what_goes_and_asks_and_deletes_an_orphan_but_not_its_archives(
+    account: Deploys,
+) -> None:
+    (account.folder.root / "model_specs/sentences.yaml").unlink()
+    unknown = account.fleet("destroy", "sentence", "--env", "dev", "--yes")
+    assert unknown.returncode == 1
+    assert "did you mean `sentences`?" in unknown.stderr
+    archives = account.keys("")
+    unasked = account.fleet("destroy", "sentences", "--env", "dev")
+    assert (unasked.returncode, "say --yes" in unasked.stderr) == (2, True)
+    assert "the endpoint sentences, which is InService, 1 × ml.g5.xlarge" in unasked.stdout
+    assert "goes: AWS::SageMaker::Model " in unasked.stdout
+    assert f"stays: its archives are kept in s3://{BUCKET}/endpoints/sentences/" in unasked.stdout
+    assert ENDPOINT in account.statuses()
+    assert account.fleet("destroy", "sentences", "--env", "dev", "--yes").returncode == 0
+    assert account.statuses() == {name: status for name, status in COMPLETE.items() if name != ENDPOINT}
+    assert account.host.removed == ["sentences"]
+    assert account.keys("") == archives
+    again = account.fleet("destroy", "sentences", "--env", "dev", "--yes")
+    assert (again.returncode, "nothing to destroy" in again.stdout) == (0, True)
+
+
+def row(table: str, endpoint: str) -> str:
+    (line,) = [line for line in table.splitlines() if line.startswith(f"{endpoint} ")]
+    return " ".join(line.split())

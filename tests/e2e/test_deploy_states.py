@@ -1,0 +1,193 @@
+"""What a deploy finds in an account: stacks under way, stuck or never made, and bootstraps of any age."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleet.aws.access import Access, embedded_access
+from fleet.aws.bootstrap import must_bootstrap
+from fleet.aws.compared import Held, Runs, compared
+from fleet.aws.destroy import destroy, doomed
+from fleet.aws.fleet_stacks import endpoint_stacks
+from fleet.aws.live import require_running
+from fleet.aws.stack import find_stack
+from fleet.aws.stack_ready import ready_stack
+from fleet.catalog.images import partition_of
+from fleet.findings import CannotRunError, FindingsError
+from fleet.local.aws.server import EmbeddedAws
+from fleet.resolve.endpoint import Place
+from fleet.spec.project import open_project
+from fleet_folder import FleetFolder
+from tests.e2e.embedded_app.host import RecordingHost
+from tests.e2e.embedded_app.stacks import DATA, TOPIC, Stacks, absent_model, endpoint
+
+PLACE = Place(
+    environment="dev",
+    account="123456789012",
+    region="us-east-1",
+    partition=partition_of("us-east-1"),
+    tags={},
+)
+VERSION = "/cdk-bootstrap/test/version"
+
+
+@pytest.fixture
+def access(aws: EmbeddedAws) -> Access:
+    return embedded_access(PLACE, aws.url)
+
+
+@pytest.fixture
+def assembly(tmp_path: Path) -> Path:
+    """A synthesised stack that needs version 6 of the bootstrap."""
+    needs = {"requiresBootstrapStackVersion": 6, "bootstrapStackVersionSsmParameter": VERSION}
+    artifacts = {"stack": {"properties": needs}, "tree": {"properties": {"file": "tree.json"}}, "bare": {}}
+    (tmp_path / "manifest.json").write_text(json.dumps({"artifacts": artifacts}))
+    return tmp_path
+
+
+def test_a_bootstrap_is_needed_where_there_is_none_or_one_too_old(access: Access, assembly: Path) -> None:
+    assert must_bootstrap(access, assembly)
+    for version, needed in {"5": True, "6": False, "31": False}.items():
+        access.client("ssm").put_parameter(Name=VERSION, Value=version, Type="String", Overwrite=True)
+        assert must_bootstrap(access, assembly) is needed
+
+
+def test_a_bootstrap_whose_creation_failed_is_made_again_whatever_version_it_left(
+    access: Access, assembly: Path, stacks: Stacks
+) -> None:
+    access.client("ssm").put_parameter(Name=VERSION, Value="31", Type="String", Overwrite=True)
+    assert stacks.create("CDKToolkit", {"Broken": absent_model()}) == "ROLLBACK_COMPLETE"
+    assert must_bootstrap(access, assembly)
+
+
+def test_a_stack_that_is_under_way_is_waited_for(access: Access, stacks: Stacks, host: RecordingHost) -> None:
+    cloudformation = access.client("cloudformation")
+    host.may_finish.clear()
+    template = json.dumps({"Resources": endpoint("slow")})
+    cloudformation.create_stack(StackName="slow", TemplateBody=template)
+    assert stacks.status("slow") == "CREATE_IN_PROGRESS"
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(ready_stack, cloudformation, "slow")
+        host.may_finish.set()
+        found = waiting.result()
+    assert found is not None
+    assert found.status == "CREATE_COMPLETE"
+
+
+def test_a_protected_stack_whose_creation_failed_can_be_deleted_by_the_cdk_cli(
+    access: Access, stacks: Stacks
+) -> None:
+    cloudformation = access.client("cloudformation")
+    stacks.create("guarded", {"Broken": absent_model()})
+    cloudformation.update_termination_protection(StackName="guarded", EnableTerminationProtection=True)
+    assert ready_stack(cloudformation, "guarded") is not None
+    found = find_stack(cloudformation, "guarded")
+    assert found is not None
+    assert not found.protected
+
+
+def test_the_protection_of_a_stack_that_works_is_left_alone(access: Access, stacks: Stacks) -> None:
+    cloudformation = access.client("cloudformation")
+    stacks.create("kept", {"Topic": TOPIC})
+    cloudformation.update_termination_protection(StackName="kept", EnableTerminationProtection=True)
+    ready_stack(cloudformation, "kept")
+    found = find_stack(cloudformation, "kept")
+    assert found is not None
+    assert found.protected
+
+
+def test_a_rollback_that_failed_is_told_with_the_command_that_continues_it(
+    access: Access, stacks: Stacks, host: RecordingHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stacks.create("stuck", endpoint("stuck"))
+    monkeypatch.setattr(host, "serve", fails_from_the_second(host))
+    broken: dict[str, Any] = {**endpoint("stuck", image="new"), "Broken": absent_model()}
+    broken["Broken"]["DependsOn"] = ["Endpoint"]
+    assert stacks.update("stuck", broken) == "UPDATE_ROLLBACK_FAILED"
+    with pytest.raises(CannotRunError, match="stuck is in UPDATE_ROLLBACK_FAILED") as told:
+        ready_stack(access.client("cloudformation"), "stuck")
+    assert "continue-update-rollback --stack-name stuck" in told.value.remedy
+
+
+def test_a_stack_that_was_planned_and_never_made_is_found_and_destroyed(access: Access) -> None:
+    cloudformation = access.client("cloudformation")
+    cloudformation.create_change_set(
+        StackName="triton-fleet-dev-planned",
+        ChangeSetName="plan",
+        ChangeSetType="CREATE",
+        TemplateBody=json.dumps({"Resources": {"Topic": TOPIC}}),
+    )
+    found = doomed(access, "planned")
+    assert found is not None
+    assert (found.stack.status, found.resources, found.endpoint) == ("REVIEW_IN_PROGRESS", [], None)
+    destroy(access, found.stack)
+    assert "planned" not in endpoint_stacks(cloudformation, PLACE)
+
+
+def test_a_deletion_that_fails_is_told_by_its_resource(access: Access, stacks: Stacks) -> None:
+    bucket = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "holds-something"}}
+    stacks.create("triton-fleet-dev-full", {"Bucket": bucket})
+    access.client("s3").put_object(Bucket="holds-something", Key="x", Body=b"x")
+    found = doomed(access, "full")
+    assert found is not None
+    assert found.resources == [("AWS::S3::Bucket", "holds-something")]
+    with pytest.raises(FindingsError, match="FL601: AWS::S3::Bucket of triton-fleet-dev-full: "):
+        destroy(access, found.stack)
+
+
+def test_an_endpoint_of_which_there_never_was_anything_is_unknown(access: Access, stacks: Stacks) -> None:
+    stacks.create("triton-fleet-dev-known", {"Topic": TOPIC})
+    stacks.create("triton-fleet-prod-other", {"Topic": TOPIC})
+    with pytest.raises(FindingsError, match="FL606: no endpoint 'know' is deployed in 'dev'") as told:
+        doomed(access, "know")
+    (finding,) = told.value.findings
+    assert finding.hint == "did you mean `known`?"
+    assert "other" not in endpoint_stacks(access.client("cloudformation"), PLACE)
+
+
+def test_an_endpoint_that_runs_something_else_than_its_stack_declares_is_told(
+    access: Access, stacks: Stacks, folder: FleetFolder
+) -> None:
+    declared = folder.resolve()
+    with pytest.raises(FindingsError, match="FL605: sentences runs nothing"):
+        require_running(access.client("sagemaker"), declared)
+    stacks.create("sentences", endpoint("sentences"))
+    with pytest.raises(
+        FindingsError, match=f"FL605: sentences runs {DATA}, and its stack declares s3://triton"
+    ):
+        require_running(access.client("sagemaker"), declared)
+
+
+def test_broken_files_are_compared_as_broken(access: Access, folder: FleetFolder) -> None:
+    folder.environment("tags: {}\n")
+    folder.spec("unknown: 1\n", name="wrong", base=text_of(folder, "wrong"))
+    folder.spec(name="stale", base=text_of(folder, "stale"))
+    folder.write("locks/dev/stale.lock.yaml", "endpoint: stale\narchives: {}\n")
+    folder.write("locks/dev/torn.lock.yaml", "endpoint: [\n")
+    found = {each.name: each for each in compared(open_project(folder.root, "dev"), access)}
+    assert (found["wrong"].spec, found["wrong"].lock) == (Held.BROKEN, Held.NO)
+    assert (found["stale"].spec, found["stale"].lock) == (Held.YES, Held.STALE)
+    assert (found["torn"].spec, found["torn"].lock) == (Held.NO, Held.BROKEN)
+    assert found["sentences"].runs is Runs.NOTHING
+    assert found["sentences"].remedy == "`fleet deploy --env dev sentences`"
+    assert found["stale"].remedy == "`fleet lock --env dev stale`"
+
+
+def text_of(folder: FleetFolder, name: str) -> str:
+    return (folder.root / "model_specs/sentences.yaml").read_text().replace("sentences", name)
+
+
+def fails_from_the_second(host: RecordingHost) -> Callable[[Any], None]:
+    serve = host.serve
+
+    def serve_once(deployed: Any) -> None:
+        serve(deployed)
+        host.failure = "the GPU is gone"
+
+    return serve_once

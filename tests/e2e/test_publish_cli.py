@@ -1,0 +1,194 @@
+"""`fleet publish` as it is run: against an account, which is an embedded AWS."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from moto.s3.models import s3_backends
+
+from artifact_bucket import ArtifactBucket, embedded_s3, empty_bucket
+from fleet_folder import ROOT, FleetFolder
+
+ACCOUNT = "123456789012"
+BUCKET = f"triton-fleet-dev-{ACCOUNT}-us-east-1"
+OLD = "archives/" + "b" * 64 + ".tar.gz"
+FLEET = str(Path(sys.executable).parent / "fleet")
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with embedded_s3() as url:
+        yield url
+
+
+@dataclass
+class Command:
+    bucket: ArtifactBucket
+    url: str
+
+    @property
+    def variables(self) -> dict[str, str]:
+        keys = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
+        return {**os.environ, **keys, "AWS_ENDPOINT_URL": self.url, "NO_PROXY": "localhost"}
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """`fleet publish` without a terminal."""
+        return subprocess.run(
+            [FLEET, "publish", "--env", "dev", *arguments],
+            cwd=self.bucket.folder.root,
+            env=self.variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def asked(self, answer: str, *arguments: str) -> tuple[int, str]:
+        """`fleet publish` on a terminal on which that is typed; exit code, and what was shown."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [FLEET, "publish", "--env", "dev", *arguments],
+            cwd=self.bucket.folder.root,
+            env={**self.variables, "TERM": "xterm"},
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        os.write(ours, f"{answer}\n".encode())
+        shown = b""
+        while True:
+            try:
+                shown += os.read(ours, 4096)
+            except OSError:  # the terminal's other end is closed
+                break
+        os.close(ours)
+        return process.wait(60), shown.decode()
+
+    def put(self, key: str, *, hours: int) -> None:
+        """An object that was put so many hours ago."""
+        self.bucket.s3.put_object(Bucket=BUCKET, Key=key, Body=b"x" * 1500)
+        held = s3_backends[ACCOUNT]["aws"].buckets[BUCKET].keys[key]
+        held.last_modified -= timedelta(hours=hours)
+
+    def held(self, prefix: str = "") -> list[str]:
+        found = self.bucket.s3.list_objects_v2(Bucket=BUCKET, Prefix=prefix).get("Contents", [])
+        return [each["Key"] for each in found]
+
+
+@pytest.fixture
+def command(url: str, folder: FleetFolder) -> Command:
+    """A locked endpoint whose bucket is there and empty."""
+    command = Command(empty_bucket(url, folder), url)
+    file = folder.root / "environments/dev.yaml"
+    file.write_text(file.read_text().replace("111122223333", ACCOUNT))
+    (folder.root / "app.py").write_text("")
+    command.bucket.single()
+    command.bucket.lock()
+    command.bucket.s3.create_bucket(Bucket=BUCKET)
+    for key in command.held():
+        command.bucket.s3.delete_object(Bucket=BUCKET, Key=key)
+    return command
+
+
+def test_it_says_what_it_did_and_has_nothing_to_do_again(command: Command) -> None:
+    done = command.run()
+    assert (done.returncode, done.stderr) == (0, "")
+    uploaded, copied, said = done.stdout.splitlines()
+    assert uploaded.startswith("uploaded sentences/sentences: 10.2 kB in ")
+    assert copied == "copied on the server: 1 object"
+    assert said == "archives: uploaded 1 (10.2 kB), copied 1 to the endpoints"
+    assert len(command.held()) == 2
+    assert command.run("sentences").stdout == "archives: 1 there already\n"
+
+
+def test_a_changed_repository_is_a_finding(command: Command, folder: FleetFolder) -> None:
+    folder.write("sentences/embed/1/model.py", "x = 2\n")
+    done = command.run()
+    assert done.returncode == 1
+    assert "model_specs/sentences.yaml:5" in done.stderr
+    assert "FL303" in done.stderr
+
+
+def test_without_the_bucket_it_cannot_run(command: Command) -> None:
+    command.bucket.s3.delete_bucket(Bucket=BUCKET)
+    done = command.run()
+    assert done.returncode == 2
+    assert "is not there\n  remedy: run `fleet deploy --env dev`" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_prune_shows_what_goes_how_much_and_what_is_too_young(command: Command) -> None:
+    command.put(OLD, hours=25)
+    command.put("endpoints/gone/set/a.tar.gz", hours=30)
+    command.put("endpoints/gone/set/b.tar.gz", hours=30)
+    command.put("endpoints/gone/other.tar.gz", hours=23)
+    done = command.run("--prune", "--yes")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[3:] == [
+        f"  archives/{'b' * 64}: 1.5 kB",
+        "  endpoints/gone/set/: 3.0 kB, 2 objects",
+        f"nobody needs 3 objects of s3://{BUCKET}, 4.5 kB",
+        "nobody needs 1 object more, younger than 24 hours: they stay",
+        "the bucket is versioned: deleted objects can be restored for 90 days",
+        "removed 3 objects, 4.5 kB",
+    ]
+    assert "endpoints/gone/other.tar.gz" in command.held()
+    assert len(command.held()) == 3
+
+
+def test_a_prune_without_a_terminal_needs_a_yes(command: Command) -> None:
+    command.put(OLD, hours=25)
+    done = command.run("--prune")
+    assert done.returncode == 2
+    assert "remedy: say --yes" in done.stderr
+    assert OLD in command.held()
+
+
+@pytest.mark.parametrize(("answer", "removed"), [("n", False), ("", False), ("y", True)])
+def test_on_a_terminal_a_prune_asks(command: Command, answer: str, removed: bool) -> None:
+    command.put(OLD, hours=25)
+    code, shown = command.asked(answer, "--prune")
+    assert (code, "remove them?" in shown) == (0, True)
+    assert (OLD in command.held()) is not removed
+
+
+def test_a_prune_that_finds_nothing_asks_nothing(command: Command) -> None:
+    done = command.run("--prune")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-2:] == [
+        "archives: uploaded 1 (10.2 kB), copied 1 to the endpoints",
+        f"nothing of s3://{BUCKET} can go",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--keep", "3"), "it means nothing without"),
+        (("--prune", "--keep", "-1"), "should be greater than or equal to 0"),
+    ],
+)
+def test_a_number_of_releases_that_makes_no_sense_is_refused(
+    command: Command, arguments: tuple[str, ...], said: str
+) -> None:
+    done = command.run(*arguments)
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.replace("│", " ").split())
+    assert command.held() == []
+
+
+def test_the_documented_days_are_the_buckets_own() -> None:
+    from fleet.cli.publish import NONCURRENT_DAYS
+
+    source = (ROOT / "constructs/triton_endpoints/artifact_bucket.py").read_text()
+    assert f"NONCURRENT_DAYS, UPLOAD_DAYS, LOG_DAYS = {NONCURRENT_DAYS}, " in source

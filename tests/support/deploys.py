@@ -1,0 +1,200 @@
+"""A fleet that is deployed by `fleet deploy` to an account, which is an embedded AWS behind a profile."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from faulty_s3 import Answer, FaultyS3, Request, faulty_s3
+from fleet.artifacts.lock import write_locks
+from fleet.local.aws.server import EmbeddedAws
+from fleet.spec.project import open_project
+from fleet_folder import ROOT, FleetFolder
+from tests.e2e.embedded_app.clients import client
+from tests.e2e.embedded_app.host import RecordingHost
+
+ACCOUNT, REGION, PROFILE = "123456789012", "us-east-1", "deployer"
+BUCKET = f"triton-fleet-dev-{ACCOUNT}-{REGION}"
+SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Deploys:
+    """A fleet folder with the CDK app, and the account that its environment `dev` names."""
+
+    folder: FleetFolder
+    aws: EmbeddedAws
+    host: RecordingHost
+    proxy: FaultyS3
+
+    def fleet(self, *arguments: str, profile: str = PROFILE) -> subprocess.CompletedProcess[str]:
+        """Run `fleet ARGUMENTS --profile PROFILE` to its end, as somebody whose settings name no account."""
+        done = subprocess.run(
+            [*_fleet(), *arguments, "--profile", profile],
+            cwd=self.folder.root,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=SECONDS,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return done
+
+    def deploy(self, *options: str) -> str:
+        """Deploy the environment `dev`; what it said."""
+        done = self.fleet("deploy", "--env", "dev", *options)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def interrupt(self, wanted: Callable[[Request], bool], number: signal.Signals) -> tuple[int, str]:
+        """Deploy, and send a signal when a request was done and before it is answered; exit code and output."""
+        came, may_go = threading.Event(), threading.Event()
+
+        def withhold(answer: Answer) -> Answer:
+            came.set()
+            may_go.wait(SECONDS)
+            return answer
+
+        def is_first(request: Request) -> bool:
+            return not came.is_set() and wanted(request)
+
+        self.proxy.change_answers(is_first, withhold)
+        process = subprocess.Popen(
+            [*_fleet(), "deploy", "--env", "dev", "--profile", PROFILE],
+            cwd=self.folder.root,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+        def tell_its_end() -> None:
+            process.wait()
+            came.set()
+
+        ended = threading.Thread(target=tell_its_end)
+        ended.start()
+        came.wait(SECONDS)
+        assert process.poll() is None, process.communicate()
+        process.send_signal(number)
+        may_go.set()
+        said, _ = process.communicate(timeout=SECONDS)
+        ended.join()
+        _, left = psutil.wait_procs(self.cdk_processes(), timeout=SECONDS)
+        assert left == []
+        return process.returncode, said
+
+    def cdk_processes(self) -> list[psutil.Process]:
+        """The CDK CLI's processes of this folder, its app included."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                if process.cwd() == str(self.folder.root):
+                    found.append(process)
+            except (psutil.NoSuchProcess, psutil.AccessDenied):
+                continue
+        return found
+
+    def client(self, service: str) -> Any:
+        return client(self.aws, service)
+
+    def statuses(self) -> dict[str, str]:
+        stacks = self.client("cloudformation").describe_stacks()["Stacks"]
+        return {stack["StackName"]: stack["StackStatus"] for stack in stacks}
+
+    def settle(self) -> None:
+        """Wait for what CloudFormation does in the background."""
+        pause = threading.Event()
+        while any(self._is_under_way(status) for status in self.statuses().values()):
+            pause.wait(0.02)
+
+    def events(self, stack: str) -> int:
+        return len(self.client("cloudformation").describe_stack_events(StackName=stack)["StackEvents"])
+
+    def keys(self, prefix: str) -> list[str]:
+        """What lies in the artifact bucket, which may not be there yet."""
+        s3 = self.client("s3")
+        if BUCKET not in [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]]:
+            return []
+        listed = s3.list_objects_v2(Bucket=BUCKET, Prefix=prefix)
+        return [found["Key"] for found in listed.get("Contents", [])]
+
+    def model_data(self) -> str:
+        """What the deployed endpoint's Model names."""
+        sagemaker = self.client("sagemaker")
+        endpoint = sagemaker.describe_endpoint(EndpointName="sentences")
+        config = sagemaker.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
+        model = sagemaker.describe_model(ModelName=config["ProductionVariants"][0]["ModelName"])
+        return str(model["PrimaryContainer"]["ModelDataUrl"])
+
+    def model(self, code: str) -> None:
+        """Change the model without a new lock."""
+        self.folder.write("repository/embed/1/model.py", code)
+
+    def lock(self) -> str:
+        """Lock what the repository holds now; the lock's text."""
+        project = open_project(self.folder.root, "dev")
+        write_locks(project)
+        return project.lock_file("sentences").read_text()
+
+    @staticmethod
+    def _is_under_way(status: str) -> bool:
+        return status.endswith("_IN_PROGRESS") and status != "REVIEW_IN_PROGRESS"
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return {
+            **os.environ,
+            "HOME": str(self.folder.root / "home"),
+            "AWS_CONFIG_FILE": str(self.folder.root / "aws.ini"),
+            "AWS_ENDPOINT_URL": self.proxy.url,
+            "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(Path.home() / ".cache" / "aws" / "jsii" / "package-cache"),
+            "COLUMNS": "150",
+        }
+
+
+def action(name: str, *words: str) -> Callable[[Request], bool]:
+    """Requests of a query API, such as CloudFormation's, whose body has all the words."""
+    wanted = [f"Action={name}", *words]
+    return lambda request: all(word in request.body.decode(errors="replace") for word in wanted)
+
+
+@contextmanager
+def empty_account(root: Path) -> Iterator[Deploys]:
+    """A fleet of one locked endpoint in a folder, and an account that nobody has used yet."""
+    folder = FleetFolder(root)
+    folder.spec()
+    folder.write("environments/dev.yaml", f'environment: dev\naccount: "{ACCOUNT}"\nregion: {REGION}\n')
+    folder.lock()
+    for name in ("app.py", "cdk.json", "package.json"):
+        shutil.copy(ROOT / name, root / name)
+    for name in ("constructs", "node_modules"):
+        (root / name).symlink_to(ROOT / name)
+    host = RecordingHost()
+    aws = EmbeddedAws(host, log=root / "aws.log")
+    aws.start()
+    try:
+        with faulty_s3(aws.url) as proxy:
+            keys = "aws_access_key_id = key-of-123456789012\naws_secret_access_key = secret\n"
+            folder.write("aws.ini", f"[profile {PROFILE}]\n{keys}")
+            yield Deploys(folder, aws, host, proxy)
+    finally:
+        aws.stop()
+
+
+def _fleet() -> list[str]:
+    return [str(Path(sys.executable).parent / "fleet")]

@@ -1,0 +1,192 @@
+"""A proxy in front of the embedded S3 that fails requests as a network or an overloaded S3 would."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+ALWAYS = 1_000_000
+AT_ONCE = struct.pack("ii", 1, 0)
+"""A socket that lingers so is closed by a reset."""
+
+
+@dataclass
+class Request:
+    """One request that has come."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes = b""
+
+    def is_part(self, number: int) -> bool:
+        """Whether it uploads that part."""
+        return self.method == "PUT" and f"partNumber={number}&" in f"{self.path}&"
+
+
+@dataclass
+class Answer:
+    """What is answered."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+Wanted = Callable[[Request], bool]
+
+
+@dataclass
+class Fault:
+    """What befalls the first `times` of the requests that are meant; without an answer, the connection breaks."""
+
+    wanted: Wanted
+    answer: Callable[[Request], Answer] | None
+    times: int
+    seen: int = 0
+
+
+@dataclass
+class FaultyS3:
+    """The proxy as a test drives it."""
+
+    url: str
+    upstream: str
+    requests: list[Request] = field(default_factory=list)
+    _faults: list[Fault] = field(default_factory=list)
+    _changes: list[tuple[Wanted, Callable[[Answer], Answer]]] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def slow_down(self, wanted: Wanted, times: int = 1) -> Fault:
+        """Answer 503 SlowDown."""
+        return self._add(wanted, lambda _: _error(503, "SlowDown"), times)
+
+    def fail(self, wanted: Wanted, times: int = ALWAYS) -> Fault:
+        """Answer 500."""
+        return self._add(wanted, lambda _: _error(500, "InternalError"), times)
+
+    def deny(self, wanted: Wanted) -> Fault:
+        """Answer 403."""
+        return self._add(wanted, lambda _: _error(403, "AccessDenied"), ALWAYS)
+
+    def reset(self, wanted: Wanted, times: int = 1) -> Fault:
+        """Break the connection in the middle of the request's body."""
+        return self._add(wanted, None, times)
+
+    def hold(self, wanted: Wanted) -> tuple[threading.Event, threading.Event]:
+        """Let one request wait; the events tell that it came, and let it go on to S3."""
+        came, may_go = threading.Event(), threading.Event()
+
+        def wait(request: Request) -> Answer:
+            came.set()
+            may_go.wait()
+            return self.forward(request)
+
+        self._add(wanted, wait, 1)
+        return came, may_go
+
+    def change_answers(self, wanted: Wanted, change: Callable[[Answer], Answer]) -> None:
+        """Alter what S3 says."""
+        self._changes.append((wanted, change))
+
+    def count(self, wanted: Wanted) -> int:
+        """How many requests of that kind have come."""
+        with self._lock:
+            return sum(map(wanted, self.requests))
+
+    def fault_of(self, request: Request) -> Fault | None:
+        """What is to befall a request that has just come, if anything."""
+        with self._lock:
+            self.requests.append(request)
+            meant = (each for each in self._faults if each.seen < each.times and each.wanted(request))
+            fault = next(meant, None)
+            if fault is not None:
+                fault.seen += 1
+            return fault
+
+    def forward(self, request: Request) -> Answer:
+        """Ask S3 itself."""
+        place = urlsplit(self.upstream)
+        connection = HTTPConnection(place.hostname or "", place.port)
+        try:
+            connection.request(request.method, request.path, request.body, request.headers)
+            response = connection.getresponse()
+            answer = Answer(response.status, response.getheaders(), response.read())
+        finally:
+            connection.close()
+        for wanted, change in self._changes:
+            answer = change(answer) if wanted(request) else answer
+        return answer
+
+    def _add(self, wanted: Wanted, answer: Callable[[Request], Answer] | None, times: int) -> Fault:
+        fault = Fault(wanted, answer, times)
+        self._faults.append(fault)
+        return fault
+
+
+@contextmanager
+def faulty_s3(upstream: str) -> Iterator[FaultyS3]:
+    """A proxy in front of an S3 at that URL."""
+
+    class Handler(_Handler):
+        """Of this proxy."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Handler.proxy = FaultyS3(f"http://localhost:{server.server_port}", upstream)
+    thread = threading.Thread(target=server.serve_forever, args=[0.01])
+    thread.start()
+    try:
+        yield Handler.proxy
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    proxy: FaultyS3
+
+    def _handle(self) -> None:
+        headers = {name: value for name, value in self.headers.items() if name.lower() != "expect"}
+        request = Request(self.command, self.path, headers)
+        length = int(self.headers.get("Content-Length", 0))
+        fault = self.proxy.fault_of(request)
+        if fault is not None and fault.answer is None:
+            self.rfile.read(length // 2)
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+            self.close_connection = True
+            self.connection.close()
+            return
+        request.body = self.rfile.read(length)
+        answer = (
+            self.proxy.forward(request) if fault is None or fault.answer is None else fault.answer(request)
+        )
+        self.send_response(answer.status)
+        for name, value in answer.headers:
+            if name.lower() not in {"content-length", "connection", "transfer-encoding", "date", "server"}:
+                self.send_header(name, value)
+        size = (
+            dict(answer.headers).get("Content-Length", "0") if request.method == "HEAD" else len(answer.body)
+        )
+        self.send_header("Content-Length", str(size))
+        self.end_headers()
+        self.wfile.write(answer.body)
+
+    do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = _handle
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Be quiet."""
+
+
+def _error(status: int, code: str) -> Answer:
+    return Answer(
+        status, [], f"<Error><Code>{code}</Code><Message>as the test wants it</Message></Error>".encode()
+    )

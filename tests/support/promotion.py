@@ -1,0 +1,156 @@
+"""Environments of two accounts, each with an embedded AWS, and an endpoint that was tested in one of them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from fleet.artifacts.lock import write_locks
+from fleet.artifacts.progress import PublishProgress, SilentProgress
+from fleet.artifacts.promote import Next, Promoted, Tested, promote
+from fleet.artifacts.publish import publish
+from fleet.aws.embedded import local_session
+from fleet.resolve.endpoint import ResolvedEndpoint
+from fleet.resolve.resolve import resolve_project
+from fleet.spec.endpoint import Compression, Mode
+from fleet.spec.project import open_project
+from fleet_folder import FleetFolder
+from second_aws import ACCOUNT
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+    from mypy_boto3_sagemaker.client import SageMakerClient
+
+PLACES = {
+    "staging": ("123456789012", "us-east-1"),
+    "qa": ("123456789012", "eu-west-1"),
+    "prod": (ACCOUNT, "us-west-2"),
+}
+ENDPOINT = "sentences"
+
+
+@cache
+def _s3(url: str, region: str) -> S3Client:
+    return local_session(region).client("s3", endpoint_url=url)
+
+
+@cache
+def _sagemaker(url: str, region: str) -> SageMakerClient:
+    return local_session(region).client("sagemaker", endpoint_url=url)
+
+
+@dataclass(frozen=True)
+class Promotion:
+    """A fleet whose `staging` and `qa` are in one account and `prod` in another; `urls` by account."""
+
+    folder: FleetFolder
+    urls: dict[str, str]
+
+    def prepare(self) -> None:
+        """Write the environments, and make their buckets, empty."""
+        for name, (account, region) in PLACES.items():
+            text = f'environment: {name}\naccount: "{account}"\nregion: {region}\n'
+            self.folder.write(f"environments/{name}.yaml", text)
+            s3: Any = self.s3(name)
+            with suppress(ClientError):
+                where = {} if region == "us-east-1" else {"LocationConstraint": region}
+                s3.create_bucket(
+                    Bucket=self.bucket(name), **({"CreateBucketConfiguration": where} if where else {})
+                )
+            for key in self.keys(name):
+                s3.delete_object(Bucket=self.bucket(name), Key=key)
+        with suppress(ClientError):
+            self.sagemaker.delete_endpoint(EndpointName=ENDPOINT)
+
+    def s3(self, environment: str) -> S3Client:
+        """The same client each time: making one takes longer than what most tests do with it."""
+        account, region = PLACES[environment]
+        return _s3(self.urls[account], region)
+
+    def another_s3(self, environment: str) -> S3Client:
+        """A client of one's own."""
+        account, region = PLACES[environment]
+        return _s3.__wrapped__(self.urls[account], region)
+
+    @property
+    def sagemaker(self) -> SageMakerClient:
+        account, region = PLACES["staging"]
+        return _sagemaker(self.urls[account], region)
+
+    @staticmethod
+    def bucket(environment: str) -> str:
+        account, region = PLACES[environment]
+        return f"triton-fleet-{environment}-{account}-{region}"
+
+    def keys(self, environment: str) -> list[str]:
+        pages = self.s3(environment).get_paginator("list_objects_v2")
+        found = pages.paginate(Bucket=self.bucket(environment))
+        return [entry["Key"] for page in found for entry in page.get("Contents", [])]
+
+    def publish(self) -> ResolvedEndpoint:
+        """Lock and publish what the spec says in `staging`."""
+        write_locks(open_project(self.folder.root, "staging"))
+        project = open_project(self.folder.root, "staging")
+        (endpoint,) = resolve_project(project).endpoints
+        publish(self.s3("staging"), project, [endpoint], SilentProgress())
+        return endpoint
+
+    def test(self) -> ResolvedEndpoint:
+        """Publish it and serve it in `staging`; then the repository is gone."""
+        endpoint = self.publish()
+        self.serve(endpoint)
+        shutil.rmtree(self.folder.root / "repository")
+        return endpoint
+
+    def serve(self, endpoint: ResolvedEndpoint) -> None:
+        """What the endpoint's stack would declare, anew."""
+        sagemaker, suffix = self.sagemaker, endpoint.archives[0].digest[-8:]
+        source: Any = {"S3DataSource": {"S3Uri": endpoint.model_data_url, "S3DataType": "S3Prefix"}}
+        source["S3DataSource"]["CompressionType"] = "None"
+        as_files = endpoint.compression is Compression.NONE
+        container: Any = {
+            "Image": endpoint.image.uri,
+            "Mode": "SingleModel" if endpoint.mode is Mode.SINGLE else "MultiModel",
+            **({"ModelDataSource": source} if as_files else {"ModelDataUrl": endpoint.model_data_url}),
+        }
+        with suppress(ClientError):
+            sagemaker.delete_model(ModelName=f"model-{suffix}")
+        with suppress(ClientError):
+            sagemaker.delete_endpoint_config(EndpointConfigName=f"config-{suffix}")
+        role = "arn:aws:iam::123456789012:role/any"
+        sagemaker.create_model(ModelName=f"model-{suffix}", ExecutionRoleArn=role, PrimaryContainer=container)
+        variant: Any = {
+            "VariantName": "AllTraffic",
+            "ModelName": f"model-{suffix}",
+            "InstanceType": "ml.g5.xlarge",
+            "InitialInstanceCount": 1,
+        }
+        sagemaker.create_endpoint_config(EndpointConfigName=f"config-{suffix}", ProductionVariants=[variant])
+        sagemaker.create_endpoint(EndpointName=ENDPOINT, EndpointConfigName=f"config-{suffix}")
+
+    def promote(
+        self,
+        to: str = "prod",
+        progress: PublishProgress | None = None,
+        *,
+        target_s3: S3Client | None = None,
+        endpoints: Sequence[str] = (ENDPOINT,),
+    ) -> Promoted:
+        """From `staging`."""
+        root = self.folder.root
+        tested = Tested(
+            project=open_project(root, "staging", endpoints),
+            s3=self.s3("staging"),
+            sagemaker=self.sagemaker,
+        )
+        target = Next(
+            project=open_project(root, to, endpoints),
+            s3=self.s3(to) if target_s3 is None else target_s3,
+        )
+        return promote(tested, target, SilentProgress() if progress is None else progress)

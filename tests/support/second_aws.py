@@ -1,0 +1,52 @@
+"""An embedded AWS in a process of its own, for a second account: moto has one account for all its life."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fleet.aws.embedded import without_aws
+from fleet_folder import ROOT
+
+ACCOUNT = "210987654321"
+
+
+@contextmanager
+def second_aws(account: str = ACCOUNT) -> Iterator[str]:
+    """The URL of an AWS of that account; it ends with its standard input."""
+    process = subprocess.Popen(
+        [sys.executable, __file__],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**without_aws(os.environ), "MOTO_ACCOUNT_ID": account, "PYTHONPATH": str(ROOT)},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        url = process.stdout.readline().strip()
+        assert url, "the second AWS did not start"
+        yield url
+    finally:
+        process.stdin.close()
+        process.wait(30)
+        process.stdout.close()
+
+
+def _run() -> None:
+    from fleet.local.aws.server import EmbeddedAws
+    from tests.e2e.embedded_app.host import RecordingHost
+
+    aws = EmbeddedAws(RecordingHost())
+    aws.start()
+    print(aws.url, flush=True)
+    sys.stdin.read()
+    aws.stop()
+
+
+if __name__ == "__main__":
+    _run()

@@ -1,0 +1,145 @@
+"""Access to an account: whose it is, and what is told where nobody is signed in or AWS refuses."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from faulty_s3 import Answer, FaultyS3, faulty_s3
+from fleet.artifacts.aws_errors import aws_errors_told
+from fleet.aws.access import account_access, embedded_access
+from fleet.catalog.images import partition_of
+from fleet.cli.access import connect
+from fleet.cli.agree import agreed
+from fleet.findings import CannotRunError, FindingsError
+from fleet.local.aws.server import EmbeddedAws
+from fleet.resolve.endpoint import Place
+from tests.e2e.embedded_app.host import RecordingHost
+
+ACCOUNT = "123456789012"
+PLACE = Place(
+    environment="dev",
+    account=ACCOUNT,
+    region="us-east-1",
+    partition=partition_of("us-east-1"),
+    tags={},
+)
+
+
+@pytest.fixture(scope="module")
+def aws() -> Iterator[EmbeddedAws]:
+    aws = EmbeddedAws(RecordingHost())
+    aws.start()
+    yield aws
+    aws.stop()
+
+
+@pytest.fixture
+def proxy(aws: EmbeddedAws) -> Iterator[FaultyS3]:
+    with faulty_s3(aws.url) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def settings(tmp_path: Path, proxy: FaultyS3, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A profile `deployer` of the account, and no other credentials."""
+    file = tmp_path / "config"
+    keys = "aws_access_key_id = a\naws_secret_access_key = b\n"
+    file.write_text(
+        f"[profile deployer]\nendpoint_url = {proxy.url}\nretry_mode = standard\nmax_attempts = 1\n{keys}"
+    )
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(file))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_profile_of_the_environments_account_is_taken(tmp_path: Path) -> None:
+    access = connect(tmp_path, PLACE, "deployer")
+    assert access.client("s3").list_buckets()["Buckets"] == []
+    assert access.client("s3") is access.client("s3")
+
+
+@pytest.mark.usefixtures("settings")
+def test_another_account_is_refused_with_both_numbers_and_the_way_out(tmp_path: Path) -> None:
+    with pytest.raises(FindingsError) as refused:
+        connect(tmp_path, replace(PLACE, account="999900001111"), "deployer")
+    (finding,) = refused.value.findings
+    assert finding.code == "FL602"
+    assert finding.message.startswith(
+        f"'dev' is deployed to account 999900001111; these credentials belong to account {ACCOUNT} (arn:aws:"
+    )
+    assert "--profile, or correct environments/dev.yaml" in finding.hint
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize("profile", [None, "nobody"])
+def test_without_credentials_it_is_said_how_to_sign_in(tmp_path: Path, profile: str | None) -> None:
+    with pytest.raises(CannotRunError, match="there are no credentials of AWS") as told:
+        connect(tmp_path, PLACE, profile)
+    assert "aws sso login" in told.value.remedy
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize(
+    ("code", "remedy"),
+    [
+        ("ExpiredToken", "aws sso login"),
+        ("AccessDenied", "have the permission granted"),
+        ("Throttling", "goes on from where it was"),
+    ],
+)
+def test_a_refusal_of_aws_is_told_with_what_helps(
+    tmp_path: Path, proxy: FaultyS3, code: str, remedy: str
+) -> None:
+    body = f"<ErrorResponse><Error><Code>{code}</Code><Message>no {code}</Message></Error></ErrorResponse>"
+    proxy.change_answers(lambda _: True, lambda _: Answer(403, [("Content-Type", "text/xml")], body.encode()))
+    with pytest.raises(CannotRunError, match=f"AWS refuses: .*no {code}") as told:
+        connect(tmp_path, PLACE, "deployer")
+    assert remedy in told.value.remedy
+
+
+def test_an_aws_that_cannot_be_reached_is_told_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    access = embedded_access(PLACE, "http://localhost:9")
+    with pytest.raises(CannotRunError, match='AWS does not answer: .*"http://localhost:9/"'):
+        access.check_account()
+
+
+def test_what_is_no_error_of_aws_goes_on() -> None:
+    with pytest.raises(ZeroDivisionError), aws_errors_told():
+        raise ZeroDivisionError
+
+
+def test_a_process_for_a_profile_has_no_keys_of_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_DEFAULT_PROFILE"):
+        monkeypatch.setenv(name, "of another account")
+    variables = account_access(replace(PLACE, region="eu-west-1"), "deployer").cdk_environment
+    assert "of another account" not in variables.values()
+    aws = {name: value for name, value in variables.items() if name.startswith("AWS_")}
+    assert (aws["AWS_PROFILE"], aws["AWS_REGION"], aws["AWS_DEFAULT_REGION"]) == (
+        "deployer",
+        "eu-west-1",
+        "eu-west-1",
+    )
+    assert account_access(PLACE, None).cdk_environment["AWS_SESSION_TOKEN"] == "of another account"
+
+
+def test_the_local_environment_takes_no_profile_and_has_to_run(tmp_path: Path) -> None:
+    local = replace(PLACE, environment="local")
+    with pytest.raises(FindingsError, match="FL603: --profile deployer: the environment `local`"):
+        connect(tmp_path, local, "deployer")
+    with pytest.raises(CannotRunError, match="nothing runs on this machine") as told:
+        connect(tmp_path, local, None)
+    assert told.value.remedy == "run `fleet local up` first"
+
+
+def test_without_a_terminal_nothing_goes_unless_yes_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Path("/dev/null").open() as nobody:
+        monkeypatch.setattr(sys, "stdin", nobody)
+        with pytest.raises(CannotRunError, match="nobody can be asked"):
+            agreed("Destroy it?", yes=False)
+        assert agreed("Destroy it?", yes=True)

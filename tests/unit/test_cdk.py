@@ -1,0 +1,79 @@
+"""The CDK CLI never outlives the command that started it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import psutil
+import pytest
+
+from fleet.aws.cdk import Cdk
+from fleet_folder import FleetFolder
+
+CALLER = """\
+import sys
+from pathlib import Path
+from fleet.aws.cdk import Cdk
+root = Path(sys.argv[1])
+Cdk(root, {}, log=root / "cdk.log", where_logs="").run("deploy")
+"""
+# In place of the CLI: it tells its number, and has a child as the CLI has its app.
+ENDLESS = """\
+#!/bin/sh
+sleep 1000 &
+echo "$$ $!" > pids.part
+mv pids.part pids
+wait
+"""
+
+
+@pytest.fixture
+def clone(folder: FleetFolder) -> Path:
+    """A folder with a CLI that never ends by itself."""
+    folder.write("package.json", '{"devDependencies": {"aws-cdk": "1.0"}}')
+    folder.write("node_modules/aws-cdk/package.json", '{"version": "1.0"}')
+    folder.write("node_modules/.bin/cdk", ENDLESS).chmod(0o755)
+    return folder.root
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_the_cli_and_its_app_end_with_the_command_however_it_ends(
+    clone: Path, number: signal.Signals
+) -> None:
+    command = subprocess.Popen([sys.executable, "-c", CALLER, str(clone)], stderr=subprocess.DEVNULL)
+    pids = wait_for(clone / "pids", command)
+    processes = [psutil.Process(int(pid)) for pid in pids.split()]
+    command.send_signal(number)
+    command.wait(30)
+    _, left = psutil.wait_procs([each for each in processes if not is_zombie(each)], timeout=30)
+    assert [each for each in left if not is_zombie(each)] == []
+
+
+def test_what_the_cli_says_is_returned_and_logged_with_the_command(clone: Path) -> None:
+    cli = clone / "node_modules" / ".bin" / "cdk"
+    cli.write_text('#!/bin/sh\necho "said of $1"; echo oops >&2; exit 3\n')
+    log = clone / "cdk.log"
+    cdk = Cdk(clone, {}, log=log, where_logs="")
+    for command in ("synth", "deploy"):
+        run = cdk.run(command, "x")
+        assert (run.exit_code, run.output) == (3, f"said of {command}\noops\n")
+    assert log.read_text() == "$ cdk synth x\nsaid of synth\noops\n$ cdk deploy x\nsaid of deploy\noops\n"
+
+
+def wait_for(file: Path, process: subprocess.Popen[bytes]) -> str:
+    pause = threading.Event()
+    while not file.exists():
+        assert process.poll() is None
+        pause.wait(0.01)
+    return file.read_text()
+
+
+def is_zombie(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True

@@ -1,0 +1,321 @@
+"""A live set takes and loses archives without a deploy, and no target's name ever means two contents."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fleet.artifacts.live import LiveSet, check_archive_name, live_set, require_removable
+from fleet.artifacts.live_add import Added, add_archive
+from fleet.artifacts.live_source import repository_source, told_of_arguments
+from fleet.artifacts.live_targets import digests_of, targets_of
+from fleet.artifacts.lock import write_locks
+from fleet.artifacts.progress import SilentProgress
+from fleet.artifacts.publish import publish
+from fleet.artifacts.sources.folder import FolderSource
+from fleet.aws.embedded import local_session
+from fleet.findings import FindingsError
+from fleet.local.aws.server import EmbeddedAws
+from fleet.resolve.resolve import resolve_project
+from fleet.spec.project import open_project
+from fleet_folder import SPEC, FleetFolder
+from tests.e2e.embedded_app.host import RecordingHost
+from zoo import all_at_once
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+LIVE = """\
+endpoint: sentences
+mode: multi-model
+archive_set: live
+triton: "25.04"
+instance: {type: ml.g5.xlarge}
+models:
+  - {archive: sentences, version: 1, repository: ../repository}
+"""
+
+
+@dataclass(frozen=True)
+class Live:
+    """A locked live set whose bucket is there, empty and versioned, and an archive besides."""
+
+    folder: FleetFolder
+    s3: S3Client
+
+    @property
+    def set(self) -> LiveSet:
+        return live_set(open_project(self.folder.root, "dev"), "sentences")
+
+    def repository(self, text: str) -> Path:
+        """A model repository with that content."""
+        folder = self.folder.root / f"other-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+        self.folder.write(f"{folder.name}/other/config.pbtxt", 'backend: "python"\n')
+        self.folder.write(f"{folder.name}/other/1/model.py", text)
+        return folder
+
+    def add(self, text: str = "x = 2\n", archive: str = "other", version: int | None = None) -> Added:
+        return add_archive(self.s3, self.set, archive, version, FolderSource(self.repository(text)))
+
+    def refused(self, **options: Any) -> str:
+        """What an addition is refused for."""
+        before = self.targets()
+        with pytest.raises(FindingsError) as refused:
+            self.add(**options)
+        assert self.targets() == before
+        (finding,) = refused.value.findings
+        return f"{finding.code} {finding.message} | {finding.hint}"
+
+    def publish(self) -> None:
+        project = open_project(self.folder.root, "dev")
+        publish(self.s3, project, resolve_project(project).endpoints, SilentProgress())
+
+    def remove(self, target: str) -> None:
+        self.s3.delete_object(Bucket=self.set.place.bucket, Key=self.set.key(target))
+
+    def targets(self) -> list[str]:
+        return [each.name for each in targets_of(self.s3, self.set) if each.size is not None]
+
+    def body(self, target: str) -> bytes:
+        """The tar stream of a target."""
+        found = self.s3.get_object(Bucket=self.set.place.bucket, Key=self.set.key(target))
+        return gzip.decompress(found["Body"].read())
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[S3Client]:
+    aws = EmbeddedAws(RecordingHost())
+    aws.start()
+    yield local_session("us-east-1").client("s3", endpoint_url=aws.url)
+    aws.stop()
+
+
+@pytest.fixture
+def live(folder: FleetFolder, s3: S3Client, request: pytest.FixtureRequest) -> Live:
+    folder.spec(base=LIVE)
+    folder.lock()
+    live, bucket = Live(folder, s3), "triton-fleet-dev-111122223333-us-east-1"
+    s3.create_bucket(Bucket=bucket)
+    s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
+    request.addfinalizer(lambda: _forget(s3, bucket))
+    return live
+
+
+def _forget(s3: S3Client, bucket: str) -> None:
+    found = s3.list_object_versions(Bucket=bucket)
+    for each in [*found.get("Versions", []), *found.get("DeleteMarkers", [])]:
+        s3.delete_object(Bucket=bucket, Key=each["Key"], VersionId=each["VersionId"])
+    s3.delete_bucket(Bucket=bucket)
+
+
+def test_an_archive_is_added_under_its_first_version_and_kept_in_the_store(live: Live) -> None:
+    assert live.add() == Added(target="other-v1.tar.gz", was_there=False)
+    digest = f"sha256:{hashlib.sha256(live.body('other-v1.tar.gz')).hexdigest()}"
+    assert digests_of(live.s3, live.set, live.targets()) == {"other-v1.tar.gz": digest}
+    stored = live.s3.list_objects_v2(Bucket=live.set.place.bucket, Prefix="archives/")["Contents"]
+    assert [entry["Key"] for entry in stored] == [f"archives/{digest.removeprefix('sha256:')}.tar.gz"]
+
+
+def test_another_content_gets_the_next_version(live: Live) -> None:
+    live.add("x = 1\n")
+    assert live.add("x = 2\n").target == "other-v2.tar.gz"
+    assert live.targets() == ["other-v1.tar.gz", "other-v2.tar.gz"]
+    assert live.body("other-v1.tar.gz") != live.body("other-v2.tar.gz")
+
+
+def test_the_tenth_version_comes_after_the_ninth(live: Live) -> None:
+    for version in (9, 10):
+        live.add(f"x = {version}\n", version=version)
+    assert live.add("x = 11\n").target == "other-v11.tar.gz"
+
+
+def test_an_archive_whose_name_begins_alike_is_another(live: Live) -> None:
+    live.add(archive="other-v7", version=3)
+    assert live.add().target == "other-v1.tar.gz"
+
+
+@pytest.mark.parametrize("version", [None, 1])
+def test_the_same_content_is_there_already(live: Live, version: int | None) -> None:
+    live.add()
+    assert live.add(version=version) == Added(target="other-v1.tar.gz", was_there=True)
+    assert live.targets() == ["other-v1.tar.gz"]
+
+
+def test_a_target_is_never_overwritten_and_the_next_free_version_is_named(live: Live) -> None:
+    live.add("x = 1\n")
+    before = live.body("other-v1.tar.gz")
+    said = live.refused(text="x = 2\n", version=1)
+    assert said.startswith("FL330 other-v1.tar.gz of sentences holds another content")
+    assert said.endswith("or say `--version 2`, the next free one of 'other'")
+    assert live.body("other-v1.tar.gz") == before
+
+
+def test_an_archive_that_was_put_there_by_hand_is_not_overwritten(live: Live) -> None:
+    key = live.set.key("other-v1.tar.gz")
+    live.s3.put_object(Bucket=live.set.place.bucket, Key=key, Body=b"by hand")
+    assert live.refused(version=1).startswith("FL330 other-v1.tar.gz")
+    assert live.add().target == "other-v2.tar.gz"
+
+
+def test_a_removed_targets_name_never_gets_another_content(live: Live) -> None:
+    live.add("x = 1\n")
+    live.remove("other-v1.tar.gz")
+    said = live.refused(text="x = 2\n", version=1)
+    assert "an instance that has loaded it may go on serving that" in said
+    assert live.add("x = 2\n").target == "other-v2.tar.gz"
+
+
+def test_a_removed_target_comes_back_with_the_same_content(live: Live) -> None:
+    live.add()
+    live.remove("other-v1.tar.gz")
+    assert live.add() == Added(target="other-v1.tar.gz", was_there=False)
+    assert live.targets() == ["other-v1.tar.gz"]
+
+
+def test_a_name_of_the_spec_that_is_not_published_yet_is_kept_for_its_content(live: Live) -> None:
+    assert live.refused(archive="sentences", version=1).startswith("FL330 the spec of sentences names")
+    assert live.add(archive="sentences").target == "sentences-v2.tar.gz"
+
+
+def test_what_the_spec_names_can_be_added_before_it_is_published(live: Live) -> None:
+    source = FolderSource(live.folder.root / "repository")
+    added = add_archive(live.s3, live.set, "sentences", None, source)
+    assert added == Added(target="sentences-v1.tar.gz", was_there=False)
+    live.publish()
+    assert live.targets() == ["sentences-v1.tar.gz"]
+
+
+def test_two_that_add_at_one_time_get_two_names(live: Live) -> None:
+    calls = [lambda text=text: live.add(text) for text in ("x = 1\n", "x = 2\n")]
+    first, second = all_at_once(calls)
+    assert {first.target, second.target} == {"other-v1.tar.gz", "other-v2.tar.gz"}
+    assert b"x = 1\n" in live.body(first.target)
+    assert b"x = 2\n" in live.body(second.target)
+
+
+def test_two_that_add_the_same_at_one_time_share_a_name(live: Live) -> None:
+    first, second = all_at_once([live.add, live.add])
+    assert (first.target, second.target) == ("other-v1.tar.gz", "other-v1.tar.gz")
+    assert live.targets() == ["other-v1.tar.gz"]
+
+
+def test_two_that_add_others_as_one_version_are_not_mixed_up(live: Live) -> None:
+    calls = [lambda text=text: live.add(text, version=5) for text in ("x = 1\n", "x = 2\n")]
+    outcomes = all_at_once(calls)
+    (won,) = [each for each in outcomes if isinstance(each, Added)]
+    (lost,) = [each for each in outcomes if isinstance(each, FindingsError)]
+    assert won.target == "other-v5.tar.gz"
+    assert "FL330: other-v5.tar.gz of sentences holds another content" in str(lost)
+
+
+def test_a_repository_that_the_container_would_not_serve_is_refused(live: Live) -> None:
+    repository = live.repository("x = 1\n")
+    live.folder.write(f"{repository.name}/second/config.pbtxt", 'backend: "python"\n')
+    live.folder.write(f"{repository.name}/second/1/model.py", "x = 1\n")
+    assert live.refused(text="x = 1\n").startswith("FL408 the archive holds 2 models and no ensemble")
+
+
+@pytest.mark.parametrize(
+    ("archive", "said"),
+    [
+        ("HOTEL-ROOMS", "'HOTEL-ROOMS' holds 'OOM': all its errors would pass for a lack of memory"),
+        ("a/../b", "'a/../b' is no name of an archive"),
+        ("x" * 64, "at most 63"),
+        ("", "'' is no name of an archive"),
+    ],
+)
+def test_a_name_that_no_spec_could_have_is_refused(archive: str, said: str) -> None:
+    with pytest.raises(FindingsError) as refused:
+        check_archive_name(archive)
+    (finding,) = refused.value.findings
+    assert finding.code == "FL335"
+    assert said in finding.message
+
+
+@pytest.mark.parametrize(
+    ("base", "line", "now"),
+    [
+        (SPEC, 1, "`mode: single`"),
+        (LIVE.replace("archive_set: live", "archive_set: locked"), 3, "`archive_set: locked`"),
+    ],
+)
+def test_an_endpoint_without_a_live_set_is_refused_with_the_way_to_one(
+    folder: FleetFolder, base: str, line: int, now: str
+) -> None:
+    folder.spec(base=base)
+    with pytest.raises(FindingsError) as refused:
+        live_set(open_project(folder.root, "dev"), "sentences")
+    (finding,) = refused.value.findings
+    assert (finding.code, finding.line) == ("FL333", line)
+    assert f"sentences has no live set: {now} means" in finding.message
+    assert finding.hint.endswith("`fleet lock --env dev sentences` and `fleet deploy --env dev sentences`")
+
+
+def test_a_target_that_the_spec_names_is_not_removed(live: Live) -> None:
+    with pytest.raises(FindingsError, match="FL331: .* the next publish would bring it back"):
+        require_removable(live.set, "sentences-v1.tar.gz", ["sentences-v1.tar.gz"])
+
+
+def test_an_unknown_target_is_not_removed_and_the_nearest_is_named(live: Live) -> None:
+    with pytest.raises(FindingsError, match="FL334: .*\n.*did you mean `other-v1.tar.gz`?"):
+        require_removable(live.set, "other-v2.tar.gz", ["other-v1.tar.gz"])
+
+
+def test_targets_are_listed_with_what_the_spec_has_to_do_with_them(live: Live) -> None:
+    live.add()
+    targets = {each.name: each for each in targets_of(live.s3, live.set)}
+    assert [(each.is_declared, each.size is None) for each in targets.values()] == [
+        (False, False),
+        (True, True),
+    ]
+    assert list(targets) == ["other-v1.tar.gz", "sentences-v1.tar.gz"]
+    live.publish()
+    assert all(each.size for each in targets_of(live.s3, live.set))
+
+
+def test_without_a_lock_a_name_of_the_spec_is_kept_all_the_same(live: Live) -> None:
+    (live.folder.root / "locks/dev/sentences.lock.yaml").unlink()
+    assert live.refused(archive="sentences", version=1).startswith("FL330 the spec of sentences names")
+    write_locks(open_project(live.folder.root, "dev"))
+
+
+def test_a_repository_in_s3_is_added_if_it_holds_the_content_that_is_meant(live: Live) -> None:
+    bucket, packed = live.set.place.bucket, io.BytesIO()
+    FolderSource(live.repository("x = 1\n")).write(packed)
+    live.s3.put_object(Bucket=bucket, Key="theirs.tar.gz", Body=gzip.compress(packed.getvalue()))
+    loaded, url = open_project(live.folder.root, "dev").load("sentences"), f"s3://{bucket}/theirs.tar.gz"
+    digest = f"sha256:{hashlib.sha256(packed.getvalue()).hexdigest()}"
+
+    def add(digest: str | None) -> Added:
+        with told_of_arguments(loaded):
+            source = repository_source(loaded, "theirs", url, digest, lambda: live.s3)
+            return add_archive(live.s3, live.set, "theirs", None, source)
+
+    with pytest.raises(FindingsError, match=f"FL308: what lies at {url} may change.*\n.*--digest {digest}"):
+        add(None)
+    assert add(digest) == Added(target="theirs-v1.tar.gz", was_there=False)
+    assert live.body("theirs-v1.tar.gz") == packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("repository", "digest", "said"),
+    [
+        ("no/folder", None, "FL401: no/folder is not there"),
+        (__file__, None, "is no folder"),
+        (".", "sha256:0", "FL339: --digest says what is expected in S3, and this is a folder"),
+        ("s3://models/embed", None, "FL219: 's3://models/embed' is neither an archive nor a prefix in S3"),
+    ],
+)
+def test_a_repository_that_is_none_is_refused(
+    live: Live, repository: str, digest: str | None, said: str
+) -> None:
+    loaded = open_project(live.folder.root, "dev").load("sentences")
+    with pytest.raises(FindingsError, match=said):
+        repository_source(loaded, "other", repository, digest, lambda: live.s3)

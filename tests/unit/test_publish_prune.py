@@ -1,0 +1,148 @@
+"""How a prune removes what it has shown: nothing young, nothing that changed, and not without being told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from artifact_bucket import BUCKET, ArtifactBucket, embedded_s3, empty_bucket
+from fleet.artifacts.prune import BATCH
+from fleet.artifacts.store import files_marker, files_prefix, store_key
+from fleet.findings import CannotRunError
+from fleet_folder import FleetFolder
+from pruning import DIGEST, HEX, later, model, prune, work
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with embedded_s3() as url:
+        yield url
+
+
+@pytest.fixture
+def bucket(url: str, folder: FleetFolder) -> Iterator[ArtifactBucket]:
+    bucket = empty_bucket(url, folder)
+    yield bucket
+    for page in bucket.sagemaker.get_paginator("list_models").paginate():
+        for each in page["Models"]:
+            bucket.sagemaker.delete_model(ModelName=each["ModelName"])
+
+
+def test_nothing_younger_than_a_day_goes_and_it_says_so(bucket: ArtifactBucket) -> None:
+    key = bucket.put(store_key(DIGEST))
+    pruning = work(bucket)
+    plan = pruning.plan(later(hours=23))
+    assert (plan.units, plan.too_young) == ((), 1)
+    pruning.remove(pruning.plan(later()), later(hours=23))
+    assert bucket.held() == [key]
+
+
+def test_what_belongs_together_is_as_young_as_its_last_object(bucket: ArtifactBucket) -> None:
+    old = bucket.put(f"{files_prefix(DIGEST)}config.pbtxt")
+    stamp = bucket.s3.head_object(Bucket=BUCKET, Key=old)["LastModified"]
+    while bucket.s3.head_object(Bucket=BUCKET, Key=bucket.put(files_marker(DIGEST)))["LastModified"] == stamp:
+        pass  # until the next second, which S3 counts in
+    between = stamp + timedelta(hours=24, milliseconds=500)
+    plan = work(bucket).plan(between)
+    assert (plan.units, plan.too_young) == ((), 2)
+
+
+def test_what_changed_since_it_was_shown_stays(bucket: ArtifactBucket) -> None:
+    changed, same = bucket.put("endpoints/a/x.tar.gz"), bucket.put("endpoints/a/y.tar.gz")
+    pruning, now = work(bucket), later()
+    plan = pruning.plan(now)
+    bucket.put(changed, b"another")
+    assert list(pruning.remove(plan, now).objects) == [same]
+    assert bucket.held() == [changed]
+
+
+def test_what_is_needed_since_it_was_shown_stays(bucket: ArtifactBucket) -> None:
+    key = bucket.put(f"endpoints/a/{HEX}.tar.gz")
+    pruning, now = work(bucket), later()
+    plan = pruning.plan(now)
+    model(bucket, PrimaryContainer={"Image": "i", "ModelDataUrl": f"s3://{BUCKET}/{key}"})
+    assert pruning.remove(plan, now).objects == {}
+    assert bucket.held() == [key]
+
+
+def test_uploads_that_nobody_completed_are_aborted(bucket: ArtifactBucket) -> None:
+    for key in ("archives/a.tar.gz", "endpoints/a/b.tar.gz", "engines/c.plan"):
+        bucket.s3.create_multipart_upload(Bucket=BUCKET, Key=key)
+    initiated = datetime.now(UTC)
+
+    def say_when(parsed: dict[str, Any], **_: object) -> None:
+        """The embedded S3 says of each upload that it was begun in 2010."""
+        for upload in parsed.get("Uploads", []):
+            upload["Initiated"] = initiated
+
+    bucket.s3.meta.events.register("after-call.s3.ListMultipartUploads", say_when)
+    assert work(bucket).plan(later(hours=23)).uploads == ()
+    prune(bucket)
+    left = bucket.s3.list_multipart_uploads(Bucket=BUCKET)["Uploads"]
+    assert [upload["Key"] for upload in left] == ["engines/c.plan"]
+    bucket.s3.abort_multipart_upload(Bucket=BUCKET, Key="engines/c.plan", UploadId=left[0]["UploadId"])
+
+
+def test_more_than_one_request_takes_are_deleted_in_batches(bucket: ArtifactBucket) -> None:
+    for number in range(BATCH + 1):
+        bucket.put(f"endpoints/gone/set/{number:04}.tar.gz")
+    bucket.requests.clear()
+    plan = prune(bucket)
+    assert [unit.name for unit in plan.units] == ["endpoints/gone/set/"]
+    assert bucket.requests.count("DeleteObjects") == 2
+    assert bucket.held() == []
+
+
+def refuse(bucket: ArtifactBucket, key: str) -> None:
+    """Have S3's answer to DeleteObjects refuse one key, as it does without s3:DeleteObject on it."""
+
+    def drop(params: dict[str, Any], context: dict[str, Any], **_: object) -> None:
+        objects = params["Delete"]["Objects"]
+        context["refused"] = [each for each in objects if each["Key"] == key]
+        params["Delete"]["Objects"] = [each for each in objects if each["Key"] != key] or [{"Key": "none"}]
+
+    def answer(parsed: dict[str, Any], context: dict[str, Any], **_: object) -> None:
+        for each in context["refused"]:
+            error = {"Key": each["Key"], "Code": "AccessDenied", "Message": "Access Denied"}
+            parsed.setdefault("Errors", []).append(error)
+
+    bucket.s3.meta.events.register("before-parameter-build.s3.DeleteObjects", drop)
+    bucket.s3.meta.events.register("after-call.s3.DeleteObjects", answer)
+
+
+def test_what_s3_refuses_to_delete_is_told_and_the_rest_goes(bucket: ArtifactBucket) -> None:
+    key = bucket.put("endpoints/a/x.tar.gz")
+    bucket.put("endpoints/a/y.tar.gz")
+    refuse(bucket, key)
+    with pytest.raises(CannotRunError, match="1 objects .* not removed: endpoints/a/x.tar.gz: AccessDenied"):
+        prune(bucket)
+    assert bucket.held() == [key]
+
+
+def test_the_files_of_an_archive_stay_while_its_marker_does(bucket: ArtifactBucket) -> None:
+    marker, file = bucket.put(files_marker(DIGEST)), bucket.put(f"{files_prefix(DIGEST)}config.pbtxt")
+    refuse(bucket, marker)
+    with pytest.raises(CannotRunError):
+        prune(bucket)
+    assert sorted(bucket.held()) == sorted([marker, file])
+
+
+@pytest.mark.parametrize("operation", ["ListModels", "DescribeModel"])
+def test_without_access_to_the_models_nothing_is_removed(bucket: ArtifactBucket, operation: str) -> None:
+    def deny(**_: object) -> None:
+        raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, operation)
+
+    key = bucket.put(f"endpoints/a/{HEX}.tar.gz")
+    model(bucket, PrimaryContainer={"Image": "i", "ModelDataUrl": f"s3://{BUCKET}/{key}"})
+    pruning, now = work(bucket), later()
+    bucket.put(store_key(DIGEST))
+    plan = pruning.plan(now)
+    bucket.sagemaker.meta.events.register(f"before-call.sagemaker.{operation}", deny)
+    with pytest.raises(ClientError, match="AccessDenied"):
+        pruning.remove(plan, now)
+    assert len(bucket.held()) == 2
+    bucket.sagemaker.meta.events.unregister(f"before-call.sagemaker.{operation}", deny)

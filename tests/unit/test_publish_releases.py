@@ -1,0 +1,94 @@
+"""Releases: what an endpoint ran, in the order of its deploys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from artifact_bucket import BUCKET, ArtifactBucket, embedded_s3, empty_bucket
+from fleet.artifacts.releases import last_releases, record_release
+from fleet.findings import FindingsError
+from fleet_folder import FleetFolder
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with embedded_s3() as url:
+        yield url
+
+
+@pytest.fixture
+def bucket(url: str, folder: FleetFolder) -> ArtifactBucket:
+    bucket = empty_bucket(url, folder)
+    release(bucket, "x = 1\n")
+    return bucket
+
+
+def release(bucket: ArtifactBucket, code: str, keys: str = "") -> str:
+    """Record what the endpoint would run of this code; its model data."""
+    bucket.single(code=code, keys=keys)
+    bucket.lock()
+    (endpoint,) = bucket.endpoints
+    record_release(bucket.s3, endpoint)
+    return endpoint.model_data
+
+
+def test_a_release_says_what_the_endpoint_runs_and_since_when(bucket: ArtifactBucket) -> None:
+    (key,) = bucket.held("releases/")
+    (endpoint,) = bucket.endpoints
+    (archive,) = endpoint.archives
+    assert json.loads(bucket.body(key)) == {
+        "endpoint": "sentences",
+        "time": key.removeprefix("releases/sentences/").removesuffix(".json"),
+        "model_data": endpoint.model_data,
+        "compression": "gzip",
+        "archives": [{"key": archive.key, "digest": archive.digest}],
+    }
+
+
+def test_what_did_not_change_is_no_release(bucket: ArtifactBucket) -> None:
+    release(bucket, "x = 1\n")
+    assert len(bucket.held("releases/")) == 1
+
+
+def test_the_same_content_in_another_form_is_a_release(bucket: ArtifactBucket) -> None:
+    release(bucket, "x = 1\n", ", compression: none")
+    newest, before = last_releases(bucket.s3, BUCKET, "sentences", 10)
+    assert newest.archives[0].digest == before.archives[0].digest
+    assert (newest.compression, before.compression) == ("none", "gzip")
+
+
+def test_a_rollback_is_a_release_and_the_newest_comes_first(bucket: ArtifactBucket) -> None:
+    ran = [bucket.endpoints[0].model_data, release(bucket, "x = 2\n"), release(bucket, "x = 1\n")]
+    releases = last_releases(bucket.s3, BUCKET, "sentences", 10)
+    assert [each.model_data for each in releases] == ran[::-1]
+    assert [each.time for each in releases] == sorted((each.time for each in releases), reverse=True)
+    assert ran[0] == ran[2]
+
+
+@pytest.mark.parametrize(("count", "found"), [(0, 0), (1, 1), (2, 2), (9, 2)])
+def test_as_many_are_read_as_are_asked_for(bucket: ArtifactBucket, count: int, found: int) -> None:
+    release(bucket, "x = 2\n")
+    bucket.requests.clear()
+    assert len(last_releases(bucket.s3, BUCKET, "sentences", count)) == found
+    assert bucket.requests.count("GetObject") == found
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "zzz.json", "2027-01-01T00:00:00Z.json", "9/x.json"])
+def test_what_is_no_release_by_its_name_is_passed_over(bucket: ArtifactBucket, name: str) -> None:
+    bucket.put(f"releases/sentences/{name}", b"not JSON")
+    assert len(last_releases(bucket.s3, BUCKET, "sentences", 10)) == 1
+
+
+def test_endpoints_whose_names_begin_alike_have_their_own(bucket: ArtifactBucket) -> None:
+    assert last_releases(bucket.s3, BUCKET, "sent", 10) == []
+
+
+def test_a_release_that_cannot_be_read_is_named_and_stops_no_deploy(bucket: ArtifactBucket) -> None:
+    broken = bucket.put("releases/sentences/9999-01-01T00:00:00.000000Z.json", b"{")
+    with pytest.raises(FindingsError, match=f"FL325: s3://{BUCKET}/{broken} does not say what"):
+        last_releases(bucket.s3, BUCKET, "sentences", 1)
+    release(bucket, "x = 2\n")
+    assert len(bucket.held("releases/")) == 3

@@ -1,0 +1,179 @@
+"""A tar stream from elsewhere passes through byte for byte, and nothing in it is trusted."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+import zlib
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet.artifacts.sources.gunzip import gunzip
+from fleet.artifacts.sources.tar_stream import Passing, tar_entries
+from fleet.artifacts.sources.tree import Tree, UntrustedError
+from hostile_tar import END, extended, file, folder, header, record, written_by_tarfile
+
+
+def chunks(content: bytes, size: int = 700) -> Iterator[bytes]:
+    for start in range(0, len(content), size):
+        yield content[start : start + size]
+
+
+def zipped(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)
+
+
+def read(stream: bytes, size: int = 700) -> dict[str, bytes | None]:
+    """The files' contents by path, None for folders; all bytes have passed through."""
+    passed, tree, found = io.BytesIO(), Tree(), dict[str, bytes | None]()
+    for entry, content in tar_entries(Passing(chunks(stream, size), passed)):
+        data = b"".join(content)
+        if entry.path:
+            found[entry.path] = None if entry.is_folder else data
+            if entry.is_folder:
+                tree.folder(entry.path)
+            else:
+                tree.file(entry.path, entry.size)
+    assert passed.getvalue() == stream
+    return found
+
+
+@pytest.mark.parametrize("kind", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+@pytest.mark.parametrize("prefix", ["", "./"])
+def test_what_tar_programs_write_is_read(kind: int, prefix: str) -> None:
+    files = {"embed/config.pbtxt": b"x" * 513, "embed/1/model.py": b"", "ü/1/w": b"y" * 512}
+    if kind != tarfile.USTAR_FORMAT:
+        files["/".join(["a" * 200] * 3)] = b"long"
+    assert read(written_by_tarfile(files, kind, prefix=prefix)) == files
+
+
+def test_the_root_itself_and_a_global_comment_are_passed_over() -> None:
+    comment = extended(record("comment", "of a commit"), tarfile.XGLTYPE)
+    assert read(comment + folder("./") + folder("./m/") + END) == {"m": None}
+
+
+@pytest.mark.parametrize(
+    ("stream", "problem"),
+    [
+        (file("/etc/passwd") + END, "'/etc/passwd' is an absolute path"),
+        (file("a/../../b") + END, "leads out of its folder"),
+        (file("a/./b") + END, "has an empty name"),
+        (file("a//b") + END, "has an empty name"),
+        (file("a\\..\\b") + END, "holds a backslash"),
+        (file("a\nb") + END, "control characters"),
+        (extended(record("path", "x" * 256)) + file("x") + END, "255 bytes a name"),
+        (extended(record("path", "x/" * 2048 + "x")) + file("x") + END, "4096 a path"),
+        (extended(record("path", "../x")) + file("x") + END, "'../x' leads out"),
+        (extended(record("path", "a\0b")) + file("x") + END, "control characters"),
+        (extended(b"9 path=\xff\n" + b"") + file("x") + END, "not in UTF-8"),
+        (header("l", kind=tarfile.SYMTYPE, link="/etc") + END, "'l' is a symbolic link"),
+        (header("l", kind=tarfile.LNKTYPE, link="x") + END, "'l' is a hard link"),
+        (header("d", kind=tarfile.CHRTYPE) + END, "'d' is a device"),
+        (header("d", kind=tarfile.BLKTYPE) + END, "'d' is a device"),
+        (header("p", kind=tarfile.FIFOTYPE) + END, "'p' is a pipe"),
+        (header("s", kind=tarfile.GNUTYPE_SPARSE) + END, "'s' is a sparse file"),
+        (header("v", kind=b"V") + END, "neither a folder nor a file"),
+        (extended(record("GNU.sparse.major", "1")) + file("s") + END, "'s' is a sparse file"),
+        (extended(record("path", "x"), tarfile.XGLTYPE) + file("s") + END, "one 'path' to all entries"),
+        (extended(record("size", "-1")) + file("s") + END, "a size of '-1'"),
+        (extended(record("size", "9" * 16)) + file("s") + END, "a size of"),
+        (extended(record("size", "1e3")) + file("s") + END, "a size of '1e3'"),
+        (extended(record("size", "1000000")) + file("s") + END, "cut off"),
+        (extended(record("path", "a") * 2) + file("s") + END, "gives 'path' twice"),
+        (extended(record("path", "a")) * 2 + file("s") + END, "names one entry twice"),
+        (extended(record("path", "a")) + END, "ends after the name of an entry"),
+        (extended(b"0 path=a\n") + file("s") + END, "pax header of its tar stream is damaged"),
+        (extended(b"99 path=a\n") + file("s") + END, "pax header of its tar stream is damaged"),
+        (header("pax", 1 << 30, tarfile.XHDTYPE), "a header of its tar stream has 1073741824 bytes"),
+        (
+            header("long", 1 << 30, tarfile.GNUTYPE_LONGNAME),
+            "a header of its tar stream has 1073741824 bytes",
+        ),
+        (header("dir", 512, tarfile.DIRTYPE) + bytes(512) + END, "'dir' has a size of '512'"),
+        (file("a") + file("a") + END, "'a' is there twice"),
+        (file("a") + file("a/b") + END, "'a' is there twice"),
+        (file("a/b") + file("a") + END, "'a' is there twice"),
+        (folder("a") + folder("./a/") + END, "'a' is there twice"),
+        (file("a") + END + file("b") + END, "goes on after its end"),
+        (file("a") + END + b"\1", "goes on after its end"),
+        (file("a", b"x" * 1000)[:-600], "cut off"),
+        (file("a"), "cut off"),
+        (b"", "cut off"),
+        (b"no tar at all, but long enough for a block " * 20, "no tar stream"),
+        (file("a").replace(b"ustar", b"usta!") + END, "no tar stream"),
+    ],
+)
+def test_what_no_repository_needs_is_refused_by_name(stream: bytes, problem: str) -> None:
+    with pytest.raises(UntrustedError) as refused:
+        read(stream)
+    assert problem in str(refused.value)
+
+
+@given(st.binary(max_size=2000), st.integers(1, 3000))
+def test_any_bytes_are_read_or_refused(noise: bytes, at: int) -> None:
+    stream = bytearray(file("a/b", b"x" * 600) + extended(record("path", "ü")) + file("c") + END)
+    stream[at : at + len(noise)] = noise
+    try:
+        read(bytes(stream))
+    except UntrustedError as error:
+        assert str(error)
+
+
+def test_entries_and_sizes_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fleet.artifacts.sources.tree.MAX_ENTRIES", 3)
+    with pytest.raises(UntrustedError, match="more than 3 entries"):
+        read(file("a/b/c/d") + END)
+    with pytest.raises(UntrustedError, match="or 1 TiB"):
+        Tree().file("a", (1 << 40) + 1)
+
+
+def test_folders_that_only_paths_name_are_counted_too() -> None:
+    tree = Tree()
+    with pytest.raises(UntrustedError, match="64 MiB of paths"):
+        for number in range(100_000):
+            tree.file(f"{number}/" + "d/" * 1000 + "f", 0)
+    assert len(tree.folders) < 100_000
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_gzip_is_undone_whatever_its_streams_and_chunks(size: int) -> None:
+    packed = zipped(b"a" * 3_000_000) + zipped(b"") + zipped(b"b") + bytes(100)
+    assert b"".join(gunzip(chunks(packed, size))) == b"a" * 3_000_000 + b"b"
+
+
+def test_pieces_of_what_inflates_stay_small() -> None:
+    packed = zipped(bytes(50 << 20))
+    assert max(map(len, gunzip(iter([packed])))) <= 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("packed", "problem"),
+    [
+        (b"", "cut off"),
+        (bytes(100), "no gzip"),
+        (b"PK\3\4 a zip archive", "no gzip"),
+        (zlib.compress(b"x" * 100), "no gzip"),
+        (zipped(b"x" * 100)[:-1], "cut off"),
+        (zipped(b"x" * 100)[:12], "cut off"),
+        (zipped(b"x" * 100) + b"more that is none", "no gzip"),
+        (zipped(b"x" * 100) + zipped(b"y")[:9], "cut off"),
+        (zipped(b"x" * 100)[:-8] + bytes(8), "damaged"),
+        (zipped(b"x" * 100)[:-1] + b"\1", "damaged"),
+    ],
+)
+def test_what_is_not_whole_is_refused(packed: bytes, problem: str) -> None:
+    with pytest.raises(UntrustedError, match=problem):
+        list(gunzip(chunks(packed, 5)))
+
+
+def test_a_bomb_is_stopped_while_it_inflates() -> None:
+    pieces = gunzip(iter([zipped(bytes(20 << 20))]), limit=5 << 20)
+    read_bytes = 0
+    with pytest.raises(UntrustedError, match="more than 5242880 bytes"):
+        for piece in pieces:
+            read_bytes += len(piece)
+    assert read_bytes <= 5 << 20

@@ -1,0 +1,88 @@
+"""Packing and uploading take the same memory whatever the archives' size, and no room on disk."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+MOST = 300 << 20
+ARCHIVES, SIZE = 4, 300 << 20
+PUBLISHER = """
+import random, resource, sys
+from concurrent.futures import ThreadPoolExecutor
+from fleet.artifacts.archive import DigestWriter
+from fleet.artifacts.upload import UPLOAD_CONFIG, ObjectPlace, Uploads
+from fleet.aws.embedded import local_session
+import fleet.cli.publish  # the command's own modules are part of its memory
+
+url, archives, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+noise = random.Random(0).randbytes(1 << 20)
+
+def write(sink):
+    for _ in range(size >> 20):
+        sink.write(noise)
+
+digest = DigestWriter()
+write(digest)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # from here on no file can be written
+s3 = local_session("us-east-1").client("s3", endpoint_url=url, config=UPLOAD_CONFIG)
+with Uploads(s3) as uploads, ThreadPoolExecutor(archives) as pool:
+    done = [
+        pool.submit(uploads.archive, ObjectPlace("b", str(number)), write, digest=digest.digest, size=size)
+        for number in range(archives)
+    ]
+    assert all(each.result() for each in done)
+# Unlike ru_maxrss, this is of the process since it began, and not of the one that forked it.
+with open("/proc/self/status") as status:
+    print(next(int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM")))
+"""
+
+
+class Discarding(BaseHTTPRequestHandler):
+    """Takes parts and forgets them."""
+
+    protocol_version = "HTTP/1.1"
+
+    def _answer(self) -> None:
+        left = int(self.headers.get("Content-Length", 0))
+        body = b""
+        while left:
+            body = self.rfile.read(min(left, 1 << 20))
+            left -= len(body)
+        answer = b""
+        if self.command == "POST":
+            checksum = self.headers.get("x-amz-checksum-crc32", "")
+            answer = f"<R><UploadId>u</UploadId><ChecksumCRC32>{checksum}</ChecksumCRC32></R>".encode()
+        self.send_response(200)
+        self.send_header("ETag", '"e"')
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    do_PUT = do_POST = do_DELETE = _answer
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Be quiet."""
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Discarding)
+    thread = threading.Thread(target=server.serve_forever, args=[0.01])
+    thread.start()
+    yield f"http://localhost:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_four_archives_at_one_time_stay_below_300_mib_and_need_no_disk(url: str) -> None:
+    command = [sys.executable, "-c", PUBLISHER, url, str(ARCHIVES), str(SIZE)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < MOST
