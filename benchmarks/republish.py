@@ -93,7 +93,8 @@ def _measured(project: Project, url: str) -> Republished:
     s3.create_bucket(Bucket=bucket)
 
     def once() -> Published:
-        return publish(s3, project, [endpoint], SilentProgress())
+        again = open_project(project.root, "dev")  # what the command does: spec and lock are read anew
+        return publish(s3, again, resolve_project(again).endpoints, SilentProgress())
 
     def listing() -> int:
         return len(listed(s3, bucket, endpoint.model_data))
