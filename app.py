@@ -1,4 +1,7 @@
-"""The CDK app: `-c env=NAME` selects an environment, `-c endpoints=a,b` some of its endpoints."""
+"""The CDK app: `-c env=NAME` selects an environment, `-c endpoints=a,b` some of its endpoints.
+
+`-c foundation=only` leaves all of them out.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ def synth() -> None:
     """Synthesise the selected stacks; the CDK is imported here, as it starts Node.js at once."""
     from aws_cdk import App
 
-    from fleet.resolve.resolve import resolve_fleet
+    from fleet.resolve.resolve import resolve_fleet, resolve_foundation
     from stacks.fleet_app import add_fleet
 
     app = App()
@@ -40,10 +43,15 @@ def synth() -> None:
         if app.node.try_get_context(mistaken) is not None:
             message = f"`-c {mistaken}=` is not read"
             raise FindingsError([Finding(code="FL122", message=message, hint=f"write `-c {meant}=`")])
+    env = app.node.try_get_context("env") or ""
+    if app.node.try_get_context("foundation") is not None:
+        add_fleet(app, resolve_foundation(ROOT, env))
+        app.synth()
+        return
     selected = app.node.try_get_context("endpoints")
     named = [name.strip() for name in str(selected).split(",") if name.strip()]
     endpoints = () if selected is None else named or [""]
-    add_fleet(app, resolve_fleet(ROOT, app.node.try_get_context("env") or "", endpoints))
+    add_fleet(app, resolve_fleet(ROOT, env, endpoints))
     app.synth()
 
 

@@ -25,6 +25,7 @@ def run_to_exit(work: Callable[[], None]) -> None:
         place = f"{error.filename}: " if error.filename else ""
         sys.exit(_could_not_run(f"{place}{error.strerror or error}"))
     except KeyboardInterrupt:
+        print("\ninterrupted: run the command again, and it goes on", file=sys.stderr)
         sys.exit(INTERRUPTED)
 
 

@@ -60,7 +60,7 @@ def aws_errors_told(place: Place | None = None) -> Iterator[None]:
         code = error.response.get("Error", {}).get("Code", "")
         if code == NO_BUCKET and place is not None:
             problem = f"the artifact bucket {place.bucket} is not there"
-            remedy = f"run `fleet deploy --env {place.environment}`: its stack {place.stack} makes the bucket"
+            remedy = f"run `fleet deploy --env {place.environment} --foundation`, which makes it"
             raise CannotRunError(problem, remedy) from error
         raise CannotRunError(f"AWS refuses: {error}", REMEDIES.get(code, "")) from error
     except NOT_SIGNED_IN as error:

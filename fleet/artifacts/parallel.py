@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from typing import TypeVar
 
 from fleet.findings import FindingsError
@@ -13,6 +14,8 @@ from fleet.spec.project import all_of
 I = TypeVar("I")  # noqa: E741 - input
 T = TypeVar("T")
 
+SECONDS_DEAF = 1.0
+"""A signal does not always wake a thread that waits for a lock: Ctrl-C is heard after this at the latest."""
 THREADS = max(2, os.cpu_count() or 1)
 
 
@@ -30,7 +33,7 @@ def all_in_parallel(
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(work, each) for each in inputs]
         try:
-            for done in as_completed(futures):
+            for done in _finished(futures):
                 if not isinstance(done.exception(), FindingsError):
                     done.result()
         except BaseException:
@@ -38,3 +41,13 @@ def all_in_parallel(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
         return all_of(futures, lambda future: future.result())
+
+
+def _finished(futures: Iterable[Future[T]]) -> Iterator[Future[T]]:
+    """The futures as they are done."""
+    pending = set(futures)
+    while pending:
+        with suppress(TimeoutError):
+            for done in as_completed(list(pending), SECONDS_DEAF):
+                pending.discard(done)
+                yield done

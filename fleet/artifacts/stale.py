@@ -29,7 +29,7 @@ def stale_findings(project: Project, endpoint: str) -> list[Finding]:
         loaded, lock = project.load(endpoint), load_lock(file)
     except FindingsError:
         return []
-    if lock.promoted_from is not None:
+    if lock.promoted_from is not None or lock.endpoint != endpoint:
         return []
     shown = str(file.relative_to(project.root))
     hint = f"run `fleet lock --env {project.environment.environment} {endpoint}` and have the change reviewed"
@@ -51,7 +51,7 @@ def stale_findings(project: Project, endpoint: str) -> list[Finding]:
         more = f"{len(findings) - SHOWN} more files changed since {shown} was written"
         findings[SHOWN:] = [Finding(code=CODE, message=more, file=file, hint=hint)]
     if not findings and not others:
-        message = "the lock is not what `fleet lock` would write"
+        message = "the lock is not what `fleet lock` would write: empty folders changed, or the way to pack"
         return [Finding(code=CODE, message=message, file=file, hint=hint)]
     return [*others, *findings]
 
@@ -82,6 +82,6 @@ def _changes(loaded: LoadedSpec, lock: Lock, found: Lock) -> Iterator[tuple[Path
             elif path not in now:
                 yield folder / path, "the file is gone"
             elif path not in before:
-                yield folder / path, "the file came"
+                yield folder / path, "the file was added"
             elif before[path] != now[path]:
                 yield folder / path, "the file changed"

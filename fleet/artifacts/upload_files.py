@@ -1,104 +1,94 @@
-"""The files of a tar stream, one after the other, while the stream is written."""
+"""The files of a tar stream as objects of their own."""
 
 from __future__ import annotations
 
-import os
-import tarfile
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import PurePosixPath
-from typing import IO
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, wait
 
 from isal import isal_zlib
 
-from fleet.artifacts.archive import DigestWriter, Sink
+from fleet.artifacts.upload_errors import ContentChangedError, aborted_on_error
+from fleet.artifacts.upload_meter import StreamWriter
+from fleet.artifacts.upload_object import ObjectPlace, ObjectWriter
+from fleet.artifacts.upload_tar import Contents, chunks, unpacked
 
-CHUNK = 1 << 20
-
-
-@dataclass(frozen=True)
-class Contents:
-    """What a tar stream holds: its digest, a CRC-32 of each file by path, and its empty folders."""
-
-    digest: str
-    files: Mapping[str, int]
-    empty_folders: tuple[str, ...]
+PLACEHOLDER, HELD = "PLACEHOLDER", b"S3 keeps no empty folder; Triton wants this one.\n"
+"""A file in each folder without files, such as an ensemble's version."""
 
 
-def contents_of(write_stream: Callable[[Sink], object]) -> Contents:
-    """Read a tar stream without keeping it."""
-    digests: list[DigestWriter] = []
+class FileUploads:
+    """Puts files; those of one part are sent by the pool while the next are read."""
 
-    def digested(sink: Sink) -> None:
-        digests.append(DigestWriter(sink))
-        write_stream(digests[0])
+    def __init__(self, new_writer: Callable[[ObjectPlace, int], ObjectWriter], pool: Executor) -> None:
+        self._new_writer, self._pool = new_writer, pool
 
-    files: dict[str, int] = {}
-    folders: set[str] = set()
-    with unpacked(digested) as members:
-        for path, content, _ in members:
-            if content is None:
-                folders.add(path)
-                continue
-            files[path] = 0
-            for chunk in chunks(content):
-                files[path] = isal_zlib.crc32(chunk, files[path])
-    full = {str(parent) for path in [*files, *folders] for parent in PurePosixPath(path).parents}
-    return Contents(digests[0].digest, files, tuple(sorted(folders - full)))
+    def all_of(
+        self, bucket: str, prefix: str, write_stream: StreamWriter, contents: Contents
+    ) -> dict[str, int]:
+        """Put what a stream holds below a prefix; the sizes of the files that are there then, by path.
 
-
-def chunks(content: IO[bytes]) -> Iterator[bytes]:
-    """The rest of a stream, a MiB at a time."""
-    while chunk := content.read(CHUNK):
-        yield chunk
-
-
-Member = tuple[str, IO[bytes] | None, int]
-"""Path, content (none of a folder) and size in bytes."""
-
-
-@contextmanager
-def unpacked(write_stream: Callable[[Sink], object]) -> Iterator[Iterator[Member]]:
-    """The files and folders of a tar stream that is written by a thread of its own.
-
-    What the writer raises is raised here.
-    """
-    read, write = os.pipe()
-    failures: list[BaseException] = []
-
-    def produce() -> None:
+        Raises:
+            ContentChangedError: the stream does not hold those contents.
+            CannotRunError: S3 has refused a file, or it is too large.
+        """
+        stored: dict[str, int] = {}
+        puts: list[Future[None]] = []
         try:
-            with os.fdopen(write, "wb", CHUNK) as sink:
-                write_stream(sink)
-        except BrokenPipeError:
-            pass  # nobody reads on
-        except BaseException as failure:
-            failures.append(failure)
+            with unpacked(write_stream) as members:
+                for path, content, size in members:
+                    if content is not None:
+                        place = ObjectPlace(bucket, prefix + path)
+                        crc = contents.files.get(path)
+                        puts = [put for put in puts if not _is_done(put)]
+                        puts.append(self._put_chunks(place, chunks(content), size, crc))
+                        stored[path] = size
+            if stored.keys() != contents.files.keys():
+                raise ContentChangedError("without files that it held")
+            for folder in contents.empty_folders:
+                path = f"{folder}/{PLACEHOLDER}"
+                puts.append(self._put(ObjectPlace(bucket, prefix + path), HELD))
+                stored[path] = len(HELD)
+        finally:
+            wait(puts)
+        for put in puts:
+            put.result()
+        return stored
 
-    producer = threading.Thread(target=produce, name="tar-stream")
-    producer.start()
-    try:
-        with os.fdopen(read, "rb") as stream:
-            try:
-                with tarfile.open(mode="r|", fileobj=stream) as tar:
-                    yield _members(tar)
-                while stream.read(CHUNK):
-                    pass  # what follows the last entry belongs to the digest
-            except tarfile.TarError:
-                producer.join()
-                if not failures:
-                    raise
-    finally:
-        producer.join()
-    if failures:
-        raise failures[0]
+    def one(self, place: ObjectPlace, content: bytes) -> None:
+        """Put one file.
+
+        Raises:
+            CannotRunError: S3 has refused it.
+        """
+        self._put(place, content).result()
+
+    def _put(self, place: ObjectPlace, content: bytes) -> Future[None]:
+        return self._put_chunks(place, iter([content]), len(content), isal_zlib.crc32(content))
+
+    def _put_chunks(
+        self, place: ObjectPlace, content: Iterator[bytes], size: int, crc: int | None
+    ) -> Future[None]:
+        writer = self._new_writer(place, size)
+        with aborted_on_error(writer):
+            for chunk in content:
+                writer.write(chunk)
+            if writer.crc != crc:
+                raise ContentChangedError(f"another {place.key}")
+
+        def commit() -> None:
+            with aborted_on_error(writer):
+                writer.commit(only_if_new=False)
+
+        if writer.is_one_part:
+            return self._pool.submit(commit)
+        commit()  # waits for parts, which need the pool's threads
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
 
 
-def _members(tar: tarfile.TarFile) -> Iterator[Member]:
-    for member in tar:
-        path = str(PurePosixPath(member.name))
-        if path != ".":
-            yield path, tar.extractfile(member) if member.isfile() else None, member.size
-        tar.members = []  # type: ignore[attr-defined]  # or the list grows with the archive
+def _is_done(put: Future[None]) -> bool:
+    """Whether it is; what was refused need not wait for thousands of others."""
+    if put.done():
+        put.result()
+    return put.done()

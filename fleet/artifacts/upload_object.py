@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 SMALLEST_PART, PARTS = 8 << 20, 10_000
 """S3 takes parts of 5 MiB to 5 GiB, and 10,000 of them."""
 MIB = 1 << 20
-TAKEN, CONFLICT = 412, 409
+TAKEN, CONFLICT, MISSING = 412, 409, 404
+NO_UPLOAD = "NoSuchUpload"
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,9 @@ class ObjectWriter:
                 raise TakenError from error
             if only_if_new and status == CONFLICT:
                 raise ConflictError from error
-            raise
+            if not _is_no_upload(error) or self._kept() != (self.size, _text(self.crc)):
+                raise
+            answer = _text(self.crc)  # it was completed, but the answer was lost and the request sent again
         self._upload = None
         self._release()
         if answer != _text(self.crc):
@@ -134,7 +137,11 @@ class ObjectWriter:
         if self._upload is not None:
             upload, self._upload = self._upload, None
             bucket, key = self.place.bucket, self.place.key
-            self._s3.abort_multipart_upload(Bucket=bucket, Key=key, UploadId=upload)
+            try:
+                self._s3.abort_multipart_upload(Bucket=bucket, Key=key, UploadId=upload)
+            except ClientError as error:
+                if not _is_no_upload(error):
+                    raise
 
     @property
     def is_one_part(self) -> bool:
@@ -213,14 +220,26 @@ class ObjectWriter:
         return answer.get("ChecksumCRC32")
 
     def _require_stored(self) -> None:
-        bucket, key = self.place.bucket, self.place.key
-        head = self._s3.head_object(Bucket=bucket, Key=key, ChecksumMode="ENABLED")
-        kept, sent = (head["ContentLength"], head.get("ChecksumCRC32")), (self.size, _text(self.crc))
+        kept, sent = self._kept(), (self.size, _text(self.crc))
         if kept != sent:
-            self._s3.delete_object(Bucket=bucket, Key=key)
+            self._s3.delete_object(Bucket=self.place.bucket, Key=self.place.key)
             problem = f"{self.place.url}: S3 has kept {kept[0]} bytes with the checksum {kept[1]}"
             problem += f" of {sent[0]} bytes with {sent[1]}"
             raise CannotRunError(problem, "run the command again; the object was deleted")
+
+    def _kept(self) -> tuple[int, str | None]:
+        """The size and the checksum of the object that is there; 0 and none where there is no object."""
+        try:
+            head = self._s3.head_object(Bucket=self.place.bucket, Key=self.place.key, ChecksumMode="ENABLED")
+        except ClientError as error:
+            if error.response["ResponseMetadata"]["HTTPStatusCode"] != MISSING:
+                raise
+            return 0, None
+        return head["ContentLength"], head.get("ChecksumCRC32")
+
+
+def _is_no_upload(error: ClientError) -> bool:
+    return error.response["Error"]["Code"] == NO_UPLOAD
 
 
 def _text(crc: int) -> str:

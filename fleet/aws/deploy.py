@@ -72,7 +72,7 @@ class Deploy:
         # A CLI that was killed leaves its lock in there, which holds while any process has that CLI's number.
         shutil.rmtree(self._assembly, ignore_errors=True)
         names = ",".join(endpoint.name for endpoint in self._fleet.endpoints)
-        selected = ("-c", f"endpoints={names}") if names else ()
+        selected = ("-c", f"endpoints={names}" if names else "foundation=only")
         environment = ("-c", f"env={self._fleet.place.environment}")
         self._succeed("synth", "--quiet", "--output", str(self._assembly), *environment, *selected)
 

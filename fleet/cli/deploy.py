@@ -21,7 +21,7 @@ from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.findings import Finding, FindingsError
 from fleet.project_root import project_root
-from fleet.resolve.resolve import resolve_project
+from fleet.resolve.resolve import resolve_foundation, resolve_project
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import open_project
 
@@ -33,8 +33,12 @@ def deploy(
         bool,
         typer.Option(
             "--locked",
-            help="Whatever the repositories hold now: so one goes back to what a former lock says.",
+            help="Take locks as they are, whatever the repositories hold: to roll back to an earlier one.",
         ),
+    ] = False,
+    foundation: Annotated[
+        bool,
+        typer.Option("--foundation", help="Only what endpoints share: for a new environment without locks."),
     ] = False,
     profile: Profile = None,
 ) -> None:
@@ -46,14 +50,16 @@ def deploy(
     if env == LOCAL:
         message = "the environment `local` is this machine: it starts and ends with its AWS"
         raise FindingsError([Finding(code="FL604", message=message, hint="run `fleet local up`")])
+    if foundation and endpoints:
+        raise typer.BadParameter("it goes without endpoints", param_hint="--foundation")
     end_like_ctrl_c()
     root, console = project_root(Path.cwd()), Console(highlight=False)
     project, steps = open_project(root, env, endpoints or ()), Steps(console)
     with steps.step("check"):
-        findings = all_findings(project, locked=locked)
+        findings = [] if foundation else all_findings(project, locked=locked)
         if findings:
             raise FindingsError(findings)
-        fleet = resolve_project(project)
+        fleet = resolve_foundation(root, env) if foundation else resolve_project(project)
     with steps.step("account") as step:
         access = connect(root, fleet.place, profile)
         step.note = f"{fleet.place.account}, {fleet.place.region}"

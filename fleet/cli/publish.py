@@ -91,7 +91,7 @@ def _show(plan: Plan, bucket: str) -> None:
     total = f"{_count(len(plan.objects))} of s3://{bucket}, {shown_size(plan.size)}"
     say(f"nobody needs {total}" if plan.units or plan.uploads else f"nothing of s3://{bucket} can go")
     if plan.too_young:
-        say(f"nobody needs {_count(plan.too_young)} more, younger than {HOURS} hours: they stay")
+        say(f"{_count(plan.too_young)} that nobody needs stay: younger than {HOURS} hours")
     if plan.units:
         say(f"the bucket is versioned: deleted objects can be restored for {NONCURRENT_DAYS} days")
 

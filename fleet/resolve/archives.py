@@ -107,7 +107,7 @@ def _check_source(context: Context, index: int) -> None:
     if not in_s3 and model.digest is not None:
         hint = "leave it out; only a repository in S3 has one"
         context.refuse(
-            "FL220", ("models", index, "digest"), "the lock holds the digest of a folder already", hint
+            "FL220", ("models", index, "digest"), "a folder needs no digest: its lock has it", hint
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fleet.catalog.images import image_regions, partition_of
@@ -37,6 +38,18 @@ def resolve_fleet(root: Path, environment: str, endpoints: Sequence[str] = ()) -
         FindingsError: every mistake of every endpoint.
     """
     return resolve_project(open_project(root, environment, endpoints))
+
+
+def resolve_foundation(root: Path, environment: str) -> ResolvedFleet:
+    """An environment without endpoints: what they share needs no lock.
+
+    Raises:
+        FindingsError: the environment's file is wrong.
+    """
+    project = open_project(root, environment)
+    if findings := _unknown_region(project):
+        raise FindingsError(findings)
+    return ResolvedFleet(place=place_of(project.environment), endpoints=())
 
 
 def resolve_project(project: Project) -> ResolvedFleet:
@@ -119,7 +132,9 @@ def _read_lock(context: Context) -> None:
     try:
         lock = load_lock(context.lock_file)
     except FindingsError as error:
-        context.findings += error.findings
+        command = f"fleet lock --env {context.place.environment} {context.spec.endpoint}"
+        hint = f"run `{command}`, which writes it anew"
+        context.findings += [replace(each, hint=each.hint or hint) for each in error.findings]
         return
     if lock.endpoint != context.spec.endpoint:
         context.refuse_lock("FL302", f"this is the lock of {lock.endpoint!r}")

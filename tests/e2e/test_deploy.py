@@ -186,6 +186,14 @@ def test_destroy_shows_what_goes_and_asks_and_deletes_an_orphan_but_not_its_arch
     assert (again.returncode, "nothing to destroy" in again.stdout) == (0, True)
 
 
+def test_foundation_alone_needs_no_lock(account: Deploys) -> None:
+    account.folder.spec()
+    (account.folder.root / "locks/dev/sentences.lock.yaml").unlink()
+    assert account.fleet("deploy", "--env", "dev").returncode == 1
+    assert f"✓ cdk deploy {FOUNDATION}: nothing to do" in account.deploy("--foundation")
+    assert account.fleet("deploy", "sentences", "--env", "dev", "--foundation").returncode == 2
+
+
 def row(table: str, endpoint: str) -> str:
     (line,) = [line for line in table.splitlines() if line.startswith(f"{endpoint} ")]
     return " ".join(line.split())

@@ -123,7 +123,7 @@ def test_without_the_bucket_it_cannot_run(command: Command) -> None:
     command.bucket.s3.delete_bucket(Bucket=BUCKET)
     done = command.run()
     assert done.returncode == 2
-    assert "is not there\n  remedy: run `fleet deploy --env dev`" in done.stderr
+    assert "is not there\n  remedy: run `fleet deploy --env dev --foundation`" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -138,7 +138,7 @@ def test_a_prune_shows_what_goes_how_much_and_what_is_too_young(command: Command
         f"  archives/{'b' * 64}: 1.5 kB",
         "  endpoints/gone/set/: 3.0 kB, 2 objects",
         f"nobody needs 3 objects of s3://{BUCKET}, 4.5 kB",
-        "nobody needs 1 object more, younger than 24 hours: they stay",
+        "1 object that nobody needs stay: younger than 24 hours",
         "the bucket is versioned: deleted objects can be restored for 90 days",
         "removed 3 objects, 4.5 kB",
     ]

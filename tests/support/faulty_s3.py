@@ -7,7 +7,7 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
@@ -45,10 +45,13 @@ Wanted = Callable[[Request], bool]
 
 @dataclass
 class Fault:
-    """What befalls the first `times` of the requests that are meant; without an answer, the connection breaks."""
+    """What befalls the first `times` of the requests that are meant.
+
+    `answer` of none breaks the connection in the middle of the request, one that gives none after it.
+    """
 
     wanted: Wanted
-    answer: Callable[[Request], Answer] | None
+    answer: Callable[[Request], Answer | None] | None
     times: int
     seen: int = 0
 
@@ -66,15 +69,33 @@ class FaultyS3:
 
     def slow_down(self, wanted: Wanted, times: int = 1) -> Fault:
         """Answer 503 SlowDown."""
-        return self._add(wanted, lambda _: _error(503, "SlowDown"), times)
+        return self.refuse(wanted, 503, "SlowDown", times)
 
     def fail(self, wanted: Wanted, times: int = ALWAYS) -> Fault:
         """Answer 500."""
-        return self._add(wanted, lambda _: _error(500, "InternalError"), times)
+        return self.refuse(wanted, 500, "InternalError", times)
 
     def deny(self, wanted: Wanted) -> Fault:
         """Answer 403."""
-        return self._add(wanted, lambda _: _error(403, "AccessDenied"), ALWAYS)
+        return self.refuse(wanted, 403, "AccessDenied")
+
+    def refuse(self, wanted: Wanted, status: int, code: str, times: int = ALWAYS) -> Fault:
+        """Answer with an error of S3; nothing reaches S3 itself."""
+        return self._add(wanted, lambda _: error_of(status, code), times)
+
+    def alter(self, wanted: Wanted, change: Callable[[bytes], bytes]) -> Fault:
+        """Let other bytes reach S3 than were sent."""
+        return self._add(
+            wanted, lambda request: self.forward(replace(request, body=change(request.body))), ALWAYS
+        )
+
+    def lose_answer(self, wanted: Wanted, times: int = 1) -> Fault:
+        """Let S3 do what is asked, and break the connection before it says so."""
+
+        def done(request: Request) -> None:
+            self.forward(request)
+
+        return self._add(wanted, done, times)
 
     def reset(self, wanted: Wanted, times: int = 1) -> Fault:
         """Break the connection in the middle of the request's body."""
@@ -125,7 +146,7 @@ class FaultyS3:
             answer = change(answer) if wanted(request) else answer
         return answer
 
-    def _add(self, wanted: Wanted, answer: Callable[[Request], Answer] | None, times: int) -> Fault:
+    def _add(self, wanted: Wanted, answer: Callable[[Request], Answer | None] | None, times: int) -> Fault:
         fault = Fault(wanted, answer, times)
         self._faults.append(fault)
         return fault
@@ -161,14 +182,16 @@ class _Handler(BaseHTTPRequestHandler):
         fault = self.proxy.fault_of(request)
         if fault is not None and fault.answer is None:
             self.rfile.read(length // 2)
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
-            self.close_connection = True
-            self.connection.close()
+            self._break()
             return
         request.body = self.rfile.read(length)
-        answer = (
-            self.proxy.forward(request) if fault is None or fault.answer is None else fault.answer(request)
-        )
+        if fault is None or fault.answer is None:
+            answer: Answer | None = self.proxy.forward(request)
+        else:
+            answer = fault.answer(request)
+        if answer is None:
+            self._break()
+            return
         self.send_response(answer.status)
         for name, value in answer.headers:
             if name.lower() not in {"content-length", "connection", "transfer-encoding", "date", "server"}:
@@ -180,13 +203,19 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer.body)
 
+    def _break(self) -> None:
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+        self.close_connection = True
+        self.connection.close()
+
     do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = _handle
 
     def log_message(self, format: str, *args: object) -> None:
         """Be quiet."""
 
 
-def _error(status: int, code: str) -> Answer:
+def error_of(status: int, code: str) -> Answer:
+    """An error as S3 says it."""
     return Answer(
         status, [], f"<Error><Code>{code}</Code><Message>as the test wants it</Message></Error>".encode()
     )

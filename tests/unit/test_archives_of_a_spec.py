@@ -102,7 +102,7 @@ def test_a_repository_in_s3_is_an_archive_or_a_prefix_whose_content_is_expected(
         (f's3://models/embed, digest: "{DIGEST}"', "FL219", "is neither an archive nor a prefix in S3"),
         (f's3://models, digest: "{DIGEST}"', "FL219", "is neither an archive nor a prefix in S3"),
         ("s3://models/embed/", "FL220", "the spec has to say which content is meant"),
-        (f'../repository, digest: "{DIGEST}"', "FL220", "the lock holds the digest of a folder already"),
+        (f'../repository, digest: "{DIGEST}"', "FL220", "a folder needs no digest: its lock has it"),
     ],
 )
 def test_a_source_that_leaves_its_content_open_is_refused(

@@ -35,6 +35,17 @@ def test_a_large_object_is_completed_copied_and_read_in_ranges_without_being_in_
     assert peak < len(FIRST) * PARTS // 2  # the web server itself takes 10 MB for each request
 
 
+def test_versions_are_listed_where_large_objects_lie(s3: Any) -> None:
+    s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
+    Upload(s3, "large").all([FIRST, LAST]).complete()
+    s3.put_object(Bucket=BUCKET, Key="large", Body=FIRST)
+    versions = s3.list_object_versions(Bucket=BUCKET, Prefix="large")["Versions"]
+    assert [(each["Size"], each["IsLatest"]) for each in versions] == [
+        (len(FIRST), True),
+        (len(FIRST + LAST), False),
+    ]
+
+
 def test_a_large_body_is_read_while_it_is_sent(s3: Any) -> None:
     Upload(s3, "sent").all([FIRST] * PARTS).complete()
     answer = s3.get_object(Bucket=BUCKET, Key="sent")["Body"]

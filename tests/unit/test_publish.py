@@ -268,4 +268,4 @@ def test_without_the_bucket_it_says_what_makes_it(bucket: ArtifactBucket, folder
     folder.write("environments/dev.yaml", "environment: dev\naccount: '444455556666'\nregion: us-east-1\n")
     with pytest.raises(CannotRunError, match="triton-fleet-dev-444455556666-us-east-1 is not there") as error:
         bucket.publish()
-    assert error.value.remedy == "run `fleet deploy --env dev`: its stack triton-fleet-dev makes the bucket"
+    assert error.value.remedy == "run `fleet deploy --env dev --foundation`, which makes it"

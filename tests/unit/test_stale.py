@@ -48,7 +48,7 @@ def test_changed_new_and_removed_files_are_named(folder: FleetFolder, repository
     (repository / "embed/1/old.py").unlink()
     assert said(folder, repository) == [
         (MODEL, f"the file changed {SINCE}"),
-        (NEW, f"the file came {SINCE}"),
+        (NEW, f"the file was added {SINCE}"),
         ("embed/1/old.py", f"the file is gone {SINCE}"),
     ]
 
@@ -101,7 +101,10 @@ def test_an_edited_lock_is_stale_though_no_file_changed(
     }
     file.write_text(edited[what])
     (finding,) = stale(folder)
-    assert (finding.file, finding.message) == (file, "the lock is not what `fleet lock` would write")
+    assert (finding.file, finding.message) == (
+        file,
+        "the lock is not what `fleet lock` would write: empty folders changed, or the way to pack",
+    )
 
 
 def test_an_empty_version_directory_that_is_gone_is_noticed(folder: FleetFolder, repository: Path) -> None:

@@ -10,8 +10,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from fleet.artifacts.upload import MEMORY
+from fleet.artifacts.upload_object import SMALLEST_PART
+
 MOST = 300 << 20
-ARCHIVES, SIZE = 4, 300 << 20
+ARCHIVES, SIZE = 4, 384 << 20
+MOST_PARTS = MEMORY // SMALLEST_PART
 PUBLISHER = """
 import random, resource, sys
 from concurrent.futures import ThreadPoolExecutor
@@ -44,9 +48,11 @@ with open("/proc/self/status") as status:
 
 
 class Discarding(BaseHTTPRequestHandler):
-    """Takes parts and forgets them."""
+    """Takes parts and forgets them; the first ones wait until all memory for parts is under way."""
 
     protocol_version = "HTTP/1.1"
+    first: Iterator[int]
+    all_under_way: threading.Barrier
 
     def _answer(self) -> None:
         left = int(self.headers.get("Content-Length", 0))
@@ -54,6 +60,8 @@ class Discarding(BaseHTTPRequestHandler):
         while left:
             body = self.rfile.read(min(left, 1 << 20))
             left -= len(body)
+        if self.command == "PUT" and next(self.first, None) is not None:
+            self.all_under_way.wait()
         answer = b""
         if self.command == "POST":
             checksum = self.headers.get("x-amz-checksum-crc32", "")
@@ -72,7 +80,13 @@ class Discarding(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Discarding)
+    class Handler(Discarding):
+        """Of this test."""
+
+        first = iter(range(MOST_PARTS))
+        all_under_way = threading.Barrier(MOST_PARTS)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, args=[0.01])
     thread.start()
     yield f"http://localhost:{server.server_port}"

@@ -55,7 +55,7 @@ def source_of(loaded: LoadedSpec, packed: Packed, s3: Connect) -> ArchiveSource:
         return FolderSource(folder) if packed.copy is None else CopySource(folder, packed.copy)
     if packed.copy is not None:
         message = f"the models of {archive.repository} cannot be renamed: copies are made of a folder"
-        hint = f"leave `copies` out, or fetch it: `aws s3 cp --recursive {archive.repository} FOLDER`"
+        hint = "leave `copies` out, or fetch it and name the folder that holds it"
         mark = loaded.source.mark(("models", packed.index, "copies"))
         raise FindingsError([finding_at(mark, "FL313", message, hint)])
     bucket, _, key = archive.repository.removeprefix(S3).partition("/")

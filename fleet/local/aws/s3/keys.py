@@ -17,11 +17,24 @@ def fill(key: FakeKey, content: Content) -> None:
     key._value_buffer.close()
     key._value_buffer = cast(Any, ContentFile(content))
     key.contentsize = len(content)
+    cast(Any, key).__deepcopy__ = lambda _memo: _alike(key)
     if key._etag is None:
         md5 = hashlib.md5(usedforsecurity=False)
         for block in content:
             md5.update(block)
         key._etag = md5.hexdigest()
+
+
+class _Listed(FakeKey):
+    def __del__(self) -> None:
+        """The content is the object's that was listed: there is nothing to give back."""
+
+
+def _alike(key: FakeKey) -> FakeKey:
+    """Another object of that content: to list versions, moto copies a whole bucket, bytes included."""
+    alike = object.__new__(_Listed)
+    alike.__dict__.update(key.__dict__)
+    return alike
 
 
 def content_of(key: FakeKey) -> Content:

@@ -1,0 +1,141 @@
+"""Uploads to an embedded S3 behind a faulty proxy, and tar streams to upload."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from botocore.config import Config
+
+from faulty_s3 import FaultyS3, Request, faulty_s3
+from fleet.artifacts.archive import DigestWriter, Entry, Sink, write_tar
+from fleet.artifacts.upload import UPLOAD_CONFIG, ObjectPlace, Uploads
+from fleet.aws.embedded import local_session
+from fleet.local.aws.server import EmbeddedAws
+from tests.e2e.embedded_app.host import RecordingHost
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+BUCKET = "artifacts"
+PLACE = ObjectPlace(BUCKET, "archives/x.tar.gz")
+MIB = 1 << 20
+NOISE = random.Random(0).randbytes(MIB)
+SMALL, LARGE = 100_000, 20 * MIB
+FILE = "ünï/1/model file.bin"
+
+
+class Stream:
+    """A tar stream of an empty version and of files by their size, with its digest and size."""
+
+    def __init__(self, *sizes: int) -> None:
+        names = [FILE, *(f"ünï/1/{number}.bin" for number in range(1, len(sizes)))]
+        files = [_file(name, size) for name, size in zip(names, sizes, strict=True)]
+        self._entries = [Entry("ensemble"), Entry("ensemble/1"), *files]
+        told = DigestWriter()
+        self.write(told)
+        self.digest, self.size = told.digest, told.size
+
+    def write(self, sink: Sink) -> None:
+        write_tar(self._entries, sink)
+
+
+def _file(name: str, size: int) -> Entry:
+    def chunks() -> Iterator[bytes]:
+        for start in range(0, size, MIB):
+            yield NOISE[: min(MIB, size - start)]
+
+    return Entry(name, size, chunks)
+
+
+@dataclass(frozen=True)
+class UploadBucket:
+    """A bucket behind a proxy, whose client gives up soon."""
+
+    s3: S3Client
+    proxy: FaultyS3
+
+    @property
+    def keys(self) -> list[str]:
+        found = self.s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])
+        return [each["Key"] for each in found]
+
+    @property
+    def uploads(self) -> list[str]:
+        """The keys of multipart uploads that are under way."""
+        found = self.s3.list_multipart_uploads(Bucket=BUCKET).get("Uploads", [])
+        return [each["Key"] for each in found]
+
+    @property
+    def is_empty(self) -> bool:
+        return self.keys == [] and self.uploads == []
+
+    def body(self, key: str) -> bytes:
+        return self.s3.get_object(Bucket=BUCKET, Key=key)["Body"].read()
+
+    def upload(self, stream: Stream, place: ObjectPlace = PLACE) -> bool:
+        with Uploads(self.s3) as uploads:
+            return uploads.archive(place, stream.write, digest=stream.digest, size=stream.size)
+
+    def upload_files(self, *reads: Stream) -> None:
+        """Upload the files of the first stream; each time that it is read, it is the next of them."""
+        left = list(reads)
+        with Uploads(self.s3) as uploads:
+            uploads.files(
+                BUCKET,
+                "p/",
+                "p.files",
+                lambda sink: (left.pop(0) if len(left) > 1 else left[0]).write(sink),
+                digest=reads[0].digest,
+                size=max(each.size for each in reads),
+            )
+
+
+@contextmanager
+def embedded_url() -> Iterator[str]:
+    """The URL of an embedded AWS."""
+    aws = EmbeddedAws(RecordingHost())
+    aws.start()
+    try:
+        yield aws.url
+    finally:
+        aws.stop()
+
+
+@contextmanager
+def upload_bucket(url: str) -> Iterator[UploadBucket]:
+    """An empty bucket of the S3 at that URL."""
+    with faulty_s3(url) as proxy:
+        config = UPLOAD_CONFIG.merge(Config(retries={"mode": "standard", "total_max_attempts": 3}))
+        s3: S3Client = local_session("us-east-1").client("s3", endpoint_url=proxy.url, config=config)
+        s3.create_bucket(Bucket=BUCKET)
+        bucket = UploadBucket(s3, proxy)
+        for key in bucket.keys:
+            s3.delete_object(Bucket=BUCKET, Key=key)
+        for left in s3.list_multipart_uploads(Bucket=BUCKET).get("Uploads", []):
+            s3.abort_multipart_upload(Bucket=BUCKET, Key=left["Key"], UploadId=left["UploadId"])
+        proxy.requests.clear()
+        yield bucket
+
+
+def is_complete(request: Request) -> bool:
+    return request.method == "POST" and "uploadId=" in request.path
+
+
+def is_create(request: Request) -> bool:
+    return request.method == "POST" and request.path.endswith("?uploads")
+
+
+def is_put(request: Request) -> bool:
+    return request.method == "PUT" and "partNumber" not in request.path
+
+
+def is_abort(request: Request) -> bool:
+    return request.method == "DELETE" and "uploadId=" in request.path
+
+
+def is_part_2(request: Request) -> bool:
+    return request.is_part(2)

@@ -1,0 +1,111 @@
+"""An archive without compression: each of its files is an object, and the marker comes last."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from fleet.artifacts.upload import ContentChangedError
+from fleet.findings import CannotRunError
+from uploading import (
+    FILE,
+    LARGE,
+    NOISE,
+    SMALL,
+    Stream,
+    UploadBucket,
+    embedded_url,
+    is_complete,
+    is_put,
+    upload_bucket,
+)
+
+MARKER, HELD = "p.files", "p/ensemble/1/PLACEHOLDER"
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with embedded_url() as url:
+        yield url
+
+
+@pytest.fixture
+def bucket(url: str) -> Iterator[UploadBucket]:
+    with upload_bucket(url) as bucket:
+        yield bucket
+
+
+def test_each_file_is_an_object_and_an_empty_folder_holds_one_that_is_not_hidden(
+    bucket: UploadBucket,
+) -> None:
+    bucket.upload_files(Stream(LARGE))
+    assert bucket.keys == [MARKER, HELD, f"p/{FILE}"]
+    assert bucket.body(f"p/{FILE}") == NOISE * 20
+
+
+def test_the_marker_says_the_size_of_every_object(bucket: UploadBucket) -> None:
+    bucket.upload_files(Stream(LARGE, 0, SMALL))
+    sizes = json.loads(bucket.body(MARKER))
+    assert {f"p/{path}": size for path, size in sizes.items()} == {
+        key: len(bucket.body(key)) for key in bucket.keys if key != MARKER
+    }
+
+
+def test_the_marker_is_written_last(bucket: UploadBucket) -> None:
+    bucket.upload_files(Stream(SMALL, LARGE, SMALL))
+    writes = [request.path for request in bucket.proxy.requests if is_put(request) or is_complete(request)]
+    assert len(writes) == 5
+    assert [path.endswith(MARKER) for path in writes] == [False] * 4 + [True]
+
+
+def test_without_the_expected_content_no_file_is_put(bucket: UploadBucket) -> None:
+    stream = Stream(SMALL)
+    stream.digest = "sha256:0"
+    with pytest.raises(ContentChangedError):
+        bucket.upload_files(stream)
+    assert bucket.is_empty
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+def test_a_file_that_changes_after_it_was_looked_at_is_not_put_and_there_is_no_marker(
+    bucket: UploadBucket, size: int
+) -> None:
+    with pytest.raises(ContentChangedError):
+        bucket.upload_files(Stream(size), Stream(size + 1))
+    assert bucket.is_empty
+
+
+@pytest.mark.parametrize("after", [Stream(SMALL), Stream(SMALL, SMALL, SMALL)], ids=["one less", "one more"])
+def test_files_that_come_or_go_after_they_were_looked_at_leave_no_marker(
+    bucket: UploadBucket, after: Stream
+) -> None:
+    with pytest.raises(ContentChangedError):
+        bucket.upload_files(Stream(SMALL, SMALL), after)
+    assert MARKER not in bucket.keys
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+def test_a_file_that_s3_refuses_leaves_no_marker_and_no_upload(bucket: UploadBucket, size: int) -> None:
+    bucket.proxy.deny(lambda request: "file.bin" in request.path and (is_put(request) or request.is_part(2)))
+    with pytest.raises(CannotRunError, match="model file.bin could not be written: .*AccessDenied"):
+        bucket.upload_files(Stream(size))
+    assert MARKER not in bucket.keys
+    assert bucket.uploads == []
+
+
+def test_what_was_refused_is_told_before_all_other_files_are_put(bucket: UploadBucket) -> None:
+    bucket.proxy.deny(is_put)
+    with pytest.raises(CannotRunError, match="AccessDenied"):
+        bucket.upload_files(Stream(*[SMALL] * 100))
+    assert bucket.proxy.count(is_put) < 100
+
+
+def test_the_next_run_writes_what_was_broken_off(bucket: UploadBucket) -> None:
+    fault = bucket.proxy.refuse(lambda request: MARKER in request.path, 403, "AccessDenied", times=1)
+    with pytest.raises(CannotRunError):
+        bucket.upload_files(Stream(SMALL))
+    bucket.upload_files(Stream(SMALL))
+    assert fault.seen == 1
+    assert bucket.keys == [MARKER, HELD, f"p/{FILE}"]
