@@ -98,7 +98,7 @@ def test_a_profile_of_another_account_is_refused(promotion: Promotion) -> None:
 
 def test_a_target_without_its_foundation_is_told_what_to_do_first(promotion: Promotion) -> None:
     promotion.s3("prod").delete_bucket(Bucket=promotion.bucket("prod"))
-    with pytest.raises(CannotRunError, match="run `fleet deploy --env prod`"):
+    with pytest.raises(CannotRunError, match="run `fleet deploy --env prod --foundation`"):
         run("--from", "staging", "--to", "prod", "sentences", *PROFILES)
 
 

@@ -319,7 +319,9 @@ def test_an_archive_that_says_to_be_another_is_refused(promotion: Promotion) -> 
 def test_a_target_without_its_foundation_is_told_what_to_do_first(promotion: Promotion) -> None:
     promotion.test()
     promotion.s3("prod").delete_bucket(Bucket=promotion.bucket("prod"))
-    with pytest.raises(CannotRunError, match="is not there\n  remedy: run `fleet deploy --env prod`"):
+    with pytest.raises(
+        CannotRunError, match="is not there\n  remedy: run `fleet deploy --env prod --foundation`"
+    ):
         promotion.promote()
 
 
