@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from fleet.repository.copies import renamed_config
 from fleet.repository.pbtxt import PbtxtError, strings
+from fleet_folder import ROOT
 
-CORPUS = Path("/work/shared/corpus")
+CORPUS = ROOT.parent / "shared" / "corpus"
 MODELS = ("bert", "pre", "post")
 
 

@@ -6,87 +6,27 @@ import gzip
 import hashlib
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from fleet.artifacts.live import LiveSet, check_archive_name, live_set, require_removable
+from fleet.artifacts.live import check_archive_name, live_set, require_removable
 from fleet.artifacts.live_add import Added, add_archive
 from fleet.artifacts.live_source import repository_source, told_of_arguments
 from fleet.artifacts.live_targets import digests_of, targets_of
 from fleet.artifacts.lock import write_locks
-from fleet.artifacts.progress import SilentProgress
-from fleet.artifacts.publish import publish
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.aws.embedded import local_session
 from fleet.findings import FindingsError
 from fleet.local.aws.server import EmbeddedAws
-from fleet.resolve.resolve import resolve_project
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
+from live_sets import LIVE, Live
 from tests.e2e.embedded_app.host import RecordingHost
 from zoo import all_at_once
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
-
-LIVE = """\
-endpoint: sentences
-mode: multi-model
-archive_set: live
-triton: "25.04"
-instance: {type: ml.g5.xlarge}
-models:
-  - {archive: sentences, version: 1, repository: ../repository}
-"""
-
-
-@dataclass(frozen=True)
-class Live:
-    """A locked live set whose bucket is there, empty and versioned, and an archive besides."""
-
-    folder: FleetFolder
-    s3: S3Client
-
-    @property
-    def set(self) -> LiveSet:
-        return live_set(open_project(self.folder.root, "dev"), "sentences")
-
-    def repository(self, text: str) -> Path:
-        """A model repository with that content."""
-        folder = self.folder.root / f"other-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
-        self.folder.write(f"{folder.name}/other/config.pbtxt", 'backend: "python"\n')
-        self.folder.write(f"{folder.name}/other/1/model.py", text)
-        return folder
-
-    def add(self, text: str = "x = 2\n", archive: str = "other", version: int | None = None) -> Added:
-        return add_archive(self.s3, self.set, archive, version, FolderSource(self.repository(text)))
-
-    def refused(self, **options: Any) -> str:
-        """What an addition is refused for."""
-        before = self.targets()
-        with pytest.raises(FindingsError) as refused:
-            self.add(**options)
-        assert self.targets() == before
-        (finding,) = refused.value.findings
-        return f"{finding.code} {finding.message} | {finding.hint}"
-
-    def publish(self) -> None:
-        project = open_project(self.folder.root, "dev")
-        publish(self.s3, project, resolve_project(project).endpoints, SilentProgress())
-
-    def remove(self, target: str) -> None:
-        self.s3.delete_object(Bucket=self.set.place.bucket, Key=self.set.key(target))
-
-    def targets(self) -> list[str]:
-        return [each.name for each in targets_of(self.s3, self.set) if each.size is not None]
-
-    def body(self, target: str) -> bytes:
-        """The tar stream of a target."""
-        found = self.s3.get_object(Bucket=self.set.place.bucket, Key=self.set.key(target))
-        return gzip.decompress(found["Body"].read())
 
 
 @pytest.fixture(scope="module")

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
-from botocore.response import StreamingBody
 
 from fleet.artifacts.progress import Advance, SilentProgress
 from fleet.artifacts.promote_lock import require_two
-from fleet.artifacts.promote_stream import Streams, held
-from fleet.artifacts.upload_object import SMALLEST_PART, ObjectPlace
+from fleet.artifacts.upload_object import SMALLEST_PART
 from fleet.findings import CannotRunError, FindingsError
-from fleet.local.aws.server import EmbeddedAws
 from fleet.spec.environment import LOCAL
 from fleet.spec.lock import Lock
 from fleet.spec.project import load_lock, open_project
-from fleet_folder import SPEC, FleetFolder
+from fleet_folder import SPEC
 from promotion import ENDPOINT, Promotion
-from second_aws import ACCOUNT, second_aws
 from tests.e2e.embedded_app.host import RecordingHost
 
 MULTI = """\
@@ -39,34 +32,6 @@ models:
 """
 LIVE = MULTI.replace("triton:", "archive_set: live\ntriton:").replace("copies: 3", "version: 1")
 AS_FILES = SPEC.replace("../repository", "../repository, compression: none")
-
-
-@pytest.fixture(scope="module")
-def host() -> RecordingHost:
-    return RecordingHost()
-
-
-@pytest.fixture(scope="module")
-def urls(host: RecordingHost) -> Iterator[dict[str, str]]:
-    aws = EmbeddedAws(host)
-    with second_aws() as second:
-        aws.start()
-        try:
-            yield {"123456789012": aws.url, ACCOUNT: second}
-        finally:
-            aws.stop()
-
-
-@pytest.fixture
-def promotion(folder: FleetFolder, urls: dict[str, str], host: RecordingHost) -> Iterator[Promotion]:
-    """An endpoint with a model that can be tested."""
-    folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
-    folder.write("repository/embed/1/model.py", "x = 1\n")
-    folder.write("repository/embed/1/empty.py", "")
-    promotion = Promotion(folder, urls)
-    promotion.prepare()
-    yield promotion
-    host.failure = ""
 
 
 def lock_of(promotion: Promotion, environment: str) -> Lock:
@@ -125,25 +90,6 @@ def test_within_an_account_the_server_copies_across_regions(promotion: Promotion
     done = promotion.promote("qa")
     assert (done.copied, done.streamed) == (1, 0)
     assert promotion.keys("qa") == [f"archives/{archive.digest.removeprefix('sha256:')}.tar.gz"]
-
-
-def test_what_the_server_may_not_copy_goes_through_this_process(promotion: Promotion) -> None:
-    (archive,) = promotion.test().archives
-    denied = promotion.another_s3("qa")
-    for call in ("CopyObject", "UploadPartCopy"):
-        denied.meta.events.register(f"before-call.s3.{call}", _deny)
-    done = promotion.promote("qa", target_s3=denied)
-    assert (done.copied, done.streamed) == (1, 1)
-    assert promotion.keys("qa") == [f"archives/{archive.digest.removeprefix('sha256:')}.tar.gz"]
-    assert "Uploads" not in denied.list_multipart_uploads(Bucket=promotion.bucket("qa"))
-
-
-def _deny(**_: object) -> None:
-    answer: Any = {
-        "Error": {"Code": "AccessDenied", "Message": "Access Denied"},
-        "ResponseMetadata": {"HTTPStatusCode": 403},
-    }
-    raise ClientError(answer, "CopyObject")
 
 
 class Stopping(SilentProgress):
@@ -244,8 +190,10 @@ def test_an_endpoint_that_is_not_deployed_was_not_tested(promotion: Promotion) -
     assert "FL332 sentences was not tested in staging as its lock says: it is not deployed there" in said
 
 
-def test_an_endpoint_that_is_not_in_service_was_not_tested(promotion: Promotion, host: RecordingHost) -> None:
-    host.failure = "broken"
+def test_an_endpoint_that_is_not_in_service_was_not_tested(
+    promotion: Promotion, promotion_host: RecordingHost
+) -> None:
+    promotion_host.failure = "broken"
     promotion.test()
     (said,) = findings_of(promotion)
     assert "it is Failed, not InService" in said
@@ -323,49 +271,6 @@ def test_a_target_without_its_foundation_is_told_what_to_do_first(promotion: Pro
         CannotRunError, match="is not there\n  remedy: run `fleet deploy --env prod --foundation`"
     ):
         promotion.promote()
-
-
-def copied(promotion: Promotion, **changes: Any) -> bool:
-    """Whether an object `one`, found with these changes, becomes the object `two`."""
-    s3, bucket = promotion.s3("staging"), promotion.bucket("staging")
-    s3.put_object(Bucket=bucket, Key="one", Body=b"12345")
-    found = replace(held(s3, ObjectPlace(bucket, "one")), **changes)
-    with Streams() as streams:
-        return streams.copy(found, s3, ObjectPlace(bucket, "two"), "", lambda _: None, only_if_new=True)
-
-
-def test_what_arrives_with_another_checksum_is_refused_and_not_kept(promotion: Promotion) -> None:
-    with pytest.raises(CannotRunError, match="what arrived of s3://.*/one has not the checksum"):
-        copied(promotion, crc="AAAAAA==")
-    assert promotion.keys("staging") == ["one"]
-
-
-def test_an_object_that_is_replaced_while_it_is_copied_is_refused(promotion: Promotion) -> None:
-    with pytest.raises(ClientError, match="PreconditionFailed"):
-        copied(promotion, etag='"of another"')
-    assert promotion.keys("staging") == ["one"]
-
-
-def test_a_key_that_another_promotion_takes_meanwhile_stays_as_it_is(promotion: Promotion) -> None:
-    s3, bucket = promotion.s3("staging"), promotion.bucket("staging")
-    s3.put_object(Bucket=bucket, Key="two", Body=b"theirs")
-    assert not copied(promotion)
-    assert s3.get_object(Bucket=bucket, Key="two")["Body"].read() == b"theirs"
-
-
-def test_where_a_connection_breaks_the_next_one_goes_on(promotion: Promotion) -> None:
-    reader = promotion.another_s3("staging")
-    broken: list[int] = []
-
-    def break_once(parsed: dict[str, Any], **_: object) -> None:
-        if not broken:
-            broken.append(1)
-            parsed["Body"] = StreamingBody(io.BytesIO(b"12"), 5)
-
-    reader.meta.events.register("after-call.s3.GetObject", break_once)
-    assert copied(promotion, s3=reader)
-    found = promotion.s3("staging").get_object(Bucket=promotion.bucket("staging"), Key="two")
-    assert (broken, found["Body"].read()) == ([1], b"12345")
 
 
 @pytest.mark.parametrize(
