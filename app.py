@@ -35,6 +35,7 @@ def synth() -> None:
     """Synthesise the selected stacks; the CDK is imported here, as it starts Node.js at once."""
     from aws_cdk import App
 
+    from fleet.printers.human import show_findings
     from fleet.resolve.resolve import resolve_fleet, resolve_foundation
     from stacks.fleet_app import add_fleet
 
@@ -51,7 +52,10 @@ def synth() -> None:
     selected = app.node.try_get_context("endpoints")
     named = [name.strip() for name in str(selected).split(",") if name.strip()]
     endpoints = () if selected is None else named or [""]
-    add_fleet(app, resolve_fleet(ROOT, env, endpoints))
+    fleet = resolve_fleet(ROOT, env, endpoints)
+    if fleet.warnings:
+        show_findings(fleet.warnings)
+    add_fleet(app, fleet)
     app.synth()
 
 

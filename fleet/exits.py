@@ -15,7 +15,7 @@ def run_to_exit(work: Callable[[], None]) -> None:
     try:
         work()
     except FindingsError as error:
-        from fleet.show_findings import show_findings  # needs rich, which may be what is missing
+        from fleet.printers.human import show_findings  # needs rich, which may be what is missing
 
         show_findings(error.findings)
         sys.exit(INPUT_IS_WRONG)

@@ -19,6 +19,7 @@ class Finding:
     """One thing that is wrong, where it is, and what to write instead.
 
     `file` is as the user would name it; `line` and `column` count from 1 and are None for a whole file.
+    Of a `confidential` one the line itself must not be shown.
     """
 
     code: str
@@ -28,6 +29,7 @@ class Finding:
     column: int | None = None
     hint: str = ""
     severity: Severity = Severity.ERROR
+    confidential: bool = False
 
     @property
     def place(self) -> str:

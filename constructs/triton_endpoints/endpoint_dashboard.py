@@ -9,8 +9,8 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from fleet.catalog.metrics import endpoint_metric, triton_metric
-from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint, TritonMetrics
-from fleet.spec.endpoint import Mode
+from fleet.decide.variables import TritonMetrics
+from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint
 
 WIDTH, HEIGHT = 12, 6
 PERIOD = 60
@@ -92,9 +92,6 @@ GRAPHS = (
             Line("disk_utilization", "Average", "disk"),
         ),
     ),
-)
-
-MULTI_MODEL_GRAPHS = (
     Graph(
         "Models loaded",
         (
@@ -140,8 +137,7 @@ class EndpointDashboard(Construct):
     def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, endpoint_name: str) -> None:
         super().__init__(scope, id)
         self._endpoint_name = endpoint_name
-        graphs = GRAPHS + (MULTI_MODEL_GRAPHS if endpoint.mode is Mode.MULTI_MODEL else ())
-        widgets = [self._graph(graph) for graph in graphs]
+        widgets = [self._graph(graph) for graph in GRAPHS if _has(endpoint, graph)]
         if endpoint.triton_metrics:
             widgets += [_triton_graph(graph, endpoint.triton_metrics) for graph in TRITON_GRAPHS]
         self.dashboard = cloudwatch.Dashboard(self, "Resource", default_interval=Duration.hours(3))
@@ -171,6 +167,10 @@ class EndpointDashboard(Construct):
             label=line.label,
             period=Duration.seconds(PERIOD),
         )
+
+
+def _has(endpoint: ResolvedEndpoint, graph: Graph) -> bool:
+    return any(endpoint.kinds & set(endpoint_metric(line.measure).kinds) for line in graph.lines)
 
 
 def _triton_graph(graph: TritonGraph, metrics: TritonMetrics) -> cloudwatch.GraphWidget:

@@ -10,6 +10,8 @@ from typing import Protocol
 
 from isal import isal_zlib
 
+from fleet.repository.kept_files import KeptFiles
+
 FILE_MODE, FOLDER_MODE = 0o644, 0o755
 ONNX = ".onnx"
 
@@ -54,10 +56,31 @@ class Entry:
 
 @dataclass(frozen=True)
 class Checksums:
-    """What is remembered of a stream's files, by path: a CRC-32 of each, the digest of those of ONNX."""
+    """What is remembered of a stream's files, by path: a CRC-32 of each, the digest of those of ONNX.
+
+    `kept` is what the facts of the models follow from, by the paths in the stream.
+    """
 
     files: dict[str, str] = field(default_factory=dict)
     onnx: dict[str, str] = field(default_factory=dict)
+    kept: KeptFiles = field(default_factory=KeptFiles)
+
+    def passing(self, path: str, size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """The chunks of a file as they come, remembered once the last has passed."""
+        crc, digest = 0, hashlib.sha256() if path.endswith(ONNX) else None
+        head, wanted = bytearray(), self.kept.add(path, size)
+        for chunk in chunks:
+            yield chunk
+            crc = isal_zlib.crc32(chunk, crc)
+            if digest is not None:
+                digest.update(chunk)
+            if len(head) < wanted:
+                head += chunk[: wanted - len(head)]
+        self.files[path] = f"crc32:{crc:08x}"
+        if digest is not None:
+            self.onnx[path] = f"sha256:{digest.hexdigest()}"
+        if wanted:
+            self.kept.keep(path, bytes(head))
 
 
 def write_tar(entries: Iterable[Entry], sink: Sink) -> Checksums:
@@ -72,25 +95,14 @@ def write_tar(entries: Iterable[Entry], sink: Sink) -> Checksums:
         sink.write(header)
         size += len(header)
         if entry.chunks is not None:
-            _write_file(entry, entry.chunks(), sink, checksums)
+            for chunk in checksums.passing(entry.path, entry.size, entry.chunks()):
+                sink.write(chunk)
             rest = -entry.size % tarfile.BLOCKSIZE
             sink.write(bytes(rest))
             size += entry.size + rest
     end = 2 * tarfile.BLOCKSIZE
     sink.write(bytes(end + -(size + end) % tarfile.RECORDSIZE))
     return checksums
-
-
-def _write_file(entry: Entry, chunks: Iterator[bytes], sink: Sink, checksums: Checksums) -> None:
-    crc, digest = 0, hashlib.sha256() if entry.path.endswith(ONNX) else None
-    for chunk in chunks:
-        sink.write(chunk)
-        crc = isal_zlib.crc32(chunk, crc)
-        if digest is not None:
-            digest.update(chunk)
-    checksums.files[entry.path] = f"crc32:{crc:08x}"
-    if digest is not None:
-        checksums.onnx[entry.path] = f"sha256:{digest.hexdigest()}"
 
 
 def _header(entry: Entry) -> bytes:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fleet.catalog.front_end import out_of_memory
 from fleet.findings import Finding, FindingsError
-from fleet.resolve.archives import OUT_OF_MEMORY, target_model
+from fleet.resolve.archives import target_model
 from fleet.resolve.endpoint import Place, prefix_of
 from fleet.resolve.resolve import place_of
 from fleet.spec.endpoint import ArchiveSet, Mode
@@ -67,7 +68,7 @@ def check_archive_name(archive: str) -> None:
     Raises:
         FindingsError: it would be no name in a spec, or all errors of it would pass for a lack of memory.
     """
-    words = [word for word in OUT_OF_MEMORY if word in archive]
+    words = [word for word in out_of_memory() if word in archive]
     if words:
         message = f"{archive!r} holds {words[0]!r}: all its errors would pass for a lack of memory"
     elif not NAME.fullmatch(archive) or len(archive) > NAME_LENGTH:

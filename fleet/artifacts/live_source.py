@@ -11,7 +11,7 @@ from pathlib import Path
 from fleet.artifacts.sources.opening import Connect, in_s3, source_of
 from fleet.artifacts.sources.source import ArchiveSource
 from fleet.findings import Finding, FindingsError
-from fleet.resolve.archives import S3_URL
+from fleet.rules.about.archives import S3_URL
 from fleet.spec.endpoint import Archive
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import Source

@@ -9,12 +9,13 @@ import yaml
 from isal import isal_zlib
 
 from fleet.artifacts.files import is_up_to_date, write_atomically
+from fleet.artifacts.model_facts import model_facts
 from fleet.artifacts.parallel import all_in_parallel
 from fleet.artifacts.sources.opening import Connect, in_s3, no_s3, source_of
 from fleet.artifacts.sources.source import Measured, measure
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.endpoint import EndpointSpec, Packed
-from fleet.spec.lock import Lock, LockedArchive, LockedRepository
+from fleet.spec.lock import Lock, LockedArchive, LockedModel, LockedRepository
 from fleet.spec.project import LoadedSpec, Project, all_of, load_lock
 
 HEADER = "# Written by `fleet lock`. Reviewed, not edited: it says what this environment runs.\n"
@@ -25,7 +26,8 @@ MANY = 50
 def write_locks(project: Project, s3: Connect = no_s3) -> list[Path]:
     """Write the lock of each of the project's endpoints; the files whose content changed.
 
-    What lies in S3 is read only if the lock does not hold it as the spec expects it.
+    What lies in S3 is read only if the lock does not hold it as the spec expects it, or knows nothing of its
+    models.
 
     Raises:
         FindingsError: a model repository is missing or cannot be packed; no lock is written then.
@@ -67,8 +69,8 @@ def measured_lock(
 ) -> Lock:
     """What a lock of the endpoint would say by its repositories as they are now.
 
-    Of what lies in S3, `held` is taken where its digest is the one that the spec expects; with `offline`
-    whatever its digest is, and nothing is said of what `held` lacks.
+    Of what lies in S3, `held` is taken where its digest is the one that the spec expects and it knows of the
+    models; with `offline` whatever it holds, and nothing is said of what it lacks.
 
     Raises:
         FindingsError: one is missing or cannot be packed.
@@ -109,8 +111,13 @@ def _known(spec: EndpointSpec, held: Lock | None, *, offline: bool) -> dict[str,
         for each in spec.packed
         if _is_in_s3(spec, each)
         and each.name in locked
-        and (offline or locked[each.name].digest == spec.models[each.index].digest)
+        and (offline or _suffices(locked[each.name], spec.models[each.index].digest))
     }
+
+
+def _suffices(archive: LockedArchive, expected: str | None) -> bool:
+    """A lock that knows nothing of any model was written before locks did."""
+    return archive.digest == expected and any(each != LockedModel() for each in archive.models.values())
 
 
 def _is_in_s3(spec: EndpointSpec, packed: Packed) -> bool:
@@ -124,7 +131,8 @@ def _measure(loaded: LoadedSpec, packed: Packed, s3: Connect) -> Measured:
 
 
 def _locked(archive: Measured) -> LockedArchive:
-    return LockedArchive(digest=archive.digest, size=archive.size, models=archive.models)
+    models = model_facts(archive.models, archive.checksums.kept)
+    return LockedArchive(digest=archive.digest, size=archive.size, models=models)
 
 
 def _remembered(archive: Measured) -> LockedRepository:

@@ -19,17 +19,25 @@ CODE = "FL306"
 
 
 def stale_findings(project: Project, endpoint: str) -> list[Finding]:
-    """What differs between an endpoint's lock and its repositories, by file; also why they cannot be read.
+    """What differs between an endpoint's lock and its repositories.
 
-    A missing or broken lock and a broken spec are left to resolving; a promoted lock is not of these
-    repositories.
+    A missing or broken lock and a broken spec are left to resolving.
     """
-    file = project.lock_file(endpoint)
     try:
-        loaded, lock = project.load(endpoint), load_lock(file)
+        loaded, lock = project.load(endpoint), load_lock(project.lock_file(endpoint))
     except FindingsError:
         return []
-    if lock.promoted_from is not None or lock.endpoint != endpoint:
+    return differences(project, loaded, lock) if lock.endpoint == endpoint else []
+
+
+def differences(project: Project, loaded: LoadedSpec, lock: Lock) -> list[Finding]:
+    """What differs between a lock and the spec's repositories, by file; also why they cannot be read.
+
+    A promoted lock is not of these repositories.
+    """
+    endpoint = loaded.spec.endpoint
+    file = project.lock_file(endpoint)
+    if lock.promoted_from is not None:
         return []
     shown = str(file.relative_to(project.root))
     hint = f"run `fleet lock --env {project.environment.environment} {endpoint}` and have the change reviewed"
@@ -51,7 +59,7 @@ def stale_findings(project: Project, endpoint: str) -> list[Finding]:
         more = f"{len(findings) - SHOWN} more files changed since {shown} was written"
         findings[SHOWN:] = [Finding(code=CODE, message=more, file=file, hint=hint)]
     if not findings and not others:
-        message = "the lock is not what `fleet lock` would write: empty folders changed, or the way to pack"
+        message = "the lock is not what `fleet lock` would write: empty folders changed, or what a lock says"
         return [Finding(code=CODE, message=message, file=file, hint=hint)]
     return [*others, *findings]
 

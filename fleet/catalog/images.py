@@ -1,8 +1,11 @@
-"""SageMaker's Triton images: which account keeps which release in which region."""
+"""SageMaker's Triton images: which account keeps which release in which region, and what is inside."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 from fleet.catalog.data_file import data_file
 
@@ -16,30 +19,79 @@ class Partition:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Release:
+    """One release's contents: versions as their makers write them, `python` the minor version of its stub.
+
+    Attributes:
+        tensorrt: None where no source says it; of three parts where the source says no more.
+        min_compute_capability: Of the GPUs that it supports, as NVIDIA writes it.
+        uncertain: Which of these fields are inferred or remembered; "regions" where it is only inferred that
+            the image is in every region of its list. Rules on these warn, and refuse nothing.
+    """
+
+    name: str
+    server: str
+    cuda: str
+    tensorrt: str | None
+    python: str
+    min_compute_capability: str
+    uncertain: tuple[str, ...]
+
+    @property
+    def cuda_major(self) -> int:
+        """What decides the driver of the host, such as 12."""
+        return int(self.cuda.partition(".")[0])
+
+    @property
+    def tensorrt_certain(self) -> bool:
+        """Whether a source says the version of TensorRT."""
+        return "tensorrt" not in self.uncertain
+
+    @property
+    def certain(self) -> bool:
+        """Whether a source says that the image is in every region of its list."""
+        return "regions" not in self.uncertain
+
+
+@dataclass(frozen=True, kw_only=True)
 class Image:
-    """One release's GPU image in one region, with the registry account that really keeps it."""
+    """One release's image in one region, with the registry account that really keeps it."""
 
     release: str
     account: str
     repository: str
     region: str
     uri: str
+    gpu: bool
     cuda: int
+    details: Release
 
 
 def releases() -> list[str]:
     """Triton releases that have an image, oldest first."""
-    return sorted(data_file("images.json")["versions"])
+    return sorted(_registries())
+
+
+def release(name: str) -> Release:
+    """What a release contains.
+
+    Raises:
+        KeyError: SageMaker has no image of it.
+    """
+    data = data_file("releases.yaml")
+    facts = {"uncertain": (), **data["releases"][name]}
+    since = {key: data[key][_newest(data[key], name)] for key in ("python", "min_compute_capability")}
+    return Release(name=name, **{**facts, "uncertain": tuple(facts["uncertain"])}, **since)
 
 
 def regions_of(release: str) -> list[str]:
     """Regions in which a release has an image."""
-    return sorted(data_file("images.json")["versions"][release]["registries"])
+    return sorted(_registries()[release])
 
 
 def image_regions() -> list[str]:
     """Regions in which any release has an image."""
-    return sorted({region for release in releases() for region in regions_of(release)})
+    return sorted({region for registries in _registries().values() for region in registries})
 
 
 def partition_of(region: str) -> Partition:
@@ -51,20 +103,42 @@ def partition_of(region: str) -> Partition:
     return Partition(name=name, dns=known[name]["dns"])
 
 
-def image(release: str, region: str) -> Image:
-    """The GPU image of a release in a region.
+def image(name: str, region: str, *, gpu: bool = True) -> Image:
+    """The GPU or CPU image of a release in a region.
 
     Raises:
         KeyError: there is no such release, or not in this region.
     """
-    entry = data_file("images.json")["versions"][release]
-    account, repository = entry["registries"][region], entry["repository"]
-    registry = f"{account}.dkr.ecr.{region}.{partition_of(region).dns}"
+    account, details = _registries()[name][region], release(name)
+    repository, tag = "sagemaker-tritonserver", f"{name}-py3" if gpu else f"{name}-py3-cpu"
     return Image(
-        release=release,
+        release=name,
         account=account,
         repository=repository,
         region=region,
-        uri=f"{registry}/{repository}:{entry['tag_prefix']}",
-        cuda=data_file("releases.yaml")["releases"][release]["cuda"],
+        uri=f"{account}.dkr.ecr.{region}.{partition_of(region).dns}/{repository}:{tag}",
+        gpu=gpu,
+        cuda=details.cuda_major,
+        details=details,
     )
+
+
+def removed_backends(release: str) -> dict[str, str]:
+    """Backends that a release no longer has, with the release since which each is gone."""
+    removed: Mapping[str, str] = data_file("releases.yaml")["removed_backends"]
+    return {backend: since for backend, since in removed.items() if since <= release}
+
+
+def _newest(since: Mapping[str, str], release: str) -> str:
+    return max(first for first in since if first <= release)
+
+
+@cache
+def _registries() -> dict[str, dict[str, str]]:
+    """The account by release and region: the SDK's own list, and what it leaves out."""
+    versions: Mapping[str, Any] = data_file("images.json")["versions"]
+    known = {name: dict(entry["registries"]) for name, entry in versions.items()}
+    others = data_file("registries.yaml")
+    known |= {name: known[like] for name, like in others["same_as"].items()}
+    classic: dict[str, str] = others["classic"]["accounts"]
+    return known | dict.fromkeys(others["classic"]["releases"], classic)

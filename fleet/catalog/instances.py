@@ -1,52 +1,123 @@
-"""GPU instances that SageMaker hosts, and the host image that gives them the driver a container needs."""
+"""Instance types of SageMaker hosting: what each has, where it is sold, and whether it shares its models."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
 
 from fleet.catalog.data_file import data_file
 
 
+class Kind(StrEnum):
+    """What an instance computes with."""
+
+    GPU = "gpu"
+    CPU = "cpu"
+    NEURON = "neuron"
+    GAUDI = "gaudi"
+
+
+class Support(StrEnum):
+    """Whether something works, as far as its maker says so."""
+
+    YES = "yes"
+    NO = "no"
+    UNPROVEN = "unproven"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Instance:
-    """One instance type; `compute_capability` as NVIDIA writes it, `gpu_memory_mib` of each GPU."""
+    """One instance type; `compute_capability` as NVIDIA writes it, `gpu_memory_mib` of each GPU.
+
+    Attributes:
+        architecture: "x86_64" or "arm64", of its CPU.
+        gpu: Its NVIDIA GPUs' model; empty without, as are `compute_capability`, `gpu_memory_mib` and `gpus`.
+        nvme_gb: Local storage in all; 0 where models lie on an EBS volume.
+        burstable: Its CPU runs on credits.
+        retired: AWS gave the family up: the API still names it, no region's price list does.
+        in_api: Whether the API takes it for a variant; the price lists name types that it does not.
+    """
 
     type: str
     family: str
+    kind: Kind
+    architecture: str
     gpu: str
     compute_capability: str
     gpu_memory_mib: int
     gpus: int
     vcpus: int
-    memory_gib: int
+    memory_gib: float
+    nvme_gb: int
+    burstable: bool
+    retired: bool
+    in_api: bool
 
 
-def instance_types() -> list[str]:
+@dataclass(frozen=True, kw_only=True)
+class MultiModel:
+    """Whether an instance can host a multi-model endpoint, and why that is thought."""
+
+    support: Support
+    reason: str
+
+
+@cache
+def instance_types() -> tuple[str, ...]:
     """Every instance type of the catalog."""
     families = data_file("instances.yaml")["families"]
-    return [f"ml.{family}.{size}" for family, facts in families.items() for size in facts["sizes"]]
+    return tuple(f"ml.{family}.{size}" for family, facts in families.items() for size in facts["sizes"])
 
 
+@cache
 def instance(instance_type: str) -> Instance:
     """What is known of an instance type.
 
     Raises:
         KeyError: the catalog does not have it.
     """
-    family, size = instance_type.removeprefix("ml.").split(".")
-    facts = data_file("instances.yaml")["families"][family]
-    gpu = {key: facts[key] for key in ("gpu", "compute_capability", "gpu_memory_mib")}
-    return Instance(type=instance_type, family=family, **gpu, **facts["sizes"][size])
+    if instance_type not in instance_types():
+        raise KeyError(instance_type)
+    data = data_file("instances.yaml")
+    _, family, size = instance_type.split(".")
+    facts = {**data["defaults"], **data["families"][family]}
+    facts |= facts.pop("sizes")[size]
+    return Instance(type=f"ml.{family}.{size}", family=family, **{**facts, "kind": Kind(facts["kind"])})
 
 
-def inference_ami(cuda: int, family: str) -> str | None:
-    """The host image whose driver runs containers of a CUDA major version; None where a family has none."""
-    amis = data_file("amis.yaml")["amis"]
-    fitting = (name for name, ami in amis.items() if ami["cuda"] == cuda and family in ami["families"])
-    return next(fitting, None)
+@cache
+def hosted_in(region: str) -> tuple[str, ...]:
+    """Instance types in a region's price list for hosting; none for a region that is not known."""
+    data = data_file("availability.yaml")
+    listed = data["regions"].get(region, {})
+    sizes = {family: _usual_sizes(family) for family in listed.get("usual", ())} | listed.get("sizes", {})
+    return tuple(f"ml.{family}.{size}" for family in sorted(sizes) for size in sizes[family])
 
 
-def families_with_driver(cuda: int) -> list[str]:
-    """Families that can run containers of a CUDA major version."""
-    amis = data_file("amis.yaml")["amis"].values()
-    return sorted({family for ami in amis if ami["cuda"] == cuda for family in ami["families"]})
+@cache
+def hosting_regions(instance_type: str) -> tuple[str, ...]:
+    """Regions whose price list for hosting has an instance type."""
+    regions = data_file("availability.yaml")["regions"]
+    return tuple(region for region in regions if instance_type in hosted_in(region))
+
+
+def multi_model_support(instance: Instance) -> MultiModel:
+    """Whether AWS documents multi-model endpoints for an instance type."""
+    data = data_file("multi_model.yaml")
+    if instance.kind is Kind.CPU:
+        answer = "cpu"
+    elif instance.kind is not Kind.GPU:
+        answer = "other"
+    elif instance.gpus > 1:
+        answer = "several_gpus"
+    else:
+        answer = "documented_gpu" if instance.family in data["documented_families"] else "single_gpu"
+    return MultiModel(
+        support=Support(data["answers"][answer]["support"]), reason=data["answers"][answer]["reason"]
+    )
+
+
+def _usual_sizes(family: str) -> list[str]:
+    usual: dict[str, list[str]] = data_file("availability.yaml")["usual_sizes"]
+    return usual.get(family) or list(data_file("instances.yaml")["families"][family]["sizes"])

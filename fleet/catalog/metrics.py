@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from functools import cache
+from typing import Any, Literal, TypeAlias
 
 from fleet.catalog.data_file import data_file
 
@@ -13,20 +14,31 @@ Unit: TypeAlias = Literal["Microseconds", "None", "Percent"]
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A metric of an endpoint's variant, with the dimensions EndpointName and VariantName."""
+    """A metric of an endpoint's variant.
+
+    Attributes:
+        dimensions: Their names; one value of each makes one line.
+        kinds: The endpoints that have it: "all", or of mode "multi-model", or on "gpu" instances.
+    """
 
     namespace: str
     name: str
     unit: Unit
+    dimensions: tuple[str, ...]
+    kinds: tuple[str, ...]
 
 
+@cache
 def endpoint_metric(measure: str) -> Metric:
     """SageMaker's metric of a measure, such as `model_latency`.
 
     Raises:
         KeyError: the catalog does not have it.
     """
-    return Metric(**data_file("metrics.yaml")["metrics"][measure])
+    data = data_file("metrics.yaml")
+    facts = {**data["defaults"], **data["metrics"][measure]}
+    lists: dict[str, Any] = {key: tuple(facts.pop(key)) for key in ("dimensions", "kinds")}
+    return Metric(**facts, **lists)
 
 
 def triton_metric(measure: str) -> str:

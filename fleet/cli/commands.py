@@ -14,6 +14,7 @@ from fleet.cli.lock import lock
 from fleet.cli.ls import ls
 from fleet.cli.promote import promote
 from fleet.cli.publish import publish
+from fleet.cli.rules import rules
 from fleet.cli.schema import schema
 
 app = typer.Typer(
@@ -22,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for command in (check, dashboard, deploy, destroy, invoke, lock, ls, promote, publish, schema):
+for command in (check, dashboard, deploy, destroy, invoke, lock, ls, promote, publish, rules, schema):
     app.command()(command)
 app.add_typer(local.app, name="local")
 app.add_typer(models.app, name="models")

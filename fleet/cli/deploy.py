@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from fleet.artifacts.checked import all_findings
+from fleet.artifacts.checked import checked_fleet
 from fleet.artifacts.progress import progress_on
 from fleet.aws.cdk import Cdk
 from fleet.aws.deploy import Deploy
@@ -20,8 +20,9 @@ from fleet.cli.access import connect
 from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.findings import Finding, FindingsError
+from fleet.printers.human import show_findings
 from fleet.project_root import project_root
-from fleet.resolve.resolve import resolve_foundation, resolve_project
+from fleet.resolve.resolve import resolve_foundation
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import open_project
 
@@ -56,10 +57,9 @@ def deploy(
     root, console = project_root(Path.cwd()), Console(highlight=False)
     project, steps = open_project(root, env, endpoints or ()), Steps(console)
     with steps.step("check"):
-        findings = [] if foundation else all_findings(project, locked=locked)
-        if findings:
-            raise FindingsError(findings)
-        fleet = resolve_foundation(root, env) if foundation else resolve_project(project)
+        fleet = resolve_foundation(root, env) if foundation else checked_fleet(project, locked=locked)
+    if fleet.warnings:
+        show_findings(fleet.warnings)
     with steps.step("account") as step:
         access = connect(root, fleet.place, profile)
         step.note = f"{fleet.place.account}, {fleet.place.region}"

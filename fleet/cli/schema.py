@@ -1,4 +1,4 @@
-"""`fleet schema`: the JSON Schemas that editors complete the YAML files with."""
+"""`fleet schema`: the files that are generated: JSON Schemas for editors, and the page of all rules."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from fleet.artifacts.files import is_up_to_date, write_atomically
 from fleet.cli.say import say
 from fleet.findings import Finding, FindingsError
 from fleet.project_root import project_root
+from fleet.rules.docs import rules_page
+from fleet.rules.example import examples
+from fleet.rules.registry import rules
+from fleet.rules.rule import DOCS
 from fleet.spec.schema import schemas
 
 
@@ -19,12 +23,19 @@ def schema(
         bool, typer.Option("--check", help="Write nothing; exit with 1 where a file is stale.")
     ] = False,
 ) -> None:
-    """Write the JSON Schemas of specs and environments, generated from the types that validate them."""
+    """Write the JSON Schemas of specs and environments, and docs/rules.md, from the code."""
     root = project_root(Path.cwd())
-    stale = {file: text for file, text in schemas(root).items() if not is_up_to_date(file, text)}
+    stale = {file: text for file, text in generated(root).items() if not is_up_to_date(file, text)}
     if check and stale:
-        message, hint = "this schema is not what the types say", "run `fleet schema`"
+        message, hint = "this generated file is not what the code says", "run `fleet schema`"
         raise FindingsError([Finding(code="FL501", message=message, hint=hint, file=file) for file in stale])
     for file, text in stale.items():
         write_atomically(file, text)
         say(f"wrote {file.relative_to(root)}")
+
+
+def generated(root: Path) -> dict[Path, str]:
+    """Each generated file and the text that it must hold; the rules' page where there is a folder for it."""
+    page = root / DOCS
+    pages = {page: rules_page(rules(), examples())} if page.parent.is_dir() else {}
+    return {**schemas(root), **pages}

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from fleet.catalog.images import Image, Partition
 from fleet.catalog.instances import Instance
+from fleet.decide.variables import TritonMetrics
+from fleet.findings import Finding
 from fleet.spec.endpoint import Compression, Mode, Packed, Timeouts
 
 VARIANT = "AllTraffic"
@@ -75,20 +77,12 @@ class ResolvedScaling:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TritonMetrics:
-    """Where the container publishes Triton's metrics."""
-
-    namespace: str
-    log_group: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class ResolvedEndpoint:
     """One endpoint in one environment.
 
-    `variables` is the container's whole environment. `model_data` is a key of the bucket: of the one archive,
-    or the prefix of all in mode `multi-model`, which has no default model; without `compression`, the prefix
-    of the one repository's files.
+    `ami` is None for SageMaker's own choice of a host image. `variables` is the container's environment.
+    `model_data` is a key of the bucket: of the one archive, or the prefix of all in mode `multi-model`, which
+    has no default model; without `compression`, the prefix of the one repository's files.
     """
 
     name: str
@@ -97,7 +91,7 @@ class ResolvedEndpoint:
     image: Image
     instance: Instance
     instance_count: int
-    ami: str
+    ami: str | None
     default_model: str | None
     archives: tuple[Artifact, ...]
     model_data: str
@@ -107,6 +101,12 @@ class ResolvedEndpoint:
     triton_metrics: TritonMetrics | None
     timeouts: Timeouts
     cloudformation: Mapping[str, Mapping[str, object]]
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """What the metrics catalog knows it as: "all", with "gpu" and "multi-model" where it is that."""
+        kinds = {"all": True, "gpu": self.instance.gpus > 0, "multi-model": self.mode is Mode.MULTI_MODEL}
+        return frozenset(kind for kind, fits in kinds.items() if fits)
 
     @property
     def model_data_url(self) -> str:
@@ -136,7 +136,8 @@ def prefix_of(endpoint: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ResolvedFleet:
-    """One environment and its endpoints, by name."""
+    """One environment and its endpoints, by name; `warnings` is what is doubtful about them."""
 
     place: Place
     endpoints: tuple[ResolvedEndpoint, ...]
+    warnings: tuple[Finding, ...] = ()

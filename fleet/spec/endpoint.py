@@ -10,7 +10,13 @@ from typing import Annotated, Self
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
 
 from fleet.spec.container import Container, Variables
+from fleet.spec.engine import Engine
+from fleet.spec.rollout import Alarms, Rollout
 from fleet.spec.values import NAME_LENGTH, Count, Digest, Document, ModelName, Name, Percent, Seconds
+
+INSTANCE_TYPE = r"^ml\.[a-z0-9-]+\.[a-z0-9]+$"
+Code = Annotated[str, StringConstraints(pattern=r"^FL[0-9]{3}$")]
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3)]
 
 
 class Mode(StrEnum):
@@ -30,8 +36,10 @@ class ArchiveSet(StrEnum):
 class Instance(Document):
     """The machines behind the endpoint."""
 
-    type: Annotated[str, StringConstraints(pattern=r"^ml\.[a-z0-9-]+\.[a-z0-9]+$")]
+    type: Annotated[str, StringConstraints(pattern=INSTANCE_TYPE)]
     """SageMaker instance type, such as `ml.g5.xlarge`."""
+    ami: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")] | None = None
+    """Host image, SageMaker's InferenceAmiVersion; left out: the one whose driver fits release and family."""
     count: Count = 1
     """Instances at the first deploy; with `scaling`, what runs afterwards is scaling's to decide."""
 
@@ -70,6 +78,10 @@ class Archive(Document):
     """With `archive_set: live`: part of the target's name, raised with every change of the content."""
     compression: Annotated[Compression, Field(strict=False)] = Compression.GZIP
     """Mode `single`: `none` gives SageMaker the files as they are, so that a new instance unpacks nothing."""
+    engines: tuple[Engine, ...] = Field(default=(), strict=False)
+    """TensorRT plans to be built for models of this repository."""
+    built_on: Annotated[str, StringConstraints(pattern=INSTANCE_TYPE)] | None = None
+    """Of TensorRT plans that lie in the repository: an instance type with the GPU that they were built on."""
 
     def packed(self, index: int) -> tuple[Packed, ...]:
         """The archives that entry number `index` of `models` stands for."""
@@ -86,8 +98,8 @@ class Archive(Document):
 class Scaling(Document):
     """Target tracking on the endpoint's variant."""
 
-    min: Count
-    """Fewest instances."""
+    min: Annotated[int, Field(ge=0, le=2**31 - 1)]
+    """Fewest instances, at least 1."""
     max: Count
     """Most instances."""
     invocations_per_instance: Annotated[float, Field(gt=0)] | None = None
@@ -146,6 +158,10 @@ class EndpointSpec(Document):
     `archive_set: live` `ARCHIVE-vVERSION.tar.gz`, with `copies` `ARCHIVE-0.tar.gz` and so on."""
     scaling: Scaling | None = None
     """Left out: the number of instances stays as it is."""
+    rollout: Rollout | None = None
+    """Left out: all calls move to the new instances at once."""
+    alarms: Alarms | None = None
+    """What wakes an operator; left out: nothing does."""
     metrics: Metrics = Metrics()
     container: Container = Container()
     environment: Variables = Field(default_factory=dict)
@@ -153,6 +169,8 @@ class EndpointSpec(Document):
     timeouts: Timeouts = Timeouts()
     cloudformation: dict[str, dict[str, object]] = Field(default_factory=dict)
     """Raw CloudFormation properties, laid over the template: `{EndpointConfig: {Property.Path: value}}`."""
+    allow: dict[Code, Reason] = Field(default_factory=dict)
+    """Rules that are broken here on purpose, each with the reason: `{FL222: "tried on 3 May"}`."""
 
     @field_validator("models")
     @classmethod

@@ -2,13 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
-from fleet.spec.values import Digest, Document, ModelName, Name
+from fleet.spec.values import Count, Digest, Document, ModelName, Name
 
 Checksum = Annotated[str, StringConstraints(pattern=r"^crc32:[0-9a-f]{8}$")]
+Whole = Annotated[int, Field(ge=0)]
+
+
+class InstanceGroup(Document):
+    """Instances of a model of one kind, as its config.pbtxt asks for them."""
+
+    kind: Literal["KIND_AUTO", "KIND_GPU", "KIND_CPU", "KIND_MODEL"] = "KIND_AUTO"
+    count: Count = 1
+    """How many, on each of the GPUs if there are some."""
+    gpus: Annotated[tuple[int, ...], Field(strict=False)] = ()
+    """The GPUs by number; none named means all."""
+
+
+class LockedModel(Document):
+    """What a model's config.pbtxt and files say; all defaults where the config cannot be read."""
+
+    backend: str = ""
+    """Which one serves it; where the config does not say, the one whose file lies in a version directory."""
+    platform: str = ""
+    """As the config says it, where it says more than the backend: `tensorflow_graphdef`."""
+    max_batch_size: Whole = 0
+    """0: requests are not batched."""
+    instances: Annotated[tuple[InstanceGroup, ...], Field(strict=False)] = ()
+    """None: Triton chooses."""
+    size: Whole = 0
+    """Bytes of the files in the version directories that Triton would load."""
+    decoupled: bool = False
+    """Whether a request may have any number of answers."""
+    response_cache: bool = False
+    """Whether the config turns the response cache on."""
+    steps: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    """The models that an ensemble calls, in the order of its steps, each once."""
+    item_bytes: Whole = 0
+    """Bytes of the inputs that a request of batch size 1 has to have.
+
+    A variable dimension counts as 1, a string as 0.
+    """
+    plans: dict[str, str] = Field(default_factory=dict)
+    """TensorRT's version, `10.9.0.34`, of the plans in those versions, by path below the model directory.
+
+    "" where the plan's header does not tell it.
+    """
+    by_compute_capability: dict[str, str] = Field(default_factory=dict)
+    """File names by the compute capability of the GPU that they are for: `cc_model_filenames`."""
+
+
+def _without_facts(models: object) -> object:
+    if isinstance(models, list) and all(isinstance(name, str) for name in models):
+        return {name: LockedModel() for name in models}
+    return models
 
 
 class LockedArchive(Document):
@@ -16,10 +66,10 @@ class LockedArchive(Document):
 
     digest: Digest
     """Of the tar stream, before compression."""
-    size: Annotated[int, Field(ge=0)]
+    size: Whole
     """Of the tar stream, in bytes."""
-    models: Annotated[tuple[ModelName, ...], Field(strict=False)]
-    """The model directories inside."""
+    models: Annotated[dict[ModelName, LockedModel], BeforeValidator(_without_facts)]
+    """The model directories inside, sorted; a list of names, as locks once had it, tells nothing of them."""
 
 
 class LockedRepository(Document):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from difflib import get_close_matches
 from typing import TypeVar, get_args
 
@@ -10,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from fleet.findings import Finding, FindingsError
 from fleet.spec.source import KeyPath, Source, finding_at
+from fleet.spec.values import DURATION
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -26,7 +28,7 @@ def validated(model: type[Model], source: Source) -> Model:
         raise FindingsError([_finding(model, source, detail) for detail in error.errors()]) from error
 
 
-def did_you_mean(word: str, known: list[str], *, list_all: bool = False) -> str:
+def did_you_mean(word: str, known: Collection[str], *, list_all: bool = False) -> str:
     """A hint that names the nearest known word, else (or with `list_all` as well) all of them."""
     close = [f"did you mean `{near}`?" for near in get_close_matches(word, known, n=1)]
     listed = [f"known: {', '.join(sorted(known))}"] if list_all or not close else []
@@ -65,6 +67,10 @@ def _explained(
         case "string_pattern_mismatch":
             form = f"it must match {detail['ctx']['pattern']}"
             return "FL112", _with_value(shown, value, form), _field_text(model, path)
+        case "greater_than_equal" | "less_than_equal" if DURATION.fullmatch(value.strip('"')):
+            at_least = detail["ctx"].get("ge")
+            limit = f"at most {detail['ctx']['le']}s" if at_least is None else f"at least {at_least}s"
+            return "FL112", _with_value(shown, value, f"it must be {limit}"), _field_text(model, path)
         case _:
             said = detail["msg"][0].lower() + detail["msg"][1:]
             return "FL112", _with_value(shown, value, said), _field_text(model, path)

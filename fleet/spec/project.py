@@ -52,6 +52,14 @@ class Project:
         """
         return _load_spec(self.root, endpoint, self.environment_source)
 
+    def draft(self, file: Path) -> LoadedSpec:
+        """Read a spec that lies anywhere, as it would hold in this environment; its file may have any name.
+
+        Raises:
+            FindingsError: every mistake of its files.
+        """
+        return _loaded(read_source(file), self.environment_source)
+
     def lock_file(self, endpoint: str) -> Path:
         """Where the endpoint's lock lies, whether or not it exists."""
         return self.root / "locks" / self.environment.environment / f"{endpoint}.lock.yaml"
@@ -118,14 +126,18 @@ def _read_spec(root: Path, name: str) -> Source:
 
 
 def _load_spec(root: Path, name: str, environment: Source) -> LoadedSpec:
-    spec_source = _read_spec(root, name)
+    loaded = _loaded(_read_spec(root, name), environment)
+    _named_as_its_file(loaded.source, "endpoint", loaded.spec.endpoint)
+    return loaded
+
+
+def _loaded(spec_source: Source, environment: Source) -> LoadedSpec:
+    name = str(spec_source.data.get("endpoint"))
     merged = (
         environment.section("defaults").merged(spec_source).merged(environment.section("overrides", name))
     )
     source = Source(spec_source.file, merged.data, {**merged.marks, (): spec_source.mark(())})
-    spec = validated(EndpointSpec, source)
-    _named_as_its_file(source, "endpoint", spec.endpoint)
-    return LoadedSpec(spec, source)
+    return LoadedSpec(validated(EndpointSpec, source), source)
 
 
 def _named_as_its_file(source: Source, key: str, name: str) -> None:

@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 UNITS = {"s": 1, "m": 60, "h": 3600}
-_DURATION = re.compile(r"(\d+)([smh])")
+DURATION = re.compile(r"(\d+)([smh])")
 
 
 class Document(BaseModel):
@@ -28,7 +28,7 @@ class Document(BaseModel):
 
 
 def _seconds(value: object) -> object:
-    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    match = DURATION.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise ValueError("write a whole number and a unit: `600s`, `10m` or `1h`")
     return int(match[1]) * UNITS[match[2]]
@@ -38,9 +38,7 @@ Seconds = Annotated[
     int,
     BeforeValidator(_seconds),
     PlainSerializer(lambda seconds: f"{seconds}s", return_type=str, when_used="json"),
-    WithJsonSchema(
-        {"type": "string", "pattern": f"^{_DURATION.pattern}$", "examples": ["600s", "10m", "1h"]}
-    ),
+    WithJsonSchema({"type": "string", "pattern": f"^{DURATION.pattern}$", "examples": ["600s", "10m", "1h"]}),
 ]
 """A duration in seconds, written with its unit: `600s`, `10m`, `1h`."""
 
@@ -68,6 +66,42 @@ Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 Percent = Annotated[float, Field(gt=0, le=100)]
 """A share of 100."""
+
+_SHARE = re.compile(r"(\d+(?:\.\d+)?)%")
+
+
+def _share(value: object) -> object:
+    match = _SHARE.fullmatch(value) if isinstance(value, str) else None
+    if match is None or not 0 < float(match[1]) <= 100:
+        raise ValueError("write a number above 0 and up to 100 with its sign: `50%`")
+    return float(match[1])
+
+
+Share = Annotated[
+    float,
+    BeforeValidator(_share),
+    PlainSerializer(lambda share: f"{share:g}%", return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "pattern": f"^{_SHARE.pattern}$", "examples": ["50%", "1%"]}),
+]
+"""A share of 100, written with its sign: `50%`."""
+
+_LATENCY = re.compile(r"(\d+)(ms|s)")
+
+
+def _milliseconds(value: object) -> object:
+    match = _LATENCY.fullmatch(value) if isinstance(value, str) else None
+    if match is None or not int(match[1]):
+        raise ValueError("write a whole number and a unit: `200ms` or `2s`")
+    return int(match[1]) * (1000 if match[2] == "s" else 1)
+
+
+Milliseconds = Annotated[
+    int,
+    BeforeValidator(_milliseconds),
+    PlainSerializer(lambda time: f"{time}ms", return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "pattern": f"^{_LATENCY.pattern}$", "examples": ["200ms", "2s"]}),
+]
+"""A short time in milliseconds, written with its unit: `200ms`, `2s`."""
 
 NAME_LENGTH = 63
 Name = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$", max_length=NAME_LENGTH)]

@@ -93,12 +93,12 @@ class TestEndpointRole:
             "StringLike": {"s3:prefix": ["endpoints/sentences/*"]}
         }
 
-    def test_it_pulls_from_the_account_that_really_keeps_the_image(
-        self, template: Synth, folder: FleetFolder
-    ) -> None:
+    def test_it_pulls_from_the_account_that_really_keeps_the_image(self, folder: FleetFolder) -> None:
         folder.write("environments/dev.yaml", ENVIRONMENT.replace("us-east-1", "af-south-1"))
+        folder.spec(base=SPEC.replace("g5", "g4dn"))
         repository = "arn:aws:ecr:af-south-1:626614931356:repository/sagemaker-tritonserver"
-        assert statements(template())["PullImage"]["Resource"] == repository
+        made = templates(folder)["triton-fleet-dev-sentences"]
+        assert statements(made)["PullImage"]["Resource"] == repository
 
     def test_it_writes_to_the_endpoints_own_logs_and_namespace(self, template: Synth) -> None:
         granted = statements(template())
@@ -298,3 +298,20 @@ class TestMultiModel:
         body = json.dumps(only(multi, "AWS::CloudWatch::Dashboard"))
         for metric in ("LoadedModelCount", "ModelCacheHit", "ModelLoadingTime", "ModelUnloadingTime"):
             assert metric in body
+
+
+class TestCpuEndpoint:
+    def test_it_has_the_cpu_image_and_no_driver_and_no_gpu_on_its_dashboard(
+        self, folder: FleetFolder
+    ) -> None:
+        folder.spec(
+            "scaling: {min: 1, max: 2, invocations_per_instance: 60}\n", base=SPEC.replace("g5", "c5")
+        )
+        made = templates(folder)["triton-fleet-dev-sentences"]
+
+        image = only(made, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Image"]
+        (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        assert image.endswith(":25.04-py3-cpu")
+        assert variant["InstanceType"] == "ml.c5.xlarge"
+        assert "InferenceAmiVersion" not in variant
+        assert "GPU" not in json.dumps(made.find_resources("AWS::CloudWatch::Dashboard"))

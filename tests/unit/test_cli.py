@@ -29,6 +29,8 @@ def test_a_mistake_exits_with_1_and_names_its_place_as_editors_link_it(folder: F
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         "model_specs/sentences.yaml:6:1: error FL110: unknown key `scalling`",
+        "  6 | scalling: {}",
+        "    | ^^^^^^^^",
         "  hint: did you mean `scaling`?",
         "1 error, 0 warnings",
     ]

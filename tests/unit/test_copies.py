@@ -89,7 +89,7 @@ def test_the_lock_holds_each_copy_and_the_repositorys_own_files_once(
     (file,) = write_locks(open_project(folder.root, "dev"))
     lock = load_lock(file)
     assert list(lock.archives) == ["sentences-0", "sentences-1", "sentences-2"]
-    assert lock.archives["sentences-1"].models == ("bert-chain_1", "bert_1")
+    assert list(lock.archives["sentences-1"].models) == ["bert-chain_1", "bert_1"]
     assert len({archive.digest for archive in lock.archives.values()}) == 3
     assert sorted(lock.repositories["sentences"].files) == [
         "NOTES",

@@ -10,7 +10,7 @@ from pathlib import Path
 import constructs
 import pytest
 
-from fleet.spec.schema import schemas
+from fleet.cli.schema import generated
 
 
 @pytest.mark.parametrize("folder", ["constructs", "lambda"])
@@ -27,8 +27,9 @@ def test_constructs_is_the_package_from_pypi() -> None:
     assert "site-packages" in str(constructs.__file__)
 
 
-def test_the_schemas_are_what_the_types_say(root: Path) -> None:
-    for file, text in schemas(root).items():
+def test_the_generated_files_are_what_the_code_says(root: Path) -> None:
+    assert {"rules.md", "endpoint.schema.json"} <= {file.name for file in generated(root)}
+    for file, text in generated(root).items():
         assert file.read_text() == text, f"{file.name} is stale: run `fleet schema`"
 
 

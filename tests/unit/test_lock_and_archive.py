@@ -38,7 +38,7 @@ def test_the_lock_holds_digest_size_and_models(folder: FleetFolder, repository: 
     archive = load_lock(file).archives["sentences"]
     stream = measured(repository)
     assert (archive.digest, archive.size) == (stream.digest, stream.size)
-    assert archive.models == ("embed", "ensemble")
+    assert list(archive.models) == ["embed", "ensemble"]
 
 
 def test_an_unchanged_repository_leaves_the_lock_as_it_is(folder: FleetFolder, repository: Path) -> None:

@@ -93,13 +93,13 @@ def test_the_container_is_live_whatever_one_model_does_and_has_no_default_model(
         ("container: {inference_type: generate}\n", "FL210", 8, "`inference_type` means nothing"),
         (
             "environment: {SAGEMAKER_TRITON_DISABLE_MODEL_NAMESPACING: 'False'}\n",
-            "FL207",
+            "FL239",
             8,
             "turns namespaces off",
         ),
         (
             "environment: {SAGEMAKER_TRITON_DEFAULT_MODEL_NAME: cats}\n",
-            "FL207",
+            "FL215",
             8,
             "which a multi-model endpoint does not load",
         ),

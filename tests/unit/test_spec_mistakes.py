@@ -35,7 +35,7 @@ from fleet_folder import SPEC, FleetFolder
         ("scaling: {min: 1}", "sentences.yaml:6 FL111 the key `scaling.max` is missing"),
         (
             "scaling: {min: 0, max: 2, gpu_utilization: 60}",
-            "sentences.yaml:6 FL112 `scaling.min` is 0: input should be greater than or equal to 1",
+            "sentences.yaml:6 FL270 `min` is 0: an endpoint without instances has no metric",
         ),
         (
             "scaling: {min: 3, max: 2, gpu_utilization: 60}",
@@ -48,15 +48,15 @@ from fleet_folder import SPEC, FleetFolder
         ),
         (
             "timeouts: {startup: 2h}",
-            'sentences.yaml:6 FL112 `timeouts.startup` is "2h": input should be less',
+            'sentences.yaml:6 FL112 `timeouts.startup` is "2h": it must be at most 3600s',
         ),
         ("container: {log_verbose: 'yes'}", "sentences.yaml:6 FL112 `container.log_verbose`"),
         ("environment: {A: 1}", "sentences.yaml:6 FL112 `environment.A` is 1: it must be text"),
-        ("environment:\n  A: b\n  C: ''\n", "sentences.yaml:8 FL207 `environment` sets C, but to nothing"),
+        ("environment:\n  A: b\n  C: ''\n", "sentences.yaml:8 FL234 `environment` sets C to nothing"),
         ("environment: {1C: b}", 'FL112 `environment.1C` is "1C": it must match'),
         (
             "environment: {SAGEMAKER_TRITON_LOG_INFO: 'false --x'}",
-            "FL207 `environment` sets SAGEMAKER_TRITON_LOG_INFO, with white space",
+            "FL235 `environment` sets SAGEMAKER_TRITON_LOG_INFO with white space",
         ),
         ("environment: {SAGEMAKER_MULTI_MODEL: 'true'}", "choose `mode` instead"),
         ("container: {additional_args: ['--a b']}", "FL112 `container.additional_args[0]`"),

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from fleet.artifacts.checked import all_findings
+from fleet.artifacts.checked import all_findings, checked_fleet
 from fleet.artifacts.lock import write_lock, write_locks
 from fleet.artifacts.stale import SHOWN, stale_findings
-from fleet.findings import Finding
+from fleet.findings import Finding, FindingsError
 from fleet.spec.project import load_lock, open_project
 from fleet_folder import SPEC, FleetFolder
 
@@ -97,13 +97,13 @@ def test_an_edited_lock_is_stale_though_no_file_changed(
     edited = {
         "digest": text.replace(archive.digest, f"sha256:{'0' * 64}"),
         "size": text.replace(f"size: {archive.size}", "size: 1"),
-        "models": text.replace("- embed", "- other"),
+        "models": text.replace("      embed:\n", "      other:\n"),
     }
     file.write_text(edited[what])
     (finding,) = stale(folder)
     assert (finding.file, finding.message) == (
         file,
-        "the lock is not what `fleet lock` would write: empty folders changed, or the way to pack",
+        "the lock is not what `fleet lock` would write: empty folders changed, or what a lock says",
     )
 
 
@@ -147,7 +147,9 @@ def test_what_is_wrong_with_spec_lock_and_repository_is_said_at_one_time(
     codes = [finding.code for finding in all_findings(open_project(folder.root, "dev"))]
     assert len(codes) > 1
     assert "FL306" in codes
-    assert "FL306" not in {f.code for f in all_findings(open_project(folder.root, "dev"), locked=True)}
+    with pytest.raises(FindingsError) as as_locked:
+        checked_fleet(open_project(folder.root, "dev"), locked=True)
+    assert "FL306" not in {finding.code for finding in as_locked.value.findings}
 
 
 def test_a_missing_lock_is_told_once(folder: FleetFolder, repository: Path) -> None:

@@ -26,6 +26,8 @@ class CopySource:
     def write(self, sink: Sink) -> Checksums:
         """Write the tar stream; the checksums are those of the folder's own files, by their own paths.
 
+        What is kept for the facts of models is of the copy, by its names.
+
         Raises:
             FindingsError: the models cannot be renamed, an entry cannot be packed, or changes meanwhile.
         """
@@ -37,7 +39,7 @@ class CopySource:
         paths_here = {self._renamed(path): path.as_posix() for path in paths}
         files = {paths_here[path]: checksum for path, checksum in written.files.items()}
         onnx = {paths_here[path]: digest for path, digest in written.onnx.items()}
-        return Checksums(files=files | own, onnx=onnx)
+        return Checksums(files=files | own, onnx=onnx, kept=written.kept)
 
     def models(self, mode: Mode) -> tuple[str, ...]:
         """The model directories, as this copy calls them.

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from fleet.artifacts.archive import Checksums, DigestWriter, Entry, Sink, write_tar
 from fleet.artifacts.sources.s3_digest import compare_digest
 from fleet.artifacts.sources.s3_object import S3Location, object_chunks, s3_errors_told
-from fleet.artifacts.sources.skeleton import Configs, served_in
+from fleet.artifacts.sources.skeleton import served_in
 from fleet.artifacts.sources.tree import Tree, UntrustedError, check_path
 from fleet.findings import FindingsError
+from fleet.repository.kept_files import KeptFiles, is_config
 from fleet.repository.layout import belongs
 from fleet.spec.endpoint import Mode
 from fleet.spec.source import finding_at
@@ -31,6 +32,7 @@ class S3PrefixSource:
 
     def __init__(self, s3: S3Client, location: S3Location, expected: str | None) -> None:
         self._s3, self._location, self._expected = s3, location, expected
+        self._written: KeptFiles | None = None
 
     def write(self, sink: Sink) -> Checksums:
         """Write the tar stream.
@@ -44,24 +46,28 @@ class S3PrefixSource:
         entries = (self._entry(path, size, etags.get(path)) for path, size in tree.ordered())
         checksums = write_tar(entries, stream)
         compare_digest(self._location, self._expected, stream.digest)
+        self._written = checksums.kept
         return checksums
 
     def models(self, mode: Mode) -> tuple[str, ...]:
-        """The model directories; only their configurations are read for it.
+        """The model directories; only their configurations are read for it, unless all has been written.
 
         Raises:
             FindingsError: the container could not serve them, or they are not there or change.
             CannotRunError: S3 refuses or does not answer.
         """
         tree, etags = self._listed
-        configs = Configs()
         try:
-            for path, size in tree.files.items():
-                if configs.wanted(path, size):
-                    configs[path] = b"".join(self._chunks(path, size, etags[path]))
+            return served_in(tree, self._written or self._configs(tree, etags), mode, self._location)
         except UntrustedError as error:
             raise self._refused(error) from error
-        return served_in(tree, configs, mode, self._location)
+
+    def _configs(self, tree: Tree, etags: dict[str, str]) -> KeptFiles:
+        kept = KeptFiles()
+        for path, size in tree.files.items():
+            if is_config(path) and kept.add(path, size):
+                kept.keep(path, b"".join(self._chunks(path, size, etags[path])))
+        return kept
 
     @cached_property
     def _listed(self) -> tuple[Tree, dict[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,40 +10,24 @@ from tempfile import TemporaryDirectory
 from fleet.artifacts.sources.s3_object import S3Location
 from fleet.artifacts.sources.tree import Tree, UntrustedError
 from fleet.findings import FindingsError
+from fleet.repository.kept_files import CONFIG, KeptFiles
 from fleet.repository.served import served_models
 from fleet.spec.endpoint import Mode
 
-CONFIG = "config.pbtxt"
-MAX_CONFIG, MAX_CONFIGS, MAX_FOLDERS = 1 << 20, 16 << 20, 20_000
-"""Bytes of one config.pbtxt and of all; folders of models and versions."""
+MAX_FOLDERS = 20_000
+"""Folders of models and versions."""
 
 
-class Configs(dict[str, bytes]):
-    """The config.pbtxt of each model, by path, as far as they have been read."""
-
-    def wanted(self, path: str, size: int) -> bool:
-        """Whether the file is one.
-
-        Raises:
-            UntrustedError: it is, and it is too large.
-        """
-        if path.count("/") != 1 or not path.endswith(f"/{CONFIG}"):
-            return False
-        if size > MAX_CONFIG or size + sum(map(len, self.values())) > MAX_CONFIGS:
-            raise UntrustedError(f"{path!r} is larger than the configuration of a model is")
-        return True
-
-
-def served_in(tree: Tree, configs: Mapping[str, bytes], mode: Mode, location: S3Location) -> tuple[str, ...]:
+def served_in(tree: Tree, kept: KeptFiles, mode: Mode, location: S3Location) -> tuple[str, ...]:
     """The model directories, checked as those of a folder; findings are told at the place of the spec.
 
     Raises:
         FindingsError: the container of that mode could not serve them.
-        UntrustedError: there are too many folders.
+        UntrustedError: there are too many folders, or a config.pbtxt is too large.
     """
     with TemporaryDirectory(prefix="fleet-") as folder:
         root = Path(folder).resolve()
-        _write(tree, configs, root)
+        _write(tree, kept, root)
         try:
             return served_models(root, multi_model=mode is Mode.MULTI_MODEL)
         except FindingsError as error:
@@ -61,12 +45,13 @@ def served_in(tree: Tree, configs: Mapping[str, bytes], mode: Mode, location: S3
             ) from error
 
 
-def _write(tree: Tree, configs: Mapping[str, bytes], root: Path) -> None:
+def _write(tree: Tree, kept: KeptFiles, root: Path) -> None:
     folders = [path for path in tree.folders if path.count("/") <= 1]
     if len(folders) > MAX_FOLDERS:
         raise UntrustedError(f"it holds more than {MAX_FOLDERS} folders of models and versions")
     for path in folders:
         (root / path).mkdir(parents=True, exist_ok=True)
+    configs = dict(_configs(kept))
     for path, content in configs.items():
         (root / path).write_bytes(content)
     text = b"\n".join(configs.values())
@@ -75,6 +60,14 @@ def _write(tree: Tree, configs: Mapping[str, bytes], root: Path) -> None:
         *above, name = path.split("/")
         if path == CONFIG or (len(above) == 2 and (name.endswith(".py") or name.encode() in text)):
             (root / path).touch()
+
+
+def _configs(kept: KeptFiles) -> Iterator[tuple[str, bytes]]:
+    for model, content in kept.configs.items():
+        path = f"{model}/{CONFIG}"
+        if content is None:
+            raise UntrustedError(f"{path!r} is larger than the configuration of a model is")
+        yield path, content
 
 
 def _below(file: Path | None, root: Path) -> str:

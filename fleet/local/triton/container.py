@@ -10,28 +10,12 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from fleet.catalog.variables import variables
+from fleet.decide.variables import ALLOW_METRICS, METRICS_NAMESPACE, PUBLISH_METRICS
 from fleet.local.hosting import HostingError
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.start_rules import DEFAULT_MODEL, INFERENCE_TYPE, default_model, is_multi_model
-from fleet.resolve.variables import ALLOW_METRICS, METRICS_NAMESPACE, PUBLISH_METRICS
 
-# In the script's order: variable, the option that its value completes, the value when it is unset or empty.
-_OPTIONS = (
-    # The name promises the opposite of what it does: `true` keeps namespacing on.
-    ("SAGEMAKER_TRITON_DISABLE_MODEL_NAMESPACING", "--model-namespacing=", "true"),
-    ("SAGEMAKER_TRITON_ALLOW_GRPC", "--allow-grpc=", "false"),
-    ("SAGEMAKER_TRITON_ALLOW_METRICS", "--allow-metrics=", "false"),
-    ("SAGEMAKER_TRITON_BUFFER_MANAGER_THREAD_COUNT", "--buffer-manager-thread-count=", None),
-    ("SAGEMAKER_TRITON_THREAD_COUNT", "--sagemaker-thread-count=", None),
-    ("SAGEMAKER_TRITON_LOG_VERBOSE", "--log-verbose=", "true"),
-    ("SAGEMAKER_TRITON_LOG_INFO", "--log-info=", None),
-    ("SAGEMAKER_TRITON_LOG_WARNING", "--log-warning=", None),
-    ("SAGEMAKER_TRITON_LOG_ERROR", "--log-error=", None),
-    ("SAGEMAKER_TRITON_SHM_DEFAULT_BYTE_SIZE", "--backend-config=python,shm-default-byte-size=", "16777216"),
-    ("SAGEMAKER_TRITON_SHM_GROWTH_BYTE_SIZE", "--backend-config=python,shm-growth-byte-size=", "1048576"),
-    ("SAGEMAKER_TRITON_TENSORFLOW_VERSION", "--backend-config=tensorflow,version=", None),
-    ("SAGEMAKER_TRITON_ADDITIONAL_ARGS", "", None),
-)
 _NOT_FOLLOWED = {
     "SAGEMAKER_BIND_TO_PORT": "a free port is used",
     "SAGEMAKER_SAFE_PORT_RANGE": "free ports are used",
@@ -70,17 +54,14 @@ def start_command(
     Raises:
         HostingError: the container would not start, or not do here what it does there.
     """
-    load = "" if is_multi_model(environment) else f" --load-model={default_model(repository, environment)}"
+    values = dict(environment)
+    if not is_multi_model(environment):
+        values[DEFAULT_MODEL] = default_model(repository, environment)
     inference_type = environment.get(INFERENCE_TYPE) or "infer"
     if inference_type != "infer" and runtime.release < "25.03":
         raise HostingError(
             f"{INFERENCE_TYPE}={inference_type} needs Triton 25.03; this machine has {runtime.release}"
         )
-    options = " ".join(
-        f"{option}{value}"
-        for variable, option, default in _OPTIONS
-        if (value := environment.get(variable) or default) is not None
-    )
     return [
         str(runtime.binary),
         "--allow-sagemaker=true",
@@ -88,7 +69,7 @@ def start_command(
         "--model-control-mode=explicit",
         f"--model-repository={repository}",
         # The script leaves its line unquoted, so white space in any value begins a new option.
-        *f"{options}{load}".split(),
+        *_options(values).split(),
         f"--sagemaker-port={sagemaker_port}",
         f"--metrics-address={LOOPBACK}",
         f"--metrics-port={metrics_port}",
@@ -100,20 +81,34 @@ def start_command(
     ]
 
 
+def _options(environment: Mapping[str, str]) -> str:
+    mode = "multi-model" if is_multi_model(environment) else "single"
+    followed = (
+        variable
+        for variable in variables().values()
+        if variable.option is not None and mode in variable.modes and variable.name not in _NOT_FOLLOWED
+    )
+    return " ".join(
+        f"{variable.option}{value}"
+        for variable in followed
+        if (value := environment.get(variable.name) or variable.default) is not None
+    )
+
+
 def server_environment(
     runtime: TritonRuntime, repository: Path, environment: Mapping[str, str]
 ) -> dict[str, str]:
     """The variables of the server process: the Model's, and what the programs need on this machine."""
-    variables = {key: os.environ[key] for key in ("HOME", "LANG", "TMPDIR") if key in os.environ}
-    variables |= environment
+    process = {key: os.environ[key] for key in ("HOME", "LANG", "TMPDIR") if key in os.environ}
+    process |= environment
     multi = is_multi_model(environment)
     if not multi:
-        variables[DEFAULT_MODEL] = default_model(repository, environment)
+        process[DEFAULT_MODEL] = default_model(repository, environment)
     # The script assigns the ping mode but never exports it: only a variable that was there before is changed.
     if _PING_MODE in environment:
         usual = "live" if multi else "ready"
-        variables[_PING_MODE] = environment.get("SAGEMAKER_TRITON_OVERRIDE_PING_MODE") or usual
-    return variables | runtime.environment()
+        process[_PING_MODE] = environment.get("SAGEMAKER_TRITON_OVERRIDE_PING_MODE") or usual
+    return process | runtime.environment()
 
 
 def metrics_namespace(environment: Mapping[str, str]) -> str:

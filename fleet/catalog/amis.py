@@ -1,0 +1,75 @@
+"""SageMaker's host images: the driver that each has, and the instance families that take it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fleet.catalog.data_file import data_file
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ami:
+    """A host image; the name is empty for what SageMaker runs when it is told none.
+
+    Attributes:
+        driver: NVIDIA's driver branch, such as "550"; empty without a GPU.
+        cuda: The newest CUDA major version whose containers it runs; 0 without a GPU.
+        accepts: Families of which it is proved that they take it.
+        unproven: Families that might: the facts say neither that they take it nor that they do not.
+        refuses: Families that SageMaker refuses with it, or on which it cannot work.
+        gpu: Whether it is for GPU instances.
+    """
+
+    name: str
+    driver: str
+    cuda: int
+    accepts: tuple[str, ...]
+    unproven: tuple[str, ...]
+    refuses: tuple[str, ...]
+    gpu: bool
+
+
+def amis() -> list[Ami]:
+    """Every host image that the API names, the one to prefer first."""
+    return [_ami(name, facts) for name, facts in data_file("amis.yaml")["amis"].items()]
+
+
+def ami(name: str) -> Ami:
+    """A host image by its name.
+
+    Raises:
+        KeyError: the API has no such InferenceAmiVersion.
+    """
+    return _ami(name, data_file("amis.yaml")["amis"][name])
+
+
+def default_driver(family: str) -> str | None:
+    """The driver branch of a family's hosts when no host image is named; None where that is unknown."""
+    drivers: dict[str, list[str]] = data_file("amis.yaml")["default_drivers"]
+    return next((driver for driver, families in drivers.items() if family in families), None)
+
+
+def inference_ami(cuda: int, family: str) -> Ami | None:
+    """The host image for containers of a CUDA major version on a family; None where none is known to fit.
+
+    Its name is empty where SageMaker's own choice is the one that fits.
+    """
+    return next((ami for ami in _for_cuda(cuda) if family in ami.accepts + ami.unproven), None)
+
+
+def families_with_driver(cuda: int) -> list[str]:
+    """Families that run containers of a CUDA major version, proved or not."""
+    return sorted({family for ami in _for_cuda(cuda) for family in ami.accepts + ami.unproven})
+
+
+def _for_cuda(cuda: int) -> Iterator[Ami]:
+    unnamed = data_file("amis.yaml")["unnamed"]
+    return (ami for ami in (_ami("", unnamed), *amis()) if ami.gpu and ami.cuda == cuda)
+
+
+def _ami(name: str, facts: dict[str, Any]) -> Ami:
+    families = {key: tuple(facts.get(key, ())) for key in ("accepts", "unproven", "refuses")}
+    driver = facts.get("driver", "")
+    return Ami(name=name, driver=driver, cuda=facts.get("cuda", 0), gpu=bool(driver), **families)

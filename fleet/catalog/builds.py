@@ -1,0 +1,40 @@
+"""Where a TensorRT engine for an instance family can be built: on the same GPU, on one of AWS's services."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fleet.catalog.data_file import data_file
+
+
+@dataclass(frozen=True, kw_only=True)
+class Build:
+    """One way: "codebuild", "processing" or "training".
+
+    Attributes:
+        sizes: The only sizes of the family that it takes; empty for all of them.
+        not_in: Regions that host the family and do not sell it for this.
+        certain: Whether AWS's API or documentation says so.
+        note: What else must be known, in one sentence; or empty.
+    """
+
+    way: str
+    sizes: tuple[str, ...]
+    not_in: tuple[str, ...]
+    certain: bool
+    note: str
+
+
+def build_support(family: str) -> tuple[Build, ...]:
+    """The ways in which an engine can be built for a family, the one to prefer first."""
+    ways = data_file("builds.yaml")["families"].get(family, {})
+    return tuple(
+        Build(
+            way=way,
+            sizes=tuple(facts.get("sizes", ())),
+            not_in=tuple(facts.get("not_in", ())),
+            certain=facts.get("certain", True),
+            note=facts.get("note", ""),
+        )
+        for way, facts in ways.items()
+    )

@@ -1,0 +1,40 @@
+"""How the container starts tritonserver, and what its SageMaker front end makes of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from fleet.catalog.data_file import data_file
+from fleet.catalog.variables import variables
+
+
+def flags_of_the_start_script() -> Mapping[str, str]:
+    """Flags that the start script gives itself, with what it gives."""
+    return dict(data_file("front_end.yaml")["flags_of_the_start_script"])
+
+
+def flags_of_single_mode() -> tuple[str, ...]:
+    """Flags that a multi-model container does not work with."""
+    return tuple(data_file("front_end.yaml")["flags_of_single_mode"])
+
+
+def out_of_memory() -> tuple[str, ...]:
+    """What makes an error pass for a lack of memory, wherever it stands in it."""
+    return tuple(data_file("front_end.yaml")["out_of_memory"])
+
+
+def gpu_backends() -> frozenset[str]:
+    """Backends that run on a GPU alone."""
+    return frozenset(data_file("front_end.yaml")["gpu_backends"])
+
+
+@cache
+def variable_of_flag() -> Mapping[str, str]:
+    """The variable that a flag of tritonserver can be given by, by the flag's name."""
+    options = {name: about.option or "" for name, about in variables().items()}
+    return {
+        option.removesuffix("="): name
+        for name, option in options.items()
+        if option.endswith("=") and "," not in option
+    }

@@ -1,0 +1,132 @@
+"""`fleet rules`: what `fleet check` looks for, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from fleet.cli.say import say
+from fleet.findings import Finding, FindingsError
+from fleet.rules.docs import link_to, said_of, shorten_line, weight_of
+from fleet.rules.example import examples
+from fleet.rules.other_codes import other_codes, severity_of
+from fleet.rules.registry import rules as all_rules
+from fleet.rules.rule import Rule
+from fleet.spec.problems import did_you_mean
+
+WIDTH_OF_A_PIPE = 250
+"""Where nobody looks at it, each rule is one line."""
+STYLE = {"error": "red", "warning": "yellow"}
+
+
+class Format(StrEnum):
+    """How it is printed."""
+
+    HUMAN = "human"
+    JSON = "json"
+
+
+def rules(
+    codes: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[CODE]...", help="Such as FL204; all rules where none is named."),
+    ] = None,
+    format: Annotated[Format, typer.Option("--format", help="For people, or JSON.")] = Format.HUMAN,
+) -> None:
+    """List the rules, or explain some of them and other codes of findings."""
+    wanted = _known([code.upper() for code in codes or ()])
+    if format is Format.JSON:
+        print(json.dumps([_entry(code) for code in wanted or all_rules()], indent=1, ensure_ascii=False))
+    elif wanted:
+        for code in wanted:
+            _explain(code)
+    else:
+        console = Console(highlight=False)
+        if not console.is_terminal:
+            console.width = WIDTH_OF_A_PIPE
+        console.print(_table())
+        say(f"`fleet rules CODE` explains one; all are in {link_to('').removesuffix('#')}")
+
+
+def _known(codes: Sequence[str]) -> list[str]:
+    known = [*all_rules(), *other_codes()]
+    strays = [code for code in codes if code not in known]
+    if strays:
+        raise FindingsError([_unknown(code, known) for code in strays])
+    return list(dict.fromkeys(codes))
+
+
+def _unknown(code: str, known: list[str]) -> Finding:
+    hint = did_you_mean(code, known) if code.startswith("FL") else "`fleet rules` lists them, such as FL204"
+    return Finding(code="FL132", message=f"there is no code {code!r}", hint=hint)
+
+
+def _table() -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("code", "severity", "name"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("summary", overflow="fold")
+    for rule in all_rules().values():
+        severity = Text(rule.severity, STYLE[rule.severity])
+        table.add_row(Text(rule.code, "bold"), severity, Text(rule.name), Text(_one_line(rule.summary)))
+    return table
+
+
+def _entry(code: str) -> dict[str, Any]:
+    rule = all_rules().get(code)
+    if rule is None:
+        said = {"code": code, "severity": severity_of(code).value, "summary": other_codes()[code]}
+        return {**said, "docs": link_to(code)}
+    example = examples().get(code)
+    shown = {"wrong": example.wrong.shown, "right": example.right.shown} if example else None
+    return {
+        "code": code,
+        "severity": rule.severity.value,
+        "name": rule.name,
+        "summary": _one_line(rule.summary),
+        "why": rule.why,
+        "needed": rule.needed,
+        "at_deploy": rule.at_deploy,
+        "source": rule.source,
+        "example": shown,
+        "docs": rule.link,
+    }
+
+
+def _explain(code: str) -> None:
+    rule = all_rules().get(code)
+    if rule is None:
+        say(f"{code} ({severity_of(code)})", "bold")
+        say(f"{other_codes()[code]}\n")
+        return
+    say(f"{code} {rule.name} ({weight_of(rule)})", "bold")
+    say(_one_line(rule.summary))
+    if rule.why:
+        say(f"\n{rule.why}")
+    _show_example(rule)
+    say(f"\nsource: {rule.source}\ndocs:   {rule.link}\n", "dim")
+
+
+def _show_example(rule: Rule) -> None:
+    example = examples().get(rule.code)
+    if example is None:
+        return
+    for heading, lines in {
+        "wrong": map(shorten_line, example.wrong.shown.splitlines()),
+        "fleet check says": said_of(example.wrong, rule),
+        "right": map(shorten_line, example.right.shown.splitlines()),
+    }.items():
+        say(f"\n{heading}:", "bold")
+        for line in lines:
+            say(f"  {line}")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,133 @@
+"""What follows from a spec in its environment: image, machine, driver, default model, variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from fleet.catalog.amis import Ami, ami, amis, inference_ami
+from fleet.catalog.images import Image, image, regions_of, releases
+from fleet.catalog.instances import Instance, Kind, instance, instance_types
+from fleet.decide.variables import all_variables
+from fleet.spec.endpoint import EndpointSpec, Mode
+from fleet.spec.environment import Environment
+from fleet.spec.lock import Lock, LockedArchive, LockedModel
+from fleet.spec.project import LoadedSpec
+from fleet.spec.source import KeyPath, Source
+
+RAW_AMI = "ProductionVariants.0.InferenceAmiVersion"
+"""The raw property that says what `instance.ami` says."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacedModel:
+    """A model of one of the spec's repositories, with what the lock knows of it."""
+
+    index: int
+    """Which entry of the spec's `models` it belongs to."""
+    archive: str
+    name: str
+    facts: LockedModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decided:
+    """One endpoint in one environment, with all that its spec leads to; None where nothing fits."""
+
+    loaded: LoadedSpec
+    environment: Environment
+    lock: Lock | None
+
+    @property
+    def spec(self) -> EndpointSpec:
+        """The spec as it holds in this environment."""
+        return self.loaded.spec
+
+    @property
+    def source(self) -> Source:
+        """Where each of the spec's keys stands."""
+        return self.loaded.source
+
+    @property
+    def region(self) -> str:
+        """The environment's region."""
+        return self.environment.region
+
+    @cached_property
+    def machine(self) -> Instance | None:
+        """The facts of the instance type; None for a type that the catalog does not have."""
+        wanted = self.spec.instance.type
+        return instance(wanted) if wanted in instance_types() else None
+
+    @cached_property
+    def image(self) -> Image | None:
+        """The release's image in the region, for GPUs or for CPUs; None where there is none."""
+        release = self.spec.triton
+        if release not in releases() or self.region not in regions_of(release):
+            return None
+        return image(release, self.region, gpu=self.machine is None or self.machine.kind is not Kind.CPU)
+
+    @cached_property
+    def named_ami(self) -> str | None:
+        """The host image that the spec names, by its key or as a raw property; None: to be chosen."""
+        raw = self.spec.cloudformation.get("EndpointConfig", {}).get(RAW_AMI)
+        return self.spec.instance.ami if raw is None else str(raw)
+
+    @property
+    def named_ami_path(self) -> KeyPath:
+        """Where a host image that is named stands."""
+        is_raw = RAW_AMI in self.spec.cloudformation.get("EndpointConfig", {})
+        return ("cloudformation", "EndpointConfig", RAW_AMI) if is_raw else ("instance", "ami")
+
+    @cached_property
+    def ami(self) -> Ami | None:
+        """The host image: the one named, else the one whose driver runs the container on this family."""
+        named = self.named_ami
+        if named is not None:
+            return ami(named) if named in {each.name for each in amis()} else None
+        if self.image is None or self.machine is None or self.machine.kind is not Kind.GPU:
+            return None
+        return inference_ami(self.image.cuda, self.machine.family)
+
+    @cached_property
+    def locked(self) -> Mapping[str, LockedArchive]:
+        """What the lock says of the spec's archives, by name, as far as it has them."""
+        held = self.lock.archives if self.lock else {}
+        return {each.name: held[each.name] for each in self.spec.packed if each.name in held}
+
+    @cached_property
+    def default_model(self) -> str | None:
+        """The model behind /invocations: the one named, or the only one; none for several targets."""
+        if self.spec.mode is Mode.MULTI_MODEL:
+            return None
+        there = [name for archive in self.locked.values() for name in archive.models]
+        return self.spec.default_model or (there[0] if len(there) == 1 else None)
+
+    @cached_property
+    def variables(self) -> Mapping[str, str]:
+        """The whole environment of the container, sorted by name."""
+        return all_variables(self.spec, self.default_model)
+
+    @cached_property
+    def models(self) -> tuple[PlacedModel, ...]:
+        """The models of all repositories as far as they are locked, those of copies once."""
+        return tuple(self._models())
+
+    def _models(self) -> Iterator[PlacedModel]:
+        for each in self.spec.packed:
+            if each.copy in (None, 0) and each.name in self.locked:
+                for name, facts in self.locked[each.name].models.items():
+                    yield PlacedModel(index=each.index, archive=each.name, name=name, facts=facts)
+
+    def loaded_models(self) -> tuple[PlacedModel, ...]:
+        """The models that the container loads: the default model with an ensemble's parts, else all."""
+        if self.spec.mode is Mode.MULTI_MODEL or self.default_model is None:
+            return self.models
+        by_name, wanted, found = {each.name: each for each in self.models}, [self.default_model], set[str]()
+        while wanted:
+            name = wanted.pop()
+            if name in by_name and name not in found:
+                found.add(name)
+                wanted += by_name[name].facts.steps
+        return tuple(each for each in self.models if each.name in found)

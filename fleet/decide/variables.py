@@ -1,0 +1,77 @@
+"""The container's environment: typed settings, metrics, the default model, and what the spec adds itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fleet.spec.endpoint import EndpointSpec, Mode
+
+PREFIX = "SAGEMAKER_TRITON_"
+DEFAULT_MODEL = f"{PREFIX}DEFAULT_MODEL_NAME"
+ADDITIONAL_ARGS = f"{PREFIX}ADDITIONAL_ARGS"
+# Both: the start script assigns the first but never exports it, so only one that is there already is changed.
+# In mode "ready" one archive that cannot be loaded would fail every later ping, and so the whole instance.
+LIVE_PING = {f"{PREFIX}PING_MODE": "live", f"{PREFIX}OVERRIDE_PING_MODE": "live"}
+
+# The only place of these names. AWS documents them, but no public source settles the namespace's spelling.
+ALLOW_METRICS = f"{PREFIX}ALLOW_METRICS"
+PUBLISH_METRICS = f"{PREFIX}PUBLISH_METRICS_TO_CLOUDWATCH"
+METRICS_LOG_GROUP = f"{PREFIX}CLOUDWATCH_LOG_GROUP"
+METRICS_NAMESPACE = f"{PREFIX}CLOUDWATCH_METRIC_NAMESPACE"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TritonMetrics:
+    """Where the container publishes Triton's metrics."""
+
+    namespace: str
+    log_group: str
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A variable's value, and the key of the spec that it follows from."""
+
+    value: str
+    key: str
+
+
+def triton_metrics(spec: EndpointSpec) -> TritonMetrics | None:
+    """The endpoint's own namespace and log group; None without metrics."""
+    if not spec.metrics.triton:
+        return None
+    name = spec.endpoint
+    return TritonMetrics(namespace=f"TritonFleet/{name}", log_group=f"/triton-fleet/{name}/metrics")
+
+
+def decided_settings(spec: EndpointSpec, default_model: str | None) -> dict[str, Setting]:
+    """The variables that follow from the spec's keys, `environment` apart."""
+    typed = spec.container.model_dump(exclude_none=True, exclude={"additional_args"})
+    settings = {
+        f"{PREFIX}{key.upper()}": Setting(_text(value), f"container.{key}") for key, value in typed.items()
+    }
+    if spec.mode is Mode.MULTI_MODEL:
+        settings |= {name: Setting(value, "mode") for name, value in LIVE_PING.items()}
+    elif default_model is not None:
+        settings[DEFAULT_MODEL] = Setting(default_model, "default_model")
+    if flags := spec.container.additional_args:
+        settings[ADDITIONAL_ARGS] = Setting(" ".join(flags), "container.additional_args")
+    if metrics := triton_metrics(spec):
+        values = {
+            ALLOW_METRICS: "true",
+            PUBLISH_METRICS: "true",
+            METRICS_LOG_GROUP: metrics.log_group,
+            METRICS_NAMESPACE: metrics.namespace,
+        }
+        settings |= {name: Setting(value, "metrics.triton") for name, value in values.items()}
+    return settings
+
+
+def all_variables(spec: EndpointSpec, default_model: str | None) -> dict[str, str]:
+    """The whole environment of the container, sorted by name."""
+    decided = {name: setting.value for name, setting in decided_settings(spec, default_model).items()}
+    return dict(sorted((decided | spec.environment).items()))
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

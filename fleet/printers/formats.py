@@ -1,0 +1,56 @@
+"""The formats in which findings are printed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+
+from fleet.findings import Finding
+from fleet.printers.human import show_findings
+
+
+class Format(StrEnum):
+    """Human: lines on standard error. The others: a document on standard output."""
+
+    HUMAN = "human"
+    JSON = "json"
+    SARIF = "sarif"
+    GITHUB = "github"
+
+
+def print_findings(findings: Sequence[Finding], format: Format, root: Path) -> None:
+    """Print all findings in the order that they have.
+
+    Where there are none, a person is told nothing, and JSON and SARIF say so.
+
+    Args:
+        findings: What was found.
+        format: How to say it.
+        root: The project's folder, to which machines are given the paths relative.
+    """
+    match format:
+        case Format.HUMAN:
+            if findings:
+                show_findings(findings)
+        case Format.JSON:
+            from fleet.printers.json import as_json
+
+            _write(as_json(findings, root))
+        case Format.SARIF:
+            from fleet.printers.sarif import as_sarif
+
+            _write(as_sarif(findings, root))
+        case Format.GITHUB:
+            from fleet.printers.github import as_github
+
+            _write(as_github(findings, root))
+
+
+def _write(text: str) -> None:
+    """In UTF-8, which machines expect in every locale; what is no Unicode, in a file's name, becomes `?`."""
+    if text:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(f"{text}\n".encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()

@@ -1,0 +1,97 @@
+"""Findings as a person reads them: what is wrong, the line that it is about, a hint; the sum at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.text import Text
+
+from fleet.findings import Finding, Severity
+from fleet.printers.excerpt import Excerpt, Excerpts
+from fleet.printers.visible import visible
+
+STYLE = {Severity.ERROR: "red bold", Severity.WARNING: "yellow bold"}
+WIDTH_OF_A_LOG = 120
+"""Cells to which an excerpt is cut where no terminal has a width."""
+LEAST = 20
+TAB = "    "
+CUT = "…"
+
+
+def show_findings(findings: Sequence[Finding]) -> None:
+    """Print each finding on standard error, with its place relative to the working directory."""
+    console = Console(stderr=True, highlight=False)
+    width = console.width if console.is_terminal else WIDTH_OF_A_LOG
+    excerpts = Excerpts(findings)
+    for finding in findings:
+        console.print(_line(finding), soft_wrap=True)
+        excerpt = excerpts.of(finding)
+        if excerpt is not None:
+            for line in _drawn(excerpt, str(finding.line), width, STYLE[finding.severity]):
+                console.print(line, soft_wrap=True)
+        if finding.hint:
+            console.print(Text(f"  hint: {_paragraph(finding.hint)}", style="dim"), soft_wrap=True)
+    console.print(Text(sum_of(findings), style="bold"))
+
+
+def sum_of(findings: Sequence[Finding]) -> str:
+    """How many there are of each severity, such as "1 error, 2 warnings"."""
+    errors = sum(finding.severity is Severity.ERROR for finding in findings)
+    return f"{_count(errors, 'error')}, {_count(len(findings) - errors, 'warning')}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def _line(finding: Finding) -> Text:
+    file = finding.file
+    if file is not None and file.is_relative_to(Path.cwd()):
+        finding = replace(finding, file=file.relative_to(Path.cwd()))
+    place = f"{visible(finding.place)}: " if finding.place else ""
+    mark = (f"{finding.severity} {finding.code}", STYLE[finding.severity])
+    return Text.assemble((place, "bold"), mark, f": {_paragraph(finding.message)}")
+
+
+def _paragraph(text: str) -> str:
+    """Several lines stay several, but none of them can pass for a line of ours."""
+    return "\n    ".join(visible(line) for line in text.split("\n"))
+
+
+def _drawn(excerpt: Excerpt, number: str, width: int, style: str) -> Iterator[Text]:
+    gutter = f"  {number} | "
+    room = max(width - len(gutter), LEAST)
+    most = 4 * room  # characters: enough to fill it, few enough not to measure a line of a megabyte
+    before, meant, after = _fitted(
+        _shown(excerpt.line[max(excerpt.start - most, 0) : excerpt.start]),
+        _shown(excerpt.line[excerpt.start : excerpt.end][:most]),
+        _shown(excerpt.line[excerpt.end :][:most].rstrip()),
+        room,
+    )
+    yield Text.assemble((gutter, "blue"), before, meant, after)
+    carets = "^" * max(cell_len(meant), 1)
+    blank = f"  {' ' * len(number)} | "
+    yield Text.assemble((blank, "blue"), " " * cell_len(before), (carets, style))
+
+
+def _shown(text: str) -> str:
+    return visible(text.replace("\t", TAB))
+
+
+def _fitted(before: str, meant: str, after: str, width: int) -> tuple[str, str, str]:
+    """The three parts in at most `width` cells; what is meant stays as long as it can."""
+    meant = _cut(meant, width)
+    room = width - cell_len(meant)
+    left = max(room // 2, room - cell_len(after))
+    before = _cut(before[::-1], left)[::-1]
+    return before, meant, _cut(after, room - cell_len(before))
+
+
+def _cut(text: str, width: int) -> str:
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, width - 1) + CUT if width > 0 else ""

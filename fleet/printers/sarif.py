@@ -1,0 +1,109 @@
+"""Findings in SARIF 2.1.0, which GitHub's code scanning and editors read.
+
+Sources: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html;
+what code scanning wants beyond it:
+https://docs.github.com/en/code-security/reference/code-scanning/sarif-files/sarif-support
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path, PurePath
+from typing import Any, TypeAlias
+
+from fleet.findings import Finding
+from fleet.printers.excerpt import Excerpt, Excerpts
+from fleet.printers.places import place_in, uri_of
+from fleet.rules.docs import link_to
+from fleet.rules.other_codes import other_codes, severity_of
+from fleet.rules.registry import rules
+
+Json: TypeAlias = dict[str, Any]
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+DISTRIBUTION = "triton-fleet"
+ROOT = "%SRCROOT%"
+FILELESS = PurePath("model_specs")
+"""Code scanning refuses a whole document for one result without a file: what has none is about the fleet."""
+LONGEST_TEXT = 1024
+"""Of a description, by code scanning."""
+
+
+def as_sarif(findings: Sequence[Finding], root: Path) -> str:
+    """A document of one run: all rules and codes, whatever was found, and a result for each finding."""
+    descriptors = list(_descriptors())
+    index = {descriptor["id"]: number for number, descriptor in enumerate(descriptors)}
+    run = {
+        "tool": {"driver": {"name": "fleet", "version": version(DISTRIBUTION), "rules": descriptors}},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {ROOT: {"description": {"text": "The fleet's folder."}}},
+        "results": list(_results(findings, root, index)),
+    }
+    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+def _descriptors() -> Iterator[Json]:
+    for rule in rules().values():
+        told = "\n\n".join(filter(None, (rule.summary, rule.why)))
+        absolute = {"helpUri": rule.source} if rule.source.startswith("https://") else {}
+        yield {
+            **_descriptor(rule.code, rule.summary, told, rule.severity.value),
+            "name": rule.name,
+            **absolute,
+        }
+    for code, said in other_codes().items():
+        yield _descriptor(code, said, said, severity_of(code).value)
+
+
+def _descriptor(code: str, short: str, full: str, level: str) -> Json:
+    return {
+        "id": code,
+        "shortDescription": {"text": short[:LONGEST_TEXT]},
+        "fullDescription": {"text": full[:LONGEST_TEXT]},
+        "help": {"text": f"{full}\n\nMore: {link_to(code)}, or `fleet rules {code}`."},
+        "defaultConfiguration": {"level": level},
+    }
+
+
+def _results(findings: Sequence[Finding], root: Path, index: dict[str, int]) -> Iterator[Json]:
+    excerpts, seen = Excerpts(findings), Counter[str]()
+    for finding in findings:
+        place = place_in(root, finding.file) if finding.file else FILELESS
+        excerpt = excerpts.of(finding)
+        print_ = _fingerprint(finding, place, excerpt)
+        seen[print_] += 1
+        text = f"{finding.message}\nhint: {finding.hint}" if finding.hint else finding.message
+        yield {
+            "ruleId": finding.code,
+            "ruleIndex": index[finding.code],
+            "level": finding.severity.value,
+            # Braces and brackets stay as they are: readers show them so, doubled ones as two.
+            "message": {"text": text},
+            "locations": [{"physicalLocation": _location(finding, place, excerpt)}],
+            # The only name that code scanning looks at. CodeQL counts what is alike in the same way.
+            "partialFingerprints": {"primaryLocationLineHash": f"{print_}:{seen[print_]}"},
+        }
+
+
+def _location(finding: Finding, place: PurePath, excerpt: Excerpt | None) -> Json:
+    artifact = {"uri": uri_of(place)} if place.is_absolute() else {"uri": uri_of(place), "uriBaseId": ROOT}
+    # Code scanning wants a line and a column of everything, a whole file too.
+    region = {"startLine": finding.line or 1, "startColumn": finding.column or 1}
+    if excerpt is not None:
+        region = {
+            "startLine": finding.line or 1,
+            "startColumn": excerpt.start + 1,
+            "endColumn": max(excerpt.end, excerpt.start) + 1,
+        }
+    return {"artifactLocation": artifact, "region": region}
+
+
+def _fingerprint(finding: Finding, place: PurePath, excerpt: Excerpt | None) -> str:
+    """The same as long as the line says the same, wherever it moves in its file."""
+    said = excerpt.line.strip() if excerpt else finding.message
+    parts = "\0".join((finding.code, place.as_posix(), said))
+    return sha256(parts.encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -1,0 +1,76 @@
+"""What is wrong with an environment as a whole, whichever of its endpoints are meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.catalog.images import image_regions
+from fleet.catalog.limits import limit
+from fleet.findings import Finding, FindingsError
+from fleet.spec.environment import LOCAL, Environment
+from fleet.spec.paths import same_names
+from fleet.spec.problems import did_you_mean, validated
+from fleet.spec.project import Project, endpoint_names, environment_names
+from fleet.spec.reader import read_source
+from fleet.spec.source import KeyPath, finding_at
+
+OWN_TAGS = 2
+"""`triton-fleet:environment` and `triton-fleet:endpoint` are added to those of the environment."""
+
+
+def environment_findings(project: Project) -> list[Finding]:
+    """An unknown region, too many tags, names that SageMaker takes for one."""
+    return [*_region(project), *_tags(project), *_same_names(project), *_same_account(project)]
+
+
+def _region(project: Project) -> Iterator[Finding]:
+    region, known = project.environment.region, image_regions()
+    if region not in known:
+        message = f"SageMaker has no image of Triton in a region {region!r}"
+        yield _at(project, ("region",), "FL211", message, did_you_mean(region, known))
+
+
+def _tags(project: Project) -> Iterator[Finding]:
+    count, most = len(project.environment.tags), limit("tags") - OWN_TAGS
+    if count > most:
+        message = f"the environment has {count} tags; a resource takes {most} beside our own"
+        yield _at(project, ("tags",), "FL125", message, "leave some out")
+
+
+def _same_names(project: Project) -> list[Finding]:
+    files = [(name, project.root / "model_specs" / f"{name}.yaml") for name in endpoint_names(project.root)]
+    return [each for each in same_names(files) if each.file and each.file.stem in project.endpoints]
+
+
+def _same_account(project: Project) -> Iterator[Finding]:
+    """An endpoint's name is the same in each environment, and unique in an account and region."""
+    own = project.environment
+    if own.environment == LOCAL:
+        return
+    for other in _others(project):
+        if (other.account, other.region) != (own.account, own.region):
+            continue
+        for name in project.endpoints:
+            if all(
+                (project.root / "locks" / each / f"{name}.lock.yaml").is_file()
+                for each in (own.environment, other.environment)
+            ):
+                message = (
+                    f"{own.environment!r} and {other.environment!r} are one account and region, and both have"
+                    f" an endpoint {name!r}: its name can be taken only once there"
+                )
+                hint = "give one of them another region or account, or delete the lock of one"
+                yield _at(project, ("account",), "FL124", message, hint)
+
+
+def _others(project: Project) -> Iterator[Environment]:
+    for name in environment_names(project.root):
+        if name not in (project.environment.environment, LOCAL):
+            try:
+                yield validated(Environment, read_source(project.root / "environments" / f"{name}.yaml"))
+            except FindingsError:
+                continue  # said when that environment is checked
+
+
+def _at(project: Project, path: KeyPath, code: str, message: str, hint: str) -> Finding:
+    return finding_at(project.environment_source.mark(path), code, message, hint)

@@ -1,0 +1,42 @@
+"""The lock that an endpoint is resolved with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fleet.findings import Finding, FindingsError
+from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.lock import Lock
+from fleet.spec.project import Project, load_lock
+
+MISSING = "FL301"
+
+
+def read_lock(project: Project, spec: EndpointSpec) -> tuple[Lock | None, list[Finding]]:
+    """The endpoint's lock, and what is wrong with it; one that is another endpoint's is none."""
+    file, hint = project.lock_file(spec.endpoint), f"run `{_command(project, spec)}`"
+    if not file.is_file():
+        message = f"there is no lock of {spec.endpoint!r} for {project.environment.environment!r}"
+        return None, [Finding(code=MISSING, message=message, file=file, hint=hint)]
+    try:
+        lock = load_lock(file)
+    except FindingsError as error:
+        anew = f"{hint}, which writes it anew"
+        return None, [replace(each, hint=each.hint or anew) for each in error.findings]
+    if lock.endpoint != spec.endpoint:
+        message = f"this is the lock of {lock.endpoint!r}"
+        return None, [Finding(code="FL302", message=message, file=file, hint=hint)]
+    lacking = sorted({each.name for each in spec.packed} - set(lock.archives))
+    return lock, [
+        Finding(
+            code="FL302",
+            message=f"the lock holds no archive {name!r}; it was written for another spec",
+            file=file,
+            hint=hint,
+        )
+        for name in lacking
+    ]
+
+
+def _command(project: Project, spec: EndpointSpec) -> str:
+    return f"fleet lock --env {project.environment.environment} {spec.endpoint}"

@@ -1,0 +1,206 @@
+"""Rules about the archives of an endpoint and the models that answer."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from fleet.catalog.front_end import out_of_memory
+from fleet.decide.decided import Decided
+from fleet.decide.variables import DEFAULT_MODEL
+from fleet.findings import Severity
+from fleet.rules.rule import Problem, rule
+from fleet.spec.endpoint import ArchiveSet, Mode
+from fleet.spec.problems import did_you_mean
+
+START = "https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve"
+FRONT_END = "https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc"
+ARCHIVE_SETS = "docs/decisions/0006-a-set-of-archives-is-locked-or-live.md"
+ARTIFACTS = "docs/artifacts.md"
+S3_URL = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/(?:.*/|.*\.tar\.gz)?")
+
+
+@rule("FL205", source=START, needed=True)
+def one_model_that_answers(endpoint: Decided) -> Iterator[Problem]:
+    """Of several models in a repository one is named as the one that answers.
+
+    The container refuses to start with several model directories and no default model.
+    """
+    there = _single_models(endpoint)
+    if len(there) > 1 and endpoint.spec.default_model is None:
+        message = f"the repository holds {len(there)} models and none is named as the one that answers"
+        yield Problem(("models", 0), message, f"write `default_model:` and one of {', '.join(there)}")
+
+
+@rule("FL206", source=START, needed=True)
+def default_model_that_is_there(endpoint: Decided) -> Iterator[Problem]:
+    """The default model is one of the repository's.
+
+    The container refuses to start when its directory is missing.
+    """
+    there, named = _single_models(endpoint), endpoint.spec.default_model
+    if there and named is not None and named not in there:
+        message = f"`default_model` is {named!r}, which the locked archive does not hold"
+        yield Problem(("default_model",), message, did_you_mean(named, there))
+
+
+@rule("FL215", source=FRONT_END)
+def no_default_model_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
+    """A multi-model endpoint has no default model: each call names its target."""
+    if endpoint.spec.mode is not Mode.MULTI_MODEL:
+        return
+    hint = "leave it out; callers say TargetModel"
+    if endpoint.spec.default_model is not None:
+        message = "`default_model` means nothing to a multi-model endpoint: each call names its target"
+        yield Problem(("default_model",), message, hint)
+    if DEFAULT_MODEL in endpoint.spec.environment:
+        message = f"`environment` sets {DEFAULT_MODEL}, which a multi-model endpoint does not load"
+        yield Problem(("environment", DEFAULT_MODEL), message, hint)
+
+
+@rule("FL245", source=START)
+def ensemble_that_is_loaded(endpoint: Decided) -> Iterator[Problem]:
+    """The ensemble of a repository is what answers, not one of its parts.
+
+    Only the default model is loaded, and what it depends on: an ensemble that is not the default stays out of
+    sight.
+    """
+    if endpoint.spec.mode is not Mode.SINGLE or endpoint.default_model is None:
+        return
+    for each in endpoint.models:
+        if endpoint.default_model in each.facts.steps:
+            message = (
+                f"`default_model` is {endpoint.default_model!r}, a part of the ensemble {each.name!r}:"
+                " the ensemble would not be loaded"
+            )
+            hint = f"write `default_model: {each.name}`, or take the ensemble out of the repository"
+            yield Problem(("default_model",), message, hint)
+
+
+@rule(
+    "FL247",
+    source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/ensemble_models.md",
+)
+def ensemble_with_its_parts(endpoint: Decided) -> Iterator[Problem]:
+    """An ensemble's parts are in its own archive.
+
+    Triton looks for them in the repository that the ensemble came from.
+    """
+    there = defaultdict[str, list[str]](list)
+    for each in endpoint.models:
+        there[each.archive].append(each.name)
+    for each in endpoint.models:
+        for part in dict.fromkeys(each.facts.steps):
+            if part not in there[each.archive]:
+                message = (
+                    f"the ensemble {each.name!r} calls {part!r}, which archive {each.archive!r} does not hold"
+                )
+                yield Problem(("models", each.index), message, did_you_mean(part, there[each.archive]))
+
+
+@rule("FL246", Severity.WARNING, source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html")
+def model_names_told_apart(endpoint: Decided) -> Iterator[Problem]:
+    """No two archives of an endpoint hold a model of one name.
+
+    Both work, in namespaces of their own, but Triton's metrics add them up under the one name.
+    """
+    if endpoint.spec.mode is not Mode.MULTI_MODEL:
+        return
+    first: dict[str, str] = {}
+    for each in endpoint.models:
+        other = first.setdefault(each.name, each.archive)
+        if other != each.archive:
+            message = (
+                f"archives {other!r} and {each.archive!r} both hold a"
+                f" model {each.name!r}: metrics cannot tell them apart"
+            )
+            yield Problem(("models", each.index), message, "rename one of the two directories and its `name`")
+
+
+@rule("FL212", source=ARCHIVE_SETS)
+def live_set_of_multi_model(endpoint: Decided) -> Iterator[Problem]:
+    """Only a multi-model endpoint has a live set of archives."""
+    if endpoint.spec.archive_set is ArchiveSet.LIVE and endpoint.spec.mode is not Mode.MULTI_MODEL:
+        hint = "leave it out, or write `mode: multi-model`"
+        yield Problem(("archive_set",), "only a multi-model endpoint has a live set", hint)
+
+
+@rule("FL213", source=ARCHIVE_SETS, needed=True)
+def version_in_a_live_set(endpoint: Decided) -> Iterator[Problem]:
+    """Archives of a live set have a version, those of a locked set have none."""
+    spec = endpoint.spec
+    live = spec.archive_set is ArchiveSet.LIVE
+    for index, model in enumerate(spec.models):
+        if live and spec.mode is Mode.MULTI_MODEL and model.version is None:
+            message = f"archive {model.archive!r} of a live set has no version: it could never be changed"
+            yield Problem(("models", index), message, "write `version: 1`")
+        if not live and model.version is not None:
+            message = f"archive {model.archive!r} has a version: the lock names what it is already"
+            hint = "leave it out; only `archive_set: live` has versions"
+            yield Problem(("models", index, "version"), message, hint)
+
+
+@rule("FL218", source=ARTIFACTS, needed=True)
+def keys_of_the_mode(endpoint: Decided) -> Iterator[Problem]:
+    """Copies belong to a multi-model endpoint, a compression to a single one.
+
+    SageMaker takes uncompressed files for one repository only, and a single endpoint needs no copies.
+    """
+    multi = endpoint.spec.mode is Mode.MULTI_MODEL
+    key = "compression" if multi else "copies"
+    for index, model in enumerate(endpoint.spec.models):
+        if key in model.model_fields_set:
+            message = f"`{key}` means nothing in mode {endpoint.spec.mode.value!r}"
+            yield Problem(("models", index, key), message, "leave it out")
+
+
+@rule("FL214", source=FRONT_END)
+def archive_name_that_is_no_error(endpoint: Decided) -> Iterator[Problem]:
+    """No archive's name reads like a lack of memory.
+
+    The container looks for such words in every error, and errors name the target: any mistake in a call would
+    make SageMaker unload other models.
+    """
+    for index, model in enumerate(endpoint.spec.models if endpoint.spec.mode is Mode.MULTI_MODEL else ()):
+        for word in out_of_memory():
+            if word in model.archive:
+                message = f"{model.archive!r} holds {word!r}: all its errors would pass for a lack of memory"
+                yield Problem(("models", index, "archive"), message, "choose another name")
+
+
+@rule("FL219", source=ARTIFACTS, needed=True)
+def repository_in_s3_by_its_form(endpoint: Decided) -> Iterator[Problem]:
+    """A repository in S3 is an archive, or a prefix that ends in a slash."""
+    for index, model in enumerate(endpoint.spec.models):
+        if model.repository.startswith("s3://") and not S3_URL.fullmatch(model.repository):
+            message = f"{model.repository!r} is neither an archive nor a prefix in S3"
+            hint = "write `s3://BUCKET/KEY.tar.gz`, or `s3://BUCKET/PREFIX/` with a slash at its end"
+            yield Problem(("models", index, "repository"), message, hint)
+
+
+@rule("FL220", source=ARTIFACTS, needed=True)
+def digest_of_what_lies_in_s3(endpoint: Decided) -> Iterator[Problem]:
+    """A repository in S3 is named with the digest of its content, a folder without.
+
+    What lies in S3 may change without anybody's review.
+    """
+    name, environment = endpoint.spec.endpoint, endpoint.environment.environment
+    for index, model in enumerate(endpoint.spec.models):
+        in_s3 = model.repository.startswith("s3://")
+        if in_s3 and model.digest is None:
+            message = (
+                f"what lies at {model.repository} may change: the spec has to say which content is meant"
+            )
+            hint = f"write `digest:`; `fleet lock --env {environment} {name}` reads it and says what it is"
+            yield Problem(("models", index, "repository"), message, hint)
+        if not in_s3 and model.digest is not None:
+            hint = "leave it out; only a repository in S3 has one"
+            yield Problem(("models", index, "digest"), "a folder needs no digest: its lock has it", hint)
+
+
+def _single_models(endpoint: Decided) -> list[str]:
+    """The models of the one repository of mode `single`, as far as it is locked."""
+    if endpoint.spec.mode is not Mode.SINGLE:
+        return []
+    return sorted(each.name for each in endpoint.models)

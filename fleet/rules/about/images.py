@@ -1,0 +1,177 @@
+"""Rules about the container image and the driver below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.catalog.amis import amis, families_with_driver, inference_ami
+from fleet.catalog.images import image_regions, regions_of, release, releases
+from fleet.catalog.instances import Instance, Kind
+from fleet.decide.decided import Decided
+from fleet.findings import Severity
+from fleet.rules.rule import Problem, rule
+from fleet.spec.problems import did_you_mean
+
+DLC = "https://github.com/aws/deep-learning-containers/blob/master/available_images.md"
+DRIVERS = "https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu-drivers.html"
+SUPPORT = "https://docs.nvidia.com/deeplearning/triton-inference-server/release-notes/"
+TRITON = ("triton",)
+TYPE = ("instance", "type")
+
+
+@rule("FL201", source=DLC, needed=True)
+def release_with_an_image(endpoint: Decided) -> Iterator[Problem]:
+    """SageMaker has an image of the Triton release.
+
+    NVIDIA publishes a release every month; AWS makes an image of a few of them.
+    """
+    wanted = endpoint.spec.triton
+    if wanted not in releases():
+        around = [*[each for each in releases() if each < wanted][-2:]]
+        around += [each for each in releases() if each > wanted][:2]
+        hint = f"the nearest releases: {', '.join(around)}"
+        yield Problem(TRITON, f"SageMaker has no image of Triton {wanted}", hint)
+
+
+@rule("FL202", source=DLC, needed=True)
+def image_in_the_region(endpoint: Decided) -> Iterator[Problem]:
+    """The release's image is in the environment's region.
+
+    The registry account differs by release and region, and some regions got, or kept, only some releases:
+    China has none after 25.04.
+    """
+    wanted, region = endpoint.spec.triton, endpoint.region
+    if wanted in releases() and region in image_regions() and region not in regions_of(wanted):
+        having = [known for known in releases() if region in regions_of(known)]
+        message = f"SageMaker has no image of Triton {wanted} in {region}"
+        yield Problem(TRITON, message, f"the newest releases there: {', '.join(having[-6:])}")
+
+
+@rule("FL221", Severity.WARNING, source=DLC)
+def image_listed_by_aws(endpoint: Decided) -> Iterator[Problem]:
+    """AWS lists the image in the region.
+
+    Of a few releases only the tag is published, not the regions that have it.
+    """
+    image = endpoint.image
+    if image is not None and not image.details.certain:
+        message = f"no list of AWS says that the image of Triton {image.release} is in {image.region}"
+        hint = f"`aws ecr describe-images --registry-id {image.account} --region {image.region}` tells"
+        yield Problem(TRITON, message, hint)
+
+
+@rule("FL204", source=DRIVERS)
+def driver_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
+    """A host image has a driver for the container's CUDA version on this instance family.
+
+    SageMaker's default driver on g4dn, g5 and p4d is 470, on which no container for CUDA 12 or newer starts;
+    the host image for CUDA 13 does not take g5. Such an endpoint fails after a quarter of an hour, without a
+    line in its log.
+    """
+    image, machine = endpoint.image, endpoint.machine
+    if image is None or machine is None or machine.kind is not Kind.GPU or machine.retired:
+        return
+    if endpoint.named_ami is not None or endpoint.ami is not None:
+        return
+    fitting = [each for each in releases() if _runs(each, endpoint.region, machine)]
+    families = ", ".join(families_with_driver(image.cuda))
+    message = (
+        f"Triton {image.release} is built for CUDA {image.cuda}, and no SageMaker host image"
+        f" gives {machine.family} instances a driver for it"
+    )
+    hint = (
+        f'write `triton: "{fitting[-1]}"`, or an instance of {families}'
+        if fitting
+        else f"families: {families}"
+    )
+    yield Problem(TYPE, message, hint)
+
+
+@rule("FL222", source=DRIVERS)
+def ami_that_takes_the_family(endpoint: Decided) -> Iterator[Problem]:
+    """The host image takes the instance's family.
+
+    SageMaker refuses some pairs ("Invalid combination"); which ones, AWS does not publish in full.
+    """
+    chosen, machine = endpoint.ami, endpoint.machine
+    if chosen is None or machine is None or not chosen.name:
+        return
+    named = endpoint.named_ami is not None
+    path = endpoint.named_ami_path if named else TYPE
+    if machine.kind is not Kind.GPU and chosen.gpu:
+        yield Problem(
+            path, f"{chosen.name} is for instances with a GPU; {machine.type} has none", _leave(named)
+        )
+    elif machine.family in chosen.refuses:
+        message = f"SageMaker refuses {machine.family} instances with the host image {chosen.name}"
+        yield Problem(path, message, _leave(named))
+    elif machine.family not in chosen.accepts:
+        message = f"no public source says that the host image {chosen.name} takes {machine.family} instances"
+        hint = (
+            f'try it once, then write `allow: {{FL222: "tried on …"}}`; proved: {", ".join(chosen.accepts)}'
+        )
+        yield Problem(path, message, hint, certain=False)
+
+
+@rule("FL223", source=DRIVERS)
+def ami_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
+    """The host image that is named has the driver of the container's CUDA version.
+
+    A container for CUDA 12 needs driver 525 or newer, for CUDA 13 driver 580. Host and container of two CUDA
+    generations end in CannotStartContainerError, or in an endpoint that stays in Creating.
+    """
+    named, image = endpoint.named_ami, endpoint.image
+    if named is None or image is None or not image.gpu:
+        return
+    chosen = endpoint.ami
+    if chosen is None:
+        known = [each.name for each in amis() if each.name]
+        yield Problem(
+            endpoint.named_ami_path,
+            f"SageMaker has no host image {named!r}",
+            did_you_mean(named, known, list_all=True),
+        )
+    elif chosen.cuda != image.cuda:
+        fitting = [each.name for each in amis() if each.name and each.cuda == image.cuda and each.gpu]
+        driver = (
+            f"has driver {chosen.driver}, for CUDA {chosen.cuda}" if chosen.gpu else "has no NVIDIA driver"
+        )
+        message = f"{named} {driver}; Triton {image.release} is built for CUDA {image.cuda}"
+        yield Problem(
+            endpoint.named_ami_path, message, f"leave `ami` out, or write one of {', '.join(fitting)}"
+        )
+
+
+@rule("FL225", source=SUPPORT)
+def gpu_that_the_release_supports(endpoint: Decided) -> Iterator[Problem]:
+    """The GPU is not older than the release supports.
+
+    Each release names the least compute capability that its CUDA libraries and TensorRT run on.
+    """
+    image, machine = endpoint.image, endpoint.machine
+    if image is None or machine is None or machine.kind is not Kind.GPU:
+        return
+    least = image.details.min_compute_capability
+    if _number(machine.compute_capability) < _number(least):
+        message = (
+            f"{machine.type} has a {machine.gpu} of compute capability {machine.compute_capability};"
+            f" Triton {image.release} needs {least} or newer"
+        )
+        yield Problem(TYPE, message, "take a newer GPU, such as ml.g5.xlarge")
+
+
+def _leave(named: bool) -> str:
+    return (
+        "leave `ami` out: it is chosen by release and family" if named else "take another family or release"
+    )
+
+
+def _runs(name: str, region: str, machine: Instance) -> bool:
+    if region not in regions_of(name):
+        return False
+    found = inference_ami(release(name).cuda_major, machine.family)
+    return found is not None and machine.family not in found.refuses
+
+
+def _number(capability: str) -> tuple[int, ...]:
+    return tuple(map(int, capability.split(".")))

@@ -1,0 +1,158 @@
+"""Rules about the machines behind an endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fleet.catalog.instances import (
+    Instance,
+    Kind,
+    Support,
+    hosted_in,
+    hosting_regions,
+    instance,
+    instance_types,
+    multi_model_support,
+)
+from fleet.decide.decided import Decided
+from fleet.findings import Severity
+from fleet.rules.rule import Problem, rule
+from fleet.spec.endpoint import Mode
+from fleet.spec.problems import did_you_mean
+
+PRICING = "https://aws.amazon.com/sagemaker/pricing/"
+MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoint-instance.html"
+TYPE = ("instance", "type")
+FEW = 8
+NO_TRITON = {
+    Kind.NEURON: "it has AWS Neuron chips, for which SageMaker's Triton image has no backend",
+    Kind.GAUDI: "it has Gaudi chips, for which SageMaker's Triton image has no backend",
+}
+
+
+@rule("FL203", source=PRICING, needed=True)
+def instance_that_sagemaker_hosts(endpoint: Decided) -> Iterator[Problem]:
+    """The instance type is one that SageMaker hosts endpoints on.
+
+    The types of EC2, of training and of notebooks are not all among them.
+    """
+    wanted = endpoint.spec.instance.type
+    if wanted not in instance_types():
+        message = f"{wanted} is no instance that the catalog knows for hosting"
+        yield Problem(TYPE, message, did_you_mean(wanted, instance_types()))
+
+
+@rule(
+    "FL226",
+    source="https://github.com/triton-inference-server/server/blob/main/docs/introduction/compatibility.md",
+)
+def instance_that_runs_the_image(endpoint: Decided) -> Iterator[Problem]:
+    """SageMaker's Triton image runs on the instance.
+
+    It is built for x86-64, for NVIDIA GPUs and for plain CPUs: not for Graviton, Inferentia,
+    Trainium or Gaudi.
+    """
+    machine = endpoint.machine
+    if machine is None:
+        return
+    if machine.kind in NO_TRITON:
+        yield Problem(TYPE, f"Triton cannot run on {machine.type}: {NO_TRITON[machine.kind]}", _gpu_hint())
+    elif machine.architecture != "x86_64":
+        message = (
+            f"{machine.type} has an {machine.architecture} processor: SageMaker's Triton image is for x86-64"
+        )
+        yield Problem(TYPE, message, _gpu_hint())
+
+
+@rule("FL227", source=PRICING)
+def instance_that_is_still_offered(endpoint: Decided) -> Iterator[Problem]:
+    """SageMaker still offers the instance type.
+
+    The API knows types that no region has a price for any more.
+    """
+    machine = endpoint.machine
+    if machine is not None and machine.retired:
+        message = f"no region offers {machine.type} for hosting any more, although the API still knows it"
+        yield Problem(TYPE, message, _gpu_hint())
+
+
+@rule("FL228", source=PRICING)
+def instance_in_the_region(endpoint: Decided) -> Iterator[Problem]:
+    """SageMaker offers the instance type in the environment's region.
+
+    By the price list; an account's quota is another matter, and may be 0.
+    """
+    machine, region = endpoint.machine, endpoint.region
+    if machine is None or machine.retired or not hosted_in(region):
+        return
+    if region not in hosting_regions(machine.type):
+        here = [name for name in hosted_in(region) if _alike(instance(name), machine)]
+        there = sorted(hosting_regions(machine.type), key=lambda each: (each[:2] != region[:2], each))
+        hints = [f"types there: {_few(here)}" if here else "", f"regions that have it: {_few(there)}"]
+        message = f"SageMaker does not host {machine.type} in {region}"
+        yield Problem(TYPE, message, "; ".join(filter(None, hints)))
+
+
+@rule("FL216", source=MULTI_MODEL)
+def one_gpu_for_multi_model(endpoint: Decided) -> Iterator[Problem]:
+    """A multi-model endpoint's instances have one GPU each, or none.
+
+    SageMaker loads and evicts models by the memory of one GPU.
+    """
+    machine = endpoint.machine
+    if machine is None or endpoint.spec.mode is not Mode.MULTI_MODEL or machine.gpus <= 1:
+        return
+    single = [name for name in instance_types() if _one_gpu(instance(name))]
+    fitting = [name for name in single if instance(name).family == machine.family] or single
+    message = f"{machine.type} has {machine.gpus} GPUs: SageMaker hosts multi-model endpoints on one GPU"
+    yield Problem(TYPE, message, f"with one GPU: {', '.join(fitting)}")
+
+
+@rule("FL229", Severity.WARNING, source=MULTI_MODEL)
+def instance_listed_for_multi_model(endpoint: Decided) -> Iterator[Problem]:
+    """AWS lists the instance type for multi-model endpoints.
+
+    The published list of GPU types ends with g4dn and g5.
+    """
+    machine = endpoint.machine
+    if machine is None or endpoint.spec.mode is not Mode.MULTI_MODEL or machine.gpus > 1:
+        return
+    found = multi_model_support(machine)
+    if found.support is not Support.YES:
+        hint = 'take a g4dn or g5 with one GPU, or try it once and write `allow: {FL229: "tried on …"}`'
+        yield Problem(TYPE, f"{machine.type} behind a multi-model endpoint: {found.reason}", hint)
+
+
+@rule(
+    "FL267",
+    source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html",
+)
+def instance_that_the_api_takes(endpoint: Decided) -> Iterator[Problem]:
+    """The API takes the instance type for an endpoint.
+
+    Price lists name a few types that the API's own list does not have.
+    """
+    machine = endpoint.machine
+    if machine is not None and not machine.in_api:
+        message = f"{machine.type} is in price lists, but CreateEndpointConfig does not know it"
+        alike = [
+            name for name in instance_types() if instance(name).in_api and _alike(instance(name), machine)
+        ]
+        yield Problem(TYPE, message, did_you_mean(machine.type, alike), certain=False)
+
+
+def _one_gpu(machine: Instance) -> bool:
+    return machine.gpus == 1 and not machine.retired and multi_model_support(machine).support is Support.YES
+
+
+def _alike(machine: Instance, wanted: Instance) -> bool:
+    return machine.kind is wanted.kind and machine.architecture == wanted.architecture
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+    return f"{', '.join(names[:FEW])}{more}" if names else "none"
+
+
+def _gpu_hint() -> str:
+    return "take a GPU instance such as ml.g5.xlarge or ml.g6.xlarge"

@@ -1,0 +1,132 @@
+"""Rules about what has to fit into an instance: shared memory, GPU memory, disk."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from fleet.catalog.instances import Instance, Kind
+from fleet.catalog.variables import variables
+from fleet.decide.decided import Decided, PlacedModel
+from fleet.decide.variables import PREFIX
+from fleet.rules.rule import Problem, rule
+from fleet.spec.endpoint import Mode
+from fleet.spec.lock import InstanceGroup, LockedModel
+
+SHM = f"{PREFIX}SHM_DEFAULT_BYTE_SIZE"
+MIB, GIB, GB = 1 << 20, 1 << 30, 10**9
+WEIGHTS_ON_GPU = {"onnxruntime", "pytorch", "tensorrt", "tensorflow"}
+"""Backends whose files are little else than the weights that they put onto the GPU."""
+OWN_WEIGHTS = {"onnxruntime", "tensorflow"}
+"""Of these each instance certainly has weights of its own."""
+
+
+@rule("FL250", source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html")
+def shared_memory_of_python_models(endpoint: Decided) -> Iterator[Problem]:
+    """The instances of Python models fit into the instance's shared memory.
+
+    Each takes its region of /dev/shm at the start, 16 MiB unless said otherwise, and SageMaker gives a
+    container half of the machine's memory as /dev/shm.
+    """
+    machine = endpoint.machine
+    if machine is None:
+        return
+    each_takes = endpoint.variables.get(SHM) or variables()[SHM].default or ""
+    if not each_takes.isdecimal():
+        return
+    for archives in _together(endpoint):
+        models = [model for model in archives if model.facts.backend == "python"]
+        count = sum(_instances(model.facts, machine) for model in models)
+        needed, half = count * int(each_takes), machine.memory_gib * GIB / 2
+        if needed > half:
+            names = ", ".join(model.name for model in models)
+            message = (
+                f"{count} instances of Python models ({names}) take {needed / GIB:.1f} GiB of shared memory;"
+                f" {machine.type} gives its container {half / GIB:g} GiB"
+            )
+            hint = f"lower `container.shm_default_byte_size` ({each_takes}), or the count in instance_group"
+            yield Problem(("models", models[0].index), message, hint)
+
+
+@rule(
+    "FL251",
+    source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md",
+)
+def weights_that_fit_the_gpu(endpoint: Decided) -> Iterator[Problem]:
+    """The weights of all models that are loaded together fit into one GPU's memory.
+
+    Each instance of an ONNX model has weights of its own. What a model needs to compute comes on top, and is
+    not counted here.
+    """
+    machine = endpoint.machine
+    if machine is None or machine.kind is not Kind.GPU:
+        return
+    memory = machine.gpu_memory_mib * MIB
+    for together in _together(endpoint):
+        on_gpu = [each for each in together if _on_gpu(each.facts)]
+        once = sum(each.facts.size for each in on_gpu)
+        certain = sum(each.facts.size * _share(each.facts, OWN_WEIGHTS) for each in on_gpu)
+        at_most = sum(each.facts.size * _share(each.facts, WEIGHTS_ON_GPU - {"tensorrt"}) for each in on_gpu)
+        if at_most > memory:
+            counted = certain if certain > memory else at_most
+            times = "" if counted == once else " with all instances"
+            names = ", ".join(each.name for each in on_gpu)
+            message = (
+                f"the weights of {names} take {counted / GIB:.1f} GiB{times};"
+                f" a GPU of {machine.type} ({machine.gpu}) has {memory / GIB:.1f} GiB"
+            )
+            hint = "take fewer instances in instance_group, a larger GPU, or a smaller precision"
+            yield Problem(("models", on_gpu[0].index), message, hint, certain=certain > memory)
+
+
+@rule("FL262", source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-store-volumes.html")
+def archives_that_fit_the_disk(endpoint: Decided) -> Iterator[Problem]:
+    """An archive fits unpacked onto the instance's local storage.
+
+    Instances with NVMe storage keep their models there, and take no other volume.
+    """
+    machine = endpoint.machine
+    if machine is None or not machine.nvme_gb:
+        return
+    for each in endpoint.spec.packed:
+        archive = endpoint.locked.get(each.name)
+        if archive is not None and archive.size > machine.nvme_gb * GB:
+            message = (
+                f"archive {each.name!r} is {archive.size / GB:.0f} GB unpacked;"
+                f" {machine.type} has {machine.nvme_gb} GB of local storage"
+            )
+            yield Problem(("models", each.index), message, "take a larger instance")
+
+
+def _together(endpoint: Decided) -> list[list[PlacedModel]]:
+    """Models that are in memory at one time for sure: of a multi-model endpoint, those of one archive."""
+    if endpoint.spec.mode is Mode.SINGLE:
+        return [list(endpoint.loaded_models())]
+    by_archive = defaultdict[str, list[PlacedModel]](list)
+    for each in endpoint.models:
+        by_archive[each.archive].append(each)
+    return list(by_archive.values())
+
+
+def _instances(facts: LockedModel, machine: Instance) -> int:
+    """Instances of a model on one machine; without a group of its own Triton makes one for each GPU."""
+    groups = facts.instances or (InstanceGroup(),)
+    return sum(group.count * _places(group, machine) for group in groups)
+
+
+def _places(group: InstanceGroup, machine: Instance) -> int:
+    if group.kind in ("KIND_CPU", "KIND_MODEL"):
+        return 1
+    return len(group.gpus) or max(machine.gpus, 1)
+
+
+def _on_gpu(facts: LockedModel) -> bool:
+    only_cpu = facts.instances and all(group.kind == "KIND_CPU" for group in facts.instances)
+    return facts.backend in WEIGHTS_ON_GPU and not only_cpu
+
+
+def _share(facts: LockedModel, own_weights: set[str]) -> int:
+    """How many times a model's weights lie on the GPU that has most of its instances."""
+    groups = [group for group in facts.instances if group.kind != "KIND_CPU"]
+    count = max(sum(group.count for group in groups), 1)
+    return count if facts.backend in own_weights else 1

@@ -1,0 +1,160 @@
+"""Rules about the models themselves: their backends, where they run, how they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.catalog.front_end import gpu_backends
+from fleet.catalog.images import removed_backends
+from fleet.catalog.instances import Kind
+from fleet.catalog.limits import limit
+from fleet.decide.decided import Decided, PlacedModel
+from fleet.decide.variables import ADDITIONAL_ARGS
+from fleet.findings import Severity
+from fleet.rules.rule import Problem, rule
+from fleet.spec.endpoint import Mode
+from fleet.spec.source import KeyPath
+
+CONFIG = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md"
+FRONT_END = "https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc"
+MIB = 1 << 20
+
+
+@rule("FL254", source="https://docs.nvidia.com/deeplearning/triton-inference-server/release-notes/")
+def backend_that_the_image_has(endpoint: Decided) -> Iterator[Problem]:
+    """The release's image still has the model's backend.
+
+    TensorFlow went in 25.03, FasterTransformer in 23.06: a model of theirs fails to load.
+    """
+    if endpoint.image is None:
+        return
+    gone = removed_backends(endpoint.image.release)
+    for each in endpoint.loaded_models():
+        if each.facts.backend in gone:
+            since = gone[each.facts.backend]
+            message = (
+                f"model {each.name!r} is of the {each.facts.backend} backend, which left Triton with {since};"
+                f" the image is {endpoint.image.release}"
+            )
+            yield Problem(
+                _entry(each), message, f"convert the model to ONNX, or take a release before {since}"
+            )
+
+
+@rule("FL253", source=CONFIG)
+def gpu_for_models_that_want_one(endpoint: Decided) -> Iterator[Problem]:
+    """Models that run on a GPU alone are on an instance with a GPU.
+
+    KIND_GPU on a machine without one fails the load, and so does TensorRT.
+    """
+    machine = endpoint.machine
+    if machine is None or machine.kind is not Kind.CPU:
+        return
+    for each in endpoint.loaded_models():
+        wants = "KIND_GPU" if any(group.kind == "KIND_GPU" for group in each.facts.instances) else ""
+        if each.facts.backend in gpu_backends():
+            wants = f"the {each.facts.backend} backend"
+        if wants:
+            message = f"model {each.name!r} asks for {wants}; {machine.type} has no GPU"
+            yield Problem(("instance", "type"), message, "take a GPU instance, or change its config.pbtxt")
+
+
+@rule("FL252", source=CONFIG)
+def gpus_that_the_instance_has(endpoint: Decided) -> Iterator[Problem]:
+    """The GPUs that a model names are there.
+
+    They are numbered from 0, and a number too high fails the load.
+    """
+    machine = endpoint.machine
+    if machine is None or machine.kind is not Kind.GPU:
+        return
+    for each in endpoint.loaded_models():
+        beyond = sorted({gpu for group in each.facts.instances for gpu in group.gpus if gpu >= machine.gpus})
+        if beyond:
+            has = "1 GPU, number 0" if machine.gpus == 1 else f"{machine.gpus} GPUs, 0 to {machine.gpus - 1}"
+            message = f"model {each.name!r} names GPU {', '.join(map(str, beyond))}; {machine.type} has {has}"
+            yield Problem(
+                _entry(each), message, "leave `gpus` out of its instance_group, or take a larger instance"
+            )
+
+
+@rule(
+    "FL261",
+    Severity.WARNING,
+    source="https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html",
+)
+def no_gpu_numbers_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
+    """Models of a multi-model endpoint name no GPUs: SageMaker places them by the memory that is free."""
+    if endpoint.spec.mode is not Mode.MULTI_MODEL:
+        return
+    for each in endpoint.models:
+        if any(group.gpus for group in each.facts.instances):
+            message = f"model {each.name!r} names its GPU, which can hurt how SageMaker manages memory"
+            yield Problem(_entry(each), message, "leave `gpus` out of its instance_group")
+
+
+@rule("FL258", source=FRONT_END)
+def decoupled_models_are_streamed(endpoint: Decided) -> Iterator[Problem]:
+    """A model that answers in several parts is called by `generate`, on a single endpoint.
+
+    Other calls of a decoupled model get status 400.
+    """
+    multi = endpoint.spec.mode is Mode.MULTI_MODEL
+    called = [each for each in endpoint.models if multi or each.name == endpoint.default_model]
+    for each in called:
+        if each.facts.decoupled and (multi or not _generates(endpoint)):
+            message = f"model {each.name!r} is decoupled: every call of it would be answered with status 400"
+            hint = "write `container: {inference_type: generate_stream}`" + (
+                " and `mode: single`" if multi else ""
+            )
+            yield Problem(_entry(each), message, f"{hint}, with Triton 25.03 or newer")
+
+
+@rule(
+    "FL259",
+    source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/response_cache.md",
+)
+def response_cache_that_is_there(endpoint: Decided) -> Iterator[Problem]:
+    """A model that caches its responses has a cache in the server.
+
+    Without --cache-config the model's setting has no effect.
+    """
+    flags = endpoint.variables.get(ADDITIONAL_ARGS, "")
+    for each in endpoint.loaded_models():
+        if each.facts.response_cache and "--cache-config" not in flags:
+            message = f"model {each.name!r} caches its responses, and the server is given no cache"
+            hint = 'write `container: {additional_args: ["--cache-config=local,size=104857600"]}`'
+            yield Problem(_entry(each), message, hint)
+
+
+@rule(
+    "FL260",
+    source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html",
+)
+def request_that_fits_a_call(endpoint: Decided) -> Iterator[Problem]:
+    """A request of one item fits the body of a call.
+
+    InvokeEndpoint takes 6 MiB, whatever Triton would take.
+    """
+    most, multi = limit("invoke_body_bytes"), endpoint.spec.mode is Mode.MULTI_MODEL
+    for each in endpoint.models:
+        called = each.name == endpoint.default_model or (multi and not _is_part(endpoint, each))
+        if called and each.facts.item_bytes > most:
+            size = f"{each.facts.item_bytes / MIB:.1f} MiB at least"
+            message = f"a request of model {each.name!r} takes {size}; a call takes {most / MIB:g} MiB"
+            yield Problem(
+                _entry(each), message, "send it encoded (JPEG, text) and decode it in a first model"
+            )
+
+
+def _generates(endpoint: Decided) -> bool:
+    kind = endpoint.variables.get("SAGEMAKER_TRITON_INFERENCE_TYPE", "")
+    return kind.startswith("generate") and endpoint.spec.triton >= "25.03"
+
+
+def _is_part(endpoint: Decided, model: PlacedModel) -> bool:
+    return any(model.name in each.facts.steps for each in endpoint.models if each.archive == model.archive)
+
+
+def _entry(model: PlacedModel) -> KeyPath:
+    return ("models", model.index)

@@ -1,0 +1,290 @@
+"""Rules about the container's environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from fleet.catalog.limits import limit
+from fleet.catalog.variables import Variable, variables
+from fleet.decide.decided import Decided
+from fleet.decide.variables import PREFIX, decided_settings
+from fleet.findings import Severity
+from fleet.rules.rule import Problem, rule
+from fleet.spec.container import INVOCATIONS_PORT
+from fleet.spec.problems import did_you_mean
+from fleet.spec.source import KeyPath
+
+SERVE = "https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve"
+CONTAINER_API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
+NAMESPACING = f"{PREFIX}DISABLE_MODEL_NAMESPACING"
+PING = (f"{PREFIX}PING_MODE", f"{PREFIX}OVERRIDE_PING_MODE")
+SERVICES = (("metrics", "ALLOW_METRICS", "METRICS_PORT", "8002"), ("gRPC", "ALLOW_GRPC", "GRPC_PORT", "8001"))
+"""What else may answer in the container: what turns it on, what says where, and Triton's own port for it."""
+TRUE, FALSE = ("true", "on", "1"), ("false", "off", "0")
+KNOWN_SECRET = re.compile(
+    r"(HF|HUGGING_FACE_HUB|GITHUB|AWS_SESSION)_TOKEN$|(^|_)(SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY)$",
+    re.IGNORECASE,
+)
+SECRET_NAME = re.compile(rf"{KNOWN_SECRET.pattern}|(^|_)(TOKEN|CREDENTIALS)$", re.IGNORECASE)
+"""Names of secrets; those of the first kind are nothing else, while an END_TOKEN may be a word."""
+SECRET_VALUE = re.compile(
+    r"(AKIA|ASIA)[0-9A-Z]{16}|hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{20,}"
+)
+
+
+@rule("FL207", source=SERVE)
+def variable_decided_once(endpoint: Decided) -> Iterator[Problem]:
+    """`environment` does not set what another key of the spec decides."""
+    decided = decided_settings(endpoint.spec, endpoint.default_model)
+    for path, name, _ in _added(endpoint):
+        if name in decided:
+            setting = decided[name]
+            hint = (
+                f"leave it out, or change `{setting.key}`, from which it follows; it is {setting.value!r} now"
+            )
+            yield Problem(
+                path, f"`environment` sets {name}, which another key of the spec decides already", hint
+            )
+
+
+@rule(
+    "FL233", source="https://docs.aws.amazon.com/sagemaker/latest/dg/build-multi-model-build-container.html"
+)
+def variable_of_the_platform(endpoint: Decided) -> Iterator[Problem]:
+    """Variables that SageMaker sets itself are left to it."""
+    for path, name, _ in _added(endpoint):
+        if name in variables() and variables()[name].set_by == "platform":
+            hint = "choose `mode` instead" if name == "SAGEMAKER_MULTI_MODEL" else "leave it out"
+            yield Problem(path, f"`environment` sets {name}, which SageMaker sets itself", hint)
+
+
+@rule("FL234", source=SERVE)
+def variable_with_a_value(endpoint: Decided) -> Iterator[Problem]:
+    """No variable is set to nothing.
+
+    The start script takes an empty value for none, the server behind it for a value, and then no call works.
+    """
+    for path, name, value in _added(endpoint):
+        if not value.strip():
+            message = f"`environment` sets {name} to nothing: the server takes an empty value for a value"
+            yield Problem(path, message, "leave it out")
+
+
+@rule("FL235", source=SERVE)
+def variable_without_white_space(endpoint: Decided) -> Iterator[Problem]:
+    """The container's own settings hold no white space.
+
+    Its start script leaves the values unquoted, so that what follows a space becomes another option of
+    tritonserver. Options have a key of their own: `container.additional_args`.
+    """
+    for path, name, value in _added(endpoint):
+        if name.startswith(PREFIX) and value.strip() and value.split() != [value]:
+            message = (
+                f"`environment` sets {name} with white space in"
+                f" {value!r}: the container would split it into flags"
+            )
+            flags = " ".join(part for part in value.split()[1:] if part.startswith("--"))
+            hint = f"write {flags} in `container.additional_args`" if flags else "leave the space out"
+            yield Problem(path, message, hint)
+
+
+@rule("FL236", source=SERVE)
+def variable_that_something_reads(endpoint: Decided) -> Iterator[Problem]:
+    """Something in the container reads the variable.
+
+    Names that begin with SAGEMAKER_TRITON_ and mean nothing are typing errors, or were copied from an example
+    that never did what it says.
+    """
+    known = variables()
+    for path, name, value in _added(endpoint):
+        if not name.startswith(PREFIX):
+            continue
+        if name in known and known[name].dead:
+            message = f"nothing in the container reads {name}: {value!r} has no effect"
+            yield Problem(
+                path, message, f"leave it out; {known[name].trap}" if known[name].trap else "leave it out"
+            )
+        elif name not in known:
+            hint = did_you_mean(name, [each for each, about in known.items() if not about.dead])
+            message = f"{name} is no variable of the container"
+            yield Problem(path, message, hint, certain="did you mean" in hint)
+
+
+@rule("FL237", source=SERVE)
+def variable_of_its_type(endpoint: Decided) -> Iterator[Problem]:
+    """The value is one that tritonserver takes.
+
+    Anything else ends the server at its start, and the endpoint fails its health check.
+    """
+    for path, name, value in _added(endpoint):
+        about = variables().get(name)
+        if about is not None and not about.dead and value.split() == [value]:
+            wanted = _wanted(about, value)
+            if wanted:
+                yield Problem(path, f"{name} is {value!r}; the container takes {wanted}", f"write {wanted}")
+
+
+@rule("FL238", source=SERVE)
+def variable_of_the_release(endpoint: Decided) -> Iterator[Problem]:
+    """The release reads the variable."""
+    release = endpoint.spec.triton
+    set_here = {name: path for path, name, _ in _added(endpoint)} | _typed(endpoint)
+    for name, path in set_here.items():
+        about = variables().get(name)
+        if about is None or about.dead:
+            continue
+        shown = f"`{path[1]}`" if path[0] == "container" else name
+        if about.since and release < about.since:
+            hint = f'leave it out, or write `triton: "{about.since}"` or newer'
+            yield Problem(path, f"{shown} means nothing to Triton {release}", hint, about.certain)
+        if about.until and release >= about.until:
+            message = f"{shown} means nothing to Triton {release}: it is gone since {about.until}"
+            yield Problem(
+                path, message, f"leave it out, or take a release before {about.until}", about.certain
+            )
+
+
+@rule("FL239", source=SERVE)
+def namespacing_is_inverted(endpoint: Decided) -> Iterator[Problem]:
+    """Model namespaces are turned off, if at all, by the value that does it.
+
+    DISABLE_MODEL_NAMESPACING is handed on as the value of --model-namespacing: `true` keeps namespaces on. A
+    multi-model endpoint needs them, as two archives may hold models of one name.
+    """
+    value = endpoint.spec.environment.get(NAMESPACING, "").lower()
+    path = ("environment", NAMESPACING)
+    if value in TRUE:
+        message = f"{NAMESPACING}={value} keeps namespaces on: its name says the opposite of what it does"
+        yield Problem(path, message, "leave it out: they are on by default; `false` turns them off")
+    if value in FALSE and endpoint.spec.mode == "multi-model":
+        message = (
+            f"{NAMESPACING}={value} turns namespaces off (its name says the opposite): two archives with a"
+            " model of one name could not both be loaded"
+        )
+        yield Problem(path, message, "leave it out")
+
+
+@rule("FL240", source=SERVE)
+def ping_mode_set_by_both(endpoint: Decided) -> Iterator[Problem]:
+    """The mode of /ping is set by two variables, or not at all.
+
+    The start script copies OVERRIDE_PING_MODE into PING_MODE without exporting it, so that only a PING_MODE
+    which is there already is changed, and alone each has no effect.
+    """
+    given = [name for name in PING if name in endpoint.spec.environment]
+    if len(given) == 1 and endpoint.spec.mode == "single":
+        (other,) = (name for name in PING if name not in given)
+        value = endpoint.spec.environment[given[0]]
+        yield Problem(
+            ("environment", given[0]), f"{given[0]} alone has no effect", f"set {other}: {value} as well"
+        )
+
+
+@rule("FL241", source="https://github.com/triton-inference-server/server/issues/3264")
+def ports_of_their_own(endpoint: Decided) -> Iterator[Problem]:
+    """Invocations, metrics and gRPC answer at different ports.
+
+    The server refuses to start when two of its services share one.
+    """
+    taken = {"invocations": str(INVOCATIONS_PORT)}
+    for service, allowed, port, usual in SERVICES:
+        name = f"{PREFIX}{port}"
+        chosen = endpoint.variables.get(name) or usual
+        is_on = endpoint.variables.get(f"{PREFIX}{allowed}", "false").lower() in TRUE
+        if is_on and chosen in taken.values():
+            (other,) = (each for each, number in taken.items() if number == chosen)
+            path = ("environment", name) if name in endpoint.spec.environment else ("container", port.lower())
+            yield Problem(
+                path, f"{service} and {other} would both answer at port {chosen}", "give one another port"
+            )
+        if is_on:
+            taken[service] = chosen
+
+
+@rule("FL242", source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeModel.html")
+def no_secret_in_the_open(endpoint: Decided) -> Iterator[Problem]:
+    """No secret stands in the container's environment.
+
+    Whoever may describe the Model or read the template, this file included, reads it there.
+    """
+    for path, name, value in _added(endpoint):
+        is_plain = value.strip() and not value.startswith(("arn:", "/")) and not value.isdecimal()
+        if SECRET_VALUE.search(value) or (is_plain and KNOWN_SECRET.search(name)):
+            yield Problem(path, f"{name} holds a secret in the open", _KEEP_IT, confidential=True)
+        elif is_plain and SECRET_NAME.search(name):
+            message = f"{name} looks like a secret in the open"
+            yield Problem(path, message, _KEEP_IT, certain=False, confidential=True)
+
+
+_KEEP_IT = "keep it in Secrets Manager, give the container its ARN, and revoke what was committed"
+
+
+@rule("FL209", source=CONTAINER_API)
+def environment_within_limits(endpoint: Decided) -> Iterator[Problem]:
+    """The environment is within SageMaker's limits of number and length."""
+    entries, characters = limit("environment_entries"), limit("environment_value_characters")
+    for name, value in endpoint.variables.items():
+        if max(len(name), len(value)) > characters:
+            key: KeyPath = ("environment", name) if name in endpoint.spec.environment else ("container",)
+            message = f"the variable {name[:80]} is longer than SageMaker's {characters} characters"
+            yield Problem(key, message, "shorten its name or its value")
+    if len(endpoint.variables) > entries:
+        message = f"the container gets {len(endpoint.variables)} variables; SageMaker takes {entries}"
+        yield Problem(("environment",), message, "leave some out")
+    total = sum(len(f"{name}{value}".encode()) for name, value in endpoint.variables.items())
+    if total > limit("environment_bytes"):
+        message = (
+            f"the container's variables take {total} bytes; SageMaker takes {limit('environment-bytes')}"
+        )
+        yield Problem(("environment",), message, "leave some out")
+
+
+@rule(
+    "FL266", Severity.WARNING, source="https://docs.aws.amazon.com/sagemaker/latest/dg/cloudwatch-logs.html"
+)
+def verbose_log_is_paid_for(endpoint: Decided) -> Iterator[Problem]:
+    """Verbose logging is off.
+
+    It writes several lines for each call, and CloudWatch Logs is paid for by the gigabyte.
+    """
+    if endpoint.spec.container.log_verbose:
+        message = "`log_verbose` writes several lines to CloudWatch Logs for each call"
+        yield Problem(("container", "log_verbose"), message, "turn it on to look for a fault, then off")
+
+
+def _added(endpoint: Decided) -> Iterator[tuple[KeyPath, str, str]]:
+    """What `environment` sets: its place, name and value."""
+    for name, value in endpoint.spec.environment.items():
+        yield ("environment", name), name, value
+
+
+def _typed(endpoint: Decided) -> dict[str, KeyPath]:
+    """What `container` sets itself, by the variable's name."""
+    given = endpoint.spec.container.model_fields_set
+    return {f"{PREFIX}{key.upper()}": ("container", key) for key in sorted(given)}
+
+
+def _wanted(about: Variable, value: str) -> str:
+    """What a variable takes, if the value is none of it; else nothing."""
+    match about.type:
+        case "bool":
+            return "" if value.lower() in TRUE + FALSE else "`true` or `false`"
+        case "choice":
+            return "" if value in about.choices else " or ".join(f"`{each}`" for each in about.choices)
+        case "log-level":
+            return "" if value.isdecimal() or value.lower() in TRUE + FALSE else "`true`, `false` or a number"
+        case "int" | "float":
+            kind = "a whole number" if about.type == "int" else "a number"
+            least = "" if about.minimum is None else f" from {about.minimum:.15g}"
+            most = "" if about.maximum is None else f" up to {about.maximum:.15g}"
+            return "" if _in_range(about, value) else f"{kind}{least}{most}"
+    return ""
+
+
+def _in_range(about: Variable, value: str) -> bool:
+    number = re.fullmatch(r"-?\d+" if about.type == "int" else r"-?\d+(\.\d+)?", value)
+    if number is None:
+        return False
+    below = about.minimum is not None and float(value) < about.minimum
+    return not below and not (about.maximum is not None and float(value) > about.maximum)

@@ -1,0 +1,40 @@
+"""The rules applied to an endpoint, and what its spec allows itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from fleet.decide.decided import Decided
+from fleet.findings import Finding, Severity
+from fleet.rules.registry import rules
+from fleet.spec.problems import did_you_mean
+from fleet.spec.source import finding_at
+
+
+def rule_findings(endpoint: Decided, *, deploying: bool = False) -> list[Finding]:
+    """What the rules find, without what `allow` of the spec silences, and what is wrong with `allow`.
+
+    Args:
+        endpoint: The endpoint in its environment.
+        deploying: Whether it is to be deployed now; some rules only warn before.
+    """
+    found = [each for rule in rules().values() for each in rule.findings(endpoint, deploying=deploying)]
+    allowed = {code for code in endpoint.spec.allow if code in rules() and not rules()[code].needed}
+    kept = [each for each in found if each.code not in allowed]
+    return [*kept, *_about_allow(endpoint, {each.code for each in found}, allowed)]
+
+
+def _about_allow(endpoint: Decided, broken: Iterable[str], allowed: set[str]) -> Iterator[Finding]:
+    for code in endpoint.spec.allow:
+        mark = endpoint.source.mark(("allow", code))
+        if code not in rules():
+            hint = did_you_mean(code, list(rules()))
+            yield finding_at(mark, "FL131", f"`allow` names {code}, which is no rule", hint)
+        elif code not in allowed:
+            message = f"{code} cannot be allowed: without what it asks for nothing can be decided"
+            yield finding_at(mark, "FL131", message, rules()[code].summary)
+        elif code not in broken and mark.file == endpoint.source.file:
+            message = f"`allow` names {code}, which finds nothing here"
+            unused = finding_at(mark, "FL130", message, "leave it out")
+            yield replace(unused, severity=Severity.WARNING)

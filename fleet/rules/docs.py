@@ -1,0 +1,141 @@
+"""docs/rules.md: every rule with an example of what it says, and every other code."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from fleet.findings import Severity
+from fleet.rules.example import Case, Example
+from fleet.rules.other_codes import Group, groups
+from fleet.rules.rule import DOCS, Rule
+
+LONGEST_LINE = 160
+INTRO = """\
+<!-- Made by `fleet schema` from fleet/rules: change it there. -->
+
+# Rules
+
+`fleet check` says what AWS, Triton or the GPU would refuse later. Each finding has a code that never
+changes its meaning, a place, a message, and a hint that says what to write instead. `fleet rules CODE`
+explains a code on the command line.
+
+- **error**: it would not work. `fleet check` exits with 1, and nothing is deployed.
+- **warning**: it works and is likely not meant, or nobody has proved that it fails. Rules rest on facts of
+  the catalog, and a fact that is not certain only warns, whatever the severity of its rule.
+
+A spec may break a rule on purpose, with the reason, where nobody overlooks it in a review:
+
+```yaml
+allow: {FL229: "tried on ml.g6.xlarge, 3 May"}
+```
+
+A rule that is **needed** cannot be allowed: without what it asks for nothing can be decided. One that says
+**an error at deploy** only warns before. An `allow` that silences nothing is [a finding itself](#fl130).
+"""
+OTHERS = """\
+## Other codes
+
+What is found where files are read, repositories packed, endpoints deployed and called; `allow` silences none
+of it.
+"""
+
+
+def link_to(code: str) -> str:
+    """Where a code is explained, from the project's root."""
+    return f"{DOCS}#{code.lower()}"
+
+
+def rules_page(rules: Mapping[str, Rule], examples: Mapping[str, Example]) -> str:
+    """The page as Markdown; a rule without an example is told without."""
+    themes = _by_theme(rules.values())
+    parts = [INTRO, _contents(themes)]
+    for theme, members in themes.items():
+        parts.append(f"## {theme}\n")
+        parts += [_told(rule, examples.get(rule.code)) for rule in members]
+    parts += [OTHERS, *map(_group, groups())]
+    return "\n".join(parts)
+
+
+def said_of(case: Case, rule: Rule) -> Iterator[str]:
+    """What `fleet check` says of a case, without its place: a line for each finding and one for its hint."""
+    for finding in case.findings(rule):
+        yield f"{finding.severity} {finding.code}: {finding.message}"
+        if finding.hint:
+            yield f"  hint: {finding.hint}"
+
+
+def theme_of(rule: Rule) -> str:
+    """What the rule's module is about, by its docstring: "Rules about X." gives "X"."""
+    said = (sys.modules[rule.check.__module__].__doc__ or "").partition("\n")[0]
+    theme = said.removeprefix("Rules about ").rstrip(".")
+    return theme[:1].upper() + theme[1:]
+
+
+def weight_of(rule: Rule) -> str:
+    """Its severity and what limits it, such as "error, needed"."""
+    limits = {"needed": rule.needed, "an error at deploy": rule.at_deploy}
+    return ", ".join([rule.severity.value, *(limit for limit, holds in limits.items() if holds)])
+
+
+def _by_theme(rules: Iterable[Rule]) -> Mapping[str, list[Rule]]:
+    themes = defaultdict[str, list[Rule]](list)
+    for rule in rules:
+        themes[theme_of(rule)].append(rule)
+    return themes
+
+
+def _contents(themes: Mapping[str, list[Rule]]) -> str:
+    lines = []
+    for theme, members in themes.items():
+        lines += [f"- {theme}", *(f"  - [{each.code} {each.name}](#{each.code.lower()})" for each in members)]
+    lines += ["- [Other codes](#other-codes)", ""]
+    return "\n".join(lines)
+
+
+def _told(rule: Rule, example: Example | None) -> str:
+    parts = [
+        f'<a id="{rule.code.lower()}"></a>\n',
+        f"### {rule.code} {rule.name}\n",
+        f"**{weight_of(rule)}**: {rule.summary}\n",
+        *([f"{rule.why}\n"] if rule.why else []),
+        *(_shown(example, rule) if example else []),
+        f"Source: {_source(rule.source)}\n",
+    ]
+    return "\n".join(parts)
+
+
+def _shown(example: Example, rule: Rule) -> list[str]:
+    said = "\n".join(said_of(example.wrong, rule))
+    return [
+        f"```yaml\n{_short(example.wrong.shown)}\n```\n",
+        f"```text\n{said}\n```\n",
+        f"Instead:\n\n```yaml\n{_short(example.right.shown)}\n```\n",
+    ]
+
+
+def _short(text: str) -> str:
+    return "\n".join(shorten_line(each) for each in text.splitlines())
+
+
+def shorten_line(line: str) -> str:
+    """The line, or its beginning: some examples are of what is too long."""
+    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
+
+
+def _source(source: str) -> str:
+    if source.startswith("https://"):
+        return f"<{source}>"
+    if not source.endswith(".md"):
+        return source
+    from_here = source.removeprefix("docs/")
+    return f"[{source}]({from_here if from_here != source else f'../{source}'})"
+
+
+def _group(group: Group) -> str:
+    lines = [f"### {group.about}\n", "| code | severity | |", "| --- | --- | --- |"]
+    for code, said in group.codes.items():
+        severity = Severity.WARNING if code in group.warnings else Severity.ERROR
+        lines.append(f'| <a id="{code.lower()}"></a>{code} | {severity} | {said} |')
+    return "\n".join([*lines, ""])

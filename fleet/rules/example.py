@@ -1,0 +1,111 @@
+"""An example of each rule: a spec that breaks it and one that does not; tests run both, docs show them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fleet.decide.decided import Decided
+from fleet.findings import Finding
+from fleet.rules.rule import Problem, Rule
+from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.environment import Environment
+from fleet.spec.lock import Lock
+from fleet.spec.problems import validated
+from fleet.spec.project import LoadedSpec
+from fleet.spec.source import Source
+
+FILE = Path("model_specs/example.yaml")
+SPEC = {
+    "endpoint": "example",
+    "triton": "25.04",
+    "instance": {"type": "ml.g5.xlarge"},
+    "models": [{"archive": "example", "repository": "../examples/example/models"}],
+}
+"""What an example does not say itself."""
+REGION = "us-east-1"
+ARCHIVE_SIZE = 1 << 20
+SHOWN = 160
+"""So many characters of a line are shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One spec, the region that it is deployed to, and what the lock knows of its models."""
+
+    spec: Mapping[str, Any]
+    region: str
+    models: Mapping[str, Any] | None
+    archive_size: int
+
+    @property
+    def shown(self) -> str:
+        """The case as YAML, with the parts of an environment and a lock that matter as comments."""
+        notes = [f"# region: {self.region}"] if self.region != REGION else []
+        notes += (
+            [f"# archive: {self.archive_size} bytes unpacked"] if self.archive_size != ARCHIVE_SIZE else []
+        )
+        notes += [f"# model {name}: {_flow(facts)}" for name, facts in (self.models or {}).items()]
+        keys = [f"{key}: {_flow(value)}" for key, value in self.spec.items()] or ["# without it"]
+        return "\n".join(line if len(line) <= SHOWN else f"{line[:SHOWN]}…" for line in [*notes, *keys])
+
+    def decided(self) -> Decided:
+        """The case as rules see it."""
+        source = Source(FILE, dict(SPEC)).merged(Source(FILE, dict(self.spec)))
+        spec = validated(EndpointSpec, source)
+        environment = Environment(environment="example", account="111122223333", region=self.region)
+        return Decided(loaded=LoadedSpec(spec, source), environment=environment, lock=self._lock(spec))
+
+    def problems(self, rule: Rule) -> list[Problem]:
+        """What the rule's function yields, with the keys that it points at."""
+        return list(rule.check(self.decided()))
+
+    def findings(self, rule: Rule) -> list[Finding]:
+        """What `fleet deploy` would say."""
+        return rule.findings(self.decided(), deploying=True)
+
+    def _lock(self, spec: EndpointSpec) -> Lock | None:
+        if self.models is None and self.archive_size == ARCHIVE_SIZE:
+            return None
+        archive = {"digest": f"sha256:{0:064}", "size": self.archive_size}
+        everywhere = {each.name: {**archive, "models": dict(self.models or {})} for each in spec.packed}
+        return Lock.model_validate({"endpoint": spec.endpoint, "archives": everywhere})
+
+
+@dataclass(frozen=True)
+class Example:
+    """A spec that breaks a rule, and how it is put right."""
+
+    wrong: Case
+    right: Case
+
+
+@cache
+def examples() -> Mapping[str, Example]:
+    """The examples by code; `models` and `region` beside `wrong` and `right` hold for both."""
+    found = {}
+    for file in sorted((files("fleet.rules") / "examples").iterdir(), key=lambda each: each.name):
+        for code, entry in yaml.safe_load(file.read_text(encoding="utf-8")).items():
+            found[code] = Example(_case(entry, "wrong"), _case(entry, "right"))
+    return found
+
+
+def _case(entry: Mapping[str, Any], which: str) -> Case:
+    return Case(
+        spec=entry[which],
+        region=entry.get(f"{which}_region", entry.get("region", REGION)),
+        models=entry.get(f"{which}_models", entry.get("models")),
+        archive_size=entry.get("archive_size", ARCHIVE_SIZE),
+    )
+
+
+def _flow(value: object) -> str:
+    """A value on one line, as a spec would have it."""
+    text = yaml.safe_dump([value], default_flow_style=True, width=10_000, sort_keys=False)
+    return text.strip().removeprefix("[").removesuffix("]").replace("'", '"')

@@ -1,0 +1,103 @@
+"""What a rule is: a function that looks at one endpoint and says what is wrong with it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from fleet.decide.decided import Decided
+from fleet.findings import Finding, Severity
+from fleet.spec.source import KeyPath, finding_at
+
+DOCS = "docs/rules.md"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A place in a spec, what is wrong there, and what to write instead.
+
+    `certain` says whether the facts behind it are proved; what is not is a warning, whatever the rule. Of a
+    `confidential` one the line is not shown.
+    """
+
+    path: KeyPath
+    message: str
+    hint: str = ""
+    certain: bool = True
+    confidential: bool = False
+
+
+Check: TypeAlias = Callable[[Decided], Iterable[Problem]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """One rule.
+
+    `needed`: without what it asks for nothing can be decided, so that a spec cannot allow itself to break it.
+    `at_deploy`: a warning while a spec is being written, an error where it is to be deployed.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    summary: str
+    why: str
+    source: str
+    needed: bool
+    at_deploy: bool
+    check: Check
+
+    @property
+    def link(self) -> str:
+        """Where the rule is explained."""
+        return f"{DOCS}#{self.code.lower()}"
+
+    def findings(self, endpoint: Decided, *, deploying: bool = False) -> list[Finding]:
+        """What the rule finds, each at its place in the spec or in the environment's file."""
+        return [self._finding(endpoint, problem, deploying) for problem in self.check(endpoint)]
+
+    def _finding(self, endpoint: Decided, problem: Problem, deploying: bool) -> Finding:
+        found = finding_at(endpoint.source.mark(problem.path), self.code, problem.message, problem.hint)
+        severity = self.severity
+        if not problem.certain or (self.at_deploy and not deploying):
+            severity = Severity.WARNING
+        return replace(found, severity=severity, confidential=problem.confidential)
+
+
+def rule(
+    code: str,
+    severity: Severity = Severity.ERROR,
+    *,
+    source: str,
+    needed: bool = False,
+    at_deploy: bool = False,
+) -> Callable[[Check], Rule]:
+    """Make a rule of a function; its docstring's first line is the summary, the rest says why.
+
+    Args:
+        code: The stable code, FLnnn.
+        severity: Of what is proved.
+        source: Where the rule's facts come from.
+        needed: Nothing can be decided without it.
+        at_deploy: Only a warning until the endpoint is deployed.
+    """
+
+    def made(check: Check) -> Rule:
+        summary, _, why = inspect.cleandoc(check.__doc__ or "").partition("\n\n")
+        name = getattr(check, "__name__", code).replace("_", "-")
+        return Rule(
+            code=code,
+            name=name,
+            severity=severity,
+            summary=summary,
+            why=why,
+            source=source,
+            needed=needed,
+            at_deploy=at_deploy,
+            check=check,
+        )
+
+    return made

@@ -1,0 +1,49 @@
+"""TensorRT engines that are to be built for an archive."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from fleet.spec.values import Document, ModelName
+
+Shape = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*(x[1-9][0-9]*)*$")]
+"""The dimensions of one tensor with its batch, as trtexec writes them: `16x3x224x224`."""
+
+
+class Precision(StrEnum):
+    """The types that TensorRT may choose for a layer; fp32 is always among them."""
+
+    FP32 = "fp32"
+    FP16 = "fp16"
+    BF16 = "bf16"
+    INT8 = "int8"
+    FP8 = "fp8"
+    INT4 = "int4"
+
+
+class Compatibility(StrEnum):
+    """On which GPUs beside its own an engine runs."""
+
+    NONE = "none"
+    AMPERE_PLUS = "ampere+"
+    SAME_COMPUTE_CAPABILITY = "same-compute-capability"
+
+
+class Engine(Document):
+    """One plan, compiled on the GPU family that will serve it, in the container image that will serve it."""
+
+    model: ModelName
+    """The model directory that the plan is for."""
+    onnx: str
+    """The ONNX model: a file relative to this spec, or `s3://BUCKET/KEY.onnx`."""
+    precision: Annotated[Precision, Field(strict=False)] = Precision.FP32
+    """`fp16`, `bf16`, `int8`, `fp8` or `int4` beside `fp32`."""
+    shapes: dict[str, Annotated[tuple[Shape, ...], Field(strict=False, min_length=3, max_length=3)]] = Field(
+        default_factory=dict
+    )
+    """By input: the smallest, the usual and the largest shape, `[1x128, 16x128, 32x128]`."""
+    compatibility: Annotated[Compatibility, Field(strict=False)] = Compatibility.NONE
+    """Other GPUs on which the engine is to run, at the price of its speed."""

@@ -1,0 +1,53 @@
+"""How a new configuration takes over from the old one, and what calls it back."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fleet.spec.values import Document, Milliseconds, Seconds, Share
+
+AlarmName = Literal["errors", "latency"]
+
+
+class Strategy(StrEnum):
+    """In which steps calls move to the new instances."""
+
+    ALL_AT_ONCE = "all-at-once"
+    CANARY = "canary"
+    LINEAR = "linear"
+    ROLLING = "rolling"
+
+
+class Rollout(Document):
+    """A deployment of an endpoint that is serving already."""
+
+    strategy: Annotated[Strategy, Field(strict=False)] = Strategy.ALL_AT_ONCE
+    """`all-at-once`, `canary` and `linear` start a second fleet; `rolling` replaces instances in batches."""
+    canary: Share | None = None
+    """Strategy `canary`: the share of instances that is moved first, at most 50%."""
+    step: Share | None = None
+    """Strategies `linear` (10% to 50%) and `rolling` (5% to 50%): the share that is moved at a time."""
+    bake: Annotated[Seconds, Field(ge=0, le=3600)] = 600
+    """How long the alarms are watched after each step, at most 1h."""
+    termination_wait: Annotated[Seconds, Field(ge=0, le=3600)] = 0
+    """How long the old fleet is kept after the last step, at most 1h; not with `rolling`."""
+    timeout: Annotated[Seconds, Field(ge=600, le=28800)] | None = None
+    """The longest that the whole may take, 10m to 8h; left out: what its waits need."""
+    rollback_on: tuple[AlarmName, ...] = Field(default=("errors", "latency"), strict=False)
+    """Alarms that call the deployment back; `[]` deploys without them, in an emergency."""
+
+
+class Alarms(Document):
+    """What wakes an operator."""
+
+    latency_p50: Milliseconds | None = None
+    """The container's latency that half of the calls stay below."""
+    latency_p90: Milliseconds | None = None
+    """The container's latency that 90% of the calls stay below."""
+    latency_p99: Milliseconds | None = None
+    """The container's latency that 99% of the calls stay below."""
+    errors: Share | None = None
+    """Share of calls that fail with a 5xx status."""

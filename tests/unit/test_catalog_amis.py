@@ -1,0 +1,104 @@
+"""The catalog's host images: which driver a family of instances gets for a container's CUDA."""
+
+from __future__ import annotations
+
+import botocore.session
+import pytest
+
+from fleet.catalog.amis import ami, amis, default_driver, families_with_driver, inference_ami
+from fleet.catalog.instances import instance, instance_types
+
+CUDA_12 = "al2-ami-sagemaker-inference-gpu-3-1"
+CUDA_13 = "al2023-ami-sagemaker-inference-gpu-4-1"
+FAMILIES = {instance(name).family for name in instance_types()}
+
+
+def test_every_host_image_of_the_api_is_in_the_catalog() -> None:
+    model = botocore.session.get_session().get_service_model("sagemaker")
+    named = model.shape_for("ProductionVariantInferenceAmiVersion").enum  # type: ignore[attr-defined]
+    assert sorted(each.name for each in amis()) == sorted(named)
+
+
+@pytest.mark.parametrize(
+    ("cuda", "family", "name"),
+    [
+        (12, "g4dn", CUDA_12),
+        (12, "g5", CUDA_12),
+        (12, "g6", CUDA_12),
+        (12, "g6e", CUDA_12),
+        (12, "p4d", CUDA_12),
+        (12, "p5en", CUDA_12),
+        (12, "p3", "al2-ami-sagemaker-inference-gpu-2"),
+        (13, "g6", CUDA_13),
+        (13, "g7e", CUDA_13),
+        (13, "p6-b200", CUDA_13),
+    ],
+)
+def test_a_family_gets_the_first_host_image_whose_driver_runs_the_container(
+    cuda: int, family: str, name: str
+) -> None:
+    found = inference_ami(cuda, family)
+    assert found is not None
+    assert found.name == name
+    assert found == ami(name)
+
+
+@pytest.mark.parametrize("family", ["g4dn", "g5", "p4d", "p4de", "p3"])
+def test_containers_of_cuda_11_run_on_sagemakers_own_choice_of_driver_470(family: str) -> None:
+    found = inference_ami(11, family)
+    assert found is not None
+    assert (found.name, found.driver) == ("", "470") == ("", default_driver(family))
+
+
+@pytest.mark.parametrize(
+    ("cuda", "family"),
+    [
+        (13, "g5"),
+        (13, "g4dn"),
+        (13, "p4d"),
+        (13, "p4de"),
+        (12, "g7"),
+        (12, "g7e"),
+        (12, "p6-b200"),
+        (12, "p6-b300"),
+        (11, "g6"),
+        (12, "p2"),
+        (12, "c5"),
+        (14, "g6"),
+    ],
+)
+def test_where_no_driver_fits_there_is_no_host_image(cuda: int, family: str) -> None:
+    assert inference_ami(cuda, family) is None
+    assert family not in families_with_driver(cuda)
+
+
+def test_what_is_proved_is_kept_apart_from_what_is_not() -> None:
+    old, new = ami(CUDA_12), ami(CUDA_13)
+    assert old.accepts == ("g4dn", "g5", "g6")
+    assert "g6e" in old.unproven
+    assert new.accepts == ("g6",)
+    assert "g7" in new.unproven
+    assert "g5" in new.refuses
+
+
+def test_a_family_is_in_one_list_of_a_host_image_and_is_one_of_the_catalog() -> None:
+    for each in amis():
+        named = each.accepts + each.unproven + each.refuses
+        assert len(named) == len(set(named)), each.name
+        assert set(named) <= FAMILIES, each.name
+
+
+def test_the_host_image_for_inferentia_has_no_gpu_driver() -> None:
+    neuron = ami("al2-ami-sagemaker-inference-neuron-2")
+    assert (neuron.gpu, neuron.driver, neuron.cuda) == (False, "", 0)
+    assert [each.name for each in amis() if not each.gpu] == [neuron.name]
+
+
+@pytest.mark.parametrize(("family", "driver"), [("g5", "470"), ("g6", "535"), ("p5en", "550"), ("g7", None)])
+def test_the_driver_of_a_family_without_a_named_host_image(family: str, driver: str | None) -> None:
+    assert default_driver(family) == driver
+
+
+def test_an_unknown_host_image_is_not_found() -> None:
+    with pytest.raises(KeyError):
+        ami("al2-ami-sagemaker-inference-gpu-9")

@@ -1,0 +1,86 @@
+"""The catalog's smaller data: prices, limits, metrics, and what every data file says of itself."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import botocore.session
+import pytest
+
+import fleet.catalog
+from fleet.catalog.data_file import data_file
+from fleet.catalog.instances import hosting_regions, instance_types
+from fleet.catalog.limits import limit, limits
+from fleet.catalog.metrics import endpoint_metric, triton_metric
+from fleet.catalog.prices import hosting_price
+
+FILES = sorted(path.name for path in (Path(fleet.catalog.__path__[0]) / "data").iterdir())
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_data_file_says_its_source_and_its_date(name: str) -> None:
+    data = data_file(name)
+    assert list(data)[:2] == ["source", "date"]
+    assert len(data["source"]) > 10
+    assert date.fromisoformat(str(data["date"])) > date(2026, 1, 1)
+
+
+def test_a_stated_price_is_told_from_a_computed_one() -> None:
+    stated, computed = hosting_price("ml.g5.xlarge"), hosting_price("ml.p4d.24xlarge")
+    assert stated is not None
+    assert computed is not None
+    assert (stated.usd_per_hour, stated.region, stated.stated) == (1.408, "us-east-1", True)
+    assert (computed.usd_per_hour, computed.stated, computed.date) == (25.25, False, "2026-08-21")
+
+
+@pytest.mark.parametrize("name", ["ml.c5.xlarge", "ml.p3.2xlarge", "ml.nothing"])
+def test_without_a_source_there_is_no_price(name: str) -> None:
+    assert hosting_price(name) is None
+
+
+def test_every_price_is_of_a_type_that_its_region_hosts() -> None:
+    data = data_file("prices.yaml")
+    priced = [*data["stated"], *data["computed"]]
+    assert len(priced) == len(set(priced))
+    assert [
+        name for name in priced if name not in instance_types() or data["region"] not in hosting_regions(name)
+    ] == []
+
+
+@pytest.mark.parametrize("name", limits())
+def test_a_limit_of_an_api_is_the_one_of_botocores_model(name: str) -> None:
+    source = data_file("limits.yaml")["limits"][name]["source"].split()
+    if len(source) != 3 or source[2] not in ("min", "max"):
+        assert limit(name) > 0
+        return
+    service, shape, bound = source
+    model = botocore.session.get_session().get_service_model(service)
+    assert limit(name) == model.shape_for(shape).metadata[bound]
+
+
+def test_limits_that_no_model_states() -> None:
+    assert (limit("environment_bytes"), limit("invoke_seconds"), limit("stack_resources")) == (32768, 60, 500)
+    with pytest.raises(KeyError):
+        limit("patience_seconds")
+
+
+def test_a_metric_says_which_endpoints_have_it_and_by_what_it_is_found() -> None:
+    assert endpoint_metric("invocations").kinds == ("all",)
+    assert endpoint_metric("loaded_model_count").kinds == ("multi-model",)
+    assert endpoint_metric("gpu_utilization").kinds == ("gpu",)
+    assert endpoint_metric("gpu_utilization").dimensions == ("EndpointName", "VariantName")
+    assert endpoint_metric("model_latency").unit == "Microseconds"
+
+
+def test_every_metric_has_a_unit_a_namespace_and_a_name_of_its_own() -> None:
+    found = [endpoint_metric(measure) for measure in data_file("metrics.yaml")["metrics"]]
+    assert len({(each.namespace, each.name) for each in found}) == len(found)
+    assert {each.unit for each in found} == {"Microseconds", "None", "Percent"}
+    assert {each.namespace for each in found} == {"AWS/SageMaker", "/aws/sagemaker/Endpoints"}
+
+
+def test_tritons_own_metrics_have_its_prefix() -> None:
+    measures = data_file("metrics.yaml")["triton"]
+    assert [measure for measure in measures if not triton_metric(measure).startswith("nv_")] == []
+    assert len(measures) == len(set(measures.values()))

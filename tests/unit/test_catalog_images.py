@@ -1,0 +1,149 @@
+"""The catalog's images: which account keeps a release in a region, and what the release contains."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from fleet.catalog.amis import families_with_driver
+from fleet.catalog.data_file import data_file
+from fleet.catalog.images import (
+    Release,
+    image,
+    image_regions,
+    partition_of,
+    regions_of,
+    release,
+    releases,
+    removed_backends,
+)
+
+ALL = [release(name) for name in releases()]
+
+
+def test_the_releases_are_those_of_the_sdk_and_of_awss_documentation_oldest_first() -> None:
+    assert releases()[:3] == ["22.05", "22.07", "22.08"]
+    assert releases()[-4:] == ["25.09", "26.03", "26.04", "26.05"]
+    assert len(releases()) == 25
+
+
+def test_the_contents_of_every_release_are_written_down() -> None:
+    assert sorted(data_file("releases.yaml")["releases"]) == releases()
+
+
+@pytest.mark.parametrize(
+    ("name", "region", "registry"),
+    [
+        ("25.04", "eu-west-1", "763104351884.dkr.ecr.eu-west-1.amazonaws.com"),
+        ("25.04", "cn-north-1", "727897471807.dkr.ecr.cn-north-1.amazonaws.com.cn"),
+        ("23.12", "us-east-1", "763104351884.dkr.ecr.us-east-1.amazonaws.com"),
+        ("23.10", "us-east-1", "785573368785.dkr.ecr.us-east-1.amazonaws.com"),
+        ("22.05", "cn-northwest-1", "474822919863.dkr.ecr.cn-northwest-1.amazonaws.com.cn"),
+        ("26.03", "ap-southeast-6", "633930458069.dkr.ecr.ap-southeast-6.amazonaws.com"),
+    ],
+)
+def test_a_release_lies_in_the_account_that_keeps_it_in_that_region(
+    name: str, region: str, registry: str
+) -> None:
+    assert image(name, region).uri == f"{registry}/sagemaker-tritonserver:{name}-py3"
+    assert image(name, region).account == registry.partition(".")[0]
+
+
+def test_the_cpu_image_has_a_tag_of_its_own() -> None:
+    cpu, gpu = image("25.04", "eu-west-1", gpu=False), image("25.04", "eu-west-1")
+    assert cpu.uri == f"{gpu.uri}-cpu"
+    assert (cpu.gpu, gpu.gpu) == (False, True)
+
+
+def test_the_sdks_own_tags_and_repositories_are_those_that_are_composed() -> None:
+    for name, entry in data_file("images.json")["versions"].items():
+        composed = image(name, "us-east-1").uri.partition("/")[2]
+        assert composed == f"{entry['repository']}:{entry['tag_prefix']}"
+
+
+@pytest.mark.parametrize(
+    ("name", "region"), [("25.03", "eu-west-1"), ("25.09", "cn-north-1"), ("22.05", "eu-south-2")]
+)
+def test_a_release_that_a_region_does_not_have_is_not_found(name: str, region: str) -> None:
+    with pytest.raises(KeyError):
+        image(name, region)
+
+
+def test_the_regions_of_what_the_sdk_leaves_out_are_inferred() -> None:
+    inferred = [each.name for each in ALL if not each.certain]
+    assert inferred == ["26.03", "26.04"]
+    assert all(regions_of(name) == regions_of("26.05") for name in inferred)
+
+
+def test_before_23_12_there_are_22_regions() -> None:
+    assert {len(regions_of(name)) for name in releases() if name < "23.12"} == {22}
+    assert {"us-east-1", "cn-north-1", "mx-central-1"} < set(image_regions())
+
+
+def test_every_account_is_a_twelve_digit_number() -> None:
+    accounts = {image(name, region).account for name in releases() for region in regions_of(name)}
+    assert [each for each in accounts if len(each) != 12 or not each.isdigit()] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "server", "cuda", "tensorrt", "python", "capability"),
+    [
+        ("22.12", "2.29.0", "11.8.0", "8.5.1.7", "3.8", "6.0"),
+        ("23.05", "2.34.0", "12.1.1", "8.6.1.2", "3.8", "6.0"),
+        ("24.09", "2.50.0", "12.6.1", "10.4.0.26", "3.10", "6.0"),
+        ("25.04", "2.57.0", "12.9.0", "10.9.0.34", "3.12", "7.5"),
+        ("26.05", "2.69.0", "13.2.1", None, "3.12", "7.5"),
+    ],
+)
+def test_what_a_release_contains(
+    name: str, server: str, cuda: str, tensorrt: str | None, python: str, capability: str
+) -> None:
+    found = release(name)
+    assert (found.server, found.cuda, found.tensorrt) == (server, cuda, tensorrt)
+    assert (found.python, found.min_compute_capability) == (python, capability)
+
+
+def test_the_cuda_major_version_changes_with_23_01_and_with_25_09() -> None:
+    first = {major: next(each.name for each in ALL if each.cuda_major == major) for major in (11, 12, 13)}
+    assert first == {11: "22.05", 12: "23.01", 13: "25.09"}
+    assert image("25.09", "eu-west-1").cuda == 13
+
+
+def test_a_driver_is_known_for_every_release() -> None:
+    assert [each.name for each in ALL if not families_with_driver(each.cuda_major)] == []
+
+
+def test_an_unknown_version_of_tensorrt_is_never_certain() -> None:
+    assert [each.name for each in ALL if each.tensorrt is None and each.tensorrt_certain] == []
+    assert [each.name for each in ALL if each.tensorrt_certain][-1] == "24.09"
+
+
+def test_what_is_uncertain_is_a_field_of_the_release_or_its_regions() -> None:
+    names = {field.name for field in fields(Release)} | {"regions"}
+    assert {name for each in ALL for name in each.uncertain} <= names
+
+
+@pytest.mark.parametrize(
+    ("name", "gone"),
+    [
+        ("23.05", {}),
+        ("24.09", {"fastertransformer": "23.06"}),
+        ("25.04", {"fastertransformer": "23.06", "tensorflow": "25.03"}),
+    ],
+)
+def test_the_backends_that_a_release_no_longer_has(name: str, gone: dict[str, str]) -> None:
+    assert removed_backends(name) == gone
+
+
+@pytest.mark.parametrize(
+    ("region", "name", "dns"),
+    [
+        ("eu-west-1", "aws", "amazonaws.com"),
+        ("us-gov-west-1", "aws-us-gov", "amazonaws.com"),
+        ("cn-north-1", "aws-cn", "amazonaws.com.cn"),
+    ],
+)
+def test_the_partition_of_a_region(region: str, name: str, dns: str) -> None:
+    partition = partition_of(region)
+    assert (partition.name, partition.dns) == (name, dns)

@@ -1,0 +1,201 @@
+"""The catalog's instance types: all of AWS's, each classified, with what the rules ask of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from importlib.metadata import distribution
+
+import botocore.session
+import pytest
+from botocore.model import ServiceModel
+
+from fleet.catalog.builds import build_support
+from fleet.catalog.instances import (
+    Kind,
+    Support,
+    hosted_in,
+    hosting_regions,
+    instance,
+    instance_types,
+    multi_model_support,
+)
+
+EXTENSIONS = "cfnlint/data/schemas/extensions"
+ALL = [instance(name) for name in instance_types()]
+
+
+@pytest.fixture(scope="module")
+def sagemaker() -> ServiceModel:
+    return botocore.session.get_session().get_service_model("sagemaker")
+
+
+def _priced(jobs: str) -> dict[str, set[str]]:
+    file = f"{EXTENSIONS}/aws_sagemaker_{jobs}/instancetype_enum.json"
+    text = distribution("cfn-lint").locate_file(file).read_text()
+    entries = json.loads(text).items()
+    return {region: set(entry["enum"]) for region, entry in entries if "enum" in entry}
+
+
+@pytest.fixture(scope="module")
+def priced() -> dict[str, set[str]]:
+    """Types by region, as AWS's price lists for hosting had them when cfn-lint was released."""
+    return _priced("hosting")
+
+
+@pytest.fixture(scope="module")
+def api_types(sagemaker: ServiceModel) -> set[str]:
+    return set(sagemaker.shape_for("ProductionVariantInstanceType").enum)  # type: ignore[attr-defined]
+
+
+def test_every_type_of_the_api_and_of_the_price_lists_is_classified(
+    priced: dict[str, set[str]], api_types: set[str]
+) -> None:
+    known = api_types.union(*priced.values())
+    assert sorted(known - set(instance_types())) == [], "write these into instances.yaml"
+    assert sorted(set(instance_types()) - known) == [], (
+        "AWS has these no more: take them out of instances.yaml"
+    )
+
+
+def test_the_types_that_the_api_refuses_are_marked(api_types: set[str]) -> None:
+    assert [each.type for each in ALL if each.in_api != (each.type in api_types)] == []
+
+
+def test_the_regions_are_those_of_the_price_lists(priced: dict[str, set[str]]) -> None:
+    wrong = [
+        f"availability.yaml, {region}, {family}: write {sorted(right)}, not {sorted(written)}"
+        for region, types in priced.items()
+        for family in sorted({name.split(".")[1] for name in [*types, *hosted_in(region)]})
+        if (right := _of(family, types)) != (written := _of(family, hosted_in(region)))
+    ]
+    assert wrong == []
+    assert sorted({region for each in instance_types() for region in hosting_regions(each)}) == sorted(priced)
+
+
+def _of(family: str, types: Iterable[str]) -> set[str]:
+    return {name for name in types if name.startswith(f"ml.{family}.")}
+
+
+def test_no_region_hosts_a_retired_type_and_the_api_still_names_it() -> None:
+    retired = [each for each in ALL if each.retired]
+    assert {each.family for each in retired} == {"p2", "p3"}
+    assert all(each.in_api and not hosting_regions(each.type) for each in retired)
+
+
+def test_a_region_without_a_price_list_hosts_nothing_that_is_known() -> None:
+    assert hosted_in("xx-nowhere-1") == ()
+
+
+@pytest.mark.parametrize(
+    "unknown", ["ml.g5.metal", "ml.gr6.4xlarge", "ml.g5", "g5.xlarge", "ml.g5.xlarge.x", ""]
+)
+def test_a_type_that_sagemaker_does_not_have_is_not_found(unknown: str) -> None:
+    with pytest.raises(KeyError):
+        instance(unknown)
+
+
+def test_the_facts_of_a_gpu_instance() -> None:
+    machine = instance("ml.g5.12xlarge")
+    assert (machine.gpu, machine.gpus, machine.gpu_memory_mib) == ("A10G", 4, 22888)
+    assert (machine.vcpus, machine.memory_gib, machine.nvme_gb) == (48, 192, 3800)
+    assert (machine.kind, machine.architecture, machine.compute_capability) == (Kind.GPU, "x86_64", "8.6")
+
+
+def test_the_facts_of_a_cpu_instance() -> None:
+    machine = instance("ml.t3.nano")
+    assert (machine.kind, machine.gpu, machine.gpus, machine.compute_capability) == (Kind.CPU, "", 0, "")
+    assert (machine.vcpus, machine.memory_gib, machine.nvme_gb, machine.burstable) == (2, 0.5, 0, True)
+
+
+def test_gpu_instances_alone_have_gpus() -> None:
+    for machine in ALL:
+        has = (bool(machine.gpu), machine.gpus > 0, bool(machine.compute_capability))
+        assert set(has) == {machine.kind is Kind.GPU}, machine.type
+
+
+def test_neither_inferentia_nor_trainium_nor_gaudi_is_a_gpu() -> None:
+    kinds = {each.family: each.kind for each in ALL if each.kind not in (Kind.GPU, Kind.CPU)}
+    assert kinds.pop("dl1") is Kind.GAUDI
+    assert set(kinds) == {"inf1", "inf2", "trn1", "trn1n", "trn2"}
+    assert set(kinds.values()) == {Kind.NEURON}
+
+
+def test_graviton_and_grace_run_no_x86_image() -> None:
+    arm = {each.family for each in ALL if each.architecture == "arm64"}
+    graviton = {name for name in {each.family for each in ALL} if name[0] in "cmr" and "g" in name}
+    assert arm == graviton | {"p6e-gb200"}
+
+
+def test_the_instances_on_cpu_credits_are_burstable() -> None:
+    assert {each.family for each in ALL if each.burstable} == {"t2", "t3"}
+
+
+def test_local_storage_is_where_the_family_says_d_or_the_gpu_is_from_g4dn_on() -> None:
+    without = {each.family for each in ALL if each.kind is Kind.GPU and not each.nvme_gb}
+    assert without == {"p2", "p3", "p6e-gb200"}
+    disks = {each.family for each in ALL if each.kind is Kind.CPU and each.nvme_gb}
+    assert disks == {each.family for each in ALL if each.kind is Kind.CPU and each.family.endswith("d")}
+
+
+def test_multi_model_is_documented_for_cpus_and_for_one_gpu_of_four_families() -> None:
+    documented = {each.type for each in ALL if multi_model_support(each).support is Support.YES}
+    sizes = ("xlarge", "2xlarge", "4xlarge", "8xlarge", "16xlarge")
+    gpus = {"ml.p2.xlarge", "ml.p3.2xlarge"} | {
+        f"ml.{family}.{size}" for family in ("g4dn", "g5") for size in sizes
+    }
+    assert documented == gpus | {each.type for each in ALL if each.kind is Kind.CPU}
+
+
+@pytest.mark.parametrize(
+    ("name", "support", "reason"),
+    [
+        ("ml.g6.xlarge", Support.UNPROVEN, "does not name this family"),
+        ("ml.g5.12xlarge", Support.NO, "on one GPU"),
+        ("ml.inf2.xlarge", Support.NO, "on CPU and GPU instances"),
+    ],
+)
+def test_multi_model_elsewhere_is_unproven_or_refused_with_a_reason(
+    name: str, support: Support, reason: str
+) -> None:
+    answer = multi_model_support(instance(name))
+    assert answer.support is support
+    assert reason in answer.reason
+
+
+@pytest.mark.parametrize(
+    ("way", "shape"), [("processing", "ProcessingInstanceType"), ("training", "TrainingInstanceType")]
+)
+def test_an_engine_can_be_built_by_a_job_where_the_api_has_the_type(
+    sagemaker: ServiceModel, way: str, shape: str
+) -> None:
+    allowed = set(sagemaker.shape_for(shape).enum)  # type: ignore[attr-defined]
+    for machine in ALL:
+        if machine.kind is not Kind.GPU or machine.retired or machine.architecture == "arm64":
+            continue
+        ways = {each.way: each for each in build_support(machine.family)}
+        size = machine.type.rpartition(".")[2]
+        said = way in ways and (not ways[way].sizes or size in ways[way].sizes)
+        assert said == (machine.type in allowed), machine.type
+
+
+def test_processing_is_not_offered_where_it_is_not_sold(priced: dict[str, set[str]]) -> None:
+    processing = _priced("processing")
+    for family in {each.family for each in ALL}:
+        for build in build_support(family):
+            if build.way == "processing":
+                hosting = {region for region in priced if _of(family, priced[region])}
+                sold = {region for region in hosting if _of(family, processing.get(region, set()))}
+                assert set(build.not_in) == hosting - sold, family
+
+
+def test_codebuild_has_a_gpu_of_its_own_for_g5_and_fleets_are_unproven_elsewhere() -> None:
+    assert [each.way for each in build_support("g5")] == ["codebuild", "processing", "training"]
+    certain = {
+        each.family
+        for each in ALL
+        for way in build_support(each.family)
+        if way.way == "codebuild" and way.certain
+    }
+    assert certain == {"g5", "p3"}
+    assert build_support("c5") == ()

@@ -1,0 +1,153 @@
+"""`fleet check`: endpoints, drafts, what a spec allows itself, and what is said of a whole environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fleet.artifacts.checked import all_findings
+from fleet.findings import Finding, FindingsError, Severity
+from fleet.spec.paths import named_by
+from fleet.spec.project import open_project
+from fleet_folder import SPEC, FleetFolder
+
+TOO_NEW = SPEC.replace("25.04", "25.09")
+
+
+def found(folder: FleetFolder, environment: str = "dev") -> dict[str, Finding]:
+    """The findings by code."""
+    return {each.code: each for each in all_findings(open_project(folder.root, environment))}
+
+
+@pytest.fixture
+def locked(folder: FleetFolder) -> FleetFolder:
+    folder.lock()
+    return folder
+
+
+class TestAllow:
+    def test_a_rule_is_silenced_by_its_code_and_a_reason(self, locked: FleetFolder) -> None:
+        locked.spec('allow: {FL204: "tried with a host image of our own"}\n', base=TOO_NEW)
+        assert found(locked) == {}
+
+    def test_an_endpoint_with_a_silenced_error_can_be_deployed(self, locked: FleetFolder) -> None:
+        locked.spec('allow: {FL204: "tried with a host image of our own"}\n', base=TOO_NEW)
+        assert locked.resolve().ami is None
+
+    def test_one_that_silences_nothing_is_a_warning_at_its_line(self, locked: FleetFolder) -> None:
+        locked.spec('allow:\n  FL204: "tried on 3 May"\n')
+        unused = found(locked)["FL130"]
+        assert (unused.severity, unused.line) == (Severity.WARNING, 7)
+
+    def test_one_of_the_environments_defaults_may_silence_nothing_here(self, locked: FleetFolder) -> None:
+        locked.environment('defaults:\n  allow: {FL204: "tried on 3 May"}\n')
+        assert found(locked) == {}
+
+    def test_a_code_that_is_no_rule_is_refused_with_the_nearest_one(self, locked: FleetFolder) -> None:
+        locked.spec('allow: {FL999: "tried on 3 May"}\n')
+        assert found(locked)["FL131"].severity is Severity.ERROR
+
+    def test_what_nothing_can_be_decided_without_cannot_be_allowed(self, locked: FleetFolder) -> None:
+        locked.spec('allow: {FL201: "a hope"}\n', base=SPEC.replace("25.04", "24.10"))
+        assert set(found(locked)) >= {"FL131", "FL201"}
+
+    @pytest.mark.parametrize("reason", ['""', '"  "', "3"])
+    def test_a_reason_is_written_out(self, locked: FleetFolder, reason: str) -> None:
+        locked.spec(f"allow: {{FL204: {reason}}}\n")
+        assert set(found(locked)) == {"FL112"}
+
+
+class TestLocks:
+    def test_a_spec_without_a_lock_is_judged_by_its_repository(self, folder: FleetFolder) -> None:
+        folder.write("repository/embed/config.pbtxt", 'backend: "python"\ninstance_group [{gpus: [3]}]\n')
+        folder.write("repository/embed/1/model.py", "x = 1\n")
+        (folder.root / "locks/dev/sentences.lock.yaml").unlink()
+        codes = found(folder)
+        assert set(codes) == {"FL301", "FL252"}
+        assert codes["FL301"].severity is Severity.WARNING
+
+    def test_a_missing_lock_stops_a_deploy(self, folder: FleetFolder) -> None:
+        (folder.root / "locks/dev/sentences.lock.yaml").unlink()
+        assert [(each.code, each.severity) for each in folder.findings()] == [("FL301", Severity.ERROR)]
+
+    def test_what_this_version_cannot_deploy_is_a_warning_until_it_is_deployed(
+        self, locked: FleetFolder
+    ) -> None:
+        locked.spec("alarms: {errors: 1%}\n")
+        assert found(locked)["FL140"].severity is Severity.WARNING
+        assert [(each.code, each.severity) for each in locked.findings()] == [("FL140", Severity.ERROR)]
+
+
+class TestEnvironments:
+    def test_two_environments_of_one_account_and_region_cannot_have_one_endpoint(
+        self, locked: FleetFolder
+    ) -> None:
+        locked.environment(name="staging")
+        assert found(locked) == {}
+        locked.lock("staging")
+        clash = found(locked)["FL124"]
+        assert "'dev' and 'staging'" in clash.message
+        assert (clash.file, clash.line) == (locked.root / "environments/dev.yaml", 2)
+
+    def test_names_that_differ_by_case_alone_are_one_name(self, locked: FleetFolder) -> None:
+        locked.spec(name="Sentences", base=SPEC.replace("endpoint: s", "endpoint: S"))
+        assert "FL123" in found(locked)
+
+    def test_a_resource_takes_no_more_than_50_tags(self, locked: FleetFolder) -> None:
+        locked.environment("tags: {" + ", ".join(f"t{number}: x" for number in range(49)) + "}\n")
+        assert found(locked)["FL125"].line == 4
+
+
+class TestPaths:
+    def test_a_spec_that_lies_elsewhere_is_checked_as_if_it_were_one_of_them(
+        self, locked: FleetFolder, tmp_path: Path
+    ) -> None:
+        draft = tmp_path / "any-name.yaml"
+        draft.write_text(TOO_NEW.replace("../repository", str(locked.root / "repository")))
+        (only,) = all_findings(open_project(locked.root, "dev"), [draft])
+        assert (only.code, only.file, only.line) == ("FL204", draft, 3)
+
+    def test_an_endpoint_in_two_of_the_files_is_told_at_the_second(
+        self, locked: FleetFolder, tmp_path: Path
+    ) -> None:
+        drafts = [tmp_path / "a.yaml", tmp_path / "b.yaml"]
+        for draft in drafts:
+            draft.write_text(SPEC.replace("../repository", str(locked.root / "repository")))
+        (only,) = all_findings(open_project(locked.root, "dev"), drafts)
+        assert (only.code, only.file) == ("FL123", drafts[1])
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "sentences",
+            "model_specs/sentences.yaml",
+            "model_specs",
+            "locks/dev/sentences.lock.yaml",
+            "environments/dev.yaml",
+        ],
+    )
+    def test_the_projects_own_files_stand_for_their_endpoints(
+        self, folder: FleetFolder, monkeypatch: pytest.MonkeyPatch, path: str
+    ) -> None:
+        monkeypatch.chdir(folder.root)
+        named = named_by(folder.root, "dev", [path])
+        assert (named.endpoints, named.drafts) == (("sentences",), ())
+
+    @pytest.mark.parametrize("path", ["environments/prod.yaml", "nothing.yaml", "repository", "cdk.json"])
+    def test_what_is_neither_is_refused(
+        self, locked: FleetFolder, monkeypatch: pytest.MonkeyPatch, path: str
+    ) -> None:
+        locked.environment(name="prod")
+        locked.write("cdk.json", "{}")
+        monkeypatch.chdir(locked.root)
+        with pytest.raises(FindingsError) as refused:
+            named_by(locked.root, "dev", [path])
+        assert refused.value.findings[0].hint
+
+
+def test_every_finding_has_a_file_and_a_line(folder: FleetFolder) -> None:
+    folder.lock()
+    folder.write("repository/embed/1/model.py", "x = 2\n")
+    (stale,) = found(folder).values()
+    assert (stale.code, stale.line) == ("FL306", 1)

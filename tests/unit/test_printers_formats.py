@@ -1,0 +1,117 @@
+"""What machines read: JSON for scripts, and GitHub's workflow commands."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleet.findings import Finding, Severity
+from fleet.printers.formats import Format, print_findings
+
+UNKNOWN = Finding(code="FL110", message="unknown key", hint="did you mean `scaling`?", line=2, column=1)
+
+
+def printed(
+    capsysbinary: pytest.CaptureFixture[bytes], format: Format, root: Path, *findings: Finding
+) -> str:
+    print_findings(findings, format, root)
+    said = capsysbinary.readouterr()
+    assert said.err == b""
+    return said.out.decode()
+
+
+def at(root: Path, finding: Finding, name: str = "model_specs/a.yaml", **more: Any) -> Finding:
+    return Finding(**{**vars(finding), "file": root / name, **more})
+
+
+def test_json_has_every_field_of_a_finding(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    driver = at(tmp_path, UNKNOWN, code="FL204", severity=Severity.WARNING)
+    said = json.loads(printed(capsysbinary, Format.JSON, tmp_path, at(tmp_path, UNKNOWN), driver))
+    assert (said["version"], said["errors"], said["warnings"]) == (1, 1, 1)
+    assert said["findings"][0] == {
+        "code": "FL110",
+        "rule": None,
+        "severity": "error",
+        "message": "unknown key",
+        "hint": "did you mean `scaling`?",
+        "file": "model_specs/a.yaml",
+        "line": 2,
+        "column": 1,
+        "docs": "docs/rules.md#fl110",
+    }
+    assert said["findings"][1]["rule"] == "driver-for-the-cuda-version"
+    assert said["findings"][1]["severity"] == "warning"
+
+
+def test_json_says_null_of_what_is_unknown(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    bare = Finding(code="FL120", message="there is no endpoint 'x'")
+    [said] = json.loads(printed(capsysbinary, Format.JSON, tmp_path, bare))["findings"]
+    assert (said["file"], said["line"], said["column"], said["hint"]) == (None, None, None, "")
+
+
+def test_json_keeps_the_order_of_the_findings(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    found = [at(tmp_path, UNKNOWN, name) for name in ("b.yaml", "a.yaml", "c.yaml")]
+    said = json.loads(printed(capsysbinary, Format.JSON, tmp_path, *found))
+    assert [each["file"] for each in said["findings"]] == ["b.yaml", "a.yaml", "c.yaml"]
+
+
+def test_json_and_sarif_say_that_nothing_was_found(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert json.loads(printed(capsysbinary, Format.JSON, tmp_path))["findings"] == []
+    assert json.loads(printed(capsysbinary, Format.SARIF, tmp_path))["runs"][0]["results"] == []
+
+
+@pytest.mark.parametrize("format", [Format.GITHUB, Format.HUMAN])
+def test_without_findings_nothing_is_annotated(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], format: Format
+) -> None:
+    assert printed(capsysbinary, format, tmp_path) == ""
+
+
+def test_github_is_told_place_title_message_and_hint(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    driver = at(tmp_path, UNKNOWN, code="FL204", severity=Severity.WARNING)
+    assert printed(capsysbinary, Format.GITHUB, tmp_path, at(tmp_path, UNKNOWN), driver).splitlines() == [
+        "::error file=model_specs/a.yaml,line=2,col=1,title=FL110::unknown key%0Ahint: did you mean `scaling`?",
+        "::warning file=model_specs/a.yaml,line=2,col=1,title=FL204 driver-for-the-cuda-version"
+        "::unknown key%0Ahint: did you mean `scaling`?",
+    ]
+
+
+def test_github_is_told_of_what_has_no_file(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    bare = Finding(code="FL120", message="there is no endpoint 'x'")
+    assert printed(capsysbinary, Format.GITHUB, tmp_path, bare) == (
+        "::error title=FL120::there is no endpoint 'x'\n"
+    )
+
+
+def test_no_message_or_file_name_ends_a_workflow_command_or_begins_another(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    hostile = at(tmp_path, UNKNOWN, "a,line=9::b%0A\n.yaml", message="100 %\r\n::stop-commands::x", hint="")
+    assert printed(capsysbinary, Format.GITHUB, tmp_path, hostile) == (
+        "::error file=a%2Cline=9%3A%3Ab%250A%0A.yaml,line=2,col=1,title=FL110"
+        "::100 %25%0D%0A::stop-commands::x\n"
+    )
+
+
+@pytest.mark.parametrize("format", [Format.JSON, Format.SARIF, Format.GITHUB])
+def test_every_document_is_utf_8_whatever_a_file_is_called(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], format: Format
+) -> None:
+    odd = at(tmp_path, UNKNOWN, os.fsdecode(b"\xff.yaml"), message="bad name \udcff, ü")
+    assert "bad name ?, ü" in printed(capsysbinary, format, tmp_path, odd)

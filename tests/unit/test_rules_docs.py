@@ -1,0 +1,182 @@
+"""docs/rules.md and `fleet rules`: every code that can be found is explained, and no other."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from fleet.cli.rules import rules as command
+from fleet.decide.decided import Decided
+from fleet.findings import FindingsError, Severity
+from fleet.rules.docs import rules_page, said_of
+from fleet.rules.example import examples
+from fleet.rules.other_codes import groups, other_codes
+from fleet.rules.registry import rules
+from fleet.rules.rule import Problem, rule
+
+CODE = re.compile(r'"(FL\d{3})"')
+ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
+APP = typer.Typer()
+APP.command()(command)
+LINK = re.compile(r"\]\(#([^)]+)\)")
+
+
+@rule("FL999", Severity.WARNING, source="docs/artifacts.md", needed=True)
+def rule_of_a_test(endpoint: Decided) -> Iterator[Problem]:
+    """This summary is a test's.
+
+    And this is why.
+    """
+    yield Problem(("triton",), f"message about {endpoint.spec.triton}", "a hint")
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return rules_page(rules(), examples())
+
+
+def section(page: str, code: str) -> str:
+    return page.partition(f'<a id="{code.lower()}"></a>\n')[2].partition("<a id=")[0]
+
+
+def test_every_code_that_is_raised_is_a_rule_or_listed_and_the_other_way_round(root: Path) -> None:
+    files = [root / "app.py", *(root / "fleet").rglob("*.py")]
+    raised = {code for file in files for code in CODE.findall(file.read_text())}
+    assert raised == {*rules(), *other_codes()}
+
+
+def test_no_code_is_listed_twice_or_as_a_rule_as_well() -> None:
+    listed = [code for group in groups() for code in group.codes]
+    assert len(listed) == len(set(listed))
+    assert not set(listed) & set(rules())
+
+
+def test_every_code_that_only_warns_is_listed() -> None:
+    assert [group.about for group in groups() if not set(group.warnings) <= set(group.codes)] == []
+
+
+def test_each_listed_code_is_told_in_one_sentence() -> None:
+    for code, said in other_codes().items():
+        assert re.fullmatch(r"[A-Z`][^.]*(\.[^ ][^.]*)*\.", said), f"{code}: {said}"
+
+
+def test_every_code_has_an_anchor_and_every_link_leads_to_one(page: str) -> None:
+    anchors = ANCHOR.findall(page)
+    assert sorted(anchors) == sorted(code.lower() for code in {*rules(), *other_codes()})
+    assert set(LINK.findall(page)) <= {*anchors, "other-codes"}
+    assert {code.lower() for code in rules()} <= set(LINK.findall(page)), "the contents name every rule"
+
+
+def test_a_rule_is_told_with_what_it_says_of_its_example(page: str) -> None:
+    told, example = section(page, "FL204"), examples()["FL204"]
+    [found] = example.wrong.findings(rules()["FL204"])
+    assert f"### FL204 {rules()['FL204'].name}\n" in told
+    for part in (
+        rules()["FL204"].summary,
+        rules()["FL204"].why,
+        f"```yaml\n{example.wrong.shown}\n```",
+        f"```text\nerror FL204: {found.message}\n  hint: {found.hint}\n```",
+        f"Instead:\n\n```yaml\n{example.right.shown}\n```",
+        f"Source: <{rules()['FL204'].source}>",
+    ):
+        assert part in told
+
+
+def test_a_rule_without_an_example_is_told_without() -> None:
+    told = section(rules_page({"FL999": rule_of_a_test}, {}), "FL999")
+    assert told.startswith("\n### FL999 rule-of-a-test\n\n**warning, needed**: This summary is a test's.\n")
+    assert "And this is why." in told
+    assert "```" not in told.partition("## Other codes")[0]
+    assert "Source: [docs/artifacts.md](artifacts.md)" in told
+
+
+def test_what_an_example_is_told_is_computed() -> None:
+    assert list(said_of(examples()["FL204"].right, rule_of_a_test)) == [
+        f"warning FL999: message about {examples()['FL204'].right.spec['triton']}",
+        "  hint: a hint",
+    ]
+
+
+def test_rules_are_grouped_by_what_their_module_is_about(page: str) -> None:
+    own = rules_page({"FL999": rule_of_a_test}, {})
+    assert "\n## Docs/rules.md and `fleet rules`: every code that can be found is explained" in own
+    headings = re.findall(r"^## (.+)$", page, re.MULTILINE)
+    assert len(headings) == len(set(headings)) > 5
+    assert "The container image and the driver below it" in headings
+
+
+def test_the_page_links_to_files_that_are_there(page: str, root: Path) -> None:
+    targets = set(re.findall(r"\]\(([^)#]+)\)", page))
+    assert [target for target in targets if not (root / "docs" / target).is_file()] == []
+
+
+def listed(*arguments: str) -> str:
+    done = CliRunner().invoke(APP, arguments, catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.output
+
+
+def as_json(*arguments: str) -> Sequence[Any]:
+    said: Sequence[Any] = json.loads(listed("--format", "json", *arguments))
+    return said
+
+
+def test_the_command_lists_each_rule_in_one_line() -> None:
+    lines = listed().splitlines()
+    assert lines[0].split() == ["code", "severity", "name", "summary"]
+    assert [line.split()[:3] for line in lines[1:-1]] == [
+        [each.code, each.severity.value, each.name] for each in rules().values()
+    ]
+
+
+def test_the_command_explains_a_rule_with_its_example() -> None:
+    said, asked = listed("fl204"), rules()["FL204"]
+    assert said.startswith(f"FL204 {asked.name} (error)\n")
+    for part in (
+        asked.why,
+        "instance: {type: ml.g5.xlarge}",
+        "error FL204: Triton 25.09",
+        asked.source,
+        asked.link,
+    ):
+        assert part in said
+
+
+def test_the_command_explains_other_codes_too() -> None:
+    assert listed("FL110", "FL130") == (
+        f"FL110 (error)\n{other_codes()['FL110']}\n\nFL130 (warning)\n{other_codes()['FL130']}\n\n"
+    )
+
+
+def test_the_command_prints_json() -> None:
+    assert [each["code"] for each in as_json()] == list(rules())
+    [said] = as_json("FL204")
+    assert said["name"] == rules()["FL204"].name
+    assert said["example"]["wrong"] == examples()["FL204"].wrong.shown
+    assert as_json("FL110") == [
+        {
+            "code": "FL110",
+            "severity": "error",
+            "summary": other_codes()["FL110"],
+            "docs": "docs/rules.md#fl110",
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"), [("FL2O4", "did you mean `FL2"), ("drivers", "`fleet rules` lists them")]
+)
+def test_an_unknown_code_is_refused_with_what_was_meant(code: str, hint: str) -> None:
+    with pytest.raises(FindingsError) as refused:
+        CliRunner().invoke(APP, [code], catch_exceptions=False)
+    [found] = refused.value.findings
+    assert found.code == "FL132"
+    assert code.upper() in found.message
+    assert found.hint.startswith(hint)
