@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from google.protobuf import text_format
+from tritonclient.grpc import model_config_pb2
 
 
 def parse(text: str) -> Any | None:
     """The ModelConfig message of a config.pbtxt; None where Triton's schema does not take it."""
-    config = _schema().ModelConfig()
+    config = model_config_pb2.ModelConfig()  # type: ignore[attr-defined]  # it is made by the import
     try:
         text_format.Parse(text, config)
     except text_format.ParseError:
@@ -28,19 +26,3 @@ def write(config: Any) -> str:
 def one_line(message: Any) -> str:
     """Any part of the message on one line, for people."""
     return text_format.MessageToString(message, as_utf8=True, as_one_line=True)
-
-
-@cache
-def _schema() -> Any:
-    # The generated module by its file: importing the package tritonclient.grpc around it would need grpc.
-    spec = importlib.util.find_spec("tritonclient")
-    places = spec.submodule_search_locations if spec else None
-    if not places:
-        raise ModuleNotFoundError("tritonclient, which carries Triton's schema, is not installed")
-    file = Path(places[0]) / "grpc" / "model_config_pb2.py"
-    found = importlib.util.spec_from_file_location("fleet_triton_model_config", file)
-    if found is None or found.loader is None:
-        raise ModuleNotFoundError(f"no {file}")
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module

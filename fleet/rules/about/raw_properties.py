@@ -14,12 +14,18 @@ from fleet.spec.source import KeyPath
 CONFIG_API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html"
 RESOURCES = ["Model", "EndpointConfig", "Endpoint"]
 """What `cloudformation` may reach into."""
-LIMITED = {
-    "VolumeSizeInGB": "volume_gb",
-    "ModelDataDownloadTimeoutInSeconds": "download_seconds",
-    "ContainerStartupHealthCheckTimeoutInSeconds": "startup_seconds",
-}
+VOLUME = "VolumeSizeInGB"
 NAMES = {"ModelName": "Model", "EndpointConfigName": "EndpointConfig"}
+OWN_KEYS = {
+    ("EndpointConfig", "InstanceType"): "instance.type",
+    ("EndpointConfig", "InitialInstanceCount"): "instance.count",
+    ("EndpointConfig", "ModelDataDownloadTimeoutInSeconds"): "timeouts.model_download",
+    ("EndpointConfig", "ContainerStartupHealthCheckTimeoutInSeconds"): "timeouts.startup",
+    ("Model", "ModelDataUrl"): "models",
+    ("Model", "Mode"): "mode",
+    ("Endpoint", "EndpointName"): "endpoint",
+}
+"""Properties of our constructs that follow from keys of the spec."""
 
 
 @rule("FL208", source="the resources of an endpoint's stack", needed=True)
@@ -44,7 +50,7 @@ def no_volume_beside_local_storage(endpoint: Decided) -> Iterator[Problem]:
     if machine is None or not machine.nvme_gb:
         return
     for path, name, _ in _raw(endpoint, "EndpointConfig"):
-        if name == "VolumeSizeInGB":
+        if name == VOLUME:
             message = (
                 f"{machine.type} has {machine.nvme_gb} GB of local"
                 " storage: SageMaker takes no volume size for it"
@@ -75,16 +81,29 @@ def no_volume_key_for_local_storage(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL232", source=CONFIG_API)
-def raw_numbers_in_range(endpoint: Decided) -> Iterator[Problem]:
-    """Raw numbers are within what the API takes."""
+def volume_size_in_range(endpoint: Decided) -> Iterator[Problem]:
+    """A volume is as large as SageMaker takes: 1 to 512 GB."""
+    least, most = limit("volume_gb_min"), limit("volume_gb_max")
     for path, name, value in _raw(endpoint, "EndpointConfig"):
-        if name not in LIMITED:
-            continue
-        least, most = limit(f"{LIMITED[name]}_min"), limit(f"{LIMITED[name]}_max")
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            yield Problem(
-                path, f"{name} is {value!r}; SageMaker takes {least} to {most}", "write a number in between"
-            )
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        if name == VOLUME and not (is_whole and least <= int(str(value)) <= most):
+            message = f"{name} is {value!r}; SageMaker takes {least} to {most}"
+            yield Problem(path, message, "write a whole number in between")
+
+
+@rule("FL263", source="docs/check.md")
+def no_raw_property_that_has_a_key(endpoint: Decided) -> Iterator[Problem]:
+    """What has a key of the spec is not set as a raw property.
+
+    Rules, scaling and `fleet show` go by the key, and would judge another endpoint than the one deployed.
+    """
+    for resource in RESOURCES:
+        for path, name, _ in _raw(endpoint, resource):
+            key = OWN_KEYS.get((resource, name))
+            if key is not None:
+                yield Problem(
+                    path, f"the raw property {name} says what `{key}` says", f"write `{key}` instead"
+                )
 
 
 @rule(

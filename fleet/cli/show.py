@@ -1,0 +1,110 @@
+"""`fleet show`: an endpoint's effective spec, and each decision that follows from it with its reason."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from enum import StrEnum
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from fleet.cli.arguments import Env
+from fleet.cli.show_spec import spec_lines
+from fleet.decide.decided import Decided
+from fleet.decide.reasons import Decision
+from fleet.printers.places import place_in
+from fleet.printers.visible import visible
+from fleet.project_root import project_root
+from fleet.resolve.decisions import decisions
+from fleet.resolve.effective import EffectiveSpec, effective_spec
+from fleet.resolve.locks import read_lock
+from fleet.spec.environment import Environment
+from fleet.spec.project import open_project
+from fleet.spec.source import KeyPath
+
+VERSION = 1
+"""Raised when a field of the JSON goes or changes its meaning; a field that comes does not raise it."""
+WIDTH_OF_A_PIPE = 250
+"""Where nobody looks at it, each reason is one line."""
+
+
+class Format(StrEnum):
+    """How it is printed."""
+
+    HUMAN = "human"
+    JSON = "json"
+
+
+def show(
+    endpoint: Annotated[str, typer.Argument(help="The stem of a file in model_specs/.")],
+    env: Env,
+    format: Annotated[Format, typer.Option("--format", help="For a person, or JSON.")] = Format.HUMAN,
+) -> None:
+    """Show what holds for an endpoint in an environment: each key with its origin, each decision with its reason."""
+    root = project_root(Path.cwd())
+    project = open_project(root, env, [endpoint])
+    loaded = project.load(endpoint)
+    lock, wrong_lock = read_lock(project, loaded.spec)
+    spec = effective_spec(loaded, project.environment_source)
+    made = decisions(Decided(loaded=loaded, environment=project.environment, lock=lock), wrong_lock)
+    if format is Format.JSON:
+        print(json.dumps(_document(endpoint, project.environment, spec, made, root), indent=1))
+        return
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = WIDTH_OF_A_PIPE
+    where = project.environment
+    console.print(
+        Text(f"{endpoint} in {where.environment}: account {where.account}, {where.region}\n", "bold")
+    )
+    for line in spec_lines(spec, root, console.width):
+        console.print(line, soft_wrap=True)
+    _print_decisions(console, made, f"none: see `fleet check --env {env} {endpoint}`")
+
+
+def _print_decisions(console: Console, made: tuple[Decision, ...], undecided: str) -> None:
+    """A line for what and value, which a terminal may fold and a mouse still copies; the reason below."""
+    for group, members in groupby(made, key=lambda each: each.group):
+        console.print(Text(f"\n{group}", "bold"))
+        for each in members:
+            value = (undecided, "red") if each.value is None else (visible(each.value), "bold")
+            doubt = "" if each.certain else " (not proved)"
+            line = Text.assemble(f"  {visible(each.what)}: ", value, (doubt, "yellow"))
+            console.print(line, soft_wrap=True)
+            facts = ", ".join(f"{fact.file} of {fact.date}" for fact in each.facts)
+            reason = visible(f"{each.reason} ({facts})" if facts else each.reason)
+            console.print(Padding(Text(reason, "dim"), (0, 0, 0, 4)))
+
+
+def _document(
+    endpoint: str, where: Environment, spec: EffectiveSpec, made: tuple[Decision, ...], root: Path
+) -> dict[str, object]:
+    origins = {
+        _pointer(path): {
+            "layer": origin.layer.value,
+            "file": place_in(root, origin.file).as_posix() if origin.file else None,
+            "line": origin.line,
+        }
+        for path, origin in spec.origins.items()
+    }
+    return {
+        "version": VERSION,
+        "endpoint": endpoint,
+        "environment": where.environment,
+        "account": where.account,
+        "region": where.region,
+        "spec": spec.data,
+        "origins": origins,
+        "decisions": [asdict(each) for each in made],
+    }
+
+
+def _pointer(path: KeyPath) -> str:
+    """A JSON Pointer (RFC 6901) into `spec`."""
+    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)

@@ -1,0 +1,152 @@
+"""Every decision about an endpoint with its reason, as far as its files allow any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fleet.catalog.metrics import endpoint_metric
+from fleet.catalog.variables import variables as known_variables
+from fleet.decide.decided import Decided
+from fleet.decide.reasons import Decision, dated, reasons
+from fleet.decide.variables import DEFAULT_MODEL, decided_settings, triton_metrics
+from fleet.findings import Finding
+from fleet.resolve.archives import place_archives, target_model
+from fleet.resolve.effective import shown
+from fleet.resolve.endpoint import Place, stack_of
+from fleet.resolve.resolve import place_of, resolved_scaling
+from fleet.spec.endpoint import Archive, ArchiveSet, Mode, Scaling
+
+
+def decisions(endpoint: Decided, wrong_lock: Sequence[Finding] = ()) -> tuple[Decision, ...]:
+    """What follows from the spec in its environment, group by group.
+
+    Args:
+        endpoint: What could be decided.
+        wrong_lock: Why there is no lock, or what it lacks; the first is told.
+    """
+    place = place_of(endpoint.environment)
+    return (
+        *reasons(endpoint),
+        _model_data(endpoint, place, wrong_lock),
+        *_archives(endpoint),
+        *_variables(endpoint),
+        *_scaling(endpoint),
+        *_metrics(endpoint),
+        *_places(endpoint, place),
+    )
+
+
+def _model_data(endpoint: Decided, place: Place, wrong_lock: Sequence[Finding]) -> Decision:
+    spec = endpoint.spec
+    value, reason = None, "; ".join(f"{each.message}; {each.hint}" for each in wrong_lock[:1])
+    if len(endpoint.locked) == len(spec.packed):
+        value = f"s3://{place.bucket}/{place_archives(spec, endpoint.locked)[0]}"
+        if spec.mode is Mode.SINGLE:
+            reason = "named by the digest of its content, which the lock has"
+        elif spec.archive_set is ArchiveSet.LOCKED:
+            reason = "named by the digest of the set: of all archives' names and digests in the lock"
+        else:
+            reason = "`archive_set: live`: one prefix for good, in which archives come and go"
+    return Decision(group="models", what="model data", value=value, reason=reason)
+
+
+def _archives(endpoint: Decided) -> Iterator[Decision]:
+    single = endpoint.spec.mode is Mode.SINGLE
+    for index, entry in enumerate(endpoint.spec.models):
+        names = [each.name for each in entry.packed(index)]
+        ends = list(dict.fromkeys((names[0], names[-1])))
+        targets = " to ".join(target_model(name, entry.version) for name in ends)
+        yield Decision(
+            group="models",
+            what="archive" if single else "target model",
+            value=entry.archive if single else targets,
+            reason=_locked(endpoint, entry, names),
+        )
+
+
+def _locked(endpoint: Decided, entry: Archive, names: Sequence[str]) -> str:
+    held = [endpoint.locked[name] for name in names if name in endpoint.locked]
+    count = "" if entry.copies is None else f"{len(held)} of {entry.copies} copies, the first "
+    if not held:
+        return "not in a lock"
+    first = held[0]
+    return f"in the lock: {count}{first.digest}, {first.size} bytes, models {', '.join(first.models)}"
+
+
+def _variables(endpoint: Decided) -> Iterator[Decision]:
+    settings, own = decided_settings(endpoint.spec, endpoint.default_model), endpoint.spec.environment
+    for name, value in endpoint.variables.items():
+        key = "environment" if name in own else settings[name].key
+        reason = f"from `{key}`"
+        if name in own and name in settings:
+            reason += f", laid over `{settings[name].key}`"
+        elif name == DEFAULT_MODEL and name not in own and endpoint.spec.default_model is None:
+            reason = "the default model, the only one in the lock"
+        about = known_variables().get(name)
+        yield Decision(
+            group="variables",
+            what=name,
+            value=shown(name, value),
+            reason=reason,
+            facts=(dated("variables.yaml"),) if about and not about.certain else (),
+            certain=about is None or about.certain,
+        )
+
+
+def _scaling(endpoint: Decided) -> Iterator[Decision]:
+    scaling, count = endpoint.spec.scaling, endpoint.spec.instance.count
+    if scaling is None:
+        reason = f"`scaling` is left out: the count stays at {count}"
+        yield Decision(group="scaling", what="instances", value="none", reason=reason)
+        return
+    yield Decision(
+        group="scaling",
+        what="instances",
+        value=f"{scaling.min} to {scaling.max}",
+        reason="from `scaling.min` and `scaling.max`; of several targets, the largest capacity wins",
+    )
+    yield from _targets(endpoint, scaling)
+
+
+def _targets(endpoint: Decided, scaling: Scaling) -> Iterator[Decision]:
+    machine = endpoint.machine
+    facts = (dated("metrics.yaml"), dated("instances.yaml"))
+    for target in resolved_scaling(scaling, machine.gpus if machine else 0).targets:
+        metric, value = endpoint_metric(target.measure), f"{target.value:g}"
+        of_gpus = target.measure == "gpu_utilization"
+        unit = "" if metric.unit == "None" else f" {metric.unit}"
+        reason = f"from `scaling.{target.measure}`: calls per minute and instance"
+        if of_gpus and machine and machine.gpus:
+            reason = (
+                f"{scaling.gpu_utilization:g} % of one GPU × {machine.gpus} of {machine.type}:"
+                " the metric adds up a machine's GPUs"
+            )
+        elif of_gpus:
+            reason = f"the catalog knows no GPU of {endpoint.spec.instance.type}, and so no metric of it"
+        yield Decision(
+            group="scaling",
+            what=f"target of {metric.name} ({metric.namespace})",
+            value=None if of_gpus and not (machine and machine.gpus) else f"{value}{unit}",
+            reason=reason,
+            facts=facts if of_gpus else facts[:1],
+        )
+
+
+def _metrics(endpoint: Decided) -> Iterator[Decision]:
+    metrics = triton_metrics(endpoint.spec)
+    if metrics is None:
+        reason = "`metrics.triton` is off: SageMaker's own metrics alone"
+        yield Decision(group="metrics", what="namespace", value="none", reason=reason)
+        return
+    reason = "`metrics.triton` is on; named after the endpoint"
+    yield Decision(group="metrics", what="namespace", value=metrics.namespace, reason=reason)
+    yield Decision(group="metrics", what="log group", value=metrics.log_group, reason=reason)
+
+
+def _places(endpoint: Decided, place: Place) -> Iterator[Decision]:
+    for what, value, reason in (
+        ("stack", stack_of(place, endpoint.spec.endpoint), "named after environment and endpoint"),
+        ("Foundation stack", place.stack, "named after the environment, whose endpoints share it"),
+        ("bucket", place.bucket, "named after environment, account and region; the Foundation stack has it"),
+    ):
+        yield Decision(group="places", what=what, value=value, reason=reason)

@@ -1,0 +1,107 @@
+"""The effective spec: every key as it holds in one environment, and where its value came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from fleet.rules.about.variables import SECRET_NAME, SECRET_VALUE
+from fleet.spec.project import LoadedSpec
+from fleet.spec.source import KeyPath, Source
+
+NOT_SHOWN = "(not shown)"
+"""Stands for what looks like a secret."""
+FREE = ("environment", "cloudformation")
+"""Keys of the spec below which users name things themselves, and may name a secret."""
+
+
+class Layer(StrEnum):
+    """Who had the last word on a key."""
+
+    SPEC = "spec"
+    DEFAULTS = "defaults"
+    OVERRIDES = "overrides"
+    CONTRACT = "default"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a value stands: file and line, None for a default of the contract."""
+
+    layer: Layer
+    file: Path | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class EffectiveSpec:
+    """The spec in the order of the contract, in its own units, and the origin of each of its values.
+
+    `data` is plain data as in JSON, with `(not shown)` for secrets. `origins` has every value that is no
+    mapping or list with something in it.
+    """
+
+    data: Mapping[str, object]
+    origins: Mapping[KeyPath, Origin]
+
+
+def effective_spec(loaded: LoadedSpec, environment: Source) -> EffectiveSpec:
+    """The whole spec, defaults filled in.
+
+    Args:
+        loaded: The spec as it holds in an environment.
+        environment: The environment's file, which tells `defaults` from `overrides`.
+    """
+    data = loaded.spec.model_dump(mode="json")
+    origins = {path: _origin(loaded, environment, path) for path in _values(data, ())}
+    return EffectiveSpec({key: _without_secrets(value, (key,)) for key, value in data.items()}, origins)
+
+
+def shown(name: str, value: str) -> str:
+    """A value, unless it or its name looks like a secret; as rule FL242 judges."""
+    if SECRET_VALUE.search(value):
+        return NOT_SHOWN
+    harmless = not value.strip() or value.startswith("arn:")
+    return NOT_SHOWN if SECRET_NAME.search(name) and not harmless else value
+
+
+def _origin(loaded: LoadedSpec, environment: Source, path: KeyPath) -> Origin:
+    mark = loaded.source.marks.get(path)
+    if mark is None:
+        return Origin(Layer.CONTRACT)
+    layer = Layer.SPEC
+    if mark.file != loaded.source.file:
+        overridden = environment.marks.get(("overrides", loaded.spec.endpoint, *path)) == mark
+        layer = Layer.OVERRIDES if overridden else Layer.DEFAULTS
+    return Origin(layer, mark.file, mark.line)
+
+
+def _values(value: object, path: KeyPath) -> Iterator[KeyPath]:
+    match value:
+        case dict() if value:
+            for key, inner in value.items():
+                yield from _values(inner, (*path, key))
+        case list() if value:
+            for index, inner in enumerate(value):
+                yield from _values(inner, (*path, index))
+        case _:
+            yield path
+
+
+def _without_secrets(value: object, path: KeyPath) -> object:
+    match value:
+        case dict():
+            return {key: _without_secrets(inner, (*path, key)) for key, inner in value.items()}
+        case list():
+            return [_without_secrets(inner, (*path, index)) for index, inner in enumerate(value)]
+        case str():
+            return shown(_name(path), value)
+        case _:
+            return value
+
+
+def _name(path: KeyPath) -> str:
+    """The words by which users name a value; a property's path, with dots, is several."""
+    return "_".join(map(str, path[1:])).replace(".", "_") if path[0] in FREE else ""
