@@ -53,5 +53,7 @@ def check(
             say(f"{env}: no findings in {', '.join(checked) or 'model_specs/, which holds none'}")
             return
     print_findings(findings, format, root)
+    if format is Format.HUMAN:
+        print(f"`fleet rules {findings[0].code}` explains the first", file=sys.stderr)
     if any(strict or each.severity is Severity.ERROR for each in findings):
         sys.exit(INPUT_IS_WRONG)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,7 @@ def test_a_mistake_exits_with_1_and_names_its_place_as_editors_link_it(folder: F
         "    | ^^^^^^^^",
         "  hint: did you mean `scaling`?",
         "1 error, 0 warnings",
+        "`fleet rules FL110` explains the first",
     ]
 
 
@@ -120,3 +122,19 @@ def test_an_outdated_cdk_cli_is_told_with_both_versions(folder: FleetFolder) -> 
     done = fleet(folder.root, "local", "up")
     assert done.returncode == 2
     assert "the CDK CLI is 2.100.0; package.json pins 2.1148.1" in done.stderr
+
+
+def test_warnings_alone_are_said_and_fail_only_a_strict_check(folder: FleetFolder) -> None:
+    folder.lock()
+    folder.spec("container: {log_verbose: true}\n")
+    done = fleet(folder.root, "check", "--env", "dev")
+    assert (done.returncode, "warning FL266" in done.stderr) == (0, True)
+    assert fleet(folder.root, "check", "--env", "dev", "--strict").returncode == 1
+
+
+def test_a_machine_gets_its_document_on_standard_output_and_the_same_exit_code(folder: FleetFolder) -> None:
+    folder.spec("scalling: {}\n")
+    done = fleet(folder.root, "check", "--env", "dev", "--format", "json")
+    (found,) = json.loads(done.stdout)["findings"]
+    assert (done.returncode, done.stderr) == (1, "")
+    assert (found["file"], found["line"], found["code"]) == ("model_specs/sentences.yaml", 6, "FL110")
