@@ -16,6 +16,7 @@ from fleet.cli.promote import promote
 from fleet.cli.publish import publish
 from fleet.cli.rules import rules
 from fleet.cli.schema import schema
+from fleet.cli.show import show
 
 app = typer.Typer(
     help="NVIDIA Triton endpoints on Amazon SageMaker from reviewed YAML.",
@@ -23,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for command in (check, dashboard, deploy, destroy, invoke, lock, ls, promote, publish, rules, schema):
+for command in (check, dashboard, deploy, destroy, invoke, lock, ls, promote, publish, rules, schema, show):
     app.command()(command)
 app.add_typer(local.app, name="local")
 app.add_typer(models.app, name="models")

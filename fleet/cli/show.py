@@ -11,13 +11,13 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from fleet.cli.arguments import Env
+from fleet.cli.show_lines import Line, print_lines
 from fleet.cli.show_spec import spec_lines
 from fleet.decide.decided import Decided
-from fleet.decide.reasons import Decision
+from fleet.decide.decision import Decision
 from fleet.printers.places import place_in
 from fleet.printers.visible import visible
 from fleet.project_root import project_root
@@ -30,8 +30,8 @@ from fleet.spec.source import KeyPath
 
 VERSION = 1
 """Raised when a field of the JSON goes or changes its meaning; a field that comes does not raise it."""
-WIDTH_OF_A_PIPE = 250
-"""Where nobody looks at it, each reason is one line."""
+WIDTH_OF_A_PIPE = 10_000
+"""Where nobody looks at it, each value is on one line with its reason."""
 
 
 class Format(StrEnum):
@@ -46,7 +46,7 @@ def show(
     env: Env,
     format: Annotated[Format, typer.Option("--format", help="For a person, or JSON.")] = Format.HUMAN,
 ) -> None:
-    """Show what holds for an endpoint in an environment: each key with its origin, each decision with its reason."""
+    """Show the effective spec of an endpoint, where each key came from, and each decision with its reason."""
     root = project_root(Path.cwd())
     project = open_project(root, env, [endpoint])
     loaded = project.load(endpoint)
@@ -60,26 +60,24 @@ def show(
     if not console.is_terminal:
         console.width = WIDTH_OF_A_PIPE
     where = project.environment
-    console.print(
-        Text(f"{endpoint} in {where.environment}: account {where.account}, {where.region}\n", "bold")
-    )
-    for line in spec_lines(spec, root, console.width):
-        console.print(line, soft_wrap=True)
-    _print_decisions(console, made, f"none: see `fleet check --env {env} {endpoint}`")
-
-
-def _print_decisions(console: Console, made: tuple[Decision, ...], undecided: str) -> None:
-    """A line for what and value, which a terminal may fold and a mouse still copies; the reason below."""
+    title = f"{endpoint} in {where.environment}: account {where.account}, {where.region}\n"
+    console.print(Text(title, "bold"), soft_wrap=True)
+    print_lines(console, list(spec_lines(spec, root)))
     for group, members in groupby(made, key=lambda each: each.group):
-        console.print(Text(f"\n{group}", "bold"))
-        for each in members:
-            value = (undecided, "red") if each.value is None else (visible(each.value), "bold")
-            doubt = "" if each.certain else " (not proved)"
-            line = Text.assemble(f"  {visible(each.what)}: ", value, (doubt, "yellow"))
-            console.print(line, soft_wrap=True)
-            facts = ", ".join(f"{fact.file} of {fact.date}" for fact in each.facts)
-            reason = visible(f"{each.reason} ({facts})" if facts else each.reason)
-            console.print(Padding(Text(reason, "dim"), (0, 0, 0, 4)))
+        console.print(Text(f"\n{group.capitalize()}", "bold"))
+        print_lines(
+            console, [_line(each, f"none: see `fleet check --env {env} {endpoint}`") for each in members]
+        )
+
+
+def _line(decision: Decision, undecided: str) -> Line:
+    value = (undecided, "red") if decision.value is None else (visible(decision.value), "bold")
+    doubt = "" if decision.certain else " (not proved)"
+    facts = ", ".join(f"{fact.file} of {fact.date}" for fact in decision.facts)
+    return Line(
+        Text.assemble(f"  {decision.what}: ", value, (doubt, "yellow")),
+        f"{decision.reason} ({facts})" if facts else decision.reason,
+    )
 
 
 def _document(

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from rich.cells import cell_len
 from rich.text import Text
 
+from fleet.cli.show_lines import Line
 from fleet.printers.places import place_in
 from fleet.printers.visible import visible
 from fleet.resolve.effective import EffectiveSpec, Layer, Origin
@@ -20,38 +20,20 @@ EXACT = 2**53
 """Below it a float without a fraction is the same number as an integer."""
 
 
-def spec_lines(spec: EffectiveSpec, root: Path, width: int) -> Iterator[Text]:
-    """The lines, dim where nobody has set the value; comments stand in one column as far as they fit.
-
-    A line that leaves no room for its comment has it above; nothing is cut or folded.
-    """
-    lines = [(line, _comment(spec.origins.get(path), root)) for line, path in _block(spec.data, (), "")]
-    longest = max(cell_len(comment) for _, comment in lines)
-    fitting = [cell_len(line) for line, _ in lines if cell_len(line) + 2 + longest <= width]
-    column = max(fitting, default=0) + 2
-    for line, comment in lines:
-        style = "dim" if comment.endswith(f"# {Layer.CONTRACT}") else ""
-        gap = " " * max(column - cell_len(line), 2)
-        if not comment:
-            yield Text(line)
-        elif cell_len(line + gap + comment) <= width:
-            yield Text.assemble((line, style), gap, (comment, "dim"))
-        else:
-            indentation = " " * (len(line) - len(line.lstrip()))
-            yield Text(f"{indentation}{comment}", "dim")
-            yield Text(line, style)
+def spec_lines(spec: EffectiveSpec, root: Path) -> Iterator[Line]:
+    """The lines, dim where nobody has set the value."""
+    for line, path in _block(spec.data, (), ""):
+        origin = spec.origins.get(path)
+        unset = origin is not None and origin.layer is Layer.CONTRACT
+        yield Line(Text(line, "dim" if unset else ""), _said(origin, root) if origin else "")
 
 
-def said_origin(origin: Origin, root: Path) -> str:
+def _said(origin: Origin, root: Path) -> str:
     """Such as "environments/dev.yaml:9 (overrides)", or "default"."""
     if origin.file is None:
         return str(origin.layer)
-    place = visible(f"{place_in(root, origin.file)}:{origin.line}")
+    place = f"{place_in(root, origin.file)}:{origin.line}"
     return place if origin.layer is Layer.SPEC else f"{place} ({origin.layer})"
-
-
-def _comment(origin: Origin | None, root: Path) -> str:
-    return f"# {said_origin(origin, root)}" if origin else ""
 
 
 def _block(value: object, path: KeyPath, indentation: str) -> Iterator[tuple[str, KeyPath]]:

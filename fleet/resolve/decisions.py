@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from fleet.catalog.metrics import endpoint_metric
 from fleet.catalog.variables import variables as known_variables
 from fleet.decide.decided import Decided
-from fleet.decide.reasons import Decision, dated, reasons
+from fleet.decide.decision import Decision, dated
+from fleet.decide.reasons import reasons
 from fleet.decide.variables import DEFAULT_MODEL, decided_settings, triton_metrics
 from fleet.findings import Finding
 from fleet.resolve.archives import place_archives, target_model
@@ -70,7 +71,7 @@ def _locked(endpoint: Decided, entry: Archive, names: Sequence[str]) -> str:
     if not held:
         return "not in a lock"
     first = held[0]
-    return f"in the lock: {count}{first.digest}, {first.size} bytes, models {', '.join(first.models)}"
+    return f"in the lock: {count}{first.size} bytes, models {', '.join(first.models)}, {first.digest}"
 
 
 def _variables(endpoint: Decided) -> Iterator[Decision]:
@@ -96,14 +97,16 @@ def _variables(endpoint: Decided) -> Iterator[Decision]:
 def _scaling(endpoint: Decided) -> Iterator[Decision]:
     scaling, count = endpoint.spec.scaling, endpoint.spec.instance.count
     if scaling is None:
-        reason = f"`scaling` is left out: the count stays at {count}"
-        yield Decision(group="scaling", what="instances", value="none", reason=reason)
+        reason = "`scaling` is left out: it stays at `instance.count`"
+        yield Decision(group="scaling", what="instances", value=str(count), reason=reason)
         return
+    several = "; of the two targets, the one that asks for more instances wins"
+    both = scaling.gpu_utilization is not None and scaling.invocations_per_instance is not None
     yield Decision(
         group="scaling",
         what="instances",
         value=f"{scaling.min} to {scaling.max}",
-        reason="from `scaling.min` and `scaling.max`; of several targets, the largest capacity wins",
+        reason=f"from `scaling.min` and `scaling.max`{several if both else ''}",
     )
     yield from _targets(endpoint, scaling)
 
@@ -112,14 +115,14 @@ def _targets(endpoint: Decided, scaling: Scaling) -> Iterator[Decision]:
     machine = endpoint.machine
     facts = (dated("metrics.yaml"), dated("instances.yaml"))
     for target in resolved_scaling(scaling, machine.gpus if machine else 0).targets:
-        metric, value = endpoint_metric(target.measure), f"{target.value:g}"
+        metric, value = endpoint_metric(target.measure), f"{target.value:.15g}"
         of_gpus = target.measure == "gpu_utilization"
         unit = "" if metric.unit == "None" else f" {metric.unit}"
         reason = f"from `scaling.{target.measure}`: calls per minute and instance"
         if of_gpus and machine and machine.gpus:
             reason = (
-                f"{scaling.gpu_utilization:g} % of one GPU × {machine.gpus} of {machine.type}:"
-                " the metric adds up a machine's GPUs"
+                f"{scaling.gpu_utilization:.15g} % of one GPU x {machine.gpus}, as many as"
+                f" {machine.type} has: the metric adds up a machine's GPUs"
             )
         elif of_gpus:
             reason = f"the catalog knows no GPU of {endpoint.spec.instance.type}, and so no metric of it"

@@ -84,7 +84,7 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
         image=decided.image,
         instance=machine,
         instance_count=spec.instance.count,
-        ami=(decided.ami.name or None) if decided.ami else None,
+        ami=decided.named_ami or ((decided.ami.name or None) if decided.ami else None),
         default_model=decided.default_model,
         archives=archives,
         model_data=model_data,

@@ -14,6 +14,8 @@ from fleet.spec.engine import Engine
 from fleet.spec.rollout import Alarms, Rollout
 from fleet.spec.values import NAME_LENGTH, Count, Digest, Document, ModelName, Name, Percent, Seconds
 
+ARCHIVES = 10_000
+"""Behind one endpoint, copies counted one by one."""
 INSTANCE_TYPE = r"^ml\.[a-z0-9-]+\.[a-z0-9]+$"
 Code = Annotated[str, StringConstraints(pattern=r"^FL[0-9]{3}$")]
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3)]
@@ -148,7 +150,7 @@ class EndpointSpec(Document):
     archive_set: Annotated[ArchiveSet, Field(strict=False)] = ArchiveSet.LOCKED
     """Multi-model: `locked`: another set of archives is another Model, so it can be rolled back. `live`: one
     fixed prefix, in which archives come and go without a deploy."""
-    triton: Annotated[str, StringConstraints(pattern=r"^\d\d\.\d\d$")]
+    triton: Annotated[str, StringConstraints(pattern=r"^[0-9]{2}\.[0-9]{2}$")]
     """Container release, in quotes: `"25.04"`."""
     instance: Instance
     default_model: ModelName | None = None
@@ -179,6 +181,8 @@ class EndpointSpec(Document):
             raise ValueError(f"mode `single` serves one model repository, not {len(models)}")
         if not models and info.data.get("archive_set") is ArchiveSet.LOCKED:
             raise ValueError("a locked set of archives has at least one")
+        if (count := sum(model.copies or 1 for model in models)) > ARCHIVES:
+            raise ValueError(f"these are {count} archives; an endpoint has {ARCHIVES} at most")
         counts = Counter(each.name for index, model in enumerate(models) for each in model.packed(index))
         if twice := sorted(name for name, count in counts.items() if count > 1):
             raise ValueError(f"two archives are called {twice[0]!r}: a target model's name leads to one")

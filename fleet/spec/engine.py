@@ -9,8 +9,8 @@ from pydantic import Field, StringConstraints
 
 from fleet.spec.values import Document, ModelName
 
-Shape = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*(x[1-9][0-9]*)*$")]
-"""The dimensions of one tensor with its batch, as trtexec writes them: `16x3x224x224`."""
+Shape = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,9}(x[1-9][0-9]{0,9}){0,7}$")]
+"""The dimensions of one tensor with its batch, as trtexec writes them: `16x3x224x224`; 8 at most."""
 
 
 class Precision(StrEnum):

@@ -36,9 +36,9 @@ class Environment(Document):
 
     environment: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]{0,15}$")]
     """The name, as in `-c env=NAME`; the same as the file's. No hyphens: stack names are joined with them."""
-    account: Annotated[str, StringConstraints(pattern=r"^\d{12}$")]
+    account: Annotated[str, StringConstraints(pattern=r"^[0-9]{12}$")]
     """AWS account, in quotes."""
-    region: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
+    region: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9]$")]
     """AWS region."""
     tags: dict[TagKey, TagValue] = Field(default_factory=dict)
     """Tags of everything that is deployed."""

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from fleet.spec.values import Count, Digest, Document, ModelName, Name
 
 Checksum = Annotated[str, StringConstraints(pattern=r"^crc32:[0-9a-f]{8}$")]
-Whole = Annotated[int, Field(ge=0)]
+Whole = Annotated[int, Field(ge=0, le=2**63 - 1)]
 
 
 class InstanceGroup(Document):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
@@ -52,35 +54,46 @@ class Source:
 
     def section(self, *path: str) -> Source:
         """The mapping below a path as a document of its own; empty where there is none."""
-        data: object = self.data
+        found = self
         for key in path:
-            data = data.get(key) if isinstance(data, dict) else None
-        size = len(path)
-        marks = {key[size:]: mark for key, mark in self.marks.items() if key[:size] == path and key != path}
-        return Source(self.file, data if isinstance(data, dict) else {}, marks)
+            found = found._sections.get(key) or Source(self.file, {})
+        return found
+
+    @cached_property
+    def _sections(self) -> Mapping[str | int, Source]:
+        """The mappings below the keys of the first level, all made in one pass over the marks."""
+        marks = defaultdict[str | int, dict[KeyPath, Mark]](dict)
+        for (first, *below), mark in ((path, mark) for path, mark in self.marks.items() if len(path) > 1):
+            marks[first][tuple(below)] = mark
+        return {
+            key: Source(self.file, value, marks[key])
+            for key, value in self.data.items()
+            if isinstance(value, dict)
+        }
 
     def merged(self, above: Source) -> Source:
         """This document with another laid over it: mappings merge key by key, everything else is replaced."""
-        data, marks = dict(self.data), dict(self.marks)
-        _lay_over(data, above.data, (), marks, above.marks)
+        data, replaced = dict(self.data), set[KeyPath]()
+        _lay_over(data, above.data, (), replaced)
+        marks = {path: mark for path, mark in self.marks.items() if not _is_in(path, replaced)}
+        marks |= {path: mark for path, mark in above.marks.items() if _is_in(path, replaced)}
         return Source(self.file, data, marks)
 
 
 def _lay_over(
-    below: dict[str, object],
-    above: Mapping[str, object],
-    path: KeyPath,
-    marks: dict[KeyPath, Mark],
-    marks_above: Mapping[KeyPath, Mark],
+    below: dict[str, object], above: Mapping[str, object], path: KeyPath, replaced: set[KeyPath]
 ) -> None:
     for key, value in above.items():
         here: KeyPath = (*path, key)
         old = below.get(key)
         if isinstance(old, dict) and isinstance(value, dict):
             below[key] = merged = dict(old)
-            _lay_over(merged, value, here, marks, marks_above)
-            continue
-        for stale in [mark for mark in marks if mark[: len(here)] == here]:
-            del marks[stale]
-        marks.update({mark: place for mark, place in marks_above.items() if mark[: len(here)] == here})
-        below[key] = value
+            _lay_over(merged, value, here, replaced)
+        else:
+            below[key] = value
+            replaced.add(here)
+
+
+def _is_in(path: KeyPath, places: Set[KeyPath]) -> bool:
+    """Whether one of the places holds the path, or is it."""
+    return any(path[:end] in places for end in range(1, len(path) + 1))

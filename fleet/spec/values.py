@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 UNITS = {"s": 1, "m": 60, "h": 3600}
-DURATION = re.compile(r"(\d+)([smh])")
+DURATION = re.compile(r"([0-9]{1,9})([smh])")
 
 
 class Document(BaseModel):
@@ -43,7 +43,7 @@ Seconds = Annotated[
 """A duration in seconds, written with its unit: `600s`, `10m`, `1h`."""
 
 BYTES = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-_SIZE = re.compile(r"(\d+)(KiB|MiB|GiB)")
+_SIZE = re.compile(r"([0-9]{1,9})(KiB|MiB|GiB)")
 
 
 def _bytes(value: object) -> object:
@@ -67,7 +67,7 @@ Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Percent = Annotated[float, Field(gt=0, le=100)]
 """A share of 100."""
 
-_SHARE = re.compile(r"(\d+(?:\.\d+)?)%")
+_SHARE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)%")
 
 
 def _share(value: object) -> object:
@@ -80,12 +80,12 @@ def _share(value: object) -> object:
 Share = Annotated[
     float,
     BeforeValidator(_share),
-    PlainSerializer(lambda share: f"{share:g}%", return_type=str, when_used="json"),
+    PlainSerializer(lambda share: f"{share:.15g}%", return_type=str, when_used="json"),
     WithJsonSchema({"type": "string", "pattern": f"^{_SHARE.pattern}$", "examples": ["50%", "1%"]}),
 ]
 """A share of 100, written with its sign: `50%`."""
 
-_LATENCY = re.compile(r"(\d+)(ms|s)")
+_LATENCY = re.compile(r"([0-9]{1,9})(ms|s)")
 
 
 def _milliseconds(value: object) -> object:

@@ -35,6 +35,15 @@ class TestAllow:
         locked.spec('allow: {FL204: "tried with a host image of our own"}\n', base=TOO_NEW)
         assert locked.resolve().ami is None
 
+    def test_a_host_image_that_the_catalog_does_not_know_yet_is_deployed_as_it_is_named(
+        self, locked: FleetFolder
+    ) -> None:
+        newer = "al2023-ami-sagemaker-inference-gpu-9-9"
+        locked.spec(
+            'allow: {FL223: "announced today"}\n', base=SPEC.replace("g5.xlarge", f"g5.xlarge, ami: {newer}")
+        )
+        assert locked.resolve().ami == newer
+
     def test_one_that_silences_nothing_is_a_warning_at_its_line(self, locked: FleetFolder) -> None:
         locked.spec('allow:\n  FL204: "tried on 3 May"\n')
         unused = found(locked)["FL130"]

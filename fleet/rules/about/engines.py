@@ -17,6 +17,8 @@ from fleet.spec.source import KeyPath
 TRT = "https://docs.nvidia.com/deeplearning/tensorrt/latest/inference-library/engine-compatibility.html"
 SUPPORT = "https://docs.nvidia.com/deeplearning/tensorrt/latest/getting-started/support-matrix.html"
 TRTEXEC = "https://github.com/NVIDIA/TensorRT/blob/main/samples/common/sampleOptions.cpp"
+DIGITS = 9
+"""No part of a version has more; what has comes from a lock that was not written by us."""
 VERSION_COMPATIBLE = "version-compatible=true"
 
 
@@ -246,7 +248,7 @@ def _options(engine: Engine) -> Iterator[tuple[str, str, Option]]:
 
 
 def _number(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdecimal())
+    return tuple(int(part) for part in version.split(".") if part.isdecimal() and len(part) <= DIGITS)
 
 
 def _differs(built: str, there: str) -> bool:

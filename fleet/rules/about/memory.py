@@ -15,6 +15,8 @@ from fleet.spec.lock import InstanceGroup, LockedModel
 
 SHM = f"{PREFIX}SHM_DEFAULT_BYTE_SIZE"
 MIB, GIB, GB = 1 << 20, 1 << 30, 10**9
+DIGITS = 19
+"""Of the largest number of bytes that tritonserver reads."""
 WEIGHTS_ON_GPU = {"onnxruntime", "pytorch", "tensorrt", "tensorflow"}
 """Backends whose files are little else than the weights that they put onto the GPU."""
 OWN_WEIGHTS = {"onnxruntime", "tensorflow"}
@@ -32,7 +34,7 @@ def shared_memory_of_python_models(endpoint: Decided) -> Iterator[Problem]:
     if machine is None:
         return
     each_takes = endpoint.variables.get(SHM) or variables()[SHM].default or ""
-    if not each_takes.isdecimal():
+    if not each_takes.isdecimal() or len(each_takes) > DIGITS:
         return
     for archives in _together(endpoint):
         models = [model for model in archives if model.facts.backend == "python"]

@@ -193,7 +193,7 @@ def ports_of_their_own(endpoint: Decided) -> Iterator[Problem]:
         chosen = endpoint.variables.get(name) or usual
         is_on = endpoint.variables.get(f"{PREFIX}{allowed}", "false").lower() in TRUE
         if is_on and chosen in taken.values():
-            (other,) = (each for each, number in taken.items() if number == chosen)
+            other = next(each for each, number in taken.items() if number == chosen)
             path = ("environment", name) if name in endpoint.spec.environment else ("container", port.lower())
             yield Problem(
                 path, f"{service} and {other} would both answer at port {chosen}", "give one another port"
@@ -235,7 +235,7 @@ def environment_within_limits(endpoint: Decided) -> Iterator[Problem]:
     total = sum(len(f"{name}{value}".encode()) for name, value in endpoint.variables.items())
     if total > limit("environment_bytes"):
         message = (
-            f"the container's variables take {total} bytes; SageMaker takes {limit('environment-bytes')}"
+            f"the container's variables take {total} bytes; SageMaker takes {limit('environment_bytes')}"
         )
         yield Problem(("environment",), message, "leave some out")
 

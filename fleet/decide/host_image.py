@@ -1,0 +1,82 @@
+"""Why instances get their host image: the driver that the container needs, and the family's own."""
+
+from __future__ import annotations
+
+from fleet.catalog.amis import Ami, amis, default_driver
+from fleet.catalog.images import Image
+from fleet.catalog.instances import Instance, Kind
+from fleet.decide.decided import Decided
+from fleet.decide.decision import Decision, dated
+
+OWN_CHOICE = "SageMaker's own choice"
+NO_DRIVER = "FL204"
+"""The rule against a container that finds no driver, which a spec may allow itself to break."""
+
+
+def host_image(endpoint: Decided) -> Decision:
+    """The host image, or that SageMaker chooses it."""
+    machine, chosen = endpoint.machine, endpoint.ami
+    named = endpoint.spec.instance.ami is not None
+    value = (chosen.name or OWN_CHOICE) if chosen else None
+    without_gpu = machine is not None and machine.kind is not Kind.GPU
+    if not named and (without_gpu or (not chosen and NO_DRIVER in endpoint.spec.allow)):
+        value = OWN_CHOICE
+    return Decision(
+        group="instance",
+        what="host image",
+        value=value,
+        reason="; ".join(_named(endpoint) if named else _chosen(endpoint)),
+        facts=(dated("amis.yaml"),),
+        certain=not chosen or not machine or machine.family in chosen.accepts + chosen.refuses,
+    )
+
+
+def _named(endpoint: Decided) -> list[str]:
+    named, image = endpoint.ami, endpoint.image
+    if named is None:
+        return [f"`instance.ami` names {endpoint.spec.instance.ami}, which the catalog does not have"]
+    driver = f"driver {named.driver}, for CUDA {named.cuda}" if named.gpu else "it has no NVIDIA driver"
+    built = [_built(image)] if image and image.gpu else []
+    return ["named in `instance.ami`", driver, *built, *_taken(named, endpoint.machine)]
+
+
+def _chosen(endpoint: Decided) -> list[str]:
+    machine, image, chosen = endpoint.machine, endpoint.image, endpoint.ami
+    if machine is not None and machine.kind is not Kind.GPU:
+        return [f"{machine.type} has no NVIDIA GPU, and so needs no driver"]
+    if machine is None or image is None:
+        return ["it follows from image and instance, which cannot both be decided"]
+    if chosen is None:
+        allowed = [f"`allow` takes {NO_DRIVER} upon itself"] if NO_DRIVER in endpoint.spec.allow else []
+        none = f"{_built(image)}, and no host image gives {machine.family} instances a driver for it"
+        return [none, *allowed]
+    if not chosen.name:
+        default = f"driver {chosen.driver}, the default of {machine.family} instances"
+        return [f"{_built(image)}, which runs on {default}"]
+    least = min(int(each.driver) for each in amis() if each.gpu and each.cuda >= image.cuda)
+    return [
+        f"chosen because {_built(image)}, for which host images have driver {least} or newer",
+        _default(machine.family, least),
+        f"{chosen.name} has driver {chosen.driver}, the first in the catalog that fits",
+        *_taken(chosen, machine),
+    ]
+
+
+def _built(image: Image) -> str:
+    return f"Triton {image.release} is built for CUDA {image.details.cuda}"
+
+
+def _default(family: str, least: int) -> str:
+    usual = default_driver(family)
+    if usual is None:
+        return f"which driver {family} instances have by default is not known"
+    judged = "is too old" if int(usual) < least else "would do as well"
+    return f"the default of {family} instances, driver {usual}, {judged}"
+
+
+def _taken(chosen: Ami, machine: Instance | None) -> list[str]:
+    if machine is None or machine.family in chosen.accepts:
+        return []
+    if machine.family in chosen.refuses:
+        return [f"SageMaker refuses it for {machine.family} instances"]
+    return [f"no public source says that it takes {machine.family} instances"]

@@ -1,0 +1,242 @@
+"""`fleet show`: the effective spec with the origin of each key, for people and for machines."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rich.text import Text
+from typer.testing import CliRunner
+
+from fleet.cli.show import show
+from fleet.cli.show_spec import spec_lines
+from fleet.findings import FindingsError
+from fleet.resolve.effective import NOT_SHOWN, EffectiveSpec, effective_spec
+from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.project import endpoint_names, environment_names, open_project
+from fleet.spec.reader import read_source
+from fleet_folder import ROOT, SPEC, FleetFolder
+
+APP = typer.Typer()
+APP.command()(show)
+SHIPPED = [(name, env) for name in endpoint_names(ROOT) for env in environment_names(ROOT)]
+
+
+def shown(root: Path, *arguments: str, width: int | None = None) -> str:
+    """What the command prints; with a width, to a terminal."""
+    terminal = {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": str(width)} if width else {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        done = CliRunner().invoke(APP, list(arguments), env=terminal, catch_exceptions=False)
+    return Text.from_ansi(done.output).plain
+
+
+def document(root: Path, name: str = "sentences", env: str = "dev") -> dict[str, Any]:
+    parsed = json.loads(shown(root, name, "--env", env, "--format", "json"))
+    assert isinstance(parsed, dict)
+    return parsed
+
+
+def spec_of(output: str) -> str:
+    """The YAML of what a person is shown."""
+    return output.partition("\n\n")[2].partition("\n\nImage\n")[0]
+
+
+def comments(folder: FleetFolder) -> dict[str, str]:
+    """The origin of each key that is on one line with its value, by that line."""
+    lines = spec_of(shown(folder.root, "sentences", "--env", "dev")).splitlines()
+    pairs = [line.partition("# ") for line in lines]
+    return {line.strip(" -"): comment for line, _, comment in pairs}
+
+
+class TestEffectiveSpec:
+    @pytest.mark.parametrize(("name", "env"), SHIPPED)
+    @pytest.mark.parametrize("width", [None, 80, 140])
+    def test_what_is_shown_reads_back_as_the_spec_that_holds(
+        self, tmp_path: Path, name: str, env: str, width: int | None
+    ) -> None:
+        file = tmp_path / "shown.yaml"
+        file.write_text(spec_of(shown(ROOT, name, "--env", env, width=width)))
+        assert (
+            EndpointSpec.model_validate(read_source(file).data)
+            == open_project(ROOT, env, [name]).load(name).spec
+        )
+
+    @pytest.mark.parametrize(("name", "env"), SHIPPED)
+    def test_each_value_has_an_origin_and_its_key_stands_there(self, name: str, env: str) -> None:
+        project = open_project(ROOT, env, [name])
+        spec = effective_spec(project.load(name), project.environment_source)
+        placed = {path: origin for path, origin in spec.origins.items() if origin.file}
+        assert ("endpoint",) in placed
+        for path, origin in placed.items():
+            assert origin.file is not None
+            assert origin.line is not None
+            assert str(path[-1]) in origin.file.read_text().splitlines()[origin.line - 1]
+
+    def test_the_last_layer_that_speaks_of_a_key_is_named_with_its_line(self, folder: FleetFolder) -> None:
+        folder.environment(
+            """\
+            defaults:
+              timeouts: {startup: 5m}
+              metrics: {triton: true}
+            overrides:
+              sentences:
+                instance: {count: 3}
+            """
+        )
+        folder.spec("metrics: {triton: false}\n")
+        said = comments(folder)
+        assert said["type: ml.g5.xlarge"] == "model_specs/sentences.yaml:3"
+        assert said["count: 3"] == "environments/dev.yaml:9 (overrides)"
+        assert said["startup: 300s"] == "environments/dev.yaml:5 (defaults)"
+        assert said["triton: false"] == "model_specs/sentences.yaml:6"
+        assert said["model_download: 600s"] == "default"
+
+    def test_the_order_is_the_contracts(self, folder: FleetFolder) -> None:
+        assert list(document(folder.root)["spec"]) == list(EndpointSpec.model_fields)
+
+    def test_values_have_the_units_in_which_specs_are_written(self, folder: FleetFolder) -> None:
+        folder.spec(
+            "rollout: {strategy: canary, canary: 50%, bake: 10m}\nalarms: {latency_p99: 2s}\n"
+            "scaling: {min: 1, max: 2, gpu_utilization: 60}\n"
+        )
+        said = comments(folder)
+        assert {"canary: 50%", "bake: 600s", "latency_p99: 2000ms", "gpu_utilization: 60"} <= set(said)
+
+    def test_a_key_set_to_what_would_hold_anyway_is_the_users(self, folder: FleetFolder) -> None:
+        folder.spec(base=SPEC.replace("xlarge", "xlarge, ami: null"))
+        assert comments(folder)["ami: null"] == "model_specs/sentences.yaml:3"
+
+    @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(
+        st.dictionaries(
+            st.text(min_size=1),
+            st.recursive(
+                st.text() | st.integers() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False),
+                lambda inner: st.lists(inner) | st.dictionaries(st.text(min_size=1), inner),
+                max_leaves=6,
+            ),
+            min_size=1,
+        )
+    )
+    def test_whatever_stands_in_it_reads_back(self, tmp_path: Path, data: dict[str, object]) -> None:
+        file = tmp_path / "shown.yaml"
+        lines = [
+            each.text.plain for each in spec_lines(EffectiveSpec({"cloudformation": data}, {}), tmp_path)
+        ]
+        file.write_text("\n".join(lines), encoding="utf-8")
+        assert read_source(file).data == {"cloudformation": data}
+
+
+class TestSecrets:
+    SPEC = """\
+        environment: {HF_TOKEN: s3cret, OTHER: hf_abcdefghijklmnopqrstuvwx, TOKEN_ARN: "arn:aws:x"}
+        cloudformation:
+          Model:
+            PrimaryContainer.Environment.API_KEY: s3cret
+            Containers: [{Environment: {DB_PASSWORD: s3cret}}]
+        """
+
+    @pytest.mark.parametrize("format", ["human", "json"])
+    def test_are_shown_nowhere(self, folder: FleetFolder, format: str) -> None:
+        folder.spec(self.SPEC)
+        output = shown(folder.root, "sentences", "--env", "dev", "--format", format)
+        assert "HF_TOKEN" in output
+        assert "s3cret" not in output
+        assert "hf_abc" not in output
+        assert output.count(NOT_SHOWN) == 6
+
+    def test_the_name_of_a_secret_is_none(self, folder: FleetFolder) -> None:
+        folder.spec(self.SPEC)
+        assert document(folder.root)["spec"]["environment"]["TOKEN_ARN"] == "arn:aws:x"
+
+    def test_what_a_model_calls_its_inputs_is_none(self, folder: FleetFolder) -> None:
+        engines = "engines: [{model: m, onnx: m.onnx, shapes: {input_token: [1x1, 2x2, 3x3]}}]"
+        folder.spec(base=SPEC.replace("../repository", f"../repository, {engines}"))
+        (model,) = document(folder.root)["spec"]["models"]
+        assert model["engines"][0]["shapes"] == {"input_token": ["1x1", "2x2", "3x3"]}
+
+
+class TestForAPerson:
+    @pytest.mark.parametrize("width", [80, 140])
+    @pytest.mark.parametrize(("name", "env"), SHIPPED)
+    def test_nothing_is_cut(self, name: str, env: str, width: int) -> None:
+        output = squeezed(shown(ROOT, name, "--env", env, width=width))
+        said = document(ROOT, name, env)
+        places = [f"{each['file']}:{each['line']}" for each in said["origins"].values() if each["file"]]
+        decided = [each[part] for each in said["decisions"] for part in ("what", "value", "reason")]
+        assert len(decided) > 60
+        assert [each for each in places + decided if squeezed(each) not in output] == []
+
+    @pytest.mark.parametrize("width", [80, 140])
+    def test_no_comment_is_wider_than_the_terminal(self, width: int) -> None:
+        lines = shown(ROOT, "model-zoo", "--env", "prod", width=width).splitlines()
+        assert [line for line in lines if "# " in line and len(line) > width] == []
+
+    def test_a_pipe_gets_each_decision_on_one_line(self, folder: FleetFolder) -> None:
+        output = shown(folder.root, "sentences", "--env", "dev")
+        (host,) = (line for line in output.splitlines() if "host image:" in line)
+        assert host.endswith(")")
+        assert not any(line.endswith(" ") for line in output.splitlines())
+
+    def test_what_a_user_has_named_is_no_markup_and_drives_no_terminal(self, folder: FleetFolder) -> None:
+        folder.spec('environment: {A: "[red]x[/red]", B: "a\\e[31mb\\u202Ec"}\n')
+        output = shown(folder.root, "sentences", "--env", "dev", width=80)
+        assert output.count("[red]x[/red]") == 2
+        assert output.count(r"a\x1b[31mb\u202ec") == 2
+
+
+class TestForAMachine:
+    @pytest.mark.parametrize(("name", "env"), SHIPPED)
+    def test_each_origin_points_at_a_value(self, name: str, env: str) -> None:
+        said = document(ROOT, name, env)
+        assert set(said) == {
+            "version",
+            "endpoint",
+            "environment",
+            "account",
+            "region",
+            "spec",
+            "origins",
+            "decisions",
+        }
+        for pointer, origin in said["origins"].items():
+            value = said["spec"]
+            for part in pointer.split("/")[1:]:
+                value = value[int(part) if isinstance(value, list) else part]
+            assert not isinstance(value, dict | list) or not value
+            assert set(origin) == {"layer", "file", "line"}
+
+    def test_a_key_with_a_slash_is_escaped_in_its_pointer(self, folder: FleetFolder) -> None:
+        folder.spec("cloudformation: {Endpoint: {a/b~c: 1}}\n")
+        origin = document(folder.root)["origins"]["/cloudformation/Endpoint/a~1b~0c"]
+        assert origin == {"layer": "spec", "file": "model_specs/sentences.yaml", "line": 6}
+
+    def test_each_decision_has_the_same_fields_and_dated_facts(self) -> None:
+        for each in document(ROOT, "sentence-embeddings")["decisions"]:
+            assert set(each) == {"group", "what", "value", "reason", "facts", "certain"}
+            assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", fact["date"]) for fact in each["facts"])
+
+
+class TestMistakes:
+    def test_a_spec_that_does_not_validate_is_told_with_its_findings(self, folder: FleetFolder) -> None:
+        folder.spec("timeout: 10m\n")
+        with pytest.raises(FindingsError, match="FL110: unknown key `timeout`"):
+            shown(folder.root, "sentences", "--env", "dev")
+
+    def test_an_endpoint_without_a_spec_is_refused_with_those_that_have_one(
+        self, folder: FleetFolder
+    ) -> None:
+        with pytest.raises(FindingsError, match="known: sentences"):
+            shown(folder.root, "nothing", "--env", "dev")
+
+
+def squeezed(text: str) -> str:
+    """Without what folding adds."""
+    return re.sub(r"[\s#]", "", text)
