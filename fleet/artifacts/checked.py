@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from fleet.artifacts.lock import measured_lock
+from fleet.artifacts.draft import draft_lock
 from fleet.artifacts.stale import differences, stale_findings
 from fleet.decide.decided import Decided
 from fleet.findings import Finding, FindingsError, Severity
@@ -36,7 +36,7 @@ def checked_fleet(project: Project, *, locked: bool = False) -> ResolvedFleet:
     return fleet
 
 
-def all_findings(project: Project, drafts: Iterable[Path] = ()) -> list[Finding]:
+def all_findings(project: Project, drafts: Iterable[Path] = (), *, locked: bool = False) -> list[Finding]:
     """What is wrong or doubtful, for whoever writes specs; sorted by place, each once.
 
     An endpoint that has no lock yet is judged by its repositories as they are.
@@ -44,11 +44,12 @@ def all_findings(project: Project, drafts: Iterable[Path] = ()) -> list[Finding]
     Args:
         project: An environment and some of its endpoints.
         drafts: Further specs, which may lie anywhere and need no lock.
+        locked: Take locks as they are, whatever the repositories hold: no weights are read.
     """
     findings, named = [*project.findings, *environment_findings(project)], list[tuple[str, Path]]()
     for name in project.endpoints:
         with _told(findings):
-            findings += _of_endpoint(project, project.load(name))
+            findings += _of_endpoint(project, project.load(name), locked=locked)
     for file in drafts:
         with _told(findings):
             loaded = project.draft(file)
@@ -71,7 +72,7 @@ def _told(findings: list[Finding]) -> Iterator[None]:
         findings += error.findings
 
 
-def _of_endpoint(project: Project, loaded: LoadedSpec) -> list[Finding]:
+def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[Finding]:
     lock, wrong = read_lock(project, loaded.spec)
     if lock is None:
         unlocked = [
@@ -79,12 +80,11 @@ def _of_endpoint(project: Project, loaded: LoadedSpec) -> list[Finding]:
         ]
         return [*unlocked, *_of_draft(project, loaded)]
     decided = Decided(loaded=loaded, environment=project.environment, lock=lock)
-    return [*wrong, *rule_findings(decided), *differences(project, loaded, lock)]
+    stale = [] if locked else differences(project, loaded, lock)
+    return [*wrong, *rule_findings(decided), *stale]
 
 
 def _of_draft(project: Project, loaded: LoadedSpec) -> list[Finding]:
-    lock, findings = None, list[Finding]()
-    with _told(findings):
-        lock = measured_lock(loaded, offline=True)
+    lock, refused = draft_lock(loaded)
     decided = Decided(loaded=loaded, environment=project.environment, lock=lock)
-    return [*findings, *rule_findings(decided)]
+    return [*(each for error in refused for each in error.findings), *rule_findings(decided)]

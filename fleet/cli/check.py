@@ -32,6 +32,9 @@ def check(
     format: Annotated[
         Format, typer.Option("--format", help="For a person, a program, or annotations in a pull request.")
     ] = Format.HUMAN,
+    locked: Annotated[
+        bool, typer.Option("--locked", help="Take locks as they are: no repository is read and compared.")
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings as well.")] = False,
 ) -> None:
     """Say what is wrong with the endpoints of an environment; nothing is changed.
@@ -44,7 +47,7 @@ def check(
         project = open_project(root, env, named.endpoints)
         if named.drafts and not named.endpoints:
             project = replace(project, endpoints=())
-        findings = all_findings(project, named.drafts)
+        findings = all_findings(project, named.drafts, locked=locked)
     except FindingsError as error:
         findings = error.findings
     else:

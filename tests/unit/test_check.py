@@ -76,6 +76,20 @@ class TestLocks:
         assert set(codes) == {"FL301", "FL252"}
         assert codes["FL301"].severity is Severity.WARNING
 
+    def test_of_a_spec_without_a_lock_no_weights_are_read(self, folder: FleetFolder) -> None:
+        folder.write("repository/embed/config.pbtxt", 'backend: "onnxruntime"\n')
+        weights = folder.write("repository/embed/1/model.onnx", "")
+        with weights.open("wb") as sparse:
+            sparse.truncate(1 << 40)
+        (folder.root / "locks/dev/sentences.lock.yaml").unlink()
+        assert set(found(folder)) == {"FL301", "FL251", "FL262"}
+
+    def test_locks_can_be_taken_as_they_are(self, locked: FleetFolder) -> None:
+        locked.write("repository/embed/1/model.py", "x = 2\n")
+        project = open_project(locked.root, "dev")
+        assert [each.code for each in all_findings(project)] == ["FL306"]
+        assert all_findings(project, locked=True) == []
+
     def test_a_missing_lock_stops_a_deploy(self, folder: FleetFolder) -> None:
         (folder.root / "locks/dev/sentences.lock.yaml").unlink()
         assert [(each.code, each.severity) for each in folder.findings()] == [("FL301", Severity.ERROR)]

@@ -1,0 +1,55 @@
+"""What a lock would say of an endpoint's models, for a spec that has none yet."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+from fleet.artifacts.model_facts import model_facts
+from fleet.artifacts.sources.folder import changed_while_read
+from fleet.artifacts.sources.opening import in_s3, no_s3, repository_of, source_of
+from fleet.findings import FindingsError
+from fleet.repository.kept_files import KeptFiles
+from fleet.repository.layout import entries, model_names
+from fleet.spec.endpoint import Packed
+from fleet.spec.lock import Lock, LockedArchive
+from fleet.spec.project import LoadedSpec
+
+NO_DIGEST = f"sha256:{0:064}"
+
+
+def draft_lock(loaded: LoadedSpec) -> tuple[Lock, list[FindingsError]]:
+    """The models of the spec's folders with sizes but without digests, so that no weights are read.
+
+    What lies in S3 is left out. Also told is which folders are missing or cannot be packed.
+    """
+    archives, refused = dict[str, LockedArchive](), list[FindingsError]()
+    for each in loaded.spec.packed:
+        if not in_s3(loaded.spec.models[each.index]) and each.copy in (None, 0):
+            try:
+                archives[each.name] = _archive(loaded, each)
+            except FindingsError as error:
+                refused.append(error)
+    return Lock(endpoint=loaded.spec.endpoint, archives=archives), refused
+
+
+def _archive(loaded: LoadedSpec, packed: Packed) -> LockedArchive:
+    source_of(loaded, packed, no_s3).models(loaded.spec.mode)
+    folder, kept, size = repository_of(loaded, packed.index), KeptFiles(), 0
+    for path in entries(folder):
+        if path.is_file():
+            size += _pass(path, path.relative_to(folder).as_posix(), kept)
+        size += tarfile.BLOCKSIZE
+    return LockedArchive(digest=NO_DIGEST, size=size, models=model_facts(model_names(folder), kept))
+
+
+def _pass(file: Path, name: str, kept: KeptFiles) -> int:
+    """Keep of a file what facts follow from; its size."""
+    try:
+        size = file.stat().st_size
+        if wanted := kept.add(name, size):
+            with file.open("rb") as content:
+                kept.keep(name, content.read(wanted))
+    except OSError as error:
+        raise FindingsError([changed_while_read(file)]) from error
+    return size
