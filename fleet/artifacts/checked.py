@@ -56,10 +56,10 @@ def all_findings(project: Project, drafts: Iterable[Path] = (), *, locked: bool 
             named.append((loaded.spec.endpoint, file))
             findings += _of_draft(project, loaded)
     findings += same_names(named)
-    return sorted(map(_with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
+    return sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
 
 
-def _with_line(finding: Finding) -> Finding:
+def with_line(finding: Finding) -> Finding:
     """What is wrong with a file as a whole is told at its first line: annotations and editors want one."""
     return finding if finding.line or not finding.file else replace(finding, line=1)
 

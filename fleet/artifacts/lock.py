@@ -19,6 +19,8 @@ from fleet.spec.lock import Lock, LockedArchive, LockedModel, LockedRepository
 from fleet.spec.project import LoadedSpec, Project, all_of, load_lock
 
 HEADER = "# Written by `fleet lock`. Reviewed, not edited: it says what this environment runs.\n"
+WORTH_THREADS = 32 << 20
+"""Bytes: below, threads take longer to begin and to take turns than files to be read."""
 MANY = 50
 """So many files of one folder are remembered one by one."""
 
@@ -79,7 +81,9 @@ def measured_lock(
     spec, known = loaded.spec, _known(loaded.spec, held, offline=offline)
     packed = [each for each in spec.packed if each.name in known or not (offline and _is_in_s3(spec, each))]
     to_read = [each for each in packed if each.name not in known]
-    read = all_in_parallel(to_read, lambda each: _measure(loaded, each, s3))
+    is_small = held is not None and sum(each.size for each in held.archives.values()) < WORTH_THREADS
+    in_turn = all_of if is_small else all_in_parallel
+    read = in_turn(to_read, lambda each: _measure(loaded, each, s3))
     measured = {each.name: archive for each, archive in zip(to_read, read, strict=True)}
     repositories = {} if held is None else dict(held.repositories)
     repositories |= {

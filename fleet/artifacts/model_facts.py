@@ -39,6 +39,7 @@ def _facts(model: str, kept: KeptFiles, sizes: Mapping[str, int], plans: Mapping
     versions = loaded_versions(config, [each for each in sizes if _is_version(each)])
     steps = (step.model_name for step in config.ensemble_scheduling.step)
     return LockedModel(
+        name=config.name if config.name != model else "",
         backend=backend_of(config, model, names),
         platform=platform_of(config),
         max_batch_size=max(config.max_batch_size, 0),

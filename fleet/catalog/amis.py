@@ -56,7 +56,8 @@ def inference_ami(cuda: int, family: str) -> Ami | None:
 
     Its name is empty where SageMaker's own choice is the one that fits.
     """
-    return next((ami for ami in _for_cuda(cuda) if family in ami.accepts + ami.unproven), None)
+    proved = next((ami for ami in _for_cuda(cuda) if family in ami.accepts), None)
+    return proved or next((ami for ami in _for_cuda(cuda) if family in ami.unproven), None)
 
 
 def families_with_driver(cuda: int) -> list[str]:

@@ -14,6 +14,12 @@ def flags_of_the_start_script() -> Mapping[str, str]:
     return dict(data_file("front_end.yaml")["flags_of_the_start_script"])
 
 
+@cache
+def flags() -> frozenset[str]:
+    """Every flag that tritonserver is known to take."""
+    return frozenset(data_file("front_end.yaml")["flags"])
+
+
 def flags_of_single_mode() -> tuple[str, ...]:
     """Flags that a multi-model container does not work with."""
     return tuple(data_file("front_end.yaml")["flags_of_single_mode"])
@@ -29,12 +35,11 @@ def gpu_backends() -> frozenset[str]:
     return frozenset(data_file("front_end.yaml")["gpu_backends"])
 
 
-@cache
-def variable_of_flag() -> Mapping[str, str]:
-    """The variable that a flag of tritonserver can be given by, by the flag's name."""
-    options = {name: about.option or "" for name, about in variables().items()}
-    return {
-        option.removesuffix("="): name
-        for name, option in options.items()
-        if option.endswith("=") and "," not in option
-    }
+def variable_of_flag(flag: str) -> str | None:
+    """The variable whose value the container completes this very flag with: its name, or None."""
+    options = {about.option: name for name, about in variables().items() if about.option and not about.dead}
+    return next((name for option, name in options.items() if _completes(option, flag)), None)
+
+
+def _completes(option: str, flag: str) -> bool:
+    return option.endswith("=") and (flag.startswith(option) or flag == option.removesuffix("="))

@@ -24,6 +24,8 @@ class Release:
 
     Attributes:
         tensorrt: None where no source says it; of three parts where the source says no more.
+        tensorrt_least: Of the nearest release before whose version is proved, where this one's is not.
+        tensorrt_most: Of the nearest release after.
         min_compute_capability: Of the GPUs that it supports, as NVIDIA writes it.
         uncertain: Which of these fields are inferred or remembered; "regions" where it is only inferred that
             the image is in every region of its list. Rules on these warn, and refuse nothing.
@@ -33,6 +35,8 @@ class Release:
     server: str
     cuda: str
     tensorrt: str | None
+    tensorrt_least: str | None = None
+    tensorrt_most: str | None = None
     python: str
     min_compute_capability: str
     uncertain: tuple[str, ...]

@@ -102,6 +102,19 @@ def hosting_regions(instance_type: str) -> tuple[str, ...]:
     return tuple(region for region in regions if instance_type in hosted_in(region))
 
 
+@cache
+def offered_families() -> frozenset[str]:
+    """Families that some region has a price for."""
+    return frozenset(instance(name).family for name in instance_types() if hosting_regions(name))
+
+
+@cache
+def volume_refused(machine: Instance) -> bool:
+    """Whether it is proved that SageMaker takes no volume size for an instance type with local storage."""
+    proved = data_file("instances.yaml")["no_volume"]
+    return proved["letter"] in machine.family or machine.family.startswith(tuple(proved["families"]))
+
+
 def multi_model_support(instance: Instance) -> MultiModel:
     """Whether AWS documents multi-model endpoints for an instance type."""
     data = data_file("multi_model.yaml")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
@@ -23,6 +23,7 @@ class Variable:
         choices: Of type "choice".
         since: The first release that reads it; None where every release does.
         until: The first release that no longer reads it; None where the newest does.
+        values_until: By value: the first release that no longer takes it.
         modes: "single", "multi-model": those in which it has an effect.
         set_by: Who writes it: "user", "platform" (SageMaker) or "fleet" (from other keys of the spec).
         dead: Nothing reads it, in no release.
@@ -39,6 +40,7 @@ class Variable:
     choices: tuple[str, ...] = ()
     since: str | None = None
     until: str | None = None
+    values_until: Mapping[str, str] = field(default_factory=dict)
     modes: tuple[str, ...] = ("single", "multi-model")
     set_by: Literal["user", "platform", "fleet"] = "user"
     dead: bool = False

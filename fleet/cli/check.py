@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from fleet.artifacts.checked import all_findings
+from fleet.artifacts.checked import all_findings, with_line
 from fleet.cli.arguments import Env
 from fleet.cli.say import say
 from fleet.exits import INPUT_IS_WRONG
@@ -44,12 +44,12 @@ def check(
     root = project_root(Path.cwd())
     try:
         named = named_by(root, env, paths or ())
-        project = open_project(root, env, named.endpoints)
+        project = open_project(root, env, named.endpoints, named.draft_names())
         if named.drafts and not named.endpoints:
             project = replace(project, endpoints=())
         findings = all_findings(project, named.drafts, locked=locked)
     except FindingsError as error:
-        findings = error.findings
+        findings = [with_line(each) for each in error.findings]
     else:
         if not findings and format is Format.HUMAN:
             checked = [*project.endpoints, *(file.name for file in named.drafts)]

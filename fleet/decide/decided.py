@@ -121,10 +121,19 @@ class Decided:
                     yield PlacedModel(index=each.index, archive=each.name, name=name, facts=facts)
 
     def loaded_models(self) -> tuple[PlacedModel, ...]:
-        """The models that the container loads: the default model with an ensemble's parts, else all."""
+        """The models that the container loads: the default one, those of flags, their parts; else all."""
+        flags = (flag.partition("=") for flag in self.spec.container.additional_args)
+        return self._with_parts([model for flag, _, model in flags if flag == "--load-model"])
+
+    def answering_models(self) -> tuple[PlacedModel, ...]:
+        """The default model with its parts; of a multi-model endpoint all."""
+        return self._with_parts([])
+
+    def _with_parts(self, further: list[str]) -> tuple[PlacedModel, ...]:
         if self.spec.mode is Mode.MULTI_MODEL or self.default_model is None:
             return self.models
-        by_name, wanted, found = {each.name: each for each in self.models}, [self.default_model], set[str]()
+        by_name, found = {each.name: each for each in self.models}, set[str]()
+        wanted = [self.default_model, *further]
         while wanted:
             name = wanted.pop()
             if name in by_name and name not in found:

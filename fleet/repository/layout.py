@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 from fleet.findings import Finding, FindingsError
 
@@ -82,12 +83,15 @@ def _no_text(folder: Path, name: str) -> Finding:
     return Finding(code="FL414", message=message, hint="rename it", file=folder)
 
 
-def _unreadable(error: OSError) -> None:
+def _unreadable(error: OSError) -> NoReturn:
     message = f"the folder cannot be read: {error.strerror}"
     raise FindingsError([Finding(code="FL406", message=message, file=Path(error.filename))]) from error
 
 
 def _without_version(model: Path) -> Finding:
     message = f"model {model.name!r} has no version directory"
+    is_model = (model / "config.pbtxt").exists()
     hint = f"put its files into {model.name}/1/; where a script makes them, run it first"
+    if not is_model and not any(model.rglob("model.*")):
+        hint = f"{hint}; if it is no model, take the folder out"
     return Finding(code="FL404", message=message, hint=hint, file=model)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from fleet.rules.about.variables import SECRET_NAME, SECRET_VALUE
+from fleet.rules.about.secrets import SECRET_NAME, SECRET_VALUE
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import KeyPath, Source
 

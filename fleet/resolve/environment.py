@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.images import image_regions
+from fleet.catalog.instances import hosted_in
 from fleet.catalog.limits import limit
 from fleet.findings import Finding, FindingsError
 from fleet.spec.environment import LOCAL, Environment
@@ -27,7 +28,12 @@ def _region(project: Project) -> Iterator[Finding]:
     region, known = project.environment.region, image_regions()
     if region not in known:
         message = f"SageMaker has no image of Triton in a region {region!r}"
-        yield _at(project, ("region",), "FL211", message, did_you_mean(region, known))
+        hint = (
+            "no list of AWS names a registry account there"
+            if hosted_in(region)
+            else did_you_mean(region, known)
+        )
+        yield _at(project, ("region",), "FL211", message, hint)
 
 
 def _tags(project: Project) -> Iterator[Finding]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TypeAlias
 
 from fleet.decide.decided import Decided
 from fleet.findings import Finding, Severity
-from fleet.spec.source import KeyPath, finding_at
+from fleet.spec.source import MOST, KeyPath, finding_at
 
 DOCS = "docs/rules.md"
 
@@ -57,7 +58,8 @@ class Rule:
 
     def findings(self, endpoint: Decided, *, deploying: bool = False) -> list[Finding]:
         """What the rule finds, each at its place in the spec or in the environment's file."""
-        return [self._finding(endpoint, problem, deploying) for problem in self.check(endpoint)]
+        problems = islice(self.check(endpoint), MOST)
+        return [self._finding(endpoint, problem, deploying) for problem in problems]
 
     def _finding(self, endpoint: Decided, problem: Problem, deploying: bool) -> Finding:
         found = finding_at(endpoint.source.mark(problem.path), self.code, problem.message, problem.hint)

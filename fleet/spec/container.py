@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from fleet.spec.values import Count, Document
+from fleet.spec.values import Count, Document, Text
 
 
 def _not_the_invocations(port: int) -> int:
@@ -19,9 +19,9 @@ def _not_the_invocations(port: int) -> int:
 
 
 INVOCATIONS_PORT = 8080
-Flag = Annotated[str, StringConstraints(pattern=r"^--[a-z][a-z0-9-]*(=\S+)?$")]
+Flag = Annotated[str, StringConstraints(pattern=r"^--[a-z][a-z0-9-]*(=[^\s\x00]+)?$")]
 Port = Annotated[int, Field(ge=1024, le=65535), AfterValidator(_not_the_invocations)]
-Variables = dict[Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")], str]
+Variables = dict[Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")], Text]
 
 
 class Container(Document):

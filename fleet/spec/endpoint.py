@@ -12,7 +12,7 @@ from pydantic import Field, StringConstraints, ValidationInfo, field_validator, 
 from fleet.spec.container import Container, Variables
 from fleet.spec.engine import Engine
 from fleet.spec.rollout import Alarms, Rollout
-from fleet.spec.values import NAME_LENGTH, Count, Digest, Document, ModelName, Name, Percent, Seconds
+from fleet.spec.values import NAME_LENGTH, Count, Digest, Document, ModelName, Name, Percent, Seconds, Text
 
 ARCHIVES = 10_000
 """Behind one endpoint, copies counted one by one."""
@@ -68,7 +68,7 @@ class Archive(Document):
 
     archive: Name
     """Name of the archive, without `.tar.gz`: letters, digits and inner hyphens."""
-    repository: str
+    repository: Text
     """The model repository: a folder relative to this file, an archive `s3://BUCKET/KEY.tar.gz`, or the files
     below `s3://BUCKET/PREFIX/`."""
     digest: Digest | None = None

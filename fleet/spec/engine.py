@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from fleet.spec.values import Document, ModelName
+from fleet.spec.values import Document, ModelName, Text
 
 Shape = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,9}(x[1-9][0-9]{0,9}){0,7}$")]
 """The dimensions of one tensor with its batch, as trtexec writes them: `16x3x224x224`; 8 at most."""
@@ -37,7 +37,7 @@ class Engine(Document):
 
     model: ModelName
     """The model directory that the plan is for."""
-    onnx: str
+    onnx: Text
     """The ONNX model: a file relative to this spec, or `s3://BUCKET/KEY.onnx`."""
     precision: Annotated[Precision, Field(strict=False)] = Precision.FP32
     """`fp16`, `bf16`, `int8`, `fp8` or `int4` beside `fp32`."""

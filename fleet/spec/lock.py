@@ -25,6 +25,8 @@ class InstanceGroup(Document):
 class LockedModel(Document):
     """What a model's config.pbtxt and files say; all defaults where the config cannot be read."""
 
+    name: str = ""
+    """As the config says it, where that is not the directory's."""
     backend: str = ""
     """Which one serves it; where the config does not say, the one whose file lies in a version directory."""
     platform: str = ""

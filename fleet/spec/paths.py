@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.spec.problems import did_you_mean
 from fleet.spec.project import endpoint_names
+from fleet.spec.reader import read_source
 
 LOCK_END = ".lock.yaml"
 
@@ -19,6 +21,14 @@ class Named:
 
     endpoints: tuple[str, ...]
     drafts: tuple[Path, ...]
+
+    def draft_names(self) -> list[str]:
+        """The endpoints of the drafts, as far as these can be read."""
+        names = list[str]()
+        for draft in self.drafts:
+            with suppress(FindingsError):
+                names.append(str(read_source(draft).data.get("endpoint")))
+        return names
 
 
 def named_by(root: Path, environment: str, arguments: Sequence[str]) -> Named:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from fleet.findings import Finding, FindingsError
-from fleet.spec.source import KeyPath, Source, finding_at
+from fleet.spec.source import MOST, KeyPath, Source, finding_at, first_of
 from fleet.spec.values import DURATION
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -25,7 +25,9 @@ def validated(model: type[Model], source: Source) -> Model:
     try:
         return model.model_validate(source.data)
     except ValidationError as error:
-        raise FindingsError([_finding(model, source, detail) for detail in error.errors()]) from error
+        details = error.errors(include_url=False)
+        shown = [_finding(model, source, detail) for detail in details[:MOST]]
+        raise FindingsError(first_of(shown, len(details))) from error
 
 
 def did_you_mean(word: str, known: Collection[str], *, list_all: bool = False) -> str:

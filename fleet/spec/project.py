@@ -75,8 +75,12 @@ def endpoint_names(root: Path) -> list[str]:
     return _stems(root / "model_specs")
 
 
-def open_project(root: Path, environment: str, endpoints: Sequence[str] = ()) -> Project:
+def open_project(
+    root: Path, environment: str, endpoints: Sequence[str] = (), elsewhere: Sequence[str] = ()
+) -> Project:
     """Read one environment and see which of its endpoints are meant: those named, else all.
+
+    `elsewhere` names endpoints whose specs lie somewhere else; the environment may have overrides for them.
 
     Raises:
         FindingsError: a name has no file, or the environment is wrong; then what is wrong with the specs is
@@ -95,7 +99,7 @@ def open_project(root: Path, environment: str, endpoints: Sequence[str] = ()) ->
         look = partial(_load_spec, environment=source) if source.data else _read_spec
         all_of(chosen, lambda name: look(root, name), error.findings + findings)
         raise
-    findings += _stray_overrides(settings, source, names)
+    findings += _stray_overrides(settings, source, [*names, *elsewhere])
     return Project(root, settings, source, chosen, tuple(findings))
 
 

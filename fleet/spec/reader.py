@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import yaml
 
 from fleet.findings import Finding, FindingsError
 from fleet.spec.scalars import plain_value
-from fleet.spec.source import KeyPath, Mark, Source
+from fleet.spec.source import KeyPath, Mark, Source, first_of
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
+BYTES_OF_A_VALUE = 10
+"""A file holds one key or value at most for so many of the bytes that it may have: each takes its time."""
+MAX_SAID_BETTER = 1 << 14
+"""Characters of a text that is no YAML, to be read again by a slower parser."""
+NO_TEXT = re.compile(r"[\ud800-\udfff]")
+"""What YAML's escapes can write, and no file, variable or message can hold."""
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's is ten times as fast; a PyYAML that was built without it has none."""
 
@@ -22,7 +29,7 @@ def read_source(file: Path, max_bytes: int = MAX_BYTES) -> Source:
 
     Raises:
         FindingsError: it cannot be read, is no YAML, repeats a key, or uses what these files do not need
-            (anchors and aliases, tags, more than `max_bytes`, more than 32 levels).
+            (anchors and aliases, tags, more than `max_bytes`, a value for less than 10 of these, 32 levels).
     """
     try:
         if file.stat().st_size > max_bytes:
@@ -35,104 +42,125 @@ def read_source(file: Path, max_bytes: int = MAX_BYTES) -> Source:
     except OSError as error:
         message = f"the file cannot be read: {error.strerror}"
         raise FindingsError([_finding("FL101", file, message)]) from error
+    reader = _Reader(file, _plain(yaml.parse(text, Loader=LOADER), file, max_bytes // BYTES_OF_A_VALUE))
     try:
-        node = _composed(text, file)
-    except yaml.YAMLError as error:
-        raise FindingsError([_syntax_finding(file, text, error)]) from error
-    if node is None:
-        raise FindingsError([_finding("FL101", file, "the file is empty")])
-    reader = _Reader(file)
-    data = reader.value(node, ())
+        data = reader.document()
+    except (yaml.YAMLError, ValueError) as error:
+        raise FindingsError([_syntax_finding(file, text, _said_better(file, text, error))]) from error
     if not isinstance(data, dict):
-        reader.add("FL101", node, "the file must hold a mapping of keys to values")
+        start = reader.marks.get(())
+        message = "the file must hold a mapping of keys to values" if start else "the file is empty"
+        place = (start.line, start.column) if start else ()
+        raise FindingsError([_finding("FL101", file, message, "", *place)])
     if reader.findings:
-        raise FindingsError(reader.findings)
-    assert isinstance(data, dict)  # noqa: S101 - anything else has been reported above
+        raise FindingsError(first_of(reader.findings, len(reader.findings)))
     return Source(file, data, reader.marks)
 
 
 class _Reader:
-    """Turns YAML nodes into data and collects marks and findings on the way."""
+    """Turns a YAML parser's events into data, and collects marks and findings on the way."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, events: Iterator[yaml.Event]) -> None:
         self.file = file
+        self.events = events
         self.marks: dict[KeyPath, Mark] = {}
         self.findings: list[Finding] = []
 
-    def add(self, code: str, node: yaml.Node, message: str, hint: str = "") -> None:
-        mark = node.start_mark
-        self.findings.append(_finding(code, self.file, message, hint, mark.line + 1, mark.column + 1))
+    def document(self) -> object:
+        """The only document; None where there is none.
 
-    def value(self, node: yaml.Node, path: KeyPath) -> object:
-        self.marks.setdefault(path, Mark(self.file, node.start_mark.line + 1, node.start_mark.column + 1))
-        if isinstance(node, yaml.MappingNode):
-            return self._mapping(node, path)
-        if isinstance(node, yaml.SequenceNode):
-            return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
-        assert isinstance(node, yaml.ScalarNode)  # noqa: S101 - the third and last kind of node
-        self.marks[path] = replace(self.marks[path], text=node.value)
-        try:
-            return node.value if node.style else plain_value(node.value)
-        except ValueError as error:
-            self.add("FL106", node, str(error), "write a decimal number, or put text in quotes")
+        Raises:
+            yaml.YAMLError: the text is no YAML.
+        """
+        next(self.events)  # the start of the stream, and then of the document
+        if isinstance(next(self.events), yaml.StreamEndEvent):
             return None
-
-    def _mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, object]:
-        data: dict[str, object] = {}
-        for key_node, value_node in node.value:
-            if not isinstance(key_node, yaml.ScalarNode):
-                self.add("FL103", key_node, "a key must be text, not a list or a mapping")
-                continue
-            key = key_node.value
-            if key in data:
-                first = self.marks[(*path, key)].line
-                message = f"the key `{key}` is given twice; it stands in line {first} already"
-                self.add("FL102", key_node, message, "keep one of the two")
-                continue
-            start = key_node.start_mark
-            self.marks[(*path, key)] = Mark(self.file, start.line + 1, start.column + 1)
-            data[key] = self.value(value_node, (*path, key))
+        first = next(self.events)
+        data = self._value(first, (), _place(first))
+        next(self.events)  # the document's end
+        if not isinstance(after := next(self.events), yaml.StreamEndEvent):
+            begun = f"expected a single document in the stream that begins in line {_place(first)[0]}"
+            self._add("FL101", after, f"this is not YAML: {begun}, but found another document")
         return data
 
+    def _value(self, event: yaml.Event, path: KeyPath, place: tuple[int, int]) -> object:
+        """The value that begins with an event; its place is that of its key if it has one."""
+        text = event.value if isinstance(event, yaml.ScalarEvent) else ""
+        self.marks[path] = Mark(self.file, *place, text)
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(path)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return [self._value(item, (*path, n), _place(item)) for n, item in enumerate(self._items())]
+        assert isinstance(event, yaml.ScalarEvent)  # noqa: S101 - the third and last kind of value
+        try:
+            return text if event.style else plain_value(text)
+        except ValueError as error:
+            self._add("FL106", event, str(error), "write a decimal number, or put text in quotes")
+            return None
 
-def _composed(text: str, file: Path) -> yaml.Node | None:
-    try:
-        return _composed_by(LOADER, text, file)
-    except yaml.YAMLError:
-        if len(text) > MAX_BYTES:
-            raise
-        # PyYAML's own parser says better what is wrong, and the same on every machine.
-        return _composed_by(yaml.SafeLoader, text, file)
+    def _items(self) -> Iterator[yaml.Event]:
+        """What each item of a list, or each key of a mapping, begins with."""
+        while not isinstance(event := next(self.events), yaml.CollectionEndEvent):
+            yield event
+
+    def _mapping(self, path: KeyPath) -> dict[str, object]:
+        data: dict[str, object] = {}
+        for event in self._items():
+            if not isinstance(event, yaml.ScalarEvent):
+                self._add("FL103", event, "a key must be text, not a list or a mapping")
+                self._pass_over(event)
+                self._pass_over(next(self.events))
+                continue
+            key: KeyPath = (*path, event.value)
+            if event.value in data:
+                first = self.marks[key].line
+                message = f"the key `{event.value}` is given twice; it stands in line {first} already"
+                self._add("FL102", event, message, "keep one of the two")
+                self._pass_over(next(self.events))
+                continue
+            data[event.value] = self._value(next(self.events), key, _place(event))
+        return data
+
+    def _pass_over(self, event: yaml.Event) -> None:
+        """Read a value that is not kept."""
+        _Reader(self.file, self.events)._value(event, (), (1, 1))
+
+    def _add(self, code: str, event: yaml.Event, message: str, hint: str = "") -> None:
+        self.findings.append(_finding(code, self.file, message, hint, *_place(event)))
 
 
-def _composed_by(loader: type[yaml.SafeLoader], text: str, file: Path) -> yaml.Node | None:
-    _refuse_what_is_not_plain(loader, text, file)
-    node: yaml.Node | None = yaml.compose(text, Loader=loader)
-    return node
+def _place(event: yaml.Event) -> tuple[int, int]:
+    mark = event.start_mark
+    return (mark.line + 1, mark.column + 1) if mark else (1, 1)
 
 
-def _refuse_what_is_not_plain(loader: type[yaml.SafeLoader], text: str, file: Path) -> None:
-    """A few aliases can stand for gigabytes and deep nesting exhausts the stack: look before composing."""
-    depth = 0
-    for event in yaml.parse(text, Loader=loader):
+def _plain(events: Iterable[yaml.Event], file: Path, most: int) -> Iterator[yaml.Event]:
+    """The events, as long as they are what these files need: others could exhaust the stack or the memory."""
+    depth = values = 0
+    for event in events:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        problem, hint = _not_plain(event, depth)
-        if problem:
-            mark = event.start_mark
-            line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-            raise FindingsError([_finding("FL104", file, problem, hint, line, column)])
+        if isinstance(event, yaml.NodeEvent):
+            values += 1
+            problem, hint = _not_plain(event, depth)
+            if values > most:
+                problem, hint = f"the file holds more than {most} keys and values", ""
+            if problem:
+                raise FindingsError([_finding("FL104", file, problem, hint, *_place(event))])
+        yield event
 
 
-def _not_plain(event: yaml.Event, depth: int) -> tuple[str, str]:
+def _not_plain(event: yaml.NodeEvent, depth: int) -> tuple[str, str]:
     if isinstance(event, yaml.AliasEvent):
         return "aliases are not read", "write it out, or put what repeats under `defaults` of the environment"
-    if getattr(event, "anchor", None) is not None:
+    if event.anchor is not None:
         return "anchors are not read", "leave the anchor out"
     tag = getattr(event, "tag", None)
     if tag is not None:
         return f"tags are not read: {tag}", "leave the tag out; put text in quotes"
     if depth > MAX_DEPTH:
         return f"values are nested deeper than {MAX_DEPTH} levels", ""
+    if isinstance(event, yaml.ScalarEvent) and event.style == '"' and (found := NO_TEXT.search(event.value)):
+        return f"the character {found[0]!r} is not read", "leave it out"
     return "", ""
 
 
@@ -142,15 +170,32 @@ def _finding(
     return Finding(code=code, message=message, file=file, line=line, column=column, hint=hint)
 
 
-def _syntax_finding(file: Path, text: str, error: yaml.YAMLError) -> Finding:
+def _said_better(file: Path, text: str, error: Exception) -> Exception:
+    """PyYAML's own parser says better what is wrong, and the same on every machine.
+
+    Raises:
+        FindingsError: it comes to what these files do not need before it comes to the mistake.
+    """
+    if len(text) <= MAX_SAID_BETTER:
+        try:
+            for _ in _plain(yaml.parse(text, Loader=yaml.SafeLoader), file, len(text)):
+                pass
+        except yaml.YAMLError as better:
+            return better
+        except ValueError:  # an escape beyond Unicode
+            return error
+    return error
+
+
+def _syntax_finding(file: Path, text: str, error: Exception) -> Finding:
     if isinstance(error, yaml.reader.ReaderError):
-        line = text.count("\n", 0, error.position) + 1
-        return _finding(
-            "FL101", file, f"the character {chr(error.character)!r} does not belong into YAML", "", line
-        )
+        found = yaml.reader.Reader.NON_PRINTABLE.search(text)
+        if found is not None:
+            line = text.count("\n", 0, found.start()) + 1
+            return _finding("FL101", file, f"the character {found[0]!r} does not belong into YAML", "", line)
     mark, start = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
     context = getattr(error, "context", None)
     begun = f"{context} that begins in line {start.line + 1}" if context and start else context
-    problem = ", ".join(filter(None, (begun, getattr(error, "problem", None))))
+    problem = ", ".join(filter(None, (begun, getattr(error, "problem", str(error)))))
     place = (mark.line + 1, mark.column + 1) if mark else (None, None)
     return _finding("FL101", file, f"this is not YAML: {problem}", "", *place)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Set
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
 from fleet.findings import Finding
 
+MOST = 100
+"""So many findings of one file are told."""
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Where a value stands in a document: `("scaling", "min")`, `("models", 0, "archive")`."""
 
@@ -28,6 +30,13 @@ class Mark:
 def finding_at(mark: Mark, code: str, message: str, hint: str = "") -> Finding:
     """An error at a place of a file."""
     return Finding(code=code, message=message, hint=hint, file=mark.file, line=mark.line, column=mark.column)
+
+
+def first_of(findings: Sequence[Finding], count: int) -> list[Finding]:
+    """As many of `count` findings of a file as anybody reads; the last says how many more there are."""
+    *others, last = findings[:MOST]
+    more = f" (and {count - MOST} more mistakes in this file)" if count > MOST else ""
+    return [*others, replace(last, message=f"{last.message}{more}")]
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,7 @@ def test_what_awss_copy_of_the_script_adds_is_uncertain() -> None:
         "PUBLISH_METRICS_TO_CLOUDWATCH",
         "CLOUDWATCH_LOG_GROUP",
         "CLOUDWATCH_METRIC_NAMESPACE",
+        "METRIC_NAMESPACE",
     }
 
 

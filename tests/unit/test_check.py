@@ -131,6 +131,18 @@ class TestPaths:
         (only,) = all_findings(open_project(locked.root, "dev"), [draft])
         assert (only.code, only.file, only.line) == ("FL204", draft, 3)
 
+    def test_the_environment_may_have_overrides_for_it(
+        self, locked: FleetFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        locked.environment("overrides: {bert: {instance: {count: 3}}}\n")
+        draft = tmp_path / "bert.yaml"
+        draft.write_text(SPEC.replace("endpoint: sentences", "endpoint: bert"))
+        monkeypatch.chdir(tmp_path)
+        names = named_by(locked.root, "dev", ["bert.yaml"]).draft_names()
+        assert names == ["bert"]
+        assert open_project(locked.root, "dev", (), names).findings == ()
+        assert [each.code for each in open_project(locked.root, "dev").findings] == ["FL120"]
+
     def test_an_endpoint_in_two_of_the_files_is_told_at_the_second(
         self, locked: FleetFolder, tmp_path: Path
     ) -> None:

@@ -27,7 +27,7 @@ class TestWeights:
         assert said("FL251", {"m": model("onnxruntime", 6, count=3)}) == []
         ((certain, message),) = said("FL251", {"m": model("onnxruntime", 6, count=4)})
         assert certain
-        assert "24.0 GiB with all instances" in message
+        assert "the weights of m with all instances take 24.0 GiB" in message
 
     def test_instances_of_a_tensorrt_plan_share_its_weights(self) -> None:
         assert said("FL251", {"m": model("tensorrt", 6, count=4)}) == []
@@ -43,7 +43,7 @@ class TestWeights:
             "b": model("onnxruntime", 15),
         }
         ((_, message),) = said("FL251", both, default_model="ensemble")
-        assert "the weights of a, b take 30.0 GiB" in message
+        assert "the weights of a, b with all instances take 30.0 GiB" in message
 
     def test_models_that_are_not_loaded_are_not_counted(self) -> None:
         two = {"a": model("onnxruntime", 15), "b": model("onnxruntime", 15)}
@@ -52,6 +52,27 @@ class TestWeights:
     def test_models_on_the_cpu_and_python_models_are_not_counted(self) -> None:
         assert said("FL251", {"m": model("onnxruntime", 40, kind="KIND_CPU")}) == []
         assert said("FL251", {"m": model("python", 40)}) == []
+
+    def test_each_gpu_has_the_models_that_name_it(self) -> None:
+        four = {f"m{number}": model("onnxruntime", 15, gpus=[number]) for number in range(4)}
+        ensemble = {"backend": "ensemble", "steps": list(four)}
+        wide = {"type": "ml.g5.12xlarge"}
+        assert said("FL251", {**four, "e": ensemble}, default_model="e", instance=wide) == []
+        ((_, message),) = said(
+            "FL251",
+            {
+                "a": model("onnxruntime", 15, gpus=[2]),
+                "b": model("onnxruntime", 15, gpus=[2]),
+                "e": {"backend": "ensemble", "steps": ["a", "b"]},
+            },
+            default_model="e",
+            instance=wide,
+        )
+        assert "GPU 2 of ml.g5.12xlarge" in message
+
+    def test_where_the_backend_places_a_model_nothing_is_sure(self) -> None:
+        ((certain, _),) = said("FL251", {"m": model("onnxruntime", 40, kind="KIND_MODEL")})
+        assert not certain
 
     def test_of_a_multi_model_endpoint_each_archive_is_counted_alone(self) -> None:
         two = [{"archive": name, "repository": f"../{name}"} for name in "ab"]

@@ -88,7 +88,7 @@ from fleet_folder import SPEC, FleetFolder
         ),
         (
             "default_model: embedd",
-            "FL206 `default_model` is 'embedd', which the locked archive does not hold",
+            "FL206 `default_model` is 'embedd', which the repository does not hold",
         ),
     ],
 )

@@ -73,9 +73,12 @@ def repository_of(loaded: LoadedSpec, index: int) -> Path:
         FindingsError: it is not there; the place is the line that names it.
     """
     mark = loaded.source.mark(("models", index, "repository"))
-    repository = (mark.file.parent / loaded.spec.models[index].repository).resolve()
-    if not repository.is_dir():
+    hint = f"a path is relative to {mark.file.parent}"
+    try:
+        repository = (mark.file.parent / loaded.spec.models[index].repository).resolve()
+        if repository.is_dir():
+            return repository
         message = f"{repository} is {'no folder' if repository.exists() else 'not there'}"
-        hint = f"a path is relative to {mark.file.parent}"
-        raise FindingsError([finding_at(mark, "FL401", message, hint)])
-    return repository
+    except (OSError, RuntimeError) as error:  # too long a name, or links that lead in a circle
+        message = f"the folder cannot be read: {getattr(error, 'strerror', None) or error}"
+    raise FindingsError([finding_at(mark, "FL401", message, hint)])

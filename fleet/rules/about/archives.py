@@ -18,6 +18,8 @@ START = "https://github.com/triton-inference-server/server/blob/main/docker/sage
 FRONT_END = "https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc"
 ARCHIVE_SETS = "docs/decisions/0006-a-set-of-archives-is-locked-or-live.md"
 ARTIFACTS = "docs/artifacts.md"
+ENSEMBLES_SINCE, NAMESPACES_SINCE = "23.01", "23.04"
+"""Of a multi-model container; both by the start script's and the front end's history."""
 S3_URL = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/(?:.*/|.*\.tar\.gz)?")
 
 
@@ -41,7 +43,7 @@ def default_model_that_is_there(endpoint: Decided) -> Iterator[Problem]:
     """
     there, named = _single_models(endpoint), endpoint.spec.default_model
     if there and named is not None and named not in there:
-        message = f"`default_model` is {named!r}, which the locked archive does not hold"
+        message = f"`default_model` is {named!r}, which the repository does not hold"
         yield Problem(("default_model",), message, did_you_mean(named, there))
 
 
@@ -59,7 +61,7 @@ def no_default_model_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(("environment", DEFAULT_MODEL), message, hint)
 
 
-@rule("FL245", source=START)
+@rule("FL245", Severity.WARNING, source=START)
 def ensemble_that_is_loaded(endpoint: Decided) -> Iterator[Problem]:
     """The ensemble of a repository is what answers, not one of its parts.
 
@@ -116,6 +118,57 @@ def model_names_told_apart(endpoint: Decided) -> Iterator[Problem]:
                 f" model {each.name!r}: metrics cannot tell them apart"
             )
             yield Problem(("models", each.index), message, "rename one of the two directories and its `name`")
+
+
+@rule(
+    "FL289", source="https://github.com/triton-inference-server/core/blob/main/src/model_repository_manager"
+)
+def model_named_as_its_directory(endpoint: Decided) -> Iterator[Problem]:
+    """A model's `name`, where its config.pbtxt has one, is its directory's.
+
+    "Directory name must equal model name", says Triton, and ends. The main model of a multi-model archive
+    alone may have any name, as it is served under the target's.
+    """
+    multi = endpoint.spec.mode is Mode.MULTI_MODEL
+    parts = {(each.archive, part) for each in endpoint.models for part in each.facts.steps}
+    for each in endpoint.models if multi else endpoint.loaded_models():
+        if each.facts.name and (not multi or (each.archive, each.name) in parts):
+            message = (
+                f'the config.pbtxt in {each.name}/ says `name: "{each.facts.name}"`: they must be the same'
+            )
+            hint = f'write `name: "{each.name}"`, or leave it out'
+            yield Problem(("models", each.index), message, hint)
+
+
+@rule("FL248", source="https://github.com/triton-inference-server/server/pull/5540")
+def namespaces_of_the_release(endpoint: Decided) -> Iterator[Problem]:
+    """Before namespaces, which came with 23.04, no two archives of an endpoint hold a model of one name.
+
+    The second target that is asked for is "not unique across all model repositories".
+    """
+    first: dict[str, str] = {}
+    if endpoint.spec.mode is not Mode.MULTI_MODEL or endpoint.spec.triton >= NAMESPACES_SINCE:
+        return
+    for each in endpoint.models:
+        other = first.setdefault(each.name, each.archive)
+        if other != each.archive:
+            message = f"archives {other!r} and {each.archive!r} both hold a model {each.name!r}"
+            hint = f"rename one of them, or take Triton {NAMESPACES_SINCE} or newer, which keeps them apart"
+            yield Problem(("models", each.index), message, hint)
+
+
+@rule("FL249", source="https://github.com/triton-inference-server/server/pull/5002")
+def ensembles_of_the_release(endpoint: Decided) -> Iterator[Problem]:
+    """A multi-model endpoint has ensembles with Triton 23.01 or newer."""
+    if endpoint.spec.mode is Mode.MULTI_MODEL and endpoint.spec.triton < ENSEMBLES_SINCE:
+        for each in endpoint.models:
+            if each.facts.backend == "ensemble":
+                message = (
+                    f"{each.name!r} is an ensemble; Triton {endpoint.spec.triton} has them in mode single"
+                )
+                yield Problem(
+                    ("models", each.index), message, f'write `triton: "{ENSEMBLES_SINCE}"` or newer'
+                )
 
 
 @rule("FL212", source=ARCHIVE_SETS)

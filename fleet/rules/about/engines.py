@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from fleet.catalog.builds import build_support
+from fleet.catalog.images import Release
 from fleet.catalog.instances import Kind, instance, instance_types
 from fleet.catalog.tensorrt import Option, engine_option
 from fleet.decide.decided import Decided
 from fleet.decide.variables import ADDITIONAL_ARGS
 from fleet.rules.rule import Problem, rule
 from fleet.spec.engine import Engine
+from fleet.spec.lock import LockedModel
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import KeyPath
 
@@ -19,6 +22,7 @@ SUPPORT = "https://docs.nvidia.com/deeplearning/tensorrt/latest/getting-started/
 TRTEXEC = "https://github.com/NVIDIA/TensorRT/blob/main/samples/common/sampleOptions.cpp"
 DIGITS = 9
 """No part of a version has more; what has comes from a lock that was not written by us."""
+PLAN = ".plan"
 VERSION_COMPATIBLE = "version-compatible=true"
 
 
@@ -30,25 +34,23 @@ def plan_of_the_images_tensorrt(endpoint: Decided) -> Iterator[Problem]:
     to be version compatible.
     """
     image = endpoint.image
-    if (
-        image is None
-        or not image.details.tensorrt
-        or VERSION_COMPATIBLE in endpoint.variables.get(ADDITIONAL_ARGS, "")
-    ):
+    if image is None or VERSION_COMPATIBLE in endpoint.variables.get(ADDITIONAL_ARGS, ""):
         return
-    there = image.details.tensorrt
     for each in endpoint.loaded_models():
         for path, built in each.facts.plans.items():
-            if built and _differs(built, there):
+            place, plan = ("models", each.index), f"{each.name}/{path}"
+            if not built:
+                message = f"{plan} has no header that is known: nothing tells which TensorRT built it"
+                yield Problem(place, message, f"build it inside the image of {image.release}", certain=False)
+            elif not _may_be(built, image.details):
+                has = image.details.tensorrt or f"at least {image.details.tensorrt_least}"
                 message = (
-                    f"{each.name}/{path} was built with TensorRT {built}; the image of Triton {image.release}"
-                    f" has {there}"
+                    f"{plan} was built with TensorRT {built}; the image of Triton {image.release} has {has}"
                 )
-                sure = image.details.tensorrt_certain or built.split(".")[0] != there.split(".")[0]
                 hint = (
                     f"build it inside the image of {image.release}, or take the release that it was built in"
                 )
-                yield Problem(("models", each.index), message, hint, certain=sure)
+                yield Problem(place, message, hint, certain=not _might_be(built, image.details))
 
 
 @rule(
@@ -66,6 +68,14 @@ def plan_for_the_instances_gpu(endpoint: Decided) -> Iterator[Problem]:
         return
     for each in endpoint.loaded_models():
         named = each.facts.by_compute_capability
+        own = named.get(machine.compute_capability, "")
+        if (
+            own.endswith(PLAN)
+            and each.facts.plans
+            and not any(p.endswith(f"/{own}") for p in each.facts.plans)
+        ):
+            message = f"model {each.name!r} names {own} for {machine.compute_capability}, which is not there"
+            yield Problem(("models", each.index), message, "put it into the version directory")
         default = any(path.endswith("/model.plan") for path in each.facts.plans)
         if named and machine.compute_capability not in named and not default:
             message = (
@@ -86,11 +96,17 @@ def plan_built_on_the_instances_gpu(endpoint: Decided) -> Iterator[Problem]:
     machine = endpoint.machine
     if machine is None or machine.kind is not Kind.GPU:
         return
+    with_plans = {each.index for each in endpoint.models if each.facts.plans}
     for index, archive in enumerate(endpoint.spec.models):
         path: KeyPath = ("models", index, "built_on")
         if archive.built_on is not None and archive.built_on not in instance_types():
             message = f"{archive.built_on} is no instance that the catalog knows"
             yield Problem(path, message, did_you_mean(archive.built_on, instance_types()))
+        elif archive.built_on is None and index not in with_plans:
+            continue
+        elif archive.built_on is not None and not with_plans and endpoint.models:
+            message = f"{archive.archive!r} holds no TensorRT plan: `built_on` means nothing"
+            yield Problem(path, message, "leave it out", certain=False)
         elif archive.built_on is not None and instance(archive.built_on).gpu != machine.gpu:
             built = instance(archive.built_on).gpu or "no GPU"
             message = (
@@ -98,9 +114,7 @@ def plan_built_on_the_instances_gpu(endpoint: Decided) -> Iterator[Problem]:
                 f" {machine.type} has a {machine.gpu}"
             )
             yield Problem(path, message, f"build them on a {machine.gpu}, or take an instance with a {built}")
-        elif archive.built_on is None and any(
-            each.facts.plans for each in endpoint.models if each.index == index
-        ):
+        elif archive.built_on is None and index in with_plans:
             message = f"nothing says on which GPU the plans of {archive.archive!r} were built"
             hint = f"write `built_on: {machine.type}`, if it was a {machine.gpu}"
             yield Problem(("models", index), message, hint, certain=False)
@@ -180,7 +194,9 @@ def engine_of_a_model_that_is_there(endpoint: Decided) -> Iterator[Problem]:
 
     Its largest batch is at least the model's max_batch_size.
     """
-    seen = set[tuple[int, str]]()
+    seen, models = set[tuple[int, str]](), defaultdict[int, dict[str, LockedModel]](dict)
+    for each in endpoint.models:
+        models[each.index][each.name] = each.facts
     for path, engine in _engines(endpoint):
         index = path[1]
         assert isinstance(index, int)  # noqa: S101 - as _engines makes it
@@ -189,7 +205,7 @@ def engine_of_a_model_that_is_there(endpoint: Decided) -> Iterator[Problem]:
                 (*path, "model"), f"model {engine.model!r} is to get two engines", "keep one of the two"
             )
         seen.add((index, engine.model))
-        there = {each.name: each.facts for each in endpoint.models if each.index == index}
+        there = models[index]
         if not there:
             continue
         if engine.model not in there:
@@ -249,6 +265,19 @@ def _options(engine: Engine) -> Iterator[tuple[str, str, Option]]:
 
 def _number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdecimal() and len(part) <= DIGITS)
+
+
+def _may_be(built: str, release: Release) -> bool:
+    """Whether a plan's TensorRT is the release's, as far as both are known."""
+    return not _differs(built, release.tensorrt) if release.tensorrt else _might_be(built, release)
+
+
+def _might_be(built: str, release: Release) -> bool:
+    """Whether it is not proved that the release has another."""
+    if release.tensorrt and release.tensorrt_certain:
+        return not _differs(built, release.tensorrt)
+    least, most = _number(release.tensorrt_least or "0"), _number(release.tensorrt_most or "99")
+    return least <= _number(built) <= most
 
 
 def _differs(built: str, there: str) -> bool:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.catalog.front_end import flags_of_single_mode, flags_of_the_start_script, variable_of_flag
+from fleet.catalog.front_end import flags, flags_of_single_mode, flags_of_the_start_script, variable_of_flag
 from fleet.catalog.variables import variables
 from fleet.decide.decided import Decided
-from fleet.decide.variables import DEFAULT_MODEL, PREFIX
+from fleet.decide.variables import ADDITIONAL_ARGS, DEFAULT_MODEL, PREFIX
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.container import Container
 from fleet.spec.endpoint import Mode
+from fleet.spec.problems import did_you_mean
 from fleet.spec.source import KeyPath
 
 SERVE = "https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve"
+LOAD = "--load-model"
 BODY_FLAG = "--http-max-input-size"
 
 
@@ -40,35 +42,62 @@ def flags_left_to_the_start_script(endpoint: Decided) -> Iterator[Problem]:
     The start script always loads one model by name, so that `--load-model=*`, which must be the only one,
     ends the server as well.
     """
-    own = flags_of_the_start_script()
-    if endpoint.spec.mode is Mode.SINGLE:
-        for index, flag in enumerate(endpoint.spec.container.additional_args):
-            name, _, value = flag.partition("=")
-            path = ("container", "additional_args", index)
-            if name in own:
-                yield Problem(path, f"`additional_args` has {flag}: {own[name]}", "leave it out")
-            elif name == "--load-model" and "*" in value:
-                message = (
-                    f"`additional_args` has {flag}: the start script"
-                    " loads the default model by name beside it"
-                )
-                yield Problem(path, message, "name each further model, such as `--load-model=NAME`")
+    own, single = flags_of_the_start_script(), endpoint.spec.mode is Mode.SINGLE
+    for path, flag in _flags(endpoint):
+        name, _, value = flag.partition("=")
+        if name in own and (single or name not in flags_of_single_mode()):
+            yield Problem(path, f"`additional_args` has {flag}: {own[name]}", "leave it out")
+        elif single and name == LOAD and "*" in value:
+            message = (
+                f"`additional_args` has {flag}: the start script loads the default model by name beside it"
+            )
+            yield Problem(path, message, "name each further model, such as `--load-model=NAME`")
 
 
 @rule("FL244", source=SERVE)
 def flags_that_have_a_key(endpoint: Decided) -> Iterator[Problem]:
-    """What has a key of its own in `container` is not given as a flag.
+    """What has a key or a variable of its own is not given as a flag, and flags stand under their own key.
 
-    The flag would be said twice, with two values.
+    The flag would be said twice, with two values; in a variable it would be out of sight of the rules.
     """
-    for index, flag in enumerate(endpoint.spec.container.additional_args):
-        variable = variable_of_flag().get(flag.partition("=")[0], "")
-        key = variable.removeprefix(PREFIX).lower()
-        if key in Container.model_fields:
-            message = f"`additional_args` has {flag}, which `container` has a key for"
-            yield Problem(
-                ("container", "additional_args", index), message, f"write `{key}:` in `container` instead"
-            )
+    for path, flag in _flags(endpoint):
+        variable, elsewhere = variable_of_flag(flag), {*flags_of_single_mode(), *flags_of_the_start_script()}
+        if variable is not None and flag.partition("=")[0] not in elsewhere:
+            key = variable.removeprefix(PREFIX).lower()
+            in_container = key in Container.model_fields
+            instead = f"`{key}:` in `container`" if in_container else f"{variable} in `environment`"
+            message = f"`additional_args` has {flag}, which {variable} is there for"
+            yield Problem(path, message, f"write {instead} instead")
+    if ADDITIONAL_ARGS in endpoint.spec.environment:
+        given = ", ".join(endpoint.spec.environment[ADDITIONAL_ARGS].split())
+        message = f"`environment` sets {ADDITIONAL_ARGS}, which `container` has a key for"
+        hint = f"write `additional_args: [{given}]` in `container` instead"
+        yield Problem(("environment", ADDITIONAL_ARGS), message, hint)
+
+
+@rule(
+    "FL285", source="https://github.com/triton-inference-server/server/blob/main/src/command_line_parser.cc"
+)
+def flags_that_tritonserver_takes(endpoint: Decided) -> Iterator[Problem]:
+    """Tritonserver takes the flag: one that it does not know ends it at its start."""
+    for path, flag in _flags(endpoint):
+        name = flag.partition("=")[0]
+        if name not in flags():
+            near = did_you_mean(name, flags())
+            certain = "did you mean" in near
+            hint = near if certain else "`tritonserver --help` lists them"
+            yield Problem(path, f"{name} is no flag of tritonserver that is known", hint, certain)
+
+
+@rule("FL286", source=SERVE)
+def further_models_that_are_there(endpoint: Decided) -> Iterator[Problem]:
+    """Further models that are loaded are in the repository."""
+    there = [each.name for each in endpoint.models]
+    for path, flag in _flags(endpoint) if there and endpoint.spec.mode is Mode.SINGLE else ():
+        name, _, model = flag.partition("=")
+        if name == LOAD and model not in (*there, "*"):
+            message = f"`additional_args` loads {model!r}, which the repository does not hold"
+            yield Problem(path, message, did_you_mean(model, there))
 
 
 @rule("FL210", source=SERVE)
@@ -114,3 +143,9 @@ def body_that_sagemaker_passes(endpoint: Decided) -> Iterator[Problem]:
             yield Problem(
                 ("container", "additional_args", index), message, "leave it out; send less at a time"
             )
+
+
+def _flags(endpoint: Decided) -> Iterator[tuple[KeyPath, str]]:
+    """Each further flag with its place."""
+    for index, flag in enumerate(endpoint.spec.container.additional_args):
+        yield ("container", "additional_args", index), flag

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fleet.catalog.amis import amis, families_with_driver, inference_ami
 from fleet.catalog.images import image_regions, regions_of, release, releases
-from fleet.catalog.instances import Instance, Kind
+from fleet.catalog.instances import Instance, Kind, offered_families
 from fleet.decide.decided import Decided
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
@@ -15,6 +15,7 @@ from fleet.spec.problems import did_you_mean
 DLC = "https://github.com/aws/deep-learning-containers/blob/master/available_images.md"
 DRIVERS = "https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu-drivers.html"
 SUPPORT = "https://docs.nvidia.com/deeplearning/triton-inference-server/release-notes/"
+CUDA_12 = 12
 TRITON = ("triton",)
 TYPE = ("instance", "type")
 
@@ -74,7 +75,7 @@ def driver_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
     if endpoint.named_ami is not None or endpoint.ami is not None:
         return
     fitting = [each for each in releases() if _runs(each, endpoint.region, machine)]
-    families = ", ".join(families_with_driver(image.cuda))
+    families = ", ".join(each for each in families_with_driver(image.cuda) if each in offered_families())
     message = (
         f"Triton {image.release} is built for CUDA {image.cuda}, and no SageMaker host image"
         f" gives {machine.family} instances a driver for it"
@@ -94,7 +95,7 @@ def ami_that_takes_the_family(endpoint: Decided) -> Iterator[Problem]:
     SageMaker refuses some pairs ("Invalid combination"); which ones, AWS does not publish in full.
     """
     chosen, machine = endpoint.ami, endpoint.machine
-    if chosen is None or machine is None or not chosen.name:
+    if chosen is None or machine is None or not chosen.name or (chosen.gpu is False and machine.gpus):
         return
     named = endpoint.named_ami is not None
     path = endpoint.named_ami_path if named else TYPE
@@ -131,7 +132,7 @@ def ami_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
             f"SageMaker has no host image {named!r}",
             did_you_mean(named, known, list_all=True),
         )
-    elif chosen.cuda != image.cuda:
+    elif chosen.cuda != image.cuda or not chosen.gpu:
         fitting = [each.name for each in amis() if each.name and each.cuda == image.cuda and each.gpu]
         driver = (
             f"has driver {chosen.driver}, for CUDA {chosen.cuda}" if chosen.gpu else "has no NVIDIA driver"

@@ -83,14 +83,14 @@ def instance_in_the_region(endpoint: Decided) -> Iterator[Problem]:
     By the price list; an account's quota is another matter, and may be 0.
     """
     machine, region = endpoint.machine, endpoint.region
-    if machine is None or machine.retired or not hosted_in(region):
+    if machine is None or machine.retired or not hosted_in(region) or machine.architecture != "x86_64":
         return
     if region not in hosting_regions(machine.type):
         here = [name for name in hosted_in(region) if _alike(instance(name), machine)]
         there = sorted(hosting_regions(machine.type), key=lambda each: (each[:2] != region[:2], each))
         hints = [f"types there: {_few(here)}" if here else "", f"regions that have it: {_few(there)}"]
         message = f"SageMaker does not host {machine.type} in {region}"
-        yield Problem(TYPE, message, "; ".join(filter(None, hints)))
+        yield Problem(TYPE, message, "; ".join(filter(None, hints)), certain=bool(there))
 
 
 @rule("FL216", source=MULTI_MODEL)

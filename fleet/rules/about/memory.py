@@ -64,21 +64,21 @@ def weights_that_fit_the_gpu(endpoint: Decided) -> Iterator[Problem]:
     if machine is None or machine.kind is not Kind.GPU:
         return
     memory = machine.gpu_memory_mib * MIB
-    for together in _together(endpoint):
-        on_gpu = [each for each in together if _on_gpu(each.facts)]
-        once = sum(each.facts.size for each in on_gpu)
-        certain = sum(each.facts.size * _share(each.facts, OWN_WEIGHTS) for each in on_gpu)
-        at_most = sum(each.facts.size * _share(each.facts, WEIGHTS_ON_GPU - {"tensorrt"}) for each in on_gpu)
-        if at_most > memory:
-            counted = certain if certain > memory else at_most
-            times = "" if counted == once else " with all instances"
-            names = ", ".join(each.name for each in on_gpu)
-            message = (
-                f"the weights of {names} take {counted / GIB:.1f} GiB{times};"
-                f" a GPU of {machine.type} ({machine.gpu}) has {memory / GIB:.1f} GiB"
-            )
-            hint = "take fewer instances in instance_group, a larger GPU, or a smaller precision"
-            yield Problem(("models", on_gpu[0].index), message, hint, certain=certain > memory)
+    for together in _together(endpoint) if memory else ():
+        on_gpu = [each for each in together if each.facts.backend in WEIGHTS_ON_GPU]
+        for number in range(machine.gpus):
+            sure = sum(_weights(each.facts, number, OWN_WEIGHTS) for each in on_gpu if _is_plain(each.facts))
+            at_most = sum(_weights(each.facts, number, WEIGHTS_ON_GPU - {"tensorrt"}) for each in on_gpu)
+            if at_most > memory:
+                here = [each for each in on_gpu if _on_gpu(each.facts, number)]
+                message = (
+                    f"the weights of {', '.join(each.name for each in here)} with all instances take"
+                    f" {(sure if sure > memory else at_most) / GIB:.1f} GiB;"
+                    f" GPU {number} of {machine.type} ({machine.gpu}) has {memory / GIB:.1f} GiB"
+                )
+                hint = "take fewer instances in instance_group, a larger GPU, or a smaller precision"
+                yield Problem(("models", here[0].index), message, hint, certain=sure > memory)
+                break
 
 
 @rule("FL262", source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-store-volumes.html")
@@ -122,13 +122,19 @@ def _places(group: InstanceGroup, machine: Instance) -> int:
     return len(group.gpus) or max(machine.gpus, 1)
 
 
-def _on_gpu(facts: LockedModel) -> bool:
-    only_cpu = facts.instances and all(group.kind == "KIND_CPU" for group in facts.instances)
-    return facts.backend in WEIGHTS_ON_GPU and not only_cpu
+def _on_gpu(facts: LockedModel, number: int) -> int:
+    """Instances of a model on the GPU of a number; of KIND_MODEL, which its backend places, one at most."""
+    groups = [group for group in facts.instances or (InstanceGroup(),) if group.kind != "KIND_CPU"]
+    here = [group for group in groups if not group.gpus or number in group.gpus]
+    return sum(1 if group.kind == "KIND_MODEL" else group.count for group in here)
 
 
-def _share(facts: LockedModel, own_weights: set[str]) -> int:
-    """How many times a model's weights lie on the GPU that has most of its instances."""
-    groups = [group for group in facts.instances if group.kind != "KIND_CPU"]
-    count = max(sum(group.count for group in groups), 1)
-    return count if facts.backend in own_weights else 1
+def _weights(facts: LockedModel, number: int, own_weights: set[str]) -> int:
+    """Bytes of a model's weights on a GPU, where instances of these backends have weights of their own."""
+    count = _on_gpu(facts, number)
+    return facts.size * (count if facts.backend in own_weights else min(count, 1))
+
+
+def _is_plain(facts: LockedModel) -> bool:
+    """Whether all of the model's files are weights of each GPU that it is on."""
+    return not facts.by_compute_capability and all(group.kind != "KIND_MODEL" for group in facts.instances)

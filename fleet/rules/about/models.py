@@ -100,10 +100,9 @@ def decoupled_models_are_streamed(endpoint: Decided) -> Iterator[Problem]:
     Other calls of a decoupled model get status 400.
     """
     multi = endpoint.spec.mode is Mode.MULTI_MODEL
-    called = [each for each in endpoint.models if multi or each.name == endpoint.default_model]
-    for each in called:
+    for each in endpoint.answering_models():
         if each.facts.decoupled and (multi or not _generates(endpoint)):
-            message = f"model {each.name!r} is decoupled: every call of it would be answered with status 400"
+            message = f"model {each.name!r} is decoupled: calls of it are answered with status 400"
             hint = "write `container: {inference_type: generate_stream}`" + (
                 " and `mode: single`" if multi else ""
             )
@@ -137,8 +136,10 @@ def request_that_fits_a_call(endpoint: Decided) -> Iterator[Problem]:
     InvokeEndpoint takes 6 MiB, whatever Triton would take.
     """
     most, multi = limit("invoke_body_bytes"), endpoint.spec.mode is Mode.MULTI_MODEL
+    parts = {(each.archive, part) for each in endpoint.models for part in each.facts.steps}
     for each in endpoint.models:
-        called = each.name == endpoint.default_model or (multi and not _is_part(endpoint, each))
+        is_part = (each.archive, each.name) in parts
+        called = each.name == endpoint.default_model or (multi and not is_part)
         if called and each.facts.item_bytes > most:
             size = f"{each.facts.item_bytes / MIB:.1f} MiB at least"
             message = f"a request of model {each.name!r} takes {size}; a call takes {most / MIB:g} MiB"
@@ -150,10 +151,6 @@ def request_that_fits_a_call(endpoint: Decided) -> Iterator[Problem]:
 def _generates(endpoint: Decided) -> bool:
     kind = endpoint.variables.get("SAGEMAKER_TRITON_INFERENCE_TYPE", "")
     return kind.startswith("generate") and endpoint.spec.triton >= "25.03"
-
-
-def _is_part(endpoint: Decided, model: PlacedModel) -> bool:
-    return any(model.name in each.facts.steps for each in endpoint.models if each.archive == model.archive)
 
 
 def _entry(model: PlacedModel) -> KeyPath:

@@ -12,6 +12,7 @@ from fleet.spec.rollout import Rollout, Strategy
 
 GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails.html"
 API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DeploymentConfig.html"
+TWO = 2
 KEY = {Strategy.CANARY: "canary", Strategy.LINEAR: "step", Strategy.ROLLING: "step"}
 """The key that says how large a step is."""
 LIMITS = {
@@ -32,10 +33,12 @@ def instances_for_steps(endpoint: Decided) -> Iterator[Problem]:
     if rollout is None or rollout.strategy not in KEY:
         return
     fewest = endpoint.spec.instance.count if scaling is None else scaling.min
-    if fewest < 2:
+    if fewest < TWO:
         where = "`count`" if scaling is None else "`scaling.min`"
         message = f"a {rollout.strategy.value} rollout needs 2 instances at least; {where} is {fewest}"
-        yield Problem(("rollout", "strategy"), message, "write `strategy: all-at-once`, or run 2 instances")
+        hint = "write `strategy: all-at-once`, or run 2 instances"
+        certain = scaling is None or scaling.max < TWO or endpoint.spec.instance.count < TWO
+        yield Problem(("rollout", "strategy"), message, hint, certain)
 
 
 @rule("FL281", source=API)
@@ -70,7 +73,7 @@ def steps_in_range(endpoint: Decided) -> Iterator[Problem]:
     least, most = limit(lower) if lower else 1, limit(upper)
     if size is not None and not least <= size <= most:
         message = f"`{key}` is {size:g}%; a {rollout.strategy.value} rollout takes {least}% to {most}%"
-        yield Problem(("rollout", key), message, f"write `{key}: {most}%` or less")
+        yield Problem(("rollout", key), message, f"write `{key}:` and a share in between")
 
 
 @rule("FL284", source=API, needed=True)

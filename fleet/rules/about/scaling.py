@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.instances import Kind
+from fleet.catalog.limits import limit
 from fleet.decide.decided import Decided
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
@@ -76,3 +77,32 @@ def range_to_scale_in(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(
             ("scaling", "max"), message, f"leave `scaling` out and write `count: {max(scaling.max, 1)}`"
         )
+
+
+@rule(
+    "FL287",
+    Severity.WARNING,
+    source="https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html",
+)
+def percent_that_is_no_share(endpoint: Decided) -> Iterator[Problem]:
+    """Utilisation is written in percent: 60, not 0.6."""
+    scaling = endpoint.spec.scaling
+    if scaling is not None and scaling.gpu_utilization is not None and scaling.gpu_utilization < 1:
+        wanted = scaling.gpu_utilization
+        message = f"`gpu_utilization` is {wanted:g} percent: nearly any call would start instances"
+        yield Problem(("scaling", "gpu_utilization"), message, f"write {wanted * 100:g}, if that is meant")
+
+
+@rule(
+    "FL288",
+    Severity.WARNING,
+    source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html",
+)
+def latency_that_can_be_reached(endpoint: Decided) -> Iterator[Problem]:
+    """An alarm's latency is below the 60 seconds after which SageMaker ends a call."""
+    most = limit("invoke_seconds") * 1000
+    for key in ("latency_p50", "latency_p90", "latency_p99"):
+        wanted = getattr(endpoint.spec.alarms, key, None)
+        if wanted is not None and wanted >= most:
+            message = f"`{key}` is {wanted}ms: SageMaker ends a call after {most}ms, so that it never rings"
+            yield Problem(("alarms", key), message, "write less")

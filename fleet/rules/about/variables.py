@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fleet.catalog.limits import limit
 from fleet.catalog.variables import Variable, variables
 from fleet.decide.decided import Decided
-from fleet.decide.variables import PREFIX, decided_settings
+from fleet.decide.variables import PREFIX, PUBLISH_METRICS, decided_settings
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.container import INVOCATIONS_PORT
@@ -21,16 +21,8 @@ NAMESPACING = f"{PREFIX}DISABLE_MODEL_NAMESPACING"
 PING = (f"{PREFIX}PING_MODE", f"{PREFIX}OVERRIDE_PING_MODE")
 SERVICES = (("metrics", "ALLOW_METRICS", "METRICS_PORT", "8002"), ("gRPC", "ALLOW_GRPC", "GRPC_PORT", "8001"))
 """What else may answer in the container: what turns it on, what says where, and Triton's own port for it."""
+USUAL_PING = "ready"
 TRUE, FALSE = ("true", "on", "1"), ("false", "off", "0")
-KNOWN_SECRET = re.compile(
-    r"(HF|HUGGING_FACE_HUB|GITHUB|AWS_SESSION)_TOKEN$|(^|_)(SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY)$",
-    re.IGNORECASE,
-)
-SECRET_NAME = re.compile(rf"{KNOWN_SECRET.pattern}|(^|_)(TOKEN|CREDENTIALS)$", re.IGNORECASE)
-"""Names of secrets; those of the first kind are nothing else, while an END_TOKEN may be a word."""
-SECRET_VALUE = re.compile(
-    r"(AKIA|ASIA)[0-9A-Z]{16}|hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{20,}"
-)
 
 
 @rule("FL207", source=SERVE)
@@ -130,6 +122,10 @@ def variable_of_the_release(endpoint: Decided) -> Iterator[Problem]:
     """The release reads the variable."""
     release = endpoint.spec.triton
     set_here = {name: path for path, name, _ in _added(endpoint)} | _typed(endpoint)
+    if endpoint.spec.metrics.triton and release < (variables()[PUBLISH_METRICS].since or ""):
+        message = f"`metrics.triton` means nothing to Triton {release}: its image publishes nothing"
+        said = "metrics" in endpoint.source.data
+        yield Problem(("metrics", "triton"), message, "write `metrics: {triton: false}`", certain=said)
     for name, path in set_here.items():
         about = variables().get(name)
         if about is None or about.dead:
@@ -138,6 +134,10 @@ def variable_of_the_release(endpoint: Decided) -> Iterator[Problem]:
         if about.since and release < about.since:
             hint = f'leave it out, or write `triton: "{about.since}"` or newer'
             yield Problem(path, f"{shown} means nothing to Triton {release}", hint, about.certain)
+        value = endpoint.variables.get(name, "")
+        if value in about.values_until and release >= about.values_until[value]:
+            message = f"{shown} is {value!r}, which is gone since {about.values_until[value]}"
+            yield Problem(path, message, "leave it out, or take an older release", about.certain)
         if about.until and release >= about.until:
             message = f"{shown} means nothing to Triton {release}: it is gone since {about.until}"
             yield Problem(
@@ -176,6 +176,8 @@ def ping_mode_set_by_both(endpoint: Decided) -> Iterator[Problem]:
     if len(given) == 1 and endpoint.spec.mode == "single":
         (other,) = (name for name in PING if name not in given)
         value = endpoint.spec.environment[given[0]]
+        if value == USUAL_PING:
+            return
         yield Problem(
             ("environment", given[0]), f"{given[0]} alone has no effect", f"set {other}: {value} as well"
         )
@@ -200,24 +202,6 @@ def ports_of_their_own(endpoint: Decided) -> Iterator[Problem]:
             )
         if is_on:
             taken[service] = chosen
-
-
-@rule("FL242", source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeModel.html")
-def no_secret_in_the_open(endpoint: Decided) -> Iterator[Problem]:
-    """No secret stands in the container's environment.
-
-    Whoever may describe the Model or read the template, this file included, reads it there.
-    """
-    for path, name, value in _added(endpoint):
-        is_plain = value.strip() and not value.startswith(("arn:", "/")) and not value.isdecimal()
-        if SECRET_VALUE.search(value) or (is_plain and KNOWN_SECRET.search(name)):
-            yield Problem(path, f"{name} holds a secret in the open", _KEEP_IT, confidential=True)
-        elif is_plain and SECRET_NAME.search(name):
-            message = f"{name} looks like a secret in the open"
-            yield Problem(path, message, _KEEP_IT, certain=False, confidential=True)
-
-
-_KEEP_IT = "keep it in Secrets Manager, give the container its ARN, and revoke what was committed"
 
 
 @rule("FL209", source=CONTAINER_API)
@@ -283,7 +267,7 @@ def _wanted(about: Variable, value: str) -> str:
 
 
 def _in_range(about: Variable, value: str) -> bool:
-    number = re.fullmatch(r"-?\d+" if about.type == "int" else r"-?\d+(\.\d+)?", value)
+    number = re.fullmatch(r"-?\d+" if about.type == "int" else r"-?(\d+(\.\d*)?|\.\d+)", value)
     if number is None:
         return False
     below = about.minimum is not None and float(value) < about.minimum

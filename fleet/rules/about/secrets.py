@@ -1,0 +1,40 @@
+"""Rules about secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from fleet.decide.decided import Decided
+from fleet.rules.rule import Problem, rule
+
+KNOWN_SECRET = re.compile(
+    r"(HF|HUGGING_FACE_HUB|GITHUB|AWS_SESSION|ACCESS|AUTH|API)_TOKEN$|(^|_)(SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY)$",
+    re.IGNORECASE,
+)
+SECRET_NAME = re.compile(rf"{KNOWN_SECRET.pattern}|^TOKEN$|(^|_)CREDENTIALS$", re.IGNORECASE)
+"""Names of secrets; those of the first kind are nothing else."""
+DYNAMIC = "{{resolve:"
+SECRET_VALUE = re.compile(
+    r"(AKIA|ASIA)[0-9A-Z]{16}|hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{20,}"
+)
+KEEP_IT = "keep it in Secrets Manager, give the container its ARN, and revoke what was committed"
+
+
+@rule("FL242", source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeModel.html")
+def no_secret_in_the_open(endpoint: Decided) -> Iterator[Problem]:
+    """No secret stands in the container's environment.
+
+    Whoever may describe the Model or read the template, this file included, reads it there.
+    """
+    for name, value in endpoint.spec.environment.items():
+        path = ("environment", name)
+        is_plain = value.strip() and not value.startswith(("arn:", "/")) and not value.isdecimal()
+        if value.startswith(DYNAMIC) and SECRET_NAME.search(name):
+            message = f"{name} is resolved into the Model, where whoever may describe it reads it"
+            yield Problem(path, message, KEEP_IT, certain=False)
+        elif SECRET_VALUE.search(value) or (is_plain and KNOWN_SECRET.search(name)):
+            yield Problem(path, f"{name} holds a secret in the open", KEEP_IT, confidential=True)
+        elif is_plain and SECRET_NAME.search(name):
+            message = f"{name} looks like a secret in the open"
+            yield Problem(path, message, KEEP_IT, certain=False, confidential=True)

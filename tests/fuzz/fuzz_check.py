@@ -1,0 +1,253 @@
+"""A fuzz target: the files of a fleet, as bytes, through all of `fleet check`.
+
+`python tests/fuzz/fuzz_check.py --seconds 60 --seed 1` mutates the shipped files and the rules' examples, says how
+many inputs it tried, and keeps those that break something. A fuzzer that measures coverage calls `one_input`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+import random
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import yaml
+
+from fleet.artifacts.checked import all_findings
+from fleet.findings import Finding, FindingsError
+from fleet.printers.github import as_github
+from fleet.printers.human import show_findings
+from fleet.printers.json import as_json
+from fleet.printers.sarif import as_sarif
+from fleet.resolve.resolve import resolve_project
+from fleet.rules.example import SPEC, examples
+from fleet.spec.project import open_project
+
+SEPARATOR = b"\n#####\n"
+"""Between the three files of an input: the spec, the environment, the lock. Those left out are the usual ones."""
+FILES = ("model_specs/sentences.yaml", "environments/dev.yaml", "locks/dev/sentences.lock.yaml")
+USUAL_SPEC = b"""\
+endpoint: sentences
+triton: "25.04"
+instance: {type: ml.g5.xlarge}
+models: [{archive: sentences, repository: ../repository}]
+"""
+USUAL_ENVIRONMENT = b'environment: dev\naccount: "111122223333"\nregion: us-east-1\n'
+USUAL_LOCK = b"""\
+endpoint: sentences
+archives:
+  sentences:
+    digest: sha256:%s
+    size: 10240
+    models: {embed: {backend: python, max_batch_size: 8, instances: [{kind: KIND_GPU, count: 2}], size: 6}}
+""" % (b"a" * 64)
+USUAL = (USUAL_SPEC, USUAL_ENVIRONMENT, USUAL_LOCK)
+SECONDS = 1.0
+"""Of the processor's time: what takes longer is as good as a hang."""
+WORDS = (
+    b"~ true no 0 1 -1 1.5 1e3 1e999 .inf .nan 0x1F 0o17 10:00 2026-11-20 '' \"\" [] {} <<: &a *a !!str !x | > - ?"
+    b' "\\0" "\\ud800" "\\U00110000" "\\u2028" 25.06 "25.06" "99.99" ml.g4dn.xlarge ml.p5.48xlarge ml.c5.large'
+    b" ml.inf2.xlarge multi-model live eu-west-1 cn-north-1 600s 0s 50% 100% 0.001% s3://bucket/key/"
+    b" SAGEMAKER_TRITON_LOG_INFO SAGEMAKER_TRITON_SHM_DEFAULT_BYTE_SIZE FL222 python tensorrt ensemble KIND_CPU"
+).split(b" ")
+
+
+def one_input(data: bytes) -> None:
+    """Check a fleet whose files these are.
+
+    Raises:
+        AssertionError: a finding has no place or says nothing; a second run says something else; or it takes
+            too long.
+    """
+    given = data.split(SEPARATOR, len(FILES) - 1)
+    with TemporaryDirectory() as folder:
+        root = Path(folder)
+        files = dict(zip(FILES, (*given, *USUAL[len(given) :]), strict=True))
+        files["repository/embed/config.pbtxt"] = b'backend: "python"\n'
+        files["repository/embed/1/model.py"] = b"x = 1\n"
+        for path, content in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_bytes(content)
+        began = time.process_time()
+        found = _found(root)
+        took = time.process_time() - began
+        if took > SECONDS:
+            raise AssertionError(f"it takes {took:.1f} s")
+        if _found(root) != found:
+            raise AssertionError("two runs find different things")
+        _resolve(root)
+        _print(found, root)
+
+
+def _found(root: Path) -> list[Finding]:
+    """What `fleet check` finds, of the spec as an endpoint and as a file that lies anywhere."""
+    try:
+        project = open_project(root, "dev")
+    except FindingsError as error:
+        if not all(each.file and each.message for each in error.findings):
+            raise AssertionError(f"a finding without a file: {error}") from error
+        return error.findings
+    found = all_findings(project, [root / FILES[0]])
+    for each in found:
+        if not (each.file and each.line and each.message.strip()):
+            raise AssertionError(f"a finding without a place or a message: {each!r}")
+    return found
+
+
+def _resolve(root: Path) -> None:
+    """What a deploy would begin with."""
+    try:
+        resolve_project(open_project(root, "dev"))
+    except FindingsError as error:
+        if not error.findings:
+            raise AssertionError("nothing is said") from error
+
+
+def _print(found: list[Finding], root: Path) -> None:
+    with redirect_stderr(io.StringIO()) as written:
+        show_findings(found)
+    said = [written.getvalue(), as_json(found, root), as_sarif(found, root), as_github(found, root)]
+    "".join(said).encode()
+
+
+def seeds() -> list[bytes]:
+    """Inputs that make sense: the shipped files and the examples of all rules."""
+    clone = Path(__file__).resolve().parents[2]
+    found = [_shipped(clone, spec) for spec in sorted((clone / "model_specs").glob("*.yaml"))]
+    found += [
+        USUAL_SPEC + SEPARATOR + file.read_bytes().replace(b"environment: local", b"environment: dev")
+        for file in sorted((clone / "environments").glob("*.yaml"))
+    ]
+    for example in examples().values():
+        for case in (example.wrong, example.right):
+            archive = {
+                "digest": f"sha256:{0:064}",
+                "size": case.archive_size,
+                "models": dict(case.models or {}),
+            }
+            spec = {**SPEC, **case.spec, "endpoint": "sentences"}
+            names = [each["archive"] for each in spec["models"] if isinstance(each, dict)]
+            lock = {"endpoint": "sentences", "archives": dict.fromkeys(names, archive)}
+            region = USUAL_ENVIRONMENT.replace(b"us-east-1", case.region.encode())
+            found.append(SEPARATOR.join((_yaml(spec), region, _yaml(lock))))
+    return found
+
+
+def _shipped(clone: Path, spec: Path) -> bytes:
+    """A spec, with the environment and the lock of its own, under the name that the target reads."""
+    lock = clone / "locks" / "dev" / f"{spec.stem}.lock.yaml"
+    files = (spec, clone / "environments" / "dev.yaml", lock)
+    return SEPARATOR.join(file.read_bytes().replace(spec.stem.encode(), b"sentences") for file in files)
+
+
+def _yaml(document: object) -> bytes:
+    class Plain(yaml.SafeDumper):
+        """Without anchors, which no file of ours may have."""
+
+        def ignore_aliases(self, data: object) -> bool:
+            return True
+
+    text: str = yaml.dump(document, Dumper=Plain, sort_keys=False)
+    return text.encode()
+
+
+def mutated(inputs: list[bytes], chance: random.Random) -> Iterator[bytes]:
+    """One of the inputs, changed in one to four places; without end."""
+    ways: list[Callable[[bytes, list[bytes], random.Random], bytes]] = [
+        _byte,
+        _cut,
+        _word,
+        _value,
+        _line,
+        _nested,
+    ]
+    while True:
+        data = chance.choice(inputs)
+        for _ in range(chance.randint(1, 4)):
+            data = chance.choice(ways)(data, inputs, chance)
+        yield data
+
+
+def _byte(data: bytes, _: list[bytes], chance: random.Random) -> bytes:
+    at = chance.randint(0, len(data))
+    return data[:at] + chance.randbytes(1) + data[at + chance.randint(0, 1) :]
+
+
+def _cut(data: bytes, _: list[bytes], chance: random.Random) -> bytes:
+    begin = chance.randint(0, len(data))
+    end = min(begin + chance.randint(1, 40), len(data))
+    times = chance.choice((0, 2, 50))
+    return data[:begin] + data[begin:end] * times + data[end:]
+
+
+def _word(data: bytes, _: list[bytes], chance: random.Random) -> bytes:
+    at = chance.randint(0, len(data))
+    return data[:at] + chance.choice(WORDS) + data[at:]
+
+
+def _value(data: bytes, inputs: list[bytes], chance: random.Random) -> bytes:
+    """What stands behind a colon becomes something else: a word, a long number, or what stands elsewhere."""
+    places = [at for at in range(len(data)) if data.startswith(b": ", at)]
+    if not places:
+        return data
+    begin = chance.choice(places) + 2
+    end = min(
+        (at for at in (data.find(end, begin) for end in (b"\n", b",", b"}")) if at >= 0), default=len(data)
+    )
+    other = chance.choice(inputs).split(b": ")[-1].split(b"\n")[0]
+    number = b"9" * chance.choice((5, 20, 400, 5000))
+    return data[:begin] + chance.choice((chance.choice(WORDS), other, number, b'"%s"' % number)) + data[end:]
+
+
+def _line(data: bytes, inputs: list[bytes], chance: random.Random) -> bytes:
+    lines, others = data.split(b"\n"), chance.choice(inputs).split(b"\n")
+    lines.insert(chance.randint(0, len(lines)), chance.choice(others))
+    return b"\n".join(lines)
+
+
+def _nested(data: bytes, _: list[bytes], chance: random.Random) -> bytes:
+    at, deep = chance.randint(0, len(data)), chance.choice((2, 30, 2000))
+    return data[:at] + chance.choice((b"[", b"{", b"- ", b"a: ", b"]", b'"')) * deep + data[at:]
+
+
+def main() -> int:
+    """Try inputs for some time."""
+    parser = argparse.ArgumentParser(description="Fuzz `fleet check`.")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--keep", type=Path, default=Path("fuzz-crashes"), help="where inputs that break are kept"
+    )
+    options = parser.parse_args()
+    tried, broken, began = 0, set[str](), time.monotonic()
+    for data in mutated(seeds(), random.Random(options.seed)):
+        if time.monotonic() - began >= options.seconds:
+            break
+        tried += 1
+        try:
+            one_input(data)
+        except Exception as error:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            place = f"{type(error).__name__} {last.filename}:{last.lineno}"
+            if place not in broken:
+                broken.add(place)
+                options.keep.mkdir(parents=True, exist_ok=True)
+                file = options.keep / hashlib.sha256(data).hexdigest()[:16]
+                file.write_bytes(data)
+                print(f"{place}: {str(error)[:200]}\n  kept as {file}", flush=True)
+    seconds = time.monotonic() - began
+    print(
+        f"{tried:,} inputs in {seconds:.0f} s, {tried / seconds:.0f} a second; {len(broken)} ways to break it"
+    )
+    return int(bool(broken))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
