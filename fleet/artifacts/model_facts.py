@@ -8,7 +8,7 @@ from typing import Any
 
 from fleet.repository.backends import FILES, backend_of, platform_of
 from fleet.repository.kept_files import KeptFiles
-from fleet.repository.model_config import item_bytes, loaded_versions, model_config
+from fleet.repository.model_config import item_bytes, loaded_versions, model_config, within_bounds
 from fleet.repository.plan_header import plan_version
 from fleet.spec.lock import InstanceGroup, LockedModel
 
@@ -32,8 +32,8 @@ def model_facts(models: Iterable[str], kept: KeptFiles) -> dict[str, LockedModel
 def _facts(model: str, kept: KeptFiles, sizes: Mapping[str, int], plans: Mapping[str, bytes]) -> LockedModel:
     content = kept.configs.get(model, b"")
     config = None if content is None else model_config(content)
-    if config is None:
-        return LockedModel()
+    if content is None or config is None:
+        return LockedModel(unreadable=content is not None and within_bounds(content))
     folder = min(sizes, default="")
     names = [name for name in FILES if f"{model}/{folder}/{name}" in kept.names]
     versions = loaded_versions(config, [each for each in sizes if _is_version(each)])

@@ -9,6 +9,7 @@ from functools import cached_property
 from fleet.catalog.amis import Ami, ami, amis, inference_ami
 from fleet.catalog.images import Image, image, regions_of, releases
 from fleet.catalog.instances import Instance, Kind, instance, instance_types
+from fleet.decide.raw import RawProperty, raw_properties
 from fleet.decide.variables import all_variables
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import Environment
@@ -17,7 +18,7 @@ from fleet.spec.project import LoadedSpec
 from fleet.spec.source import KeyPath, Source
 
 RAW_AMI = "ProductionVariants.0.InferenceAmiVersion"
-"""The raw property that says what `instance.ami` says."""
+"""The raw property, in any spelling, that says what `instance.ami` says."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,14 +72,20 @@ class Decided:
     @cached_property
     def named_ami(self) -> str | None:
         """The host image that the spec names, by its key or as a raw property; None: to be chosen."""
-        raw = self.spec.cloudformation.get("EndpointConfig", {}).get(RAW_AMI)
-        return self.spec.instance.ami if raw is None else str(raw)
+        if self._raw_ami is None:
+            return self.spec.instance.ami
+        return "" if self._raw_ami.value is None else str(self._raw_ami.value)
 
     @property
     def named_ami_path(self) -> KeyPath:
         """Where a host image that is named stands."""
-        is_raw = RAW_AMI in self.spec.cloudformation.get("EndpointConfig", {})
-        return ("cloudformation", "EndpointConfig", RAW_AMI) if is_raw else ("instance", "ami")
+        return ("instance", "ami") if self._raw_ami is None else self._raw_ami.path
+
+    @cached_property
+    def _raw_ami(self) -> RawProperty | None:
+        """The last one wins, as in the template."""
+        found = [raw for raw in raw_properties(self.spec, "EndpointConfig") if raw.name == RAW_AMI]
+        return found[-1] if found else None
 
     @cached_property
     def ami(self) -> Ami | None:

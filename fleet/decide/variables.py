@@ -45,10 +45,12 @@ def triton_metrics(spec: EndpointSpec) -> TritonMetrics | None:
 
 
 def decided_settings(spec: EndpointSpec, default_model: str | None) -> dict[str, Setting]:
-    """The variables that follow from the spec's keys, `environment` apart."""
+    """The variables that follow from the spec's keys; `environment` stands above defaults of `container`."""
     typed = spec.container.model_dump(exclude_none=True, exclude={"additional_args"})
     settings = {
-        f"{PREFIX}{key.upper()}": Setting(_text(value), f"container.{key}") for key, value in typed.items()
+        f"{PREFIX}{key.upper()}": Setting(_text(value), f"container.{key}")
+        for key, value in typed.items()
+        if key in spec.container.model_fields_set or f"{PREFIX}{key.upper()}" not in spec.environment
     }
     if spec.mode is Mode.MULTI_MODEL:
         settings |= {name: Setting(value, "mode") for name, value in LIVE_PING.items()}

@@ -32,13 +32,18 @@ MAX_BYTES = 2**63 - 1
 """Triton counts in 64 bits, and refuses shapes beyond."""
 
 
+def within_bounds(content: bytes) -> bool:
+    """Whether a config.pbtxt is parsed at all."""
+    return max(map(len, content.split(b"\n"))) <= MAX_LINE
+
+
 def model_config(content: bytes) -> Any | None:
     """The ModelConfig message of a config.pbtxt without unknown fields; None if it cannot be read.
 
     What is nested deeper than Python's recursion goes cannot be; lines beyond 64 KiB are not. The worst MiB
     takes 4 s.
     """
-    if max(map(len, content.split(b"\n"))) > MAX_LINE:
+    if not within_bounds(content):
         return None
     # gRPC, which the schema comes with, takes as long to import as a small command takes.
     from google.protobuf import text_format

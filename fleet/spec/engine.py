@@ -37,7 +37,7 @@ class Engine(Document):
 
     model: ModelName
     """The model directory that the plan is for."""
-    onnx: Text
+    onnx: Annotated[Text, StringConstraints(pattern=r"^(s3://\S+|[^:]+)\.onnx$")]
     """The ONNX model: a file relative to this spec, or `s3://BUCKET/KEY.onnx`."""
     precision: Annotated[Precision, Field(strict=False)] = Precision.FP32
     """`fp16`, `bf16`, `int8`, `fp8` or `int4` beside `fp32`."""

@@ -25,6 +25,8 @@ class InstanceGroup(Document):
 class LockedModel(Document):
     """What a model's config.pbtxt and files say; all defaults where the config cannot be read."""
 
+    unreadable: bool = False
+    """Whether there is a config.pbtxt that is not in protobuf's text format, or holds what no model has."""
     name: str = ""
     """As the config says it, where that is not the directory's."""
     backend: str = ""

@@ -212,11 +212,21 @@ def test_a_byte_order_mark_is_passed_over() -> None:
         b"a{" * 20_000 + b"}" * 20_000,
         b"a<" * 20_000,
         b"a:[" * 15_000,
+    ],
+)
+def test_a_config_that_cannot_be_read_gives_that_fact_alone(config: bytes) -> None:
+    found = facts_of_all({"m/config.pbtxt": config, "m/1/model.py": b"x"})["m"]
+    assert found == LockedModel(unreadable=True)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
         b'# a comment\nbackend: "python"' + b" " * MAX_LINE,
         b'backend: "python"\n' + b"#\n" * (MAX_CONFIG >> 1),
     ],
 )
-def test_a_config_that_cannot_be_read_gives_no_facts(config: bytes) -> None:
+def test_a_config_beyond_our_bounds_gives_no_facts_and_is_not_called_wrong(config: bytes) -> None:
     assert facts_of_all({"m/config.pbtxt": config, "m/1/model.py": b"x"})["m"] == LockedModel()
 
 

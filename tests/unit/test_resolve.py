@@ -123,9 +123,14 @@ def test_without_tritons_metrics_nothing_of_them_is_set(folder: FleetFolder) -> 
 
 
 def test_a_variable_that_another_key_decides_is_refused(folder: FleetFolder) -> None:
-    folder.spec("environment: {SAGEMAKER_TRITON_LOG_VERBOSE: 'true'}\n")
+    folder.spec("container: {thread_count: 8}\nenvironment: {SAGEMAKER_TRITON_THREAD_COUNT: '16'}\n")
     (finding,) = folder.findings()
-    assert (finding.code, finding.line) == ("FL207", 6)
+    assert (finding.code, finding.line) == ("FL207", 7)
+
+
+def test_a_variable_stands_above_a_default_of_ours(folder: FleetFolder) -> None:
+    folder.spec("environment: {SAGEMAKER_TRITON_LOG_VERBOSE: '2'}\n")
+    assert folder.resolve().variables["SAGEMAKER_TRITON_LOG_VERBOSE"] == "2"
 
 
 def test_a_gpu_target_counts_all_gpus_of_the_instance(folder: FleetFolder) -> None:

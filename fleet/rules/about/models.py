@@ -12,7 +12,7 @@ from fleet.decide.decided import Decided, PlacedModel
 from fleet.decide.variables import ADDITIONAL_ARGS
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
-from fleet.spec.endpoint import Mode
+from fleet.spec.endpoint import Compression, Mode
 from fleet.spec.source import KeyPath
 
 CONFIG = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md"
@@ -39,6 +39,31 @@ def backend_that_the_image_has(endpoint: Decided) -> Iterator[Problem]:
             yield Problem(
                 _entry(each), message, f"convert the model to ONNX, or take a release before {since}"
             )
+
+
+@rule("FL255", source="https://protobuf.dev/reference/protobuf/textformat-spec/")
+def config_that_can_be_read(endpoint: Decided) -> Iterator[Problem]:
+    """A model's config.pbtxt is in protobuf's text format: Triton does not load it otherwise."""
+    for each in endpoint.models:
+        if each.facts.unreadable:
+            message = f"{each.name}/config.pbtxt cannot be read as a model's configuration"
+            hint = (
+                "look for a brace, a bracket or a quotation mark that is missing, or a value of another type"
+            )
+            yield Problem(_entry(each), message, hint)
+
+
+@rule("FL275", source="docs/artifacts.md")
+def folders_that_s3_can_hold(endpoint: Decided) -> Iterator[Problem]:
+    """Of a repository that is given uncompressed, no version directory is empty.
+
+    S3 knows no folders, and an ensemble without its version directory is not loaded.
+    """
+    for each in endpoint.models:
+        uncompressed = endpoint.spec.models[each.index].compression is Compression.NONE
+        if uncompressed and each.facts.backend == "ensemble" and not each.facts.size:
+            message = f"the version directory of ensemble {each.name!r} is empty, and would be lost"
+            yield Problem(_entry(each), message, f"put a file into {each.name}/1/, such as a README.md")
 
 
 @rule("FL253", source=CONFIG)
@@ -69,7 +94,8 @@ def gpus_that_the_instance_has(endpoint: Decided) -> Iterator[Problem]:
     if machine is None or machine.kind is not Kind.GPU:
         return
     for each in endpoint.loaded_models():
-        beyond = sorted({gpu for group in each.facts.instances for gpu in group.gpus if gpu >= machine.gpus})
+        named = {gpu for group in each.facts.instances for gpu in group.gpus}
+        beyond = sorted(named - set(range(machine.gpus)))
         if beyond:
             has = "1 GPU, number 0" if machine.gpus == 1 else f"{machine.gpus} GPUs, 0 to {machine.gpus - 1}"
             message = f"model {each.name!r} names GPU {', '.join(map(str, beyond))}; {machine.type} has {has}"

@@ -1,0 +1,76 @@
+"""The raw CloudFormation properties of a spec, however they are spelled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.source import KeyPath
+
+PERIOD = re.compile(r"(?<!\\)\.")
+"""Divides the names of a path; one with a backslash is part of a name."""
+
+KEY = len(("cloudformation", "resource", "key"))
+"""So long is the path of a key that is a whole path in the template; others stand below one."""
+
+
+@dataclass(frozen=True)
+class RawProperty:
+    """A raw property of a resource, or a mapping or list of them.
+
+    Attributes:
+        path: Its keys as they stand in the spec, from `cloudformation` on.
+        parts: The names and indices on its path in the template.
+        value: What is laid over the template.
+    """
+
+    path: KeyPath
+    parts: tuple[str, ...]
+    value: object
+
+    @property
+    def name(self) -> str:
+        """The path in the template, such as `ProductionVariants.0.InferenceAmiVersion`."""
+        return ".".join(self.parts)
+
+    @property
+    def takes_out(self) -> bool:
+        """Whether it removes a property; CDK passes over an empty value that stands below another key."""
+        return self.value is None and len(self.path) == KEY
+
+    def is_item(self, depth: int) -> bool:
+        """Whether the part of that depth, from 0, counts the items of a list that the spec writes as one."""
+        below_key = depth - (len(self.parts) - len(self.path))
+        return below_key >= KEY and isinstance(self.path[below_key], int)
+
+
+def raw_properties(spec: EndpointSpec, resource: str) -> Iterator[RawProperty]:
+    """All raw properties of a resource, each mapping and list before what is in it.
+
+    A spec may write one path with dots, keys inside keys, or lists; CDK divides only the first key at dots.
+    What an intrinsic function such as `Ref` is given is no property.
+    """
+    for key, value in spec.cloudformation.get(resource, {}).items():
+        parts = tuple(part.replace("\\.", ".") for part in PERIOD.split(key))
+        yield from _with_inner(RawProperty(("cloudformation", resource, key), parts, value))
+
+
+def is_intrinsic(value: object) -> bool:
+    """Whether CloudFormation computes the value: a mapping with one key, `Ref` or `Fn::…`."""
+    if not isinstance(value, Mapping) or len(value) != 1:
+        return False
+    (key,) = map(str, value)
+    return key == "Ref" or key.startswith("Fn::")
+
+
+def _with_inner(raw: RawProperty) -> Iterator[RawProperty]:
+    yield raw
+    inner: list[tuple[str | int, object]] = []
+    if isinstance(raw.value, Mapping) and not is_intrinsic(raw.value):
+        inner = list(raw.value.items())
+    elif isinstance(raw.value, list | tuple):
+        inner = list(enumerate(raw.value))
+    for key, value in inner:
+        yield from _with_inner(RawProperty((*raw.path, key), (*raw.parts, str(key)), value))

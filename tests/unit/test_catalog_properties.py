@@ -1,0 +1,158 @@
+"""The catalog's CloudFormation properties: as cfn-lint has them, and found by their path."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib.metadata import distribution
+from typing import Any
+
+import pytest
+
+from fleet.catalog.data_file import data_file
+from fleet.catalog.properties import LIMITS, Property, property_at
+
+SCHEMAS = "cfnlint/data/schemas"
+KEPT = ("type", "enum", *LIMITS)
+ELSEWHERE = ("InferenceAmiVersion", "InstanceType")
+"""Properties whose values are those of amis.yaml and instances.yaml."""
+RESOURCES = ["Model", "EndpointConfig", "Endpoint"]
+VARIANT = ("ProductionVariants", "0")
+
+
+def _cfn_lint(file: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(
+        distribution("cfn-lint").locate_file(f"{SCHEMAS}/{file}.json").read_text()
+    )
+    return found
+
+
+def _trimmed(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """What the catalog keeps of a property: no text, no limit of nothing, no pattern that Python cannot read."""
+    no_limit = (("minLength", 0), ("minItems", 0))
+    kept = {key: schema[key] for key in KEPT if key in schema and (key, schema[key]) not in no_limit}
+    if name in ELSEWHERE:
+        kept.pop("enum", None)
+    if "\\p{" in kept.get("pattern", ""):
+        del kept["pattern"]
+    if "$ref" in schema:
+        kept["is"] = schema["$ref"].rpartition("/")[2]
+    if "items" in schema:
+        kept["items"] = _trimmed("", schema["items"])
+    return kept
+
+
+def _flat(types: Mapping[str, Any], *, trimmed: bool) -> dict[str, Any]:
+    """Each property of each type, and what the type requires, by `Type.Property`."""
+    flat: dict[str, Any] = {}
+    for name, schema in types.items():
+        flat[f"{name} required"] = sorted(schema.get("required", ()))
+        for each, about in schema.get("properties", {}).items():
+            flat[f"{name}.{each}"] = about if trimmed else _trimmed(each, about)
+    return flat
+
+
+@pytest.mark.parametrize("resource", RESOURCES)
+def test_the_properties_are_those_of_the_installed_cfn_lint(resource: str) -> None:
+    schema = _cfn_lint(f"resources/{_cfn_lint('providers/us-east-1')[f'AWS::SageMaker::{resource}']}")
+    ours = data_file("properties.json")["resources"][resource]
+
+    theirs = _flat({"": schema, **schema["definitions"]}, trimmed=False)
+    held = _flat(ours, trimmed=True)
+
+    changed = {name: about for name, about in theirs.items() if held.get(name) != about}
+    assert changed == {}, "write these into properties.json, with the new version and date"
+    assert sorted(set(held) - set(theirs)) == [], "CloudFormation has these no more: take them out"
+    assert [f"/properties/{name}" for name in ours[""]["readOnly"]] == schema["readOnlyProperties"]
+
+
+def test_the_source_names_the_version_of_cfn_lint() -> None:
+    assert f"cfn-lint {distribution('cfn-lint').version};" in data_file("properties.json")["source"]
+    assert _cfn_lint("version")["schema_date"].startswith(data_file("properties.json")["date"])
+
+
+def test_a_property_is_found_through_lists_and_types() -> None:
+    reached = property_at("EndpointConfig", (*VARIANT, "VolumeSizeInGB"))
+    assert reached.rest == ()
+    assert reached.property == Property(types=("integer",), least=1, most=512)
+
+
+def test_where_a_path_leaves_the_schema_the_names_that_are_there_are_known() -> None:
+    reached = property_at("EndpointConfig", (*VARIANT, "RoutingConfig", "Strategy", "X"))
+    assert reached.rest == ("Strategy", "X")
+    assert reached.property.names == {"RoutingStrategy", "PrefixAwareRoutingConfig"}
+
+
+@pytest.mark.parametrize("place", ["-1", "00", "first", "1.0"])
+def test_only_a_whole_number_from_0_is_a_place_in_a_list(place: str) -> None:
+    assert property_at("EndpointConfig", ("ProductionVariants", place)).rest == (place,)
+
+
+def test_below_a_mapping_without_names_everything_is_known_and_nothing_limited() -> None:
+    assert property_at("Model", ("PrimaryContainer", "Environment", "A", "B")).property == Property()
+
+
+def test_what_cloudformation_sets_itself_is_read_only() -> None:
+    assert property_at("Endpoint", ("EndpointArn",)).property.read_only
+    assert not property_at("Endpoint", ("EndpointName",)).property.read_only
+
+
+def test_an_unknown_resource_is_not_found() -> None:
+    with pytest.raises(KeyError):
+        property_at("Notebook", ())
+
+
+WHOLE = Property(types=("integer",), least=1, most=512)
+NAME = Property(types=("string",), shortest=1, longest=3, pattern="^[a-z]+$")
+LIST = Property(types=("array",), fewest=1, most_items=2)
+CHOICE = Property(types=("integer",), allowed=(10, 30))
+SHARE = Property(types=("number",), least=0)
+
+
+@pytest.mark.parametrize(
+    ("known", "value"),
+    [
+        (WHOLE, 1),
+        (WHOLE, "512"),
+        (NAME, "abc"),
+        (LIST, [1, 2]),
+        (LIST, {"0": 1}),
+        (CHOICE, "30"),
+        (SHARE, 0),
+        (SHARE, 0.5),
+        (Property(types=("boolean",)), False),
+        (Property(types=("boolean",)), "True"),
+        (Property(types=("string",)), 25.04),
+        (Property(types=("object", "string")), {}),
+        (Property(), [None]),
+    ],
+)
+def test_a_value_within_the_limits_is_taken_and_read_from_text_too(known: Property, value: object) -> None:
+    assert known.takes(value)
+
+
+@pytest.mark.parametrize(
+    ("known", "value", "taken"),
+    [
+        (WHOLE, 0, "a whole number of 1 to 512"),
+        (WHOLE, 513, "a whole number of 1 to 512"),
+        (WHOLE, 1.5, "a whole number of 1 to 512"),
+        (WHOLE, True, "a whole number of 1 to 512"),
+        (WHOLE, None, "a whole number of 1 to 512"),
+        (NAME, "", "text of 1 to 3 characters that matches ^[a-z]+$"),
+        (NAME, "abcd", "text of 1 to 3 characters that matches ^[a-z]+$"),
+        (NAME, "A", "text of 1 to 3 characters that matches ^[a-z]+$"),
+        (NAME, ["a"], "text of 1 to 3 characters that matches ^[a-z]+$"),
+        (LIST, [], "a list of 1 to 2 items"),
+        (LIST, "a", "a list of 1 to 2 items"),
+        (CHOICE, 20, "one of 10, 30"),
+        (SHARE, -0.5, "a number of at least 0"),
+        (SHARE, float("inf"), "a number of at least 0"),
+        (Property(types=("boolean",)), "yes", "true or false"),
+        (Property(types=("object",), names=frozenset("ba")), [], "a mapping of a, b"),
+        (Property(types=("string",), longest=3), "abcd", "text of at most 3 characters"),
+    ],
+)
+def test_a_value_outside_the_limits_is_not_taken(known: Property, value: object, taken: str) -> None:
+    assert not known.takes(value)
+    assert known.taken == taken

@@ -1,0 +1,268 @@
+"""Raw CloudFormation properties do not go around the rules, however they are spelled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fleet.decide.decided import Decided
+from fleet.decide.raw import is_intrinsic, raw_properties
+from fleet.rules.example import REGION, Case
+from fleet.rules.registry import rules
+
+AMI = "al2023-ami-sagemaker-inference-gpu-4-1"
+CODES = ("FL223", "FL230", "FL231", "FL263", "FL264", "FL268", "FL269", "FL298", "FL299")
+
+
+def decided(resource: str, **properties: Any) -> Decided:
+    """A spec with raw properties of one resource."""
+    return case({resource: properties}).decided()
+
+
+def case(cloudformation: dict[str, Any], **keys: Any) -> Case:
+    """A spec with raw properties and further keys."""
+    spec = {"cloudformation": cloudformation, **keys}
+    return Case(spec=spec, region=REGION, models=None, archive_size=1 << 20)
+
+
+def codes(cloudformation: dict[str, Any], **keys: Any) -> list[str]:
+    """The codes of the rules about raw properties that the spec breaks, one for each problem."""
+    return [code for code in CODES for _ in case(cloudformation, **keys).problems(rules()[code])]
+
+
+def config(**properties: Any) -> list[str]:
+    """The codes of a spec with raw properties of its endpoint configuration."""
+    return codes({"EndpointConfig": properties})
+
+
+def variant(name: str, value: object) -> list[dict[str, Any]]:
+    """The ways to spell one property of the variant."""
+    return [
+        {f"ProductionVariants.0.{name}": value},
+        {"ProductionVariants.0": {name: value}},
+        {"ProductionVariants": {"0": {name: value}}},
+        {"ProductionVariants": [{name: value}]},
+    ]
+
+
+def said(code: str, cloudformation: dict[str, Any]) -> tuple[str, str]:
+    """What a rule says and advises of the one problem that it finds."""
+    (problem,) = case(cloudformation).problems(rules()[code])
+    return problem.message, problem.hint
+
+
+class TestSpellings:
+    @pytest.mark.parametrize("properties", variant("EnableSSMAccess", False))
+    def test_every_spelling_leads_to_the_same_property(self, properties: dict[str, Any]) -> None:
+        found = list(raw_properties(decided("EndpointConfig", **properties).spec, "EndpointConfig"))
+        assert (found[-1].name, found[-1].value) == ("ProductionVariants.0.EnableSSMAccess", False)
+        assert found[-1].path[:3] == ("cloudformation", "EndpointConfig", next(iter(properties)))
+
+    def test_a_period_with_a_backslash_is_part_of_a_name(self) -> None:
+        (found,) = raw_properties(decided("Model", **{"A.b\\.c": 1}).spec, "Model")
+        assert found.parts == ("A", "b.c")
+
+    def test_what_an_intrinsic_function_is_given_is_no_property(self) -> None:
+        (found,) = raw_properties(decided("Model", A={"Fn::If": ["x", 1, 2]}).spec, "Model")
+        assert found.name == "A"
+
+    @pytest.mark.parametrize("value", [{"Ref": "A", "B": 1}, {}, "Ref", ["Ref"], {"Reference": 1}])
+    def test_what_has_not_one_key_of_a_function_is_no_intrinsic(self, value: object) -> None:
+        assert not is_intrinsic(value)
+
+
+class TestHostImage:
+    @pytest.mark.parametrize("properties", variant("InferenceAmiVersion", AMI))
+    def test_a_host_image_is_judged_in_every_spelling(self, properties: dict[str, Any]) -> None:
+        endpoint = decided("EndpointConfig", **properties)
+        assert endpoint.named_ami == AMI
+        assert endpoint.named_ami_path[:2] == ("cloudformation", "EndpointConfig")
+        assert "FL223" in config(**properties)
+
+    def test_the_last_spelling_wins_as_in_the_template(self) -> None:
+        first, *_, last = variant("InferenceAmiVersion", AMI)
+        first["ProductionVariants.0.InferenceAmiVersion"] = "other"
+        assert decided("EndpointConfig", **first, **last).named_ami == AMI
+
+    def test_one_that_is_taken_out_is_not_the_one_that_was_chosen(self) -> None:
+        properties = {"ProductionVariants.0.InferenceAmiVersion": None}
+        assert decided("EndpointConfig", **properties).named_ami == ""
+        assert config(**properties) == ["FL223"]
+
+    def test_of_another_variant_it_names_none(self) -> None:
+        properties = {"ShadowProductionVariants": [{"VariantName": "b", "InferenceAmiVersion": AMI}]}
+        assert decided("EndpointConfig", **properties).named_ami is None
+
+
+class TestWhatFollowsFromTheSpec:
+    @pytest.mark.parametrize(
+        "name", ["InstanceType", "VariantName", "ModelName", "ServerlessConfig", "InitialInstanceCount"]
+    )
+    @pytest.mark.parametrize("spelling", range(4))
+    def test_a_property_of_the_variant_is_not_set_in_any_spelling(self, name: str, spelling: int) -> None:
+        assert "FL263" in config(**variant(name, {"Ref": "Other"})[spelling])
+
+    @pytest.mark.parametrize(
+        ("resource", "name"),
+        [
+            ("Model", "PrimaryContainer.Environment.A"),
+            ("Model", "PrimaryContainer.Environment"),
+            ("Model", "PrimaryContainer.ModelDataSource.S3DataSource.S3Uri"),
+            ("Model", "PrimaryContainer.ModelDataUrl"),
+            ("Model", "Containers"),
+            ("Endpoint", "EndpointConfigName"),
+        ],
+    )
+    def test_a_property_of_the_other_resources_is_not_set(self, resource: str, name: str) -> None:
+        assert "FL263" in codes({resource: {name: {"Ref": "Other"}}})
+
+    def test_a_mapping_is_told_once_not_for_each_value_in_it(self) -> None:
+        nested = {"Environment": {"A": "1", "B": "2"}, "MultiModelConfig": {"ModelCacheSetting": "Disabled"}}
+        assert codes({"Model": {"PrimaryContainer": nested}}) == ["FL263"]
+
+    def test_a_property_of_the_same_name_elsewhere_is_free(self) -> None:
+        shadow = {"VariantName": "b", "ModelName": "b", "InstanceType": "ml.g5.xlarge"}
+        assert config(ShadowProductionVariants=[shadow]) == []
+
+    def test_an_asynchronous_endpoint_is_allowed(self) -> None:
+        assert config(AsyncInferenceConfig={"OutputConfig": {"S3OutputPath": "s3://b/out"}}) == []
+
+    @pytest.mark.parametrize("image", ["a/b:1", {"Fn::Sub": "a/b:1"}])
+    def test_an_image_of_ones_own_is_a_warning(self, image: object) -> None:
+        assert codes({"Model": {"PrimaryContainer": {"Image": image}}}) == ["FL299"]
+        (found,) = case({"Model": {"PrimaryContainer.Image": image}}).findings(rules()["FL299"])
+        assert found.severity.value == "warning"
+
+
+class TestNames:
+    def test_an_unknown_name_is_told_with_the_nearest(self) -> None:
+        message, hint = said("FL268", {"Endpoint": {"RetainDeploymentConfg": True}})
+        assert message == "AWS::SageMaker::Endpoint has no property `RetainDeploymentConfg` as of 2026-10-20"
+        assert hint == "did you mean `RetainDeploymentConfig`?"
+
+    @pytest.mark.parametrize(
+        ("properties", "message", "hint"),
+        [
+            (
+                {"ProductionVariants.VolumeSizeInGB": 1},
+                "ProductionVariants is a list: `VolumeSizeInGB` is no place in it",
+                "write `ProductionVariants.0.VolumeSizeInGB`",
+            ),
+            (
+                {"ProductionVariants": {"0.EnableSSMAccess": True}},
+                "`0.EnableSSMAccess` below another key is one name, not a path",
+                "write `ProductionVariants.0.EnableSSMAccess` as one key",
+            ),
+            (
+                {"ExecutionRoleArn.0": "a"},
+                "there is no `0` in it",
+                "write a value for `ExecutionRoleArn`",
+            ),
+            (
+                {"DataCaptureConfig.CaptureOptions.0.CaptureMode": "Input"},
+                "the template has no list DataCaptureConfig.CaptureOptions to lay an item over",
+                "write `DataCaptureConfig.CaptureOptions` as a list",
+            ),
+            ({"EndpointConfigArn": "a"}, "EndpointConfigArn is CloudFormation's to set", "leave it out"),
+            ({"MetricsConfig.0": 1}, "MetricsConfig has no property `0`", "known: "),
+        ],
+    )
+    def test_a_path_that_leads_nowhere_is_told(
+        self, properties: dict[str, Any], message: str, hint: str
+    ) -> None:
+        found = said("FL268", {"EndpointConfig": properties})
+        assert message in found[0]
+        assert hint in found[1]
+
+    def test_what_stands_below_an_unknown_name_is_not_told_again(self) -> None:
+        assert config(Unknown={"A": {"B": 1}, "C": [1]}) == ["FL268"]
+
+    def test_tags_are_laid_over_those_that_are_there(self) -> None:
+        assert codes({"Endpoint": {"Tags.0.Value": "x"}}) == []
+
+
+class TestValues:
+    @pytest.mark.parametrize("spelling", range(4))
+    def test_a_value_outside_its_limits_is_told_in_every_spelling(self, spelling: int) -> None:
+        properties = variant("VariantInstanceProvisionTimeoutInSeconds", 299)[spelling]
+        message, hint = said("FL269", {"EndpointConfig": properties})
+        name = "ProductionVariants.0.VariantInstanceProvisionTimeoutInSeconds"
+        assert message == f"{name} is 299, which CloudFormation does not take"
+        assert hint == "write a whole number of 300 to 3600"
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("ProductionVariants.0.RoutingConfig.RoutingStrategy", "ROUND_ROBIN"),
+            ("ProductionVariants.0.EnableSSMAccess", "maybe"),
+            ("ProductionVariants.0.InstancePools", []),
+            ("VpcConfig", {"Subnets": ["subnet 1"], "SecurityGroupIds": ["sg-1"]}),
+            ("MetricsConfig.MetricPublishFrequencyInSeconds", 45),
+            ("MetricsConfig", "on"),
+        ],
+    )
+    def test_type_choice_pattern_and_number_of_items_are_judged(self, name: str, value: object) -> None:
+        assert config(**{name: value}) == ["FL269"]
+
+    @pytest.mark.parametrize("function", [{"Ref": "A"}, {"Fn::ImportValue": "a"}])
+    def test_what_cloudformation_computes_is_not_judged(self, function: object) -> None:
+        assert config(**{"ProductionVariants.0.EnableSSMAccess": function}) == []
+
+    def test_a_property_is_taken_out_by_an_empty_value_of_a_whole_path(self) -> None:
+        assert config(**{"ProductionVariants.0.RoutingConfig": None}) == []
+
+    def test_an_empty_value_below_another_key_does_nothing(self) -> None:
+        message, hint = said("FL269", {"EndpointConfig": {"ProductionVariants.0": {"RoutingConfig": None}}})
+        assert message == "ProductionVariants.0.RoutingConfig has no value, and CDK passes over it"
+        assert hint == "write `ProductionVariants.0.RoutingConfig` as one key to take it out"
+
+    def test_a_mapping_that_the_spec_begins_has_all_that_is_required(self) -> None:
+        found = case({"EndpointConfig": {"AsyncInferenceConfig.ClientConfig": {}}}).problems(rules()["FL269"])
+        assert [problem.message for problem in found] == [
+            "AsyncInferenceConfig lacks `OutputConfig`, which CloudFormation requires"
+        ]
+
+    def test_an_endpoint_is_updated_by_one_policy(self) -> None:
+        size = {"Type": "INSTANCE_COUNT", "Value": 1}
+        rolling = {"MaximumBatchSize": size, "WaitIntervalInSeconds": 60}
+        blue_green = {"TrafficRoutingConfiguration": {"Type": "ALL_AT_ONCE"}}
+        one = {"DeploymentConfig.RollingUpdatePolicy": rolling}
+        both = {**one, "DeploymentConfig": {"BlueGreenUpdatePolicy": blue_green}}
+        assert codes({"Endpoint": one}) == []
+        assert said("FL269", {"Endpoint": both})[0] == "an endpoint is updated by one policy, not by two"
+
+
+class TestWholes:
+    @pytest.mark.parametrize(
+        ("resource", "properties", "hint"),
+        [
+            (
+                "EndpointConfig",
+                {"ProductionVariants": [{"EnableSSMAccess": True}]},
+                "ProductionVariants.0.KEY",
+            ),
+            ("EndpointConfig", {"ProductionVariants": None}, "ProductionVariants.0.KEY"),
+            ("EndpointConfig", {"ProductionVariants.0": {"Fn::If": []}}, "ProductionVariants.0.KEY"),
+            ("Model", {"PrimaryContainer": None}, "PrimaryContainer.KEY"),
+        ],
+    )
+    def test_what_replaces_all_that_follows_from_the_spec_is_told(
+        self, resource: str, properties: dict[str, Any], hint: str
+    ) -> None:
+        assert codes({resource: properties}) == ["FL298"]
+        assert said("FL298", {resource: properties})[1] == f"write `{hint}` for each key to change"
+
+    def test_a_list_of_ones_own_is_written_whole(self) -> None:
+        capture = {"CaptureOptions": [{"CaptureMode": "Input"}], "DestinationS3Uri": "s3://b/c"}
+        assert config(DataCaptureConfig={**capture, "InitialSamplingPercentage": 5}) == []
+
+
+class TestStorage:
+    @pytest.mark.parametrize("spelling", range(3))
+    def test_a_volume_beside_local_storage_is_told_in_every_spelling(self, spelling: int) -> None:
+        assert config(**variant("VolumeSizeInGB", 100)[spelling]) == ["FL230"]
+
+    def test_a_key_for_the_storage_is_that_of_the_configuration(self) -> None:
+        assert config(KmsKeyId="alias/models") == ["FL231"]
+        assert config(AsyncInferenceConfig={"OutputConfig": {"KmsKeyId": "alias/models"}}) == []
