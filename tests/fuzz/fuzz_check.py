@@ -49,8 +49,8 @@ archives:
     models: {embed: {backend: python, max_batch_size: 8, instances: [{kind: KIND_GPU, count: 2}], size: 6}}
 """ % (b"a" * 64)
 USUAL = (USUAL_SPEC, USUAL_ENVIRONMENT, USUAL_LOCK)
-SECONDS = 1.0
-"""Of the processor's time: what takes longer is as good as a hang."""
+SECONDS, HANG = 1.0, 20.0
+"""Of the processor's time: what a fuzzer on an idle machine calls a hang, and what a test on any machine does."""
 WORDS = (
     b"~ true no 0 1 -1 1.5 1e3 1e999 .inf .nan 0x1F 0o17 10:00 2026-11-20 '' \"\" [] {} <<: &a *a !!str !x | > - ?"
     b' "\\0" "\\ud800" "\\U00110000" "\\u2028" 25.06 "25.06" "99.99" ml.g4dn.xlarge ml.p5.48xlarge ml.c5.large'
@@ -59,7 +59,7 @@ WORDS = (
 ).split(b" ")
 
 
-def one_input(data: bytes) -> None:
+def one_input(data: bytes, seconds: float = HANG) -> None:
     """Check a fleet whose files these are.
 
     Raises:
@@ -78,7 +78,7 @@ def one_input(data: bytes) -> None:
         began = time.process_time()
         found = _found(root)
         took = time.process_time() - began
-        if took > SECONDS:
+        if took > seconds:
             raise AssertionError(f"it takes {took:.1f} s")
         if _found(root) != found:
             raise AssertionError("two runs find different things")
@@ -232,7 +232,7 @@ def main() -> int:
             break
         tried += 1
         try:
-            one_input(data)
+            one_input(data, SECONDS)
         except Exception as error:
             last = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{type(error).__name__} {last.filename}:{last.lineno}"

@@ -26,7 +26,7 @@ from fleet.spec.project import LoadedSpec
 from fleet.spec.source import Source
 from fleet_folder import ROOT
 from many_specs import Document, environments, locks, specs
-from tests.fuzz.fuzz_check import SECONDS, SEPARATOR, USUAL_ENVIRONMENT, USUAL_LOCK, USUAL_SPEC, one_input
+from tests.fuzz.fuzz_check import HANG, SEPARATOR, USUAL_ENVIRONMENT, USUAL_LOCK, USUAL_SPEC, one_input
 
 MANY = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 
@@ -178,4 +178,4 @@ def test_thousands_of_archives_are_judged_at_once() -> None:
     for rule in rules().values():
         began = time.process_time()
         rule.findings(endpoint)
-        assert time.process_time() - began < SECONDS, rule.code
+        assert time.process_time() - began < HANG, rule.code

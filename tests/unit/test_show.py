@@ -19,13 +19,14 @@ from fleet.cli.show_spec import spec_lines
 from fleet.findings import FindingsError
 from fleet.resolve.effective import NOT_SHOWN, EffectiveSpec, effective_spec
 from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.environment import LOCAL
 from fleet.spec.project import endpoint_names, environment_names, open_project
 from fleet.spec.reader import read_source
 from fleet_folder import ROOT, SPEC, FleetFolder
 
 APP = typer.Typer()
 APP.command()(show)
-SHIPPED = [(name, env) for name in endpoint_names(ROOT) for env in environment_names(ROOT)]
+SHIPPED = [(name, env) for name in endpoint_names(ROOT) for env in environment_names(ROOT) if env != LOCAL]
 
 
 def shown(root: Path, *arguments: str, width: int | None = None) -> str:

@@ -16,12 +16,13 @@ from fleet.resolve.decisions import decisions
 from fleet.resolve.locks import read_lock
 from fleet.resolve.resolve import resolve_fleet
 from fleet.spec.endpoint import Mode
+from fleet.spec.environment import LOCAL
 from fleet.spec.project import endpoint_names, environment_names, open_project
 from fleet_folder import LOCK, ROOT, SPEC, FleetFolder
 
 APP = typer.Typer()
 APP.command()(show)
-SHIPPED = [(name, env) for name in endpoint_names(ROOT) for env in environment_names(ROOT)]
+SHIPPED = [(name, env) for name in endpoint_names(ROOT) for env in environment_names(ROOT) if env != LOCAL]
 MULTI = SPEC.replace("triton:", "mode: multi-model\ntriton:")
 LIVE = MULTI.replace("triton:", "archive_set: live\ntriton:").replace(
     "../repository", "../repository, version: 2"

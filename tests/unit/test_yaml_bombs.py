@@ -17,8 +17,8 @@ from fleet.spec.reader import BYTES_OF_A_VALUE, MAX_BYTES, MAX_DEPTH, MAX_SAID_B
 from fleet.spec.source import MOST, Source
 from fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 
-SECONDS = 1.0
-"""Of the processor's time; what takes longer is as good as a hang."""
+HANG = 20.0
+"""Seconds of the processor's time: no measure, which is benchmarks/check.py's, but an end on any machine."""
 LINES = MAX_BYTES // 12
 
 
@@ -34,7 +34,7 @@ def found_in(
         validated(model, read_source(file))
     except FindingsError as error:
         findings = error.findings
-    assert time.process_time() - began < SECONDS
+    assert time.process_time() - began < HANG
     assert all(each.file == file for each in findings)
     return findings
 
@@ -168,7 +168,7 @@ def test_large_documents_are_laid_over_one_another_at_once(tmp_path: Path) -> No
         sources.append(read_source(file))
     began = time.process_time()
     merged = sources[0].merged(sources[1])
-    assert time.process_time() - began < SECONDS
+    assert time.process_time() - began < HANG
     assert merged.mark(("environment", "a7")).file == sources[0].file
     assert merged.mark(("environment", "b7")).file == sources[1].file
     assert merged.section("environment").mark(("b7",)).line == 9
