@@ -9,10 +9,11 @@ from fleet.artifacts.model_facts import model_facts
 from fleet.artifacts.sources.folder import changed_while_read
 from fleet.artifacts.sources.opening import in_s3, no_s3, repository_of, source_of
 from fleet.findings import FindingsError
+from fleet.repository.copies import copied_name
 from fleet.repository.kept_files import KeptFiles
 from fleet.repository.layout import entries, model_names
 from fleet.spec.endpoint import Packed
-from fleet.spec.lock import Lock, LockedArchive
+from fleet.spec.lock import Lock, LockedArchive, LockedModel
 from fleet.spec.project import LoadedSpec
 
 NO_DIGEST = f"sha256:{0:064}"
@@ -40,7 +41,17 @@ def _archive(loaded: LoadedSpec, packed: Packed) -> LockedArchive:
         if path.is_file():
             size += _pass(path, path.relative_to(folder).as_posix(), kept)
         size += tarfile.BLOCKSIZE
-    return LockedArchive(digest=NO_DIGEST, size=size, models=model_facts(model_names(folder), kept))
+    facts = model_facts(model_names(folder), kept)
+    if packed.copy is not None:
+        facts = {copied_name(name, packed.copy): _renamed(each, packed.copy) for name, each in facts.items()}
+    return LockedArchive(digest=NO_DIGEST, size=size, models=facts)
+
+
+def _renamed(facts: LockedModel, copy: int) -> LockedModel:
+    """As the lock has them of a copy: with its own names."""
+    steps = tuple(copied_name(step, copy) for step in facts.steps)
+    name = copied_name(facts.name, copy) if facts.name else ""
+    return facts.model_copy(update={"steps": steps, "name": name})
 
 
 def _pass(file: Path, name: str, kept: KeptFiles) -> int:

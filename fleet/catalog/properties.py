@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from fleet.catalog.data_file import data_file
 
 FILE = "properties.json"
+INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 LIMITS = {
     "minimum": "least",
     "maximum": "most",
@@ -135,7 +136,7 @@ def properties_date() -> str:
 
 def is_index(part: str) -> bool:
     """Whether a part of a path counts the items of a list, from 0."""
-    return part.isdecimal() and str(int(part)) == part
+    return INDEX.fullmatch(part) is not None
 
 
 def _text(value: object) -> str | None:

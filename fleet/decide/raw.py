@@ -10,6 +10,8 @@ from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.source import KeyPath
 
 PERIOD = re.compile(r"(?<!\\)\.")
+DEEPEST = 32
+"""No property lies deeper; a path of one key may be as long as a file."""
 """Divides the names of a path; one with a backslash is part of a name."""
 
 KEY = len(("cloudformation", "resource", "key"))
@@ -54,7 +56,10 @@ def raw_properties(spec: EndpointSpec, resource: str) -> Iterator[RawProperty]:
     """
     for key, value in spec.cloudformation.get(resource, {}).items():
         parts = tuple(part.replace("\\.", ".") for part in PERIOD.split(key))
-        yield from _with_inner(RawProperty(("cloudformation", resource, key), parts, value))
+        if len(parts) > DEEPEST:  # no such property: what is below it is none either
+            yield RawProperty(("cloudformation", resource, key), parts[: DEEPEST + 1], None)
+        else:
+            yield from _with_inner(RawProperty(("cloudformation", resource, key), parts, value))
 
 
 def is_intrinsic(value: object) -> bool:

@@ -42,31 +42,33 @@ def named_by(root: Path, environment: str, arguments: Sequence[str]) -> Named:
     Raises:
         FindingsError: one is neither an endpoint nor one of these paths.
     """
-    endpoints, drafts = list[str](), list[Path]()
+    endpoints, drafts, names = list[str](), list[Path](), endpoint_names(root)
     for argument in arguments:
         path = Path(argument).absolute()
-        if argument in endpoint_names(root) or not path.exists():
-            endpoints.append(_endpoint(root, argument))
+        if argument in names or not _exists(path):
+            endpoints.append(_endpoint(names, argument))
         elif path.is_dir():
             files = sorted(each for each in path.glob("*.yaml") if not each.name.startswith("."))
             if not files:
                 raise _unusable(path, "the folder holds no spec", "name a folder with files NAME.yaml")
             for file in files:
-                _sort(root, environment, file, endpoints, drafts)
+                _sort(root, environment, names, file, endpoints, drafts)
         else:
-            _sort(root, environment, path, endpoints, drafts)
+            _sort(root, environment, names, path, endpoints, drafts)
     return Named(tuple(dict.fromkeys(endpoints)), tuple(dict.fromkeys(drafts)))
 
 
-def _sort(root: Path, environment: str, file: Path, endpoints: list[str], drafts: list[Path]) -> None:
+def _sort(
+    root: Path, environment: str, names: list[str], file: Path, endpoints: list[str], drafts: list[Path]
+) -> None:
     parts = _below(root, file)
     match parts:
         case ["model_specs", name] if name.endswith(".yaml"):
             endpoints.append(name.removesuffix(".yaml"))
         case ["locks", _, name] if name.endswith(LOCK_END):
-            endpoints.append(_endpoint(root, name.removesuffix(LOCK_END)))
+            endpoints.append(_endpoint(names, name.removesuffix(LOCK_END)))
         case ["environments", name] if name == f"{environment}.yaml":
-            endpoints += endpoint_names(root)
+            endpoints += names
         case ["environments", name] if name.endswith(".yaml"):
             hint = f"run `fleet check --env {name.removesuffix('.yaml')}` for it"
             raise _unusable(file, f"this is not the environment {environment!r}", hint)
@@ -81,8 +83,14 @@ def _below(root: Path, file: Path) -> list[str]:
     return list(resolved.relative_to(root).parts) if resolved.is_relative_to(root) else []
 
 
-def _endpoint(root: Path, name: str) -> str:
-    names = endpoint_names(root)
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # too long a name
+        return False
+
+
+def _endpoint(names: list[str], name: str) -> str:
     if name in names:
         return name
     message = f"there is no endpoint, file or folder {name!r}" if name else "no endpoint was named"

@@ -13,6 +13,8 @@ from fleet.findings import Finding, FindingsError
 from fleet.spec.source import MOST, KeyPath, Source, finding_at, first_of
 from fleet.spec.values import DURATION
 
+LISTED = 40
+"""So many of the words that could be meant are named."""
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -33,7 +35,8 @@ def validated(model: type[Model], source: Source) -> Model:
 def did_you_mean(word: str, known: Collection[str], *, list_all: bool = False) -> str:
     """A hint that names the nearest known word, else (or with `list_all` as well) all of them."""
     close = [f"did you mean `{near}`?" for near in get_close_matches(word, known, n=1)]
-    listed = [f"known: {', '.join(sorted(known))}"] if list_all or not close else []
+    more = f" and {len(known) - LISTED} more" if len(known) > LISTED else ""
+    listed = [f"known: {', '.join(sorted(known)[:LISTED])}{more}"] if list_all or not close else []
     return " ".join(close + listed) if known else "there is none yet"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fleet.artifacts.checked import all_findings
+from fleet.artifacts.lock import write_locks
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.paths import named_by
 from fleet.spec.project import open_project
@@ -100,6 +101,63 @@ class TestLocks:
         locked.spec("alarms: {errors: 1%}\n")
         assert found(locked)["FL140"].severity is Severity.WARNING
         assert [(each.code, each.severity) for each in locked.findings()] == [("FL140", Severity.ERROR)]
+
+    def test_copies_are_judged_alike_before_and_after_they_are_locked(self, folder: FleetFolder) -> None:
+        folder.write("repository/m/config.pbtxt", 'backend: "tensorrt"\nmax_batch_size: 8\n')
+        folder.write("repository/m/1/README.md", "")
+        folder.write("other/m/config.pbtxt", 'backend: "python"\n')
+        folder.write("other/m/1/model.py", "")
+        folder.spec(
+            """\
+            mode: multi-model
+            models:
+              - archive: a
+                repository: ../repository
+                copies: 2
+                engines: [{model: m, onnx: m.onnx, shapes: {x: [1x4, 2x4, 4x4]}}]
+              - {archive: b, repository: ../other}
+            """,
+            base=SPEC[: SPEC.index("models:")],
+        )
+        (folder.root / "locks/dev/sentences.lock.yaml").unlink()
+        drafted = found(folder)
+        write_locks(open_project(folder.root, "dev"))
+        locked = found(folder)
+        assert set(drafted) == {"FL301", "FL140", "FL293"}
+        assert set(locked) == {"FL140", "FL293"}
+        assert locked["FL293"] == drafted["FL293"]
+        assert "max_batch_size 8" in locked["FL293"].message
+
+
+class TestOdds:
+    def test_a_host_image_that_does_not_exist_is_refused_without_a_gpu_too(self, locked: FleetFolder) -> None:
+        locked.spec(base=SPEC.replace("g5.xlarge", "c5.xlarge, ami: no-such-thing"))
+        assert "FL223" in found(locked)
+
+    def test_no_message_repeats_a_secret(self, locked: FleetFolder) -> None:
+        secret = f"hf_{'a' * 30}"
+        locked.spec(
+            f"environment: {{SAGEMAKER_TRITON_LOG_INFO: {secret}, SAGEMAKER_TRITON_X_API_KEY: '{secret} b'}}\n"
+        )
+        findings = all_findings(open_project(locked.root, "dev"))
+        assert {"FL235", "FL236", "FL237", "FL242"} <= {each.code for each in findings}
+        assert not [each for each in findings if secret in f"{each.message} {each.hint}"]
+
+    def test_null_takes_a_default_of_the_environment_back(self, locked: FleetFolder) -> None:
+        locked.environment("defaults:\n  container: {inference_type: generate}\n")
+        base = SPEC.replace("25.04", "24.09")
+        locked.spec(base=base)
+        assert set(found(locked)) == {"FL238"}
+        locked.spec("container: {inference_type: null}\n", base=base)
+        assert found(locked) == {}
+
+    @pytest.mark.parametrize("key", ["9" * 5000, ".".join("a" * 20_000)])
+    def test_a_raw_path_without_end_is_one_mistake(self, locked: FleetFolder, key: str) -> None:
+        below = "".join(f"        k{number}: 1\n" for number in range(5000))
+        locked.spec(
+            f"cloudformation:\n  EndpointConfig:\n    ? ProductionVariants.0.{key}\n    :\n{below}", base=SPEC
+        )
+        assert set(found(locked)) == {"FL268"}
 
 
 class TestEnvironments:

@@ -88,7 +88,7 @@ class TestHostImage:
     def test_one_that_is_taken_out_is_not_the_one_that_was_chosen(self) -> None:
         properties = {"ProductionVariants.0.InferenceAmiVersion": None}
         assert decided("EndpointConfig", **properties).named_ami == ""
-        assert config(**properties) == ["FL223"]
+        assert config(**properties) == ["FL223", "FL263"]
 
     def test_of_another_variant_it_names_none(self) -> None:
         properties = {"ShadowProductionVariants": [{"VariantName": "b", "InferenceAmiVersion": AMI}]}

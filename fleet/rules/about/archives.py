@@ -107,7 +107,7 @@ def model_names_told_apart(endpoint: Decided) -> Iterator[Problem]:
 
     Both work, in namespaces of their own, but Triton's metrics add them up under the one name.
     """
-    if endpoint.spec.mode is not Mode.MULTI_MODEL:
+    if endpoint.spec.mode is not Mode.MULTI_MODEL or endpoint.spec.triton < NAMESPACES_SINCE:
         return
     first: dict[str, str] = {}
     for each in endpoint.models:
@@ -171,7 +171,7 @@ def ensembles_of_the_release(endpoint: Decided) -> Iterator[Problem]:
                 )
 
 
-@rule("FL212", source=ARCHIVE_SETS)
+@rule("FL212", source=ARCHIVE_SETS, needed=True)
 def live_set_of_multi_model(endpoint: Decided) -> Iterator[Problem]:
     """Only a multi-model endpoint has a live set of archives."""
     if endpoint.spec.archive_set is ArchiveSet.LIVE and endpoint.spec.mode is not Mode.MULTI_MODEL:
@@ -203,7 +203,7 @@ def keys_of_the_mode(endpoint: Decided) -> Iterator[Problem]:
     multi = endpoint.spec.mode is Mode.MULTI_MODEL
     key = "compression" if multi else "copies"
     for index, model in enumerate(endpoint.spec.models):
-        if key in model.model_fields_set:
+        if getattr(model, key) is not None and key in model.model_fields_set:
             message = f"`{key}` means nothing in mode {endpoint.spec.mode.value!r}"
             yield Problem(("models", index, key), message, "leave it out")
 

@@ -11,6 +11,7 @@ from fleet.catalog.instances import Kind, instance, instance_types
 from fleet.catalog.tensorrt import Option, engine_option
 from fleet.decide.decided import Decided
 from fleet.decide.variables import ADDITIONAL_ARGS
+from fleet.repository.copies import copied_name
 from fleet.rules.rule import Problem, rule
 from fleet.spec.engine import Engine
 from fleet.spec.lock import LockedModel
@@ -206,13 +207,15 @@ def engine_of_a_model_that_is_there(endpoint: Decided) -> Iterator[Problem]:
             )
         seen.add((index, engine.model))
         there = models[index]
+        copies = endpoint.spec.models[index].copies
+        locked_as = engine.model if copies is None else copied_name(engine.model, 0)
         if not there:
             continue
-        if engine.model not in there:
+        if locked_as not in there:
             message = f"the repository holds no model {engine.model!r} for this engine"
             yield Problem((*path, "model"), message, did_you_mean(engine.model, list(there)))
             continue
-        facts = there[engine.model]
+        facts = there[locked_as]
         if facts.backend not in ("", "tensorrt"):
             message = (
                 f"model {engine.model!r} is of the {facts.backend} backend, which takes no TensorRT plan"

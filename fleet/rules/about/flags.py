@@ -106,7 +106,10 @@ def variable_of_the_mode(endpoint: Decided) -> Iterator[Problem]:
 
     A multi-model container has no inference type, for example: its calls are all of type `infer`.
     """
-    mode, given = endpoint.spec.mode.value, endpoint.spec.container.model_fields_set
+    mode, given = (
+        endpoint.spec.mode.value,
+        endpoint.spec.container.model_dump(exclude_unset=True, exclude_none=True),
+    )
     set_here: dict[str, KeyPath] = {name: ("environment", name) for name in endpoint.spec.environment}
     set_here |= {f"{PREFIX}{key.upper()}": ("container", key) for key in sorted(given)}
     for name, path in set_here.items():

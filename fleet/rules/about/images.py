@@ -122,9 +122,9 @@ def ami_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
     generations end in CannotStartContainerError, or in an endpoint that stays in Creating.
     """
     named, image = endpoint.named_ami, endpoint.image
-    if named is None or image is None or not image.gpu:
-        return
     chosen = endpoint.ami
+    if named is None:
+        return
     if chosen is None:
         known = [each.name for each in amis() if each.name]
         yield Problem(
@@ -132,7 +132,7 @@ def ami_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
             f"SageMaker has no host image {named!r}",
             did_you_mean(named, known, list_all=True),
         )
-    elif chosen.cuda != image.cuda or not chosen.gpu:
+    elif image is not None and image.gpu and (chosen.cuda != image.cuda or not chosen.gpu):
         fitting = [each.name for each in amis() if each.name and each.cuda == image.cuda and each.gpu]
         driver = (
             f"has driver {chosen.driver}, for CUDA {chosen.cuda}" if chosen.gpu else "has no NVIDIA driver"

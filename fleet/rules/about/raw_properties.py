@@ -24,6 +24,7 @@ NAMES = {"ModelName": "Model", "EndpointConfigName": "EndpointConfig"}
 OWN_KEYS = {
     ("EndpointConfig", f"{VARIANT}.InstanceType"): "instance.type",
     ("EndpointConfig", f"{VARIANT}.InitialInstanceCount"): "instance.count",
+    ("EndpointConfig", f"{VARIANT}.InferenceAmiVersion"): "instance.ami",
     ("EndpointConfig", f"{VARIANT}.ModelDataDownloadTimeoutInSeconds"): "timeouts.model_download",
     ("EndpointConfig", f"{VARIANT}.ContainerStartupHealthCheckTimeoutInSeconds"): "timeouts.startup",
     ("Model", "PrimaryContainer.ModelDataUrl"): "models",
@@ -36,6 +37,10 @@ OWN_KEYS = {
 SETTLED = {
     ("EndpointConfig", f"{VARIANT}.VariantName"): "scaling and the dashboard go by the name that it has",
     ("EndpointConfig", f"{VARIANT}.ModelName"): "it is the model that the spec describes",
+    (
+        "EndpointConfig",
+        f"{VARIANT}.ManagedInstanceScaling",
+    ): "it is for inference components alone",
     ("EndpointConfig", f"{VARIANT}.ServerlessConfig"): "a serverless endpoint has no GPU and no instances",
     ("Model", "Containers"): "an endpoint has one container, Triton's",
     ("Endpoint", "EndpointConfigName"): "it is the configuration that the spec describes",

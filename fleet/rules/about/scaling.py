@@ -40,7 +40,9 @@ def first_count_in_range(endpoint: Decided) -> Iterator[Problem]:
         )
 
 
-@rule("FL272", source="https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html")
+@rule(
+    "FL272", source="https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html", needed=True
+)
 def gpu_target_with_a_gpu(endpoint: Decided) -> Iterator[Problem]:
     """Scaling on GPU utilisation needs a GPU.
 

@@ -21,6 +21,11 @@ SECRET_VALUE = re.compile(
 KEEP_IT = "keep it in Secrets Manager, give the container its ARN, and revoke what was committed"
 
 
+def shown(name: str, value: str) -> str:
+    """A variable's value as a message may have it."""
+    return "a secret" if SECRET_VALUE.search(value) or SECRET_NAME.search(name) else repr(value)
+
+
 @rule("FL242", source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeModel.html")
 def no_secret_in_the_open(endpoint: Decided) -> Iterator[Problem]:
     """No secret stands in the container's environment.

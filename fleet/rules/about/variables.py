@@ -10,6 +10,7 @@ from fleet.catalog.variables import Variable, variables
 from fleet.decide.decided import Decided
 from fleet.decide.variables import PREFIX, PUBLISH_METRICS, decided_settings
 from fleet.findings import Severity
+from fleet.rules.about.secrets import shown
 from fleet.rules.rule import Problem, rule
 from fleet.spec.container import INVOCATIONS_PORT
 from fleet.spec.problems import did_you_mean
@@ -74,9 +75,9 @@ def variable_without_white_space(endpoint: Decided) -> Iterator[Problem]:
         if name.startswith(PREFIX) and value.strip() and value.split() != [value]:
             message = (
                 f"`environment` sets {name} with white space in"
-                f" {value!r}: the container would split it into flags"
+                f" {shown(name, value)}: the container would split it into flags"
             )
-            flags = " ".join(part for part in value.split()[1:] if part.startswith("--"))
+            flags = " ".join(part for part in value.split() if part.startswith("--"))
             hint = f"write {flags} in `container.additional_args`" if flags else "leave the space out"
             yield Problem(path, message, hint)
 
@@ -93,7 +94,7 @@ def variable_that_something_reads(endpoint: Decided) -> Iterator[Problem]:
         if not name.startswith(PREFIX):
             continue
         if name in known and known[name].dead:
-            message = f"nothing in the container reads {name}: {value!r} has no effect"
+            message = f"nothing in the container reads {name}: {shown(name, value)} has no effect"
             yield Problem(
                 path, message, f"leave it out; {known[name].trap}" if known[name].trap else "leave it out"
             )
@@ -114,7 +115,8 @@ def variable_of_its_type(endpoint: Decided) -> Iterator[Problem]:
         if about is not None and not about.dead and value.split() == [value]:
             wanted = _wanted(about, value)
             if wanted:
-                yield Problem(path, f"{name} is {value!r}; the container takes {wanted}", f"write {wanted}")
+                message = f"{name} is {shown(name, value)}; the container takes {wanted}"
+                yield Problem(path, message, f"write {wanted}")
 
 
 @rule("FL238", source=SERVE)
@@ -130,16 +132,16 @@ def variable_of_the_release(endpoint: Decided) -> Iterator[Problem]:
         about = variables().get(name)
         if about is None or about.dead:
             continue
-        shown = f"`{path[1]}`" if path[0] == "container" else name
+        told = f"`{path[1]}`" if path[0] == "container" else name
         if about.since and release < about.since:
             hint = f'leave it out, or write `triton: "{about.since}"` or newer'
-            yield Problem(path, f"{shown} means nothing to Triton {release}", hint, about.certain)
+            yield Problem(path, f"{told} means nothing to Triton {release}", hint, about.certain)
         value = endpoint.variables.get(name, "")
         if value in about.values_until and release >= about.values_until[value]:
-            message = f"{shown} is {value!r}, which is gone since {about.values_until[value]}"
+            message = f"{told} is {value!r}, which is gone since {about.values_until[value]}"
             yield Problem(path, message, "leave it out, or take an older release", about.certain)
         if about.until and release >= about.until:
-            message = f"{shown} means nothing to Triton {release}: it is gone since {about.until}"
+            message = f"{told} means nothing to Triton {release}: it is gone since {about.until}"
             yield Problem(
                 path, message, f"leave it out, or take a release before {about.until}", about.certain
             )
@@ -245,7 +247,7 @@ def _added(endpoint: Decided) -> Iterator[tuple[KeyPath, str, str]]:
 
 def _typed(endpoint: Decided) -> dict[str, KeyPath]:
     """What `container` sets itself, by the variable's name."""
-    given = endpoint.spec.container.model_fields_set
+    given = endpoint.spec.container.model_dump(exclude_unset=True, exclude_none=True)
     return {f"{PREFIX}{key.upper()}": ("container", key) for key in sorted(given)}
 
 
