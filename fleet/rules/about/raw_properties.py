@@ -34,6 +34,8 @@ OWN_KEYS = {
     ("Endpoint", "EndpointName"): "endpoint",
 }
 """Properties, with all below them, that follow from keys of the spec."""
+HARMLESS = ("instance.ami", "timeouts.model_download", "timeouts.startup")
+"""Of these: what the raw property says is judged as well, or no rule goes by it."""
 SETTLED = {
     ("EndpointConfig", f"{VARIANT}.VariantName"): "scaling and the dashboard go by the name that it has",
     ("EndpointConfig", f"{VARIANT}.ModelName"): "it is the model that the spec describes",
@@ -121,13 +123,14 @@ def no_raw_property_that_has_a_key(endpoint: Decided) -> Iterator[Problem]:
     """What follows from the spec is not set as a raw property.
 
     Rules, scaling, the dashboard and `fleet show` go by the spec, and would judge another endpoint than the
-    one deployed. An endpoint has one variant, and one model with one container.
+    one deployed; of a host image and of time-outs it is only said. An endpoint has one variant, and one model
+    with one container.
     """
     for resource in RESOURCES:
         keys = {name: key for (of, name), key in OWN_KEYS.items() if of == resource}
         for raw, key in _below(endpoint, resource, keys):
             message = f"the raw property {raw.name} says what `{key}` says"
-            yield Problem(raw.path, message, f"write `{key}` instead")
+            yield Problem(raw.path, message, f"write `{key}` instead", certain=key not in HARMLESS)
         reasons = {name: reason for (of, name), reason in SETTLED.items() if of == resource}
         for raw, reason in _below(endpoint, resource, reasons):
             yield Problem(raw.path, f"{raw.name} is not to be changed: {reason}", "leave it out")
