@@ -9,6 +9,8 @@ from typing import Protocol
 
 from fleet.local.triton.supervised import SupervisedTriton
 
+SECONDS_TO_ANSWER = 60.0
+"""With the load of a target; source: SageMaker developer guide, invoke-multi-model-endpoint."""
 TARGET_MODEL = "X-Amzn-SageMaker-Target-Model"
 Record = Callable[[str, float], None]
 """Counts one value of a measure of the catalog, for the endpoint that is meant."""

@@ -7,12 +7,21 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 import urllib3
 from werkzeug.wrappers import Request, Response
 
-from fleet.local.containers import TARGET_MODEL, Container, LackOfMemory, ModelRefusal, Refusal, Route
+from fleet.local.containers import (
+    SECONDS_TO_ANSWER,
+    TARGET_MODEL,
+    Container,
+    LackOfMemory,
+    ModelRefusal,
+    Refusal,
+    Route,
+)
 from fleet.local.counted import Count, counted
 from fleet.local.triton.container import LOOPBACK
 
@@ -21,8 +30,6 @@ if TYPE_CHECKING:
 
 MAX_BODY = 6 * 1024 * 1024
 """Bytes of an InvokeEndpoint body; source: botocore, sagemaker-runtime BodyBlob."""
-SECONDS_TO_ANSWER = 60.0
-"""With the load of a target; source: SageMaker developer guide, invoke-multi-model-endpoint."""
 SHORTEST = 0.001
 CALLS = 256
 """Invocations at a time; a further one waits."""
@@ -45,13 +52,13 @@ class Gateway:
 
     def __init__(
         self,
-        find: Callable[[str], Container | None],
+        calling: Callable[[str], AbstractContextManager[Container | None]],
         *,
         account: str,
         region: str,
         seconds_to_answer: float = SECONDS_TO_ANSWER,
     ) -> None:
-        self._find = find
+        self._calling = calling
         self._account, self._region = account, region
         self._pool = urllib3.PoolManager(maxsize=CALLS, retries=False)
         self._workers = ThreadPoolExecutor(CALLS, thread_name_prefix="invocation")
@@ -70,10 +77,13 @@ class Gateway:
         if request.content_length > MAX_BODY:
             return _error(413, None, f"HTTP content length exceeded {MAX_BODY} bytes.")
         name = match[1]
-        container = self._find(name)
-        if container is None:
-            problem = f"Endpoint {name} of account {self._account} not found."
-            return _error(400, "ValidationError", problem)
+        with self._calling(name) as container:
+            if container is None:
+                problem = f"Endpoint {name} of account {self._account} not found."
+                return _error(400, "ValidationError", problem)
+            return self._answered(request, name, container)
+
+    def _answered(self, request: Request, name: str, container: Container) -> Response:
         with counted(container.record) as count:
             try:
                 response = self._invoke(request, container, count)

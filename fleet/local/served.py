@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from fleet.local.calls import Calls
 from fleet.local.containers import Container
 from fleet.local.hosting import DeployedEndpoint
 from fleet.local.metrics.scrape import TritonSource
@@ -23,6 +24,7 @@ class Served:
     container: Container
     folder: Path
     release: str
+    calls: Calls = field(default_factory=Calls)
 
     def report(self) -> dict[str, object]:
         """What `fleet local status` shows of it."""

@@ -82,7 +82,7 @@ def _start(state: LocalState, environment: Environment, ends: ExitStack) -> str:
     )
     publisher = Publisher(recorder, sources=host.sources, gauges=host.gauges, cloudwatch=cloudwatch)
     control = Control(
-        Gateway(host.find, account=environment.account, region=environment.region),
+        Gateway(host.calling, account=environment.account, region=environment.region),
         status=lambda: {"endpoints": host.report(), "skipped": list(aws.skipped)},
         publish=publisher.publish_now,
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fleet.local.containers import Container, SingleModel
+from fleet.local.containers import SECONDS_TO_ANSWER, Container, SingleModel
 from fleet.local.hosting import DeployedEndpoint, HostingError
 from fleet.local.metrics.scrape import TritonSource
 from fleet.local.model_data import fetch_model_data
@@ -31,7 +32,7 @@ IMAGE = "sagemaker-tritonserver"
 
 
 class TritonHost:
-    """Serves endpoints; an update starts the new Triton before it ends the old one."""
+    """Serves endpoints; an update starts the new Triton, moves the calls, and ends the old one when idle."""
 
     def __init__(
         self,
@@ -70,6 +71,7 @@ class TritonHost:
             if not self._closed:
                 self._served[endpoint.name] = served
         if before is not None:
+            before.calls.all_ended(SECONDS_TO_ANSWER)
             before.end()
         if before is served:
             raise HostingError("the local fleet was stopped")
@@ -91,11 +93,20 @@ class TritonHost:
         for name in list(self._served):
             self.remove(name)
 
-    def find(self, name: str) -> Container | None:
-        """Where the endpoint's invocations go."""
+    @contextmanager
+    def calling(self, name: str) -> Iterator[Container | None]:
+        """Where an invocation of the endpoint goes; an update lets it come to its end."""
         with self._lock:
             served = self._served.get(name)
-        return None if served is None else served.container
+            if served is not None:
+                served.calls.begin()
+        if served is None:
+            yield None
+            return
+        try:
+            yield served.container
+        finally:
+            served.calls.end()
 
     def report(self) -> list[dict[str, object]]:
         """What is served, as `fleet local status` shows it."""

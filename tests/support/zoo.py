@@ -82,7 +82,9 @@ class Zoo:
             limits=lambda: self.limits,
             record=lambda _endpoint, _variant, measure, value: self.recorded.append((measure, value)),
         )
-        self.aws = EmbeddedAws(self.host, Gateway(self.host.find, account="123456789012", region="us-east-1"))
+        self.aws = EmbeddedAws(
+            self.host, Gateway(self.host.calling, account="123456789012", region="us-east-1")
+        )
 
     def start(self) -> None:
         """Deploy the endpoint as CloudFormation would; where it fails, nothing is left."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
@@ -14,8 +14,8 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from werkzeug.serving import make_server
 
-from fleet.local.containers import RESTARTING, ModelRefusal, Refusal, Route
-from fleet.local.gateway import MAX_BODY, SECONDS_TO_ANSWER, Gateway
+from fleet.local.containers import RESTARTING, SECONDS_TO_ANSWER, ModelRefusal, Refusal, Route
+from fleet.local.gateway import MAX_BODY, Gateway
 
 
 class Way:
@@ -104,7 +104,12 @@ def runtime(request: pytest.FixtureRequest) -> Iterator[Any]:
     }
     WAYS.clear()
     WAYS.update(targets)
-    gateway = Gateway(WAYS.get, account="123456789012", region="us-east-1", seconds_to_answer=request.param)
+    gateway = Gateway(
+        lambda name: nullcontext(WAYS.get(name)),
+        account="123456789012",
+        region="us-east-1",
+        seconds_to_answer=request.param,
+    )
     server = make_server("127.0.0.1", 0, gateway, threaded=True)
     Container.release.clear()
     threads = [threading.Thread(target=each.serve_forever) for each in (container, server)]
