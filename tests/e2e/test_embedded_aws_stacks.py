@@ -104,7 +104,7 @@ def test_ref_and_getatt_give_what_cloudformation_documents(stacks: Stacks, host:
             "ServiceNamespace": "sagemaker",
             "ScalableDimension": "sagemaker:variant:DesiredInstanceCount",
             "ResourceId": {"Fn::Sub": "endpoint/${Endpoint.EndpointName}/variant/AllTraffic"},
-            "MinCapacity": 0,
+            "MinCapacity": 1,
             "MaxCapacity": 2,
         },
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from moto.applicationautoscaling.models import applicationautoscaling_backends
 from moto.cloudformation.models import cloudformation_backends
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.errors import COMMON_ERROR_CODES
@@ -11,6 +12,7 @@ from moto.s3.models import FakeBucket, s3_backends
 from moto.sagemaker.models import sagemaker_backends
 
 from fleet.local.aws import failures
+from fleet.local.aws.autoscaling.backend import EmbeddedAutoScaling
 from fleet.local.aws.cloudwatch.backend import EmbeddedCloudWatch
 from fleet.local.aws.s3.backend import EmbeddedS3
 from fleet.local.aws.sagemaker.backend import EmbeddedSageMaker
@@ -26,12 +28,15 @@ def install() -> None:
 
     Backends are made on first use, so this comes before moto's state is reset.
     """
-    # moto has no runs in the background, no rollback, no UpdateEndpoint, and loses outputs of change sets.
+    # moto scales what does not exist, and keeps policies and schedules of what is not registered any more.
+    applicationautoscaling_backends.backend = EmbeddedAutoScaling
+    # moto has no runs in the background, no rollback, and loses outputs of change sets.
     cloudformation_backends.backend = EmbeddedCloudFormation
     # moto has no percentiles and no metric math, and takes metrics of one name for one metric.
     cloudwatch_backends.backend = EmbeddedCloudWatch
     # moto compares no checksum, copies over what is there, and holds a large object in memory several times.
     s3_backends.backend = EmbeddedS3
+    # moto has no UpdateEndpoint, serves nothing, and knows few instance types.
     sagemaker_backends.backend = EmbeddedSageMaker
     # moto answers an unexpected exception with HTTP 500 and HTML, which SDKs retry and cannot read.
     BaseResponse.call_action = failures.call_action  # type: ignore[method-assign]

@@ -6,6 +6,8 @@ import logging
 from types import ModuleType
 from typing import Any, cast
 
+from moto.applicationautoscaling.models import ApplicationAutoscalingBackend, applicationautoscaling_backends
+from moto.cloudwatch.models import CloudWatchBackend, cloudwatch_backends
 from moto.s3.models import s3_backends
 from moto.sagemaker.exceptions import ValidationError
 from moto.sagemaker.models import Model, SageMakerModelBackend
@@ -14,11 +16,15 @@ from moto.sagemaker.utils import arn_formatter
 from fleet.local.aws import running
 from fleet.local.aws.failures import is_said, reason_of
 from fleet.local.aws.sagemaker import urls
+from fleet.local.aws.sagemaker.deployment import Config as DeploymentConfig
+from fleet.local.aws.sagemaker.deployment import alarms_on, require_deployment
 from fleet.local.aws.sagemaker.endpoint import EmbeddedEndpoint, deployed_endpoint
 from fleet.local.aws.sagemaker.instance_types import EmbeddedEndpointConfig
 from fleet.local.aws.sagemaker.model_data import require_model_data
+from fleet.local.aws.sagemaker.retention import NOTHING_RETAINED, Retention
+from fleet.local.aws.sagemaker.scaled import deregister_all, refuse_to_move_scaled
 from fleet.local.aws.turns import handed_over
-from fleet.local.hosting import DeployedEndpoint
+from fleet.local.hosting import DeployedEndpoint, HostingError
 
 log = logging.getLogger("fleet.local.aws")
 
@@ -75,7 +81,29 @@ class EmbeddedSageMaker(SageMakerModelBackend):
         self.endpoint_configs[endpoint_config_name] = config
         return config
 
-    def create_endpoint(self, endpoint_name: str, endpoint_config_name: str, tags: Tags) -> EmbeddedEndpoint:
+    def delete_endpoint_config(self, endpoint_config_name: str) -> None:
+        """DeleteEndpointConfig.
+
+        SageMaker's reference forbids it for a configuration in use and says what is lost by it; that the call
+        is refused here is on purpose stricter, so that a wrong order is found locally.
+        """
+        for endpoint in self.endpoints.values():
+            if cast(EmbeddedEndpoint, endpoint).uses(endpoint_config_name):
+                arn = arn_formatter(
+                    "endpoint-config", endpoint_config_name, self.account_id, self.region_name
+                )
+                raise ValidationError(
+                    f'Cannot delete endpoint configuration "{arn}": endpoint "{endpoint.arn}" uses it.'
+                )
+        super().delete_endpoint_config(endpoint_config_name)
+
+    def create_endpoint(
+        self,
+        endpoint_name: str,
+        endpoint_config_name: str,
+        tags: Tags,
+        deployment: DeploymentConfig | None = None,
+    ) -> EmbeddedEndpoint:
         """CreateEndpoint, which here returns when the endpoint is InService or Failed."""
         self._refuse_existing("endpoint", endpoint_name, self.endpoints)
         self.describe_endpoint_config(endpoint_config_name)
@@ -86,9 +114,10 @@ class EmbeddedSageMaker(SageMakerModelBackend):
             region=self.region_name,
             tags=tags,
         )
+        endpoint.last_deployment_config = self._deployment(deployment, endpoint)
         self.endpoints[endpoint_name] = endpoint
         try:
-            self._serve(self._deployed(endpoint_name, endpoint_config_name))
+            self._serve(endpoint, self._deployed(endpoint_name, endpoint_config_name))
         except Exception as error:
             endpoint.settle("Failed", _told(error))
         else:
@@ -96,36 +125,116 @@ class EmbeddedSageMaker(SageMakerModelBackend):
         return endpoint
 
     def update_endpoint(
-        self, endpoint_name: str, endpoint_config_name: str, *, retain_counts: bool = False
+        self,
+        endpoint_name: str,
+        endpoint_config_name: str,
+        *,
+        retention: Retention = NOTHING_RETAINED,
+        deployment: DeploymentConfig | None = None,
+        retain_deployment: bool = False,
     ) -> EmbeddedEndpoint:
-        """UpdateEndpoint, which here returns when it is over: on failure the old configuration goes on."""
+        """UpdateEndpoint, which here returns when it is over: on failure the old configuration goes on.
+
+        An alarm of the deployment that is in ALARM, when the update begins or when it has been served, rolls
+        it back. A deployment that is given counts, even where the last one is to be retained.
+        """
         endpoint = self._settled(endpoint_name)
-        self.describe_endpoint_config(endpoint_config_name)
-        endpoint.endpoint_status = "Updating"
+        for name in (endpoint.endpoint_config_name, endpoint_config_name):
+            self.describe_endpoint_config(name)
+        config = self.endpoint_configs[endpoint_config_name]
+        refuse_to_move_scaled(
+            endpoint_name,
+            self.endpoint_configs[endpoint.endpoint_config_name].production_variants,
+            config.production_variants,
+            self._scaling,
+        )
+        if deployment is None and retain_deployment:
+            deployment = endpoint.last_deployment_config
+        endpoint.last_deployment_config = self._deployment(deployment, endpoint)
+        endpoint.endpoint_status, endpoint.config_in_update = "Updating", endpoint_config_name
+        before = endpoint.served
         try:
-            self._serve(self._deployed(endpoint_name, endpoint_config_name))
+            self._refuse_alarm(deployment)
+            self._serve(endpoint, self._deployed(endpoint_name, endpoint_config_name))
+            self._refuse_alarm(deployment)
         except Exception as error:
-            endpoint.settle("InService", _told(error))
+            self._roll_back(endpoint, before, _told(error))
         else:
-            endpoint.take_over(self.endpoint_configs[endpoint_config_name], retain_counts=retain_counts)
+            endpoint.take_over(config, retention)
             endpoint.settle("InService")
         return endpoint
 
+    def update_endpoint_weights_and_capacities(
+        self, endpoint_name: str, desired_weights_and_capacities: list[dict[str, Any]]
+    ) -> str:
+        """UpdateEndpointWeightsAndCapacities; moto forgets the weight where only a count is given."""
+        endpoint = self._settled(endpoint_name)
+        before = {variant["VariantName"]: dict(variant) for variant in endpoint.production_variants}
+        arn: str = super().update_endpoint_weights_and_capacities(
+            endpoint_name, desired_weights_and_capacities
+        )
+        for variant in endpoint.production_variants:
+            variant.update({k: v for k, v in before[variant["VariantName"]].items() if variant[k] is None})
+        endpoint.settle("InService")
+        return arn
+
     def delete_endpoint(self, endpoint_name: str) -> None:
-        """DeleteEndpoint, which here returns when nothing is served any more."""
+        """DeleteEndpoint, which here returns when nothing is served or scaled any more."""
         endpoint = self._settled(endpoint_name)
         endpoint.endpoint_status = "Deleting"
         with handed_over():
             running.current().host.remove(endpoint_name)
+        deregister_all(endpoint_name, self._scaling)
         super().delete_endpoint(endpoint_name)
+
+    def _roll_back(self, endpoint: EmbeddedEndpoint, before: DeployedEndpoint | None, reason: str) -> None:
+        """Go on with the old configuration, which is served again if it had been left already."""
+        if before is None:
+            endpoint.settle("Failed", reason)
+            return
+        if endpoint.served is before:
+            endpoint.settle("InService", reason)
+            return
+        endpoint.endpoint_status = "RollingBack"
+        try:
+            self._serve(endpoint, before)
+        except Exception as error:
+            endpoint.settle("UpdateRollbackFailed", f"{reason} The rollback failed: {_told(error)}")
+        else:
+            endpoint.settle("InService", reason)
+
+    def _refuse_alarm(self, deployment: DeploymentConfig | None) -> None:
+        """Of the words nothing is SageMaker's.
+
+        Raises:
+            HostingError: an alarm of the deployment is in ALARM.
+        """
+        if names := alarms_on(deployment, self._alarms):
+            raise HostingError(f"The update was rolled back: CloudWatch alarm in ALARM: {', '.join(names)}.")
+
+    def _deployment(
+        self, deployment: DeploymentConfig | None, endpoint: EmbeddedEndpoint
+    ) -> DeploymentConfig | None:
+        if deployment is not None:
+            require_deployment(deployment, endpoint.production_variants, self._alarms)
+        return deployment
+
+    @property
+    def _alarms(self) -> CloudWatchBackend:
+        return cloudwatch_backends[self.account_id][self.region_name]
+
+    @property
+    def _scaling(self) -> ApplicationAutoscalingBackend:
+        return applicationautoscaling_backends[self.account_id][self.region_name]
 
     def _deployed(self, endpoint_name: str, config_name: str) -> DeployedEndpoint:
         return deployed_endpoint(endpoint_name, self.endpoint_configs[config_name], self._models)
 
     @staticmethod
-    def _serve(endpoint: DeployedEndpoint) -> None:
+    def _serve(endpoint: EmbeddedEndpoint, deployed: DeployedEndpoint) -> None:
         with handed_over():
-            running.current().host.serve(endpoint)
+            running.current().host.serve(deployed)
+        endpoint.served = deployed
 
     def _settled(self, endpoint_name: str) -> EmbeddedEndpoint:
         self.describe_endpoint(endpoint_name)

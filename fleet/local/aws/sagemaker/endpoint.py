@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from moto.core.utils import utcnow
 from moto.sagemaker.models import FakeEndpoint, FakeEndpointConfig, Model
 
 from fleet.local.aws.sagemaker.model_data import FILES, SINGLE_FILE, data_form, data_url
+from fleet.local.aws.sagemaker.retention import Retention
 from fleet.local.hosting import DeployedContainer, DeployedEndpoint, HostingError
 
-_COUNTS = ("CurrentInstanceCount", "DesiredInstanceCount", "CurrentWeight", "DesiredWeight")
+_SETTLED = ("InService", "Failed", "UpdateRollbackFailed")
 
 
 class EmbeddedEndpoint(FakeEndpoint):
@@ -26,11 +27,14 @@ class EmbeddedEndpoint(FakeEndpoint):
             endpoint_name=name,
             endpoint_config_name=config.endpoint_config_name,
             production_variants=config.production_variants,
-            data_capture_config=config.data_capture_config,
+            data_capture_config=_capture(config),  # type: ignore[arg-type]  # moto never leaves it out
             tags=tags,
         )
         self.endpoint_status = "Creating"
         self.failure_reason: str | None = None  # type: ignore[assignment]  # moto endpoints never fail
+        self.last_deployment_config: Mapping[str, Any] | None = None
+        self.config_in_update: str | None = None
+        self.served: DeployedEndpoint | None = None
 
     def is_created(self) -> bool:
         """What moto asks of a model; it is created when its host serves it."""
@@ -39,33 +43,65 @@ class EmbeddedEndpoint(FakeEndpoint):
     @property
     def in_progress(self) -> bool:
         """Whether its host is at work on it."""
-        return self.endpoint_status not in ("InService", "Failed")
+        return self.endpoint_status not in _SETTLED
+
+    def uses(self, config_name: str) -> bool:
+        """Whether it needs the configuration, or will after the update in progress."""
+        if self.endpoint_status == "Failed":
+            return False
+        return config_name in (self.endpoint_config_name, self.config_in_update)
 
     def settle(self, status: str, failure_reason: str | None = None) -> None:
         """End what was in progress."""
         self.endpoint_status = status
         self.failure_reason = failure_reason
+        self.config_in_update = None
         self.last_modified_time = utcnow()
 
-    def take_over(self, config: FakeEndpointConfig, *, retain_counts: bool) -> None:
-        """Show another configuration, whose variants may retain the counts and weights of the old one's."""
+    def take_over(self, config: FakeEndpointConfig, retention: Retention) -> None:
+        """Show another configuration, with what is retained of the old one."""
         old = {variant["VariantName"]: variant for variant in self.production_variants}
         self.endpoint_config_name = config.endpoint_config_name
-        self.data_capture_config = config.data_capture_config
+        if not retention.capture:
+            self.data_capture_config = _capture(config)  # type: ignore[assignment]
         self.production_variants = self._process_production_variants(config.production_variants)
-        if retain_counts:
-            for variant in self.production_variants:
-                before = old.get(variant["VariantName"], {})
-                variant.update({key: before[key] for key in _COUNTS if key in before})
+        for variant in self.production_variants:
+            variant.update(retention.of_variant(old.get(variant["VariantName"], {})))
+
+    def _process_production_variants(self, production_variants: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The variants as DescribeEndpoint shows them; moto loses a weight of 0, and the default of 1."""
+        shown = super()._process_production_variants(production_variants)
+        for variant, declared in zip(shown, production_variants, strict=True):
+            weight = float(declared.get("InitialVariantWeight", 1))
+            variant.update(CurrentWeight=weight, DesiredWeight=weight)
+        return shown
+
+
+def _capture(config: FakeEndpointConfig) -> dict[str, Any] | None:
+    """DataCaptureConfigSummary, which is not written like DataCaptureConfig; None without capture."""
+    declared = config.data_capture_config
+    if not declared:
+        return None
+    enabled = declared.get("EnableCapture", False) in (True, "true")
+    return {
+        "EnableCapture": enabled,
+        "CaptureStatus": "Started" if enabled else "Stopped",
+        "CurrentSamplingPercentage": declared.get("InitialSamplingPercentage"),
+        "DestinationS3Uri": declared.get("DestinationS3Uri"),
+        "KmsKeyId": declared.get("KmsKeyId", ""),
+    }
 
 
 def deployed_endpoint(name: str, config: FakeEndpointConfig, models: dict[str, Model]) -> DeployedEndpoint:
     """What the host is to serve: the first variant's model with its first container.
 
     Raises:
-        HostingError: its data is a single file, of which no model repository can be made.
+        HostingError: the model was deleted after the configuration was made, or its data is a single file, of
+            which no model repository can be made.
     """
     variant = config.production_variants[0]
+    if variant["ModelName"] not in models:
+        raise HostingError(f'Could not find model "{variant["ModelName"]}".')
     model = models[variant["ModelName"]]
     containers: Sequence[dict[str, Any]] = (
         [model.primary_container] if model.primary_container else model.containers

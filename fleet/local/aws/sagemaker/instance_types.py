@@ -5,15 +5,16 @@ from __future__ import annotations
 from functools import cache
 
 from botocore.model import StringShape
-from botocore.session import Session
 from moto.sagemaker.exceptions import ValidationError
 from moto.sagemaker.models import FakeEndpointConfig
+
+from fleet.local.aws.sagemaker.constraints import service_model
 
 
 @cache
 def known_instance_types() -> tuple[str, ...]:
     """All values of `ProductionVariantInstanceType`."""
-    shape = Session().get_service_model("sagemaker").shape_for("ProductionVariantInstanceType")
+    shape = service_model().shape_for("ProductionVariantInstanceType")
     assert isinstance(shape, StringShape)  # noqa: S101 (a string with an enum, in every version of botocore)
     return tuple(shape.enum)
 

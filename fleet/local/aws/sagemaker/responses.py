@@ -1,4 +1,4 @@
-"""SageMaker's API calls that moto does not know."""
+"""SageMaker's API calls that moto does not know, or of which it does not read all."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, cast
 from moto.core.responses import ActionResult
 from moto.sagemaker.responses import SageMakerResponse
 
+from fleet.local.aws.sagemaker.retention import Retention
+
 if TYPE_CHECKING:
     from fleet.local.aws.sagemaker.backend import EmbeddedSageMaker
 
@@ -14,12 +16,30 @@ if TYPE_CHECKING:
 class EmbeddedSageMakerResponse(SageMakerResponse):
     """Reads requests and writes answers; moto calls each method by the name of its API call."""
 
-    def update_endpoint(self) -> ActionResult:
-        """UpdateEndpoint."""
-        backend = cast("EmbeddedSageMaker", self.sagemaker_backend)
-        endpoint = backend.update_endpoint(
+    def create_endpoint(self) -> ActionResult:
+        """CreateEndpoint."""
+        endpoint = self._backend.create_endpoint(
             self._get_param("EndpointName"),
             self._get_param("EndpointConfigName"),
-            retain_counts=self._get_param("RetainAllVariantProperties", False),
+            self._get_param("Tags"),
+            self._get_param("DeploymentConfig"),
         )
         return ActionResult({"EndpointArn": endpoint.arn})
+
+    def update_endpoint(self) -> ActionResult:
+        """UpdateEndpoint."""
+        endpoint = self._backend.update_endpoint(
+            self._get_param("EndpointName"),
+            self._get_param("EndpointConfigName"),
+            retention=Retention.of(
+                self._get_param("RetainAllVariantProperties"),
+                self._get_param("ExcludeRetainedVariantProperties"),
+            ),
+            deployment=self._get_param("DeploymentConfig"),
+            retain_deployment=self._get_param("RetainDeploymentConfig", False),
+        )
+        return ActionResult({"EndpointArn": endpoint.arn})
+
+    @property
+    def _backend(self) -> EmbeddedSageMaker:
+        return cast("EmbeddedSageMaker", self.sagemaker_backend)

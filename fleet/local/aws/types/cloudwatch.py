@@ -72,9 +72,15 @@ class Alarm:
         given = {api: properties[key] for key, api in _ALARM.items() if key in properties}
         queries = [_query(metric) for metric in properties.get("Metrics", [])]
         absent: dict[str, Any] = {**dict.fromkeys(_REQUIRED_BY_MOTO), "dimensions": [], "alarm_actions": []}
+        before = _backend(declared).alarms.get(name)
         alarm = _backend(declared).put_metric_alarm(
             name=name, metric_data_queries=queries, **(absent | given)
         )
+        # PutMetricAlarm leaves the state of an alarm that exists unchanged; moto makes a new alarm of it.
+        if before is not None:
+            alarm.state_value, alarm.state_reason = before.state_value, before.state_reason
+            alarm.state_reason_data, alarm.history = before.state_reason_data, before.history
+            alarm.state_updated_timestamp = before.state_updated_timestamp
         return Resource(name, {"Arn": alarm.alarm_arn})
 
 

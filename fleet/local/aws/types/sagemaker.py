@@ -7,6 +7,7 @@ from typing import cast
 from moto.sagemaker.models import sagemaker_backends
 
 from fleet.local.aws.sagemaker.backend import EmbeddedSageMaker
+from fleet.local.aws.sagemaker.retention import Retention
 from fleet.local.aws.types.resource import Declared, Resource
 from fleet.local.hosting import HostingError
 
@@ -81,10 +82,16 @@ class Endpoint:
     """`Ref` is the endpoint's ARN; an update is SageMaker's UpdateEndpoint."""
 
     def create(self, declared: Declared) -> Resource:
-        """Create the endpoint and wait until it answers; one that fails is deleted again."""
+        """Create the endpoint and wait until it answers; one that fails is deleted again.
+
+        What an update retains means nothing yet: CreateEndpoint has no such members.
+        """
         name = declared.properties.get("EndpointName", declared.generated_name())
         endpoint = _backend(declared).create_endpoint(
-            name, declared.properties["EndpointConfigName"], declared.properties.get("Tags", [])
+            name,
+            declared.properties["EndpointConfigName"],
+            declared.properties.get("Tags", []),
+            declared.properties.get("DeploymentConfig"),
         )
         if endpoint.failure_reason is not None:
             _backend(declared).delete_endpoint(name)
@@ -96,13 +103,21 @@ class Endpoint:
         return "EndpointName" in declared.changed(before)
 
     def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
-        """Serve another configuration under the same name; on failure the old one goes on."""
+        """Serve another configuration under the same name; on failure the old one goes on.
+
+        What may be said of an update without another configuration takes effect with the next one.
+        """
         name = resource.get_cfn_attribute("EndpointName")
         if "EndpointConfigName" in declared.changed(before):
             endpoint = _backend(declared).update_endpoint(
                 name,
                 declared.properties["EndpointConfigName"],
-                retain_counts=declared.properties.get("RetainAllVariantProperties", False),
+                retention=Retention.of(
+                    declared.properties.get("RetainAllVariantProperties"),
+                    declared.properties.get("ExcludeRetainedVariantProperties"),
+                ),
+                deployment=declared.properties.get("DeploymentConfig"),
+                retain_deployment=declared.properties.get("RetainDeploymentConfig") in (True, "true"),
             )
             if endpoint.failure_reason is not None:
                 raise HostingError(endpoint.failure_reason)

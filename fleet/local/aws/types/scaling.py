@@ -1,42 +1,50 @@
-"""AWS::ApplicationAutoScaling, over moto's backend."""
+"""AWS::ApplicationAutoScaling: each type calls what the API calls, so both are refused the same."""
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, cast
 
-from moto.applicationautoscaling.exceptions import AWSValidationException
-from moto.applicationautoscaling.models import ApplicationAutoscalingBackend, applicationautoscaling_backends
+from moto.applicationautoscaling.models import applicationautoscaling_backends
 
+from fleet.local.aws.autoscaling.backend import EmbeddedAutoScaling
+from fleet.local.aws.autoscaling.errors import InvalidError, ObjectNotFoundError
+from fleet.local.aws.autoscaling.targets import TargetId
 from fleet.local.aws.types.resource import Declared, Resource
 
-_TARGET = ("ResourceId", "ScalableDimension", "ServiceNamespace")
+_TARGET = ("ServiceNamespace", "ResourceId", "ScalableDimension")
 _CONFIGURATIONS = {
     "TargetTrackingScaling": "TargetTrackingScalingPolicyConfiguration",
     "StepScaling": "StepScalingPolicyConfiguration",
 }
 
 
-def _backend(declared: Declared) -> ApplicationAutoscalingBackend:
-    return applicationautoscaling_backends[declared.account_id][declared.region]
+def _backend(declared: Declared) -> EmbeddedAutoScaling:
+    return cast(EmbeddedAutoScaling, applicationautoscaling_backends[declared.account_id][declared.region])
 
 
 class ScalableTarget:
-    """`Ref` is `ResourceId|ScalableDimension|ServiceNamespace`."""
+    """`Ref` is `ResourceId|ScalableDimension|ServiceNamespace`.
+
+    A target that is registered already is taken over with its scheduled actions; whether CloudFormation
+    refuses it instead is not known.
+    """
 
     def create(self, declared: Declared) -> Resource:
-        """Register the target."""
-        resource_id, dimension, namespace = (declared.properties[key] for key in _TARGET)
-        suspended: Any = declared.properties.get("SuspendedState")
+        """Register the target and put its scheduled actions."""
+        properties = declared.properties
+        target = TargetId(*(properties[key] for key in _TARGET))
         _backend(declared).register_scalable_target(
-            namespace,
-            resource_id,
-            dimension,
-            declared.properties["MinCapacity"],
-            declared.properties["MaxCapacity"],
-            declared.properties.get("RoleARN", ""),
-            suspended,
+            *target,
+            int(properties["MinCapacity"]),
+            int(properties["MaxCapacity"]),
+            properties.get("RoleARN"),
+            properties.get("SuspendedState"),
         )
-        identifier = f"{resource_id}|{dimension}|{namespace}"
+        for action in properties.get("ScheduledActions", []):
+            _put(action, target, _backend(declared))
+        identifier = f"{target.resource_id}|{target.dimension}|{target.namespace}"
         return Resource(identifier, {"Id": identifier})
 
     def replaces(self, before: Declared, declared: Declared) -> bool:
@@ -44,13 +52,22 @@ class ScalableTarget:
         return not declared.changed(before).isdisjoint(_TARGET)
 
     def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
-        """Register it again with its new capacities."""
-        return self.create(declared)
+        """Register it again with its new capacities, and delete scheduled actions that it has no more."""
+        after = self.create(declared)
+        kept = {action["ScheduledActionName"] for action in declared.properties.get("ScheduledActions", [])}
+        namespace, resource_id, dimension = (declared.properties[key] for key in _TARGET)
+        for action in before.properties.get("ScheduledActions", []):
+            name = action["ScheduledActionName"]
+            if name not in kept:
+                with suppress(ObjectNotFoundError):
+                    _backend(declared).delete_scheduled_action(namespace, name, resource_id, dimension)
+        return after
 
     def delete(self, resource: Resource, declared: Declared) -> None:
-        """Deregister the target."""
+        """Deregister the target; one that went with its endpoint is no error."""
         resource_id, dimension, namespace = resource.physical_resource_id.split("|")
-        _backend(declared).deregister_scalable_target(namespace, resource_id, dimension)
+        with suppress(ObjectNotFoundError):
+            _backend(declared).deregister_scalable_target(namespace, resource_id, dimension)
 
 
 class ScalingPolicy:
@@ -58,18 +75,10 @@ class ScalingPolicy:
 
     def create(self, declared: Declared) -> Resource:
         """Put the policy on a registered target."""
-        resource_id, dimension, namespace = self._target(declared)
-        if not _backend(declared).describe_scalable_targets(namespace, [resource_id], dimension):
-            raise AWSValidationException(
-                f"No scalable target registered for service namespace: {namespace}, "
-                f"resource ID: {resource_id}, scalable dimension: {dimension}"
-            )
         policy_type = declared.properties["PolicyType"]
         policy = _backend(declared).put_scaling_policy(
             declared.properties["PolicyName"],
-            namespace,
-            resource_id,
-            dimension,
+            *self._target(declared),
             declared.properties[_CONFIGURATIONS[policy_type]],
             policy_type,
         )
@@ -84,16 +93,41 @@ class ScalingPolicy:
         return self.create(declared)
 
     def delete(self, resource: Resource, declared: Declared) -> None:
-        """Take the policy off its target."""
-        resource_id, dimension, namespace = self._target(declared)
-        _backend(declared).delete_scaling_policy(
-            declared.properties["PolicyName"], namespace, resource_id, dimension
-        )
+        """Take the policy off its target; one that went with its target is no error."""
+        with suppress(ObjectNotFoundError):
+            _backend(declared).delete_scaling_policy(
+                declared.properties["PolicyName"], *self._target(declared)
+            )
 
     @staticmethod
-    def _target(declared: Declared) -> tuple[str, str, str]:
+    def _target(declared: Declared) -> TargetId:
         if "ScalingTargetId" in declared.properties:
             resource_id, dimension, namespace = declared.properties["ScalingTargetId"].split("|")
-        else:
-            resource_id, dimension, namespace = (declared.properties[key] for key in _TARGET)
-        return resource_id, dimension, namespace
+            return TargetId(namespace, resource_id, dimension)
+        return TargetId(*(declared.properties[key] for key in _TARGET))
+
+
+def _put(action: dict[str, Any], target: TargetId, backend: EmbeddedAutoScaling) -> None:
+    capacities = action.get("ScalableTargetAction", {})
+    backend.put_scheduled_action(
+        target.namespace,
+        action.get("Schedule"),
+        action.get("Timezone"),
+        action["ScheduledActionName"],
+        target.resource_id,
+        target.dimension,
+        _seconds(action.get("StartTime")),
+        _seconds(action.get("EndTime")),
+        {name: int(value) for name, value in capacities.items()},
+    )
+
+
+def _seconds(time: str | None) -> float | None:
+    """A template's time as the API has it; without a zone it is in UTC."""
+    if time is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        raise InvalidError(f"Invalid time: {time}") from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

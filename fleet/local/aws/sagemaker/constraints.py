@@ -1,0 +1,55 @@
+"""What botocore's own model of SageMaker says of a value: its shape, its bounds, its enums.
+
+A request of boto3 was held against types and lower bounds by its sender, a template by nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from botocore.model import ListShape, ServiceModel, Shape, StringShape, StructureShape
+from botocore.session import Session
+from botocore.validate import ParamValidator
+from moto.sagemaker.exceptions import ValidationError
+
+
+@cache
+def service_model() -> ServiceModel:
+    """SageMaker as this version of botocore knows it."""
+    return Session().get_service_model("sagemaker")
+
+
+def require_shape(name: str, value: Any, path: str) -> None:
+    """Refuse a value that is not of the shape; `path` says where it stands in the request.
+
+    Raises:
+        ValidationError: enums and upper bounds are worded as AWS words them, all else as botocore does.
+    """
+    shape = service_model().shape_for(name)
+    report = ParamValidator().validate(value, shape)
+    if report.has_errors():
+        raise ValidationError(f"1 validation error detected: {path}: {report.generate_report()}")
+    for place, held, constraint in _violations(shape, value, path):
+        raise ValidationError(
+            f"1 validation error detected: Value '{held}' at '{place}' failed to satisfy constraint: "
+            f"{constraint}"
+        )
+
+
+def _violations(shape: Shape, value: Any, path: str) -> Iterator[tuple[str, Any, str]]:
+    if isinstance(shape, StructureShape):
+        for name in value:
+            yield from _violations(shape.members[name], value[name], f"{path}.{name[0].lower()}{name[1:]}")
+    elif isinstance(shape, ListShape):
+        if len(value) > shape.metadata.get("max", len(value)):
+            most = shape.metadata["max"]
+            yield path, len(value), f"Member must have length less than or equal to {most}"
+        for number, each in enumerate(value, 1):
+            yield from _violations(shape.member, each, f"{path}.{number}.member")
+    elif isinstance(shape, StringShape):
+        if shape.enum and value not in shape.enum:
+            yield path, value, f"Member must satisfy enum value set: [{', '.join(shape.enum)}]"
+    elif shape.type_name == "integer" and value > shape.metadata.get("max", value):
+        yield path, value, f"Member must have value less than or equal to {shape.metadata['max']}"
