@@ -6,14 +6,21 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from fleet.local.aws.functions.code import DeployedCode
 from fleet.local.hosting import EndpointHost
 
 
 @dataclass(kw_only=True)
 class Running:
-    """The host of the endpoints, what could not be hosted, and the stack runs under way."""
+    """The host of the endpoints, what could not be hosted, the functions' code, and the stack runs under way.
+
+    `url` is where the embedded AWS itself answers, known as soon as it does; `stopping` is set when it stops.
+    """
 
     host: EndpointHost
+    url: str = ""
+    stopping: threading.Event = field(default_factory=threading.Event)
+    functions: DeployedCode = field(default_factory=DeployedCode)
     skipped: list[str] = field(default_factory=list)
     _runs: list[threading.Thread] = field(default_factory=list)
 
@@ -31,7 +38,8 @@ class Running:
         return thread
 
     def wait_for_runs(self, *, seconds: float) -> None:
-        """Wait until no stack is being worked on, for at most `seconds` for each."""
+        """Have waiting given up; return when no stack is worked on, after at most `seconds` for each."""
+        self.stopping.set()
         for run in self._runs:
             run.join(seconds)
 
@@ -52,6 +60,8 @@ def enter(running: Running) -> None:
 
 def leave() -> None:
     """End it; nothing happens when there is none."""
+    for running in _current:
+        running.functions.close()
     _current.clear()
 
 

@@ -80,6 +80,7 @@ class EmbeddedAws:
             running.leave()
             raise
         self._port = self._server.server_port
+        self._running.url = self.url
         self._open_log()
         # The socket listens already: a request that comes before the thread runs waits in its queue.
         self._thread = threading.Thread(target=self._server.serve_forever, name="embedded-aws", daemon=True)

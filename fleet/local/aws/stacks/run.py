@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from moto.cloudformation.exceptions import ValidationError
@@ -42,6 +43,9 @@ class Run:
                 self._note_policies(resources)
                 self._stack.become(self._target, resources)
         except StepFailedError as failure:
+            if failure.step is not None:
+                self._stack.deployed.setdefault(failure.logical_id, failure.step.after)
+                self._steps.append(failure.step)
             action = "create" if self._verb == "CREATE" else "update"
             self._roll_back(f"The following resource(s) failed to {action}: [{failure.logical_id}]. ")
         except Exception as error:
@@ -83,7 +87,9 @@ class Run:
     def _clean_up(self, unwanted: Sequence[Deployed]) -> None:
         """Delete what has no place any more; a failure to do so is told but fails nothing."""
         replaced = [
-            step.before for step in self._steps if step.kind is Kind.REPLACED and step.before is not None
+            step.before
+            for step in self._steps
+            if step.kind in (Kind.REPLACED, Kind.MOVED) and step.before is not None
         ]
         if unwanted or replaced:
             self._stack.enter(f"{self._verb}_COMPLETE_CLEANUP_IN_PROGRESS")
@@ -106,14 +112,22 @@ class Run:
         verb = "ROLLBACK" if self._verb == "CREATE" else "UPDATE_ROLLBACK"
         self._stack.enter(f"{verb}_IN_PROGRESS", reason)
         stuck: list[str] = []
+        moved: list[Deployed] = []
         for step in reversed(self._steps):
             try:
-                steps.take_back(self._stack, step)
+                left = steps.take_back(self._stack, step)
             except StepFailedError as failure:
                 stuck.append(failure.logical_id)
+            else:
+                moved += [] if left is None else [left]
         if stuck:
             self._stack.enter(
                 f"{verb}_FAILED", f"The following resource(s) failed to roll back: [{', '.join(stuck)}]. "
             )
-        else:
-            self._stack.enter(f"{verb}_COMPLETE", reason if self._verb == "CREATE" else None)
+            return
+        if moved:
+            self._stack.enter(f"{verb}_COMPLETE_CLEANUP_IN_PROGRESS")
+        for deployed in moved:
+            with suppress(StepFailedError):
+                steps.delete(self._stack, deployed)
+        self._stack.enter(f"{verb}_COMPLETE", reason if self._verb == "CREATE" else None)

@@ -12,28 +12,22 @@ from fleet.local.aws import failures
 from fleet.local.aws.stacks.stack import EmbeddedStack
 from fleet.local.aws.turns import turn
 from fleet.local.aws.types.catalog import type_named
-from fleet.local.aws.types.resource import Declared, Deployed
+from fleet.local.aws.types.resource import Declared, Deployed, UnfinishedError
 
 log = logging.getLogger("fleet.local.aws")
 
 _NEW_PHYSICAL_RESOURCE = (
     "Requested update requires the creation of a new physical resource; hence creating one."
 )
-
-
-class StepFailedError(Exception):
-    """A resource could not be brought where it should be; its events tell why."""
-
-    def __init__(self, logical_id: str) -> None:
-        self.logical_id = logical_id
-        super().__init__(logical_id)
+_MOVED = "Requested update required the provider to create a new physical resource"
 
 
 class Kind(Enum):
-    """What a step did to a resource."""
+    """What a step did to a resource; one that moved was updated, and what it was before is still there."""
 
     CREATED = "created"
     UPDATED = "updated"
+    MOVED = "moved"
     REPLACED = "replaced"
 
 
@@ -46,10 +40,23 @@ class Step:
     after: Deployed
 
 
+class StepFailedError(Exception):
+    """A resource could not be brought where it should be; its events tell why.
+
+    `step` is what was done to it all the same, and has to be taken back.
+    """
+
+    def __init__(self, logical_id: str, step: Step | None = None) -> None:
+        self.logical_id = logical_id
+        self.step = step
+        super().__init__(logical_id)
+
+
 @contextmanager
 def _told(
-    stack: EmbeddedStack, declared: Declared, verb: str, physical_id: str, reason: str | None
+    stack: EmbeddedStack, declared: Declared, verb: str, before: Deployed | None, reason: str | None = None
 ) -> Iterator[None]:
+    physical_id = "" if before is None else before.physical_resource_id
     stack.tell(declared, f"{verb}_IN_PROGRESS", physical_id=physical_id, reason=reason)
     try:
         with turn():
@@ -58,7 +65,14 @@ def _told(
         level = logging.WARNING if failures.is_said(error) else logging.ERROR
         log.log(level, "%s of %s in %s failed", verb, declared.logical_id, stack.name, exc_info=error)
         stack.tell(declared, f"{verb}_FAILED", physical_id=physical_id, reason=failures.reason_of(error))
-        raise StepFailedError(declared.logical_id) from error
+        raise StepFailedError(declared.logical_id, _half_step(error, declared, before)) from error
+
+
+def _half_step(error: Exception, declared: Declared, before: Deployed | None) -> Step | None:
+    if not isinstance(error, UnfinishedError):
+        return None
+    after = Deployed(declared=declared, resource=error.resource)
+    return Step(kind=Kind.CREATED if before is None else Kind.UPDATED, before=before, after=after)
 
 
 @contextmanager
@@ -77,7 +91,7 @@ def resolving(stack: EmbeddedStack, logical_id: str, resource_type: str) -> Iter
 
 def create(stack: EmbeddedStack, declared: Declared) -> Step:
     """Create a resource."""
-    with _told(stack, declared, "CREATE", "", None):
+    with _told(stack, declared, "CREATE", None):
         after = Deployed(declared=declared, resource=type_named(declared.type).create(declared))
         stack.deployed[declared.logical_id] = after
     stack.tell(
@@ -93,8 +107,7 @@ def change(stack: EmbeddedStack, before: Deployed, declared: Declared) -> Step:
     """Update a resource where it is, or create its successor; the old one stays until the run is through."""
     resource_type = type_named(declared.type)
     replaced = resource_type.replaces(before.declared, declared)
-    reason = _NEW_PHYSICAL_RESOURCE if replaced else None
-    with _told(stack, declared, "UPDATE", before.physical_resource_id, reason):
+    with _told(stack, declared, "UPDATE", before, _NEW_PHYSICAL_RESOURCE if replaced else None):
         resource = (
             resource_type.create(declared)
             if replaced
@@ -102,14 +115,17 @@ def change(stack: EmbeddedStack, before: Deployed, declared: Declared) -> Step:
         )
         after = Deployed(declared=declared, resource=resource)
         stack.deployed[declared.logical_id] = after
-    stack.tell(declared, "UPDATE_COMPLETE", physical_id=after.physical_resource_id)
-    return Step(kind=Kind.REPLACED if replaced else Kind.UPDATED, before=before, after=after)
+    moved = resource.may_move and after.physical_resource_id != before.physical_resource_id
+    reason = _MOVED if moved else None
+    stack.tell(declared, "UPDATE_COMPLETE", physical_id=after.physical_resource_id, reason=reason)
+    kind = Kind.REPLACED if replaced else Kind.MOVED if moved else Kind.UPDATED
+    return Step(kind=kind, before=before, after=after)
 
 
 def delete(stack: EmbeddedStack, deployed: Deployed) -> None:
     """Delete a resource; what the stack knows under its logical id is not touched."""
     declared, physical_id = deployed.declared, deployed.physical_resource_id
-    with _told(stack, declared, "DELETE", physical_id, None):
+    with _told(stack, declared, "DELETE", deployed):
         type_named(declared.type).delete(deployed.resource, declared)
     stack.tell(declared, "DELETE_COMPLETE", physical_id=physical_id)
 
@@ -119,8 +135,11 @@ def retain(stack: EmbeddedStack, deployed: Deployed) -> None:
     stack.tell(deployed.declared, "DELETE_SKIPPED", physical_id=deployed.physical_resource_id)
 
 
-def take_back(stack: EmbeddedStack, step: Step) -> None:
-    """Undo a step; a new resource with the policy `Retain` is left behind, as CloudFormation leaves it."""
+def take_back(stack: EmbeddedStack, step: Step) -> Deployed | None:
+    """Undo a step; a new resource with the policy `Retain` is left behind, as CloudFormation leaves it.
+
+    What is returned is a resource that moved back: the one that it was is to be deleted after all else.
+    """
     logical_id = step.after.logical_resource_id
     if step.before is None:
         if step.after.declared.deletion_policy == "Retain":
@@ -132,4 +151,6 @@ def take_back(stack: EmbeddedStack, step: Step) -> None:
         stack.deployed[logical_id] = step.before
         delete(stack, step.after)
     else:
-        change(stack, step.after, step.before.declared)
+        back = change(stack, step.after, step.before.declared)
+        return back.before if back.kind is Kind.MOVED else None
+    return None

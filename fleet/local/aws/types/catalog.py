@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from moto.cloudformation.parsing import NULL_MODELS, get_model_map
 
-from fleet.local.aws.types import cloudwatch, codebuild, iam, ignored, logs, s3, sagemaker, scaling, ssm
+from fleet.local.aws.types import (
+    cloudwatch,
+    codebuild,
+    functions,
+    iam,
+    ignored,
+    logs,
+    s3,
+    sagemaker,
+    scaling,
+    ssm,
+)
+from fleet.local.aws.types.custom_resource import CustomResource
 from fleet.local.aws.types.moto_types import MotoType
 from fleet.local.aws.types.resource import ResourceType
 
@@ -12,12 +24,14 @@ _OURS: dict[str, ResourceType] = {
     "AWS::ApplicationAutoScaling::ScalableTarget": scaling.ScalableTarget(),
     "AWS::ApplicationAutoScaling::ScalingPolicy": scaling.ScalingPolicy(),
     "AWS::CDK::Metadata": ignored.Nothing(),
+    "AWS::CloudFormation::CustomResource": CustomResource(),
     # moto would run nested stacks on its own, without rollback.
     "AWS::CloudFormation::Stack": ignored.Skipped(),
     "AWS::CloudWatch::Alarm": cloudwatch.Alarm(),
     "AWS::CloudWatch::Dashboard": cloudwatch.Dashboard(),
     "AWS::CodeBuild::Project": codebuild.Project(),
     "AWS::IAM::Role": iam.Role(),
+    "AWS::Lambda::Function": functions.Function(),
     "AWS::Logs::LogGroup": logs.LogGroup(),
     "AWS::S3::Bucket": s3.Bucket(),
     "AWS::S3::BucketPolicy": s3.BucketPolicy(),
@@ -34,5 +48,7 @@ def type_named(name: str) -> ResourceType:
     """The type, from ours, else from moto's, else one that only records that it was skipped."""
     if name in _OURS:
         return _OURS[name]
+    if name.startswith("Custom::"):
+        return CustomResource()
     model = get_model_map().get(name)
     return ignored.Skipped() if model is None else MotoType(model)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
+from moto.cloudformation.exceptions import UnformattedGetAttTemplateException, ValidationError
 from moto.cloudformation.utils import random_suffix
 
 # The values of DeletionPolicy that keep a resource when its stack lets go of it.
@@ -41,6 +41,9 @@ class Declared:
 class Resource:
     """A resource as other resources see it: what `Ref` and `Fn::GetAtt` give."""
 
+    may_move = False
+    """Whether an update may answer with another physical id and leave the former resource to be deleted."""
+
     def __init__(
         self,
         physical_resource_id: str,
@@ -57,6 +60,14 @@ class Resource:
         if name not in self._attributes:
             raise UnformattedGetAttTemplateException
         return self._attributes[name]
+
+
+class UnfinishedError(ValidationError):
+    """A resource failed, and is there all the same: a rollback has to bring it back, or to delete it."""
+
+    def __init__(self, reason: str, resource: Resource) -> None:
+        self.resource = resource
+        super().__init__(message=reason)
 
 
 class ResourceType(Protocol):

@@ -1,0 +1,1 @@
+"""Lambda: the functions of stacks, whose deployed code runs in this process."""
