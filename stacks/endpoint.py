@@ -6,8 +6,15 @@ from aws_cdk import CfnOutput, Environment, RemovalPolicy, Stack
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from fleet.resolve.endpoint import ResolvedEndpoint
-from triton_endpoints import EndpointDashboard, EndpointRole, EndpointScaling, TritonEndpoint, TritonModel
+from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint
+from triton_endpoints import (
+    EndpointDashboard,
+    EndpointRole,
+    EndpointScaling,
+    ScalingGuardStep,
+    TritonEndpoint,
+    TritonModel,
+)
 
 
 class EndpointStack(Stack):
@@ -22,7 +29,7 @@ class EndpointStack(Stack):
         )
         role = EndpointRole(self, "Role", endpoint=endpoint)
         model = TritonModel(self, "Model", endpoint=endpoint, role=role)
-        served = TritonEndpoint(self, "Endpoint", endpoint=endpoint, model=model)
+        served = TritonEndpoint(self, "Endpoint", endpoint=endpoint, model=model, role=role)
         if endpoint.triton_metrics:
             # Named by us: the container is told the name before the group exists.
             group = logs.LogGroup(
@@ -33,8 +40,26 @@ class EndpointStack(Stack):
                 removal_policy=RemovalPolicy.DESTROY,
             )
             served.endpoint.node.add_dependency(group)
-        if endpoint.scaling:
-            EndpointScaling(self, "Scaling", scaling=endpoint.scaling, endpoint=served)
         name = served.endpoint.attr_endpoint_name
+        before, after = (self._guard(endpoint, step) for step in ("before", "after"))
+        served.endpoint.node.add_dependency(before)
+        after.node.add_dependency(served.endpoint)
+        if endpoint.scaling:
+            scaling = EndpointScaling(
+                self, "Scaling", scaling=endpoint.scaling, endpoint_name=name, variant=VARIANT
+            )
+            scaling.node.add_dependency(after)
         EndpointDashboard(self, "Dashboard", endpoint=endpoint, endpoint_name=name)
         CfnOutput(self, "EndpointName", value=name, description="For invoke_endpoint")
+
+    def _guard(self, endpoint: ResolvedEndpoint, step: str) -> ScalingGuardStep:
+        """Scaled or not: a variant may have been scaled until now, or by hand."""
+        return ScalingGuardStep(
+            self,
+            f"{step.capitalize()}Update",
+            place=endpoint.place,
+            endpoint=endpoint.name,
+            variant=VARIANT,
+            instance=endpoint.instance.type,
+            step=step,
+        )

@@ -7,11 +7,11 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from fleet.resolve.endpoint import Place
-from triton_endpoints import ArtifactBucket
+from triton_endpoints import ArtifactBucket, ScalingGuard
 
 
 class FoundationStack(Stack):
-    """The artifact bucket; its template is the same whichever endpoints are selected."""
+    """The artifact bucket and the scaling guard; its template is the same whichever endpoints there are."""
 
     def __init__(self, scope: Construct, *, place: Place) -> None:
         super().__init__(
@@ -29,3 +29,4 @@ class FoundationStack(Stack):
             string_value=artifacts.bucket.bucket_arn,
             description="ARN of the artifact bucket",
         )
+        ScalingGuard(self, "ScalingGuard", place=place)

@@ -3,7 +3,9 @@
 from triton_endpoints.artifact_bucket import ArtifactBucket
 from triton_endpoints.endpoint_dashboard import EndpointDashboard
 from triton_endpoints.endpoint_role import EndpointRole
+from triton_endpoints.endpoint_rollout import EndpointRollout
 from triton_endpoints.endpoint_scaling import EndpointScaling
+from triton_endpoints.scaling_guard import ScalingGuard, ScalingGuardStep
 from triton_endpoints.triton_endpoint import TritonEndpoint
 from triton_endpoints.triton_model import TritonModel
 
@@ -11,7 +13,10 @@ __all__ = [
     "ArtifactBucket",
     "EndpointDashboard",
     "EndpointRole",
+    "EndpointRollout",
     "EndpointScaling",
+    "ScalingGuard",
+    "ScalingGuardStep",
     "TritonEndpoint",
     "TritonModel",
 ]

@@ -1,4 +1,4 @@
-"""Autoscaling of the endpoint's variant."""
+"""Autoscaling of an endpoint's variant."""
 
 from __future__ import annotations
 
@@ -6,33 +6,32 @@ from aws_cdk import aws_applicationautoscaling as autoscaling
 from constructs import Construct
 
 from fleet.catalog.metrics import endpoint_metric
-from fleet.resolve.endpoint import VARIANT, ResolvedScaling, TrackedTarget
-from triton_endpoints.triton_endpoint import TritonEndpoint
-
-PREDEFINED = {"invocations_per_instance": "SageMakerVariantInvocationsPerInstance"}
-"""Measures that Application Auto Scaling knows by itself, without namespace and dimensions."""
+from fleet.resolve.scaling import ResolvedScaling, TrackedTarget
+from fleet.spec.scaling import Schedule
 
 
 class EndpointScaling(Construct):
-    """Target tracking on instances of one variant; with several targets the largest capacity wins.
+    """Target tracking and schedules on the instances of one variant; with several targets the largest wins.
 
-    The target names no role: Application Auto Scaling uses its service-linked one.
+    Each variant has a construct of its own. The target names no role: Application Auto Scaling uses its
+    service-linked one.
     """
 
     def __init__(
-        self, scope: Construct, id: str, *, scaling: ResolvedScaling, endpoint: TritonEndpoint
+        self, scope: Construct, id: str, *, scaling: ResolvedScaling, endpoint_name: str, variant: str
     ) -> None:
         super().__init__(scope, id)
         self._scaling = scaling
-        self._endpoint_name = endpoint.endpoint.attr_endpoint_name
+        self._dimensions = {"EndpointName": endpoint_name, "VariantName": variant}
         self.target = autoscaling.CfnScalableTarget(
             self,
-            VARIANT,
+            "Resource",
             service_namespace="sagemaker",
             scalable_dimension="sagemaker:variant:DesiredInstanceCount",
-            resource_id=f"endpoint/{self._endpoint_name}/variant/{VARIANT}",
+            resource_id=f"endpoint/{endpoint_name}/variant/{variant}",
             min_capacity=scaling.min,
             max_capacity=scaling.max,
+            scheduled_actions=[_scheduled(schedule) for schedule in scaling.schedules] or None,
         )
         for tracked in scaling.targets:
             self._track(tracked)
@@ -41,7 +40,7 @@ class EndpointScaling(Construct):
         name = "".join(part.capitalize() for part in tracked.measure.split("_"))
         autoscaling.CfnScalingPolicy(
             self,
-            f"{VARIANT}{name}",
+            name,
             policy_name=name,
             policy_type="TargetTrackingScaling",
             scaling_target_id=self.target.ref,
@@ -51,13 +50,12 @@ class EndpointScaling(Construct):
     def _configuration(
         self, tracked: TrackedTarget
     ) -> autoscaling.CfnScalingPolicy.TargetTrackingScalingPolicyConfigurationProperty:
-        policy = autoscaling.CfnScalingPolicy
-        predefined = PREDEFINED.get(tracked.measure)
-        return policy.TargetTrackingScalingPolicyConfigurationProperty(
+        predefined = endpoint_metric(tracked.measure).predefined
+        return autoscaling.CfnScalingPolicy.TargetTrackingScalingPolicyConfigurationProperty(
             target_value=tracked.value,
             scale_in_cooldown=self._scaling.scale_in,
             scale_out_cooldown=self._scaling.scale_out,
-            predefined_metric_specification=policy.PredefinedMetricSpecificationProperty(
+            predefined_metric_specification=autoscaling.CfnScalingPolicy.PredefinedMetricSpecificationProperty(
                 predefined_metric_type=predefined
             )
             if predefined
@@ -67,14 +65,24 @@ class EndpointScaling(Construct):
 
     def _metric(self, measure: str) -> autoscaling.CfnScalingPolicy.CustomizedMetricSpecificationProperty:
         metric = endpoint_metric(measure)
-        dimensions = {"EndpointName": self._endpoint_name, "VariantName": VARIANT}
         return autoscaling.CfnScalingPolicy.CustomizedMetricSpecificationProperty(
             namespace=metric.namespace,
             metric_name=metric.name,
             dimensions=[
-                autoscaling.CfnScalingPolicy.MetricDimensionProperty(name=name, value=value)
-                for name, value in dimensions.items()
+                autoscaling.CfnScalingPolicy.MetricDimensionProperty(name=name, value=self._dimensions[name])
+                for name in metric.dimensions
             ],
             statistic="Average",
             unit=metric.unit,
         )
+
+
+def _scheduled(schedule: Schedule) -> autoscaling.CfnScalableTarget.ScheduledActionProperty:
+    return autoscaling.CfnScalableTarget.ScheduledActionProperty(
+        scheduled_action_name=schedule.name,
+        schedule=schedule.at,
+        timezone=schedule.time_zone,
+        scalable_target_action=autoscaling.CfnScalableTarget.ScalableTargetActionProperty(
+            min_capacity=schedule.min, max_capacity=schedule.max
+        ),
+    )

@@ -6,6 +6,8 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint
+from triton_endpoints.endpoint_role import EndpointRole
+from triton_endpoints.endpoint_rollout import EndpointRollout
 from triton_endpoints.raw_properties import lay_over
 from triton_endpoints.triton_model import TritonModel
 
@@ -13,10 +15,19 @@ from triton_endpoints.triton_model import TritonModel
 class TritonEndpoint(Construct):
     """A GPU endpoint under its public name, with a configuration that is replaced on every change.
 
-    A scaled endpoint keeps the number of instances that scaling has reached when it is updated.
+    A scaled endpoint keeps the number of instances that scaling has reached when it is updated; weights and
+    data capture follow the template.
     """
 
-    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, model: TritonModel) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        endpoint: ResolvedEndpoint,
+        model: TritonModel,
+        role: EndpointRole,
+    ) -> None:
         super().__init__(scope, id)
         self.config = sagemaker.CfnEndpointConfig(
             self,
@@ -27,6 +38,7 @@ class TritonEndpoint(Construct):
                 enable_detailed_observability=False, enable_enhanced_metrics=False
             ),
         )
+        rollout = self._rollout(endpoint, role)
         self.endpoint = sagemaker.CfnEndpoint(
             self,
             "Resource",
@@ -39,9 +51,24 @@ class TritonEndpoint(Construct):
             ]
             if endpoint.scaling
             else None,
+            deployment_config=rollout.deployment_config if rollout else None,
         )
+        if rollout:
+            self.endpoint.node.add_dependency(rollout)
         lay_over(self.config, endpoint.cloudformation.get("EndpointConfig", {}))
         lay_over(self.endpoint, endpoint.cloudformation.get("Endpoint", {}))
+
+    def _rollout(self, endpoint: ResolvedEndpoint, role: EndpointRole) -> EndpointRollout | None:
+        if endpoint.rollout is None:
+            return None
+        dimensions = {
+            "EndpointName": endpoint.name,
+            "VariantName": VARIANT,
+            "EndpointConfigName": self.config.attr_endpoint_config_name,
+        }
+        return EndpointRollout(
+            self, "Rollout", rollout=endpoint.rollout, dimensions=dimensions, role=role.role
+        )
 
     @staticmethod
     def _variant(

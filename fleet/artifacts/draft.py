@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fleet.artifacts.model_facts import model_facts
 from fleet.artifacts.sources.folder import changed_while_read
-from fleet.artifacts.sources.opening import in_s3, no_s3, repository_of, source_of
+from fleet.artifacts.sources.opening import no_s3, repository_of, source_of
 from fleet.findings import FindingsError
 from fleet.repository.copies import copied_name
 from fleet.repository.kept_files import KeptFiles
@@ -15,6 +15,7 @@ from fleet.repository.layout import entries, model_names
 from fleet.spec.endpoint import Packed
 from fleet.spec.lock import Lock, LockedArchive, LockedModel
 from fleet.spec.project import LoadedSpec
+from fleet.spec.s3_repository import in_s3
 
 NO_DIGEST = f"sha256:{0:064}"
 

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from fleet.artifacts.sources.opening import Connect, in_s3, source_of
+from fleet.artifacts.sources.opening import Connect, source_of
 from fleet.artifacts.sources.source import ArchiveSource
 from fleet.findings import Finding, FindingsError
-from fleet.rules.about.archives import S3_URL
 from fleet.spec.endpoint import Archive
 from fleet.spec.project import LoadedSpec
+from fleet.spec.s3_repository import HINT, in_s3, misnamed
 from fleet.spec.source import Source
 
 OF_A_SPEC = re.compile(r"write `digest: (?P<digest>\S+)`")
@@ -29,7 +29,8 @@ def repository_source(
     """
     entry = Archive(archive=archive, repository=repository)
     if in_s3(entry):
-        _check_s3(repository)
+        if message := misnamed(entry):
+            raise FindingsError([Finding(code="FL219", message=message, hint=HINT)])
         entry = entry.model_copy(update={"digest": digest})
     else:
         _check_folder(repository, digest)
@@ -56,13 +57,6 @@ def _told(finding: Finding, spec: Path) -> Finding:
         return finding
     hint = OF_A_SPEC.sub(r"say `--digest \g<digest>`", finding.hint)
     return replace(finding, file=None, line=None, column=None, hint=hint)
-
-
-def _check_s3(repository: str) -> None:
-    if not S3_URL.fullmatch(repository):
-        message = f"{repository!r} is neither an archive nor a prefix in S3"
-        hint = "write `s3://BUCKET/KEY.tar.gz`, or `s3://BUCKET/PREFIX/` with a slash at its end"
-        raise FindingsError([Finding(code="FL219", message=message, hint=hint)])
 
 
 def _check_folder(repository: str, digest: str | None) -> None:

@@ -11,12 +11,13 @@ from isal import isal_zlib
 from fleet.artifacts.files import is_up_to_date, write_atomically
 from fleet.artifacts.model_facts import model_facts
 from fleet.artifacts.parallel import all_in_parallel
-from fleet.artifacts.sources.opening import Connect, in_s3, no_s3, source_of
+from fleet.artifacts.sources.opening import Connect, no_s3, source_of
 from fleet.artifacts.sources.source import Measured, measure
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.endpoint import EndpointSpec, Packed
 from fleet.spec.lock import Lock, LockedArchive, LockedModel, LockedRepository
 from fleet.spec.project import LoadedSpec, Project, all_of, load_lock
+from fleet.spec.s3_repository import in_s3
 
 HEADER = "# Written by `fleet lock`. Reviewed, not edited: it says what this environment runs.\n"
 WORTH_THREADS = 32 << 20

@@ -8,6 +8,7 @@ from typing import Any
 
 from fleet.repository.backends import FILES, backend_of, platform_of
 from fleet.repository.kept_files import KeptFiles
+from fleet.repository.layout import is_version
 from fleet.repository.model_config import item_bytes, loaded_versions, model_config, within_bounds
 from fleet.repository.plan_header import plan_version
 from fleet.spec.lock import InstanceGroup, LockedModel
@@ -36,7 +37,7 @@ def _facts(model: str, kept: KeptFiles, sizes: Mapping[str, int], plans: Mapping
         return LockedModel(unreadable=content is not None and within_bounds(content))
     folder = min(sizes, default="")
     names = [name for name in FILES if f"{model}/{folder}/{name}" in kept.names]
-    versions = loaded_versions(config, [each for each in sizes if _is_version(each)])
+    versions = loaded_versions(config, [each for each in sizes if is_version(each)])
     steps = (step.model_name for step in config.ensemble_scheduling.step)
     return LockedModel(
         name=config.name if config.name != model else "",
@@ -63,7 +64,3 @@ def _instance_groups(config: Any) -> Iterator[InstanceGroup]:
         if kind is not None:
             gpus = tuple(dict.fromkeys(group.gpus))
             yield InstanceGroup(kind=kind.name, count=max(group.count, 1), gpus=gpus)
-
-
-def _is_version(folder: str) -> bool:
-    return folder.isdecimal() and not folder.startswith("0")

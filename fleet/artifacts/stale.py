@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from fleet.artifacts.lock import measured_lock
-from fleet.artifacts.sources.opening import in_s3, repository_of
+from fleet.artifacts.sources.opening import repository_of
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.lock import Lock, LockedRepository
 from fleet.spec.project import LoadedSpec, Project, load_lock
+from fleet.spec.s3_repository import in_s3
 from fleet.spec.source import finding_at
 
 SHOWN = 10

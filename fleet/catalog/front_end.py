@@ -3,10 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
+from types import MappingProxyType
 
 from fleet.catalog.data_file import data_file
 from fleet.catalog.variables import variables
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """What answers in the container beside the calls of models.
+
+    Attributes:
+        name: As messages call it, such as "gRPC".
+        allowed_by: The variable that turns it on.
+        port_from: The variable that says its port.
+        port: Triton's own choice.
+    """
+
+    name: str
+    allowed_by: str
+    port_from: str
+    port: int
+
+
+class Weights(StrEnum):
+    """What the instances of one model have on a GPU."""
+
+    OWN = "own"
+    SHARED = "shared"
+    UNKNOWN = "unknown"
 
 
 def flags_of_the_start_script() -> Mapping[str, str]:
@@ -28,6 +56,20 @@ def flags_of_single_mode() -> tuple[str, ...]:
 def out_of_memory() -> tuple[str, ...]:
     """What makes an error pass for a lack of memory, wherever it stands in it."""
     return tuple(data_file("front_end.yaml")["out_of_memory"])
+
+
+def services() -> tuple[Service, ...]:
+    """What may answer beside the calls of models."""
+    return tuple(
+        Service(name=name, **facts) for name, facts in data_file("front_end.yaml")["services"].items()
+    )
+
+
+@cache
+def weights_of_instances() -> Mapping[str, Weights]:
+    """By backend, whether instances share their weights; of other backends, files do not tell the weights."""
+    facts: dict[str, str] = data_file("front_end.yaml")["weights_of_instances"]
+    return MappingProxyType({backend: Weights(said) for backend, said in facts.items()})
 
 
 def gpu_backends() -> frozenset[str]:

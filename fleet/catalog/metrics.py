@@ -19,6 +19,8 @@ class Metric:
     Attributes:
         dimensions: Their names; one value of each makes one line.
         kinds: The endpoints that have it: "all", or of mode "multi-model", or on "gpu" instances.
+        adds_up: "gpus" or "vcpus" where it adds up an instance's, 0 to 100 for each; else empty.
+        predefined: Its name among the predefined metrics of Application Auto Scaling; empty without one.
     """
 
     namespace: str
@@ -26,6 +28,8 @@ class Metric:
     unit: Unit
     dimensions: tuple[str, ...]
     kinds: tuple[str, ...]
+    adds_up: str
+    predefined: str
 
 
 @cache

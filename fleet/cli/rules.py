@@ -14,7 +14,7 @@ from rich.text import Text
 
 from fleet.cli.say import say
 from fleet.findings import Finding, FindingsError
-from fleet.rules.docs import link_to, said_of, shorten_line, weight_of
+from fleet.rules.docs import link_to, said_of, weight_of
 from fleet.rules.example import examples
 from fleet.rules.other_codes import other_codes, severity_of
 from fleet.rules.registry import rules as all_rules
@@ -96,7 +96,7 @@ def _entry(code: str) -> dict[str, Any]:
         "at_deploy": rule.at_deploy,
         "source": rule.source,
         "example": shown,
-        "docs": rule.link,
+        "docs": link_to(code),
     }
 
 
@@ -111,7 +111,7 @@ def _explain(code: str) -> None:
     if rule.why:
         say(f"\n{rule.why}")
     _show_example(rule)
-    say(f"\nsource: {rule.source}\ndocs:   {rule.link}\n", "dim")
+    say(f"\nsource: {rule.source}\ndocs:   {link_to(code)}\n", "dim")
 
 
 def _show_example(rule: Rule) -> None:
@@ -119,9 +119,9 @@ def _show_example(rule: Rule) -> None:
     if example is None:
         return
     for heading, lines in {
-        "wrong": map(shorten_line, example.wrong.shown.splitlines()),
+        "wrong": example.wrong.shown.splitlines(),
         "fleet check says": said_of(example.wrong, rule),
-        "right": map(shorten_line, example.right.shown.splitlines()),
+        "right": example.right.shown.splitlines(),
     }.items():
         say(f"\n{heading}:", "bold")
         for line in lines:

@@ -127,6 +127,11 @@ class Decided:
                 for name, facts in self.locked[each.name].models.items():
                     yield PlacedModel(index=each.index, archive=each.name, name=name, facts=facts)
 
+    @cached_property
+    def parts(self) -> frozenset[tuple[str, str]]:
+        """Archive and name of all that ensembles call."""
+        return frozenset((each.archive, step) for each in self.models for step in each.facts.steps)
+
     def loaded_models(self) -> tuple[PlacedModel, ...]:
         """The models that the container loads: the default one, those of flags, their parts; else all."""
         flags = (flag.partition("=") for flag in self.spec.container.additional_args)

@@ -15,29 +15,32 @@ NO_DRIVER = "FL204"
 
 def host_image(endpoint: Decided) -> Decision:
     """The host image, or that SageMaker chooses it."""
-    machine, chosen = endpoint.machine, endpoint.ami
-    named = endpoint.spec.instance.ami is not None
+    machine, chosen, named = endpoint.machine, endpoint.ami, endpoint.named_ami
     value = (chosen.name or OWN_CHOICE) if chosen else None
     without_gpu = machine is not None and machine.kind is not Kind.GPU
-    if not named and (without_gpu or (not chosen and NO_DRIVER in endpoint.spec.allow)):
+    without_driver = not chosen and NO_DRIVER in endpoint.spec.allow
+    if named == "" or (named is None and (without_gpu or without_driver)):
         value = OWN_CHOICE
     return Decision(
         group="instance",
         what="host image",
         value=value,
-        reason="; ".join(_named(endpoint) if named else _chosen(endpoint)),
+        reason="; ".join(_chosen(endpoint) if named is None else _named(endpoint, named)),
         facts=(dated("amis.yaml"),),
         certain=not chosen or not machine or machine.family in chosen.accepts + chosen.refuses,
     )
 
 
-def _named(endpoint: Decided) -> list[str]:
-    named, image = endpoint.ami, endpoint.image
-    if named is None:
-        return [f"`instance.ami` names {endpoint.spec.instance.ami}, which the catalog does not have"]
-    driver = f"driver {named.driver}, for CUDA {named.cuda}" if named.gpu else "it has no NVIDIA driver"
+def _named(endpoint: Decided, name: str) -> list[str]:
+    chosen, image = endpoint.ami, endpoint.image
+    key = ".".join(map(str, endpoint.named_ami_path))
+    if not name:
+        return [f"`{key}` takes it out"]
+    if chosen is None:
+        return [f"`{key}` names {name}, which the catalog does not have"]
+    driver = f"driver {chosen.driver}, for CUDA {chosen.cuda}" if chosen.gpu else "it has no NVIDIA driver"
     built = [_built(image)] if image and image.gpu else []
-    return ["named in `instance.ami`", driver, *built, *_taken(named, endpoint.machine)]
+    return [f"named in `{key}`", driver, *built, *_taken(chosen, endpoint.machine)]
 
 
 def _chosen(endpoint: Decided) -> list[str]:

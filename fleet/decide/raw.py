@@ -10,10 +10,9 @@ from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.source import KeyPath
 
 PERIOD = re.compile(r"(?<!\\)\.")
+"""Divides the names of a path; one with a backslash is part of a name."""
 DEEPEST = 32
 """No property lies deeper; a path of one key may be as long as a file."""
-"""Divides the names of a path; one with a backslash is part of a name."""
-
 KEY = len(("cloudformation", "resource", "key"))
 """So long is the path of a key that is a whole path in the template; others stand below one."""
 

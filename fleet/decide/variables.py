@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fleet.spec.endpoint import EndpointSpec, Mode
+from fleet.spec.source import KeyPath
 
 PREFIX = "SAGEMAKER_TRITON_"
 DEFAULT_MODEL = f"{PREFIX}DEFAULT_MODEL_NAME"
@@ -67,6 +68,13 @@ def decided_settings(spec: EndpointSpec, default_model: str | None) -> dict[str,
         }
         settings |= {name: Setting(value, "metrics.triton") for name, value in values.items()}
     return settings
+
+
+def set_by_spec(spec: EndpointSpec) -> dict[str, KeyPath]:
+    """Where the spec sets variables one by one: in `environment`, or by a key of `container`."""
+    typed = spec.container.model_dump(exclude_unset=True, exclude_none=True)
+    places: dict[str, KeyPath] = {name: ("environment", name) for name in spec.environment}
+    return places | {f"{PREFIX}{key.upper()}": ("container", key) for key in sorted(typed)}
 
 
 def all_variables(spec: EndpointSpec, default_model: str | None) -> dict[str, str]:

@@ -68,9 +68,13 @@ def belongs(name: str) -> bool:
     return not name.startswith(".") and name not in LEFT_OUT
 
 
+def is_version(folder: str) -> bool:
+    """Whether Triton takes a model's folder of that name for a version."""
+    return folder.isdecimal() and not folder.startswith("0")
+
+
 def _versions(model: Path) -> list[Path]:
-    names = (entry for entry in model.iterdir() if entry.is_dir())
-    return [entry for entry in names if entry.name.isdecimal() and not entry.name.startswith("0")]
+    return [entry for entry in model.iterdir() if entry.is_dir() and is_version(entry.name)]
 
 
 def _misnamed(model: Path) -> Finding:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fleet.catalog.metrics import endpoint_metric
 from fleet.catalog.variables import variables as known_variables
 from fleet.decide.decided import Decided
 from fleet.decide.decision import Decision, dated
@@ -14,8 +13,10 @@ from fleet.findings import Finding
 from fleet.resolve.archives import place_archives, target_model
 from fleet.resolve.effective import shown
 from fleet.resolve.endpoint import Place, stack_of
-from fleet.resolve.resolve import place_of, resolved_scaling
-from fleet.spec.endpoint import Archive, ArchiveSet, Mode, Scaling
+from fleet.resolve.resolve import place_of
+from fleet.resolve.rollout_decisions import rollout_decisions
+from fleet.resolve.scaling_decisions import scaling_decisions
+from fleet.spec.endpoint import Archive, ArchiveSet, Mode
 
 
 def decisions(endpoint: Decided, wrong_lock: Sequence[Finding] = ()) -> tuple[Decision, ...]:
@@ -31,7 +32,8 @@ def decisions(endpoint: Decided, wrong_lock: Sequence[Finding] = ()) -> tuple[De
         _model_data(endpoint, place, wrong_lock),
         *_archives(endpoint),
         *_variables(endpoint),
-        *_scaling(endpoint),
+        *scaling_decisions(endpoint),
+        *rollout_decisions(endpoint),
         *_metrics(endpoint),
         *_places(endpoint, place),
     )
@@ -91,47 +93,6 @@ def _variables(endpoint: Decided) -> Iterator[Decision]:
             reason=reason,
             facts=(dated("variables.yaml"),) if about and not about.certain else (),
             certain=about is None or about.certain,
-        )
-
-
-def _scaling(endpoint: Decided) -> Iterator[Decision]:
-    scaling, count = endpoint.spec.scaling, endpoint.spec.instance.count
-    if scaling is None:
-        reason = "`scaling` is left out: it stays at `instance.count`"
-        yield Decision(group="scaling", what="instances", value=str(count), reason=reason)
-        return
-    several = "; of the two targets, the one that asks for more instances wins"
-    both = scaling.gpu_utilization is not None and scaling.invocations_per_instance is not None
-    yield Decision(
-        group="scaling",
-        what="instances",
-        value=f"{scaling.min} to {scaling.max}",
-        reason=f"from `scaling.min` and `scaling.max`{several if both else ''}",
-    )
-    yield from _targets(endpoint, scaling)
-
-
-def _targets(endpoint: Decided, scaling: Scaling) -> Iterator[Decision]:
-    machine = endpoint.machine
-    facts = (dated("metrics.yaml"), dated("instances.yaml"))
-    for target in resolved_scaling(scaling, machine.gpus if machine else 0).targets:
-        metric, value = endpoint_metric(target.measure), f"{target.value:.15g}"
-        of_gpus = target.measure == "gpu_utilization"
-        unit = "" if metric.unit == "None" else f" {metric.unit}"
-        reason = f"from `scaling.{target.measure}`: calls per minute and instance"
-        if of_gpus and machine and machine.gpus:
-            reason = (
-                f"{scaling.gpu_utilization:.15g} % of one GPU x {machine.gpus}, as many as"
-                f" {machine.type} has: the metric adds up a machine's GPUs"
-            )
-        elif of_gpus:
-            reason = f"the catalog knows no GPU of {endpoint.spec.instance.type}, and so no metric of it"
-        yield Decision(
-            group="scaling",
-            what=f"target of {metric.name} ({metric.namespace})",
-            value=None if of_gpus and not (machine and machine.gpus) else f"{value}{unit}",
-            reason=reason,
-            facts=facts if of_gpus else facts[:1],
         )
 
 

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from fleet.catalog.images import Image, Partition
 from fleet.catalog.instances import Instance
+from fleet.decide.kinds import kinds
 from fleet.decide.variables import TritonMetrics
 from fleet.findings import Finding
+from fleet.resolve.rollout import ResolvedRollout
+from fleet.resolve.scaling import ResolvedScaling
 from fleet.spec.endpoint import Compression, Mode, Packed, Timeouts
 
 VARIANT = "AllTraffic"
@@ -58,25 +61,6 @@ class Artifact:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrackedTarget:
-    """One target-tracking policy: the catalog's measure and the value to hold, in that metric's own unit."""
-
-    measure: str
-    value: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResolvedScaling:
-    """Capacity in instances, cooldowns in seconds."""
-
-    min: int
-    max: int
-    scale_in: int
-    scale_out: int
-    targets: tuple[TrackedTarget, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class ResolvedEndpoint:
     """One endpoint in one environment.
 
@@ -98,15 +82,15 @@ class ResolvedEndpoint:
     compression: Compression
     variables: Mapping[str, str]
     scaling: ResolvedScaling | None
+    rollout: ResolvedRollout | None
     triton_metrics: TritonMetrics | None
     timeouts: Timeouts
     cloudformation: Mapping[str, Mapping[str, object]]
 
     @property
     def kinds(self) -> frozenset[str]:
-        """What the metrics catalog knows it as: "all", with "gpu" and "multi-model" where it is that."""
-        kinds = {"all": True, "gpu": self.instance.gpus > 0, "multi-model": self.mode is Mode.MULTI_MODEL}
-        return frozenset(kind for kind, fits in kinds.items() if fits)
+        """What the metrics catalog knows it as."""
+        return kinds(self.mode, self.instance)
 
     @property
     def model_data_url(self) -> str:

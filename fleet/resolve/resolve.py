@@ -10,11 +10,13 @@ from fleet.decide.decided import Decided
 from fleet.decide.variables import triton_metrics
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.resolve.archives import place_archives
-from fleet.resolve.endpoint import Place, ResolvedEndpoint, ResolvedFleet, ResolvedScaling, TrackedTarget
+from fleet.resolve.endpoint import Place, ResolvedEndpoint, ResolvedFleet
 from fleet.resolve.environment import environment_findings
 from fleet.resolve.locks import read_lock
+from fleet.resolve.rollout import resolved_rollout
+from fleet.resolve.scaling import resolved_scaling
 from fleet.rules.apply import rule_findings
-from fleet.spec.endpoint import Compression, Mode, Scaling
+from fleet.spec.endpoint import Compression, Mode
 from fleet.spec.environment import Environment
 from fleet.spec.project import LoadedSpec, Project, all_of, open_project
 
@@ -90,26 +92,10 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
         model_data=model_data,
         compression=spec.models[0].compression if spec.mode is Mode.SINGLE else Compression.GZIP,
         variables=decided.variables,
-        scaling=resolved_scaling(spec.scaling, machine.gpus) if spec.scaling else None,
+        scaling=resolved_scaling(spec.scaling, machine) if spec.scaling else None,
+        rollout=resolved_rollout(spec, spec.rollout) if spec.rollout else None,
         triton_metrics=triton_metrics(spec),
         timeouts=spec.timeouts,
         cloudformation=spec.cloudformation,
     )
     return endpoint, findings
-
-
-def resolved_scaling(scaling: Scaling, gpus: int) -> ResolvedScaling:
-    """SageMaker's GPUUtilization adds up a machine's GPUs (0 to 100 for each), so its target does too."""
-    gpu = None if scaling.gpu_utilization is None else scaling.gpu_utilization * gpus
-    wanted = {"invocations_per_instance": scaling.invocations_per_instance, "gpu_utilization": gpu}
-    return ResolvedScaling(
-        min=scaling.min,
-        max=scaling.max,
-        scale_in=scaling.scale_in,
-        scale_out=scaling.scale_out,
-        targets=tuple(
-            TrackedTarget(measure=measure, value=value)
-            for measure, value in wanted.items()
-            if value is not None
-        ),
-    )

@@ -11,7 +11,6 @@ from fleet.rules.example import Case, Example
 from fleet.rules.other_codes import Group, groups
 from fleet.rules.rule import DOCS, Rule
 
-LONGEST_LINE = 160
 INTRO = """\
 <!-- Made by `fleet schema` from fleet/rules: change it there. -->
 
@@ -109,19 +108,10 @@ def _told(rule: Rule, example: Example | None) -> str:
 def _shown(example: Example, rule: Rule) -> list[str]:
     said = "\n".join(said_of(example.wrong, rule))
     return [
-        f"```yaml\n{_short(example.wrong.shown)}\n```\n",
+        f"```yaml\n{example.wrong.shown}\n```\n",
         f"```text\n{said}\n```\n",
-        f"Instead:\n\n```yaml\n{_short(example.right.shown)}\n```\n",
+        f"Instead:\n\n```yaml\n{example.right.shown}\n```\n",
     ]
-
-
-def _short(text: str) -> str:
-    return "\n".join(shorten_line(each) for each in text.splitlines())
-
-
-def shorten_line(line: str) -> str:
-    """The line, or its beginning: some examples are of what is too long."""
-    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
 
 
 def _source(source: str) -> str:

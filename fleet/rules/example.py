@@ -31,8 +31,8 @@ SPEC = {
 """What an example does not say itself."""
 REGION = "us-east-1"
 ARCHIVE_SIZE = 1 << 20
-SHOWN = 160
-"""So many characters of a line are shown."""
+LONGEST_LINE = 160
+"""As it is shown: some examples are of what is too long."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class Case:
         )
         notes += [f"# model {name}: {_flow(facts)}" for name, facts in (self.models or {}).items()]
         keys = [f"{key}: {_flow(value)}" for key, value in self.spec.items()] or ["# without it"]
-        return "\n".join(line if len(line) <= SHOWN else f"{line[:SHOWN]}…" for line in [*notes, *keys])
+        return "\n".join(map(_shortened, [*notes, *keys]))
 
     def decided(self) -> Decided:
         """The case as rules see it."""
@@ -103,6 +103,10 @@ def _case(entry: Mapping[str, Any], which: str) -> Case:
         models=entry.get(f"{which}_models", entry.get("models")),
         archive_size=entry.get("archive_size", ARCHIVE_SIZE),
     )
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
 
 
 def _flow(value: object) -> str:

@@ -51,11 +51,6 @@ class Rule:
     at_deploy: bool
     check: Check
 
-    @property
-    def link(self) -> str:
-        """Where the rule is explained."""
-        return f"{DOCS}#{self.code.lower()}"
-
     def findings(self, endpoint: Decided, *, deploying: bool = False) -> list[Finding]:
         """What the rule finds, each at its place in the spec or in the environment's file."""
         problems = islice(self.check(endpoint), MOST)

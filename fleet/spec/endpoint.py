@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
+from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
 from fleet.spec.container import Container, Variables
 from fleet.spec.engine import Engine
 from fleet.spec.rollout import Alarms, Rollout
-from fleet.spec.values import NAME_LENGTH, Count, Digest, Document, ModelName, Name, Percent, Seconds, Text
+from fleet.spec.scaling import Scaling
+from fleet.spec.values import NAME_LENGTH, Count, Digest, Document, ModelName, Name, Seconds, Text
 
 ARCHIVES = 10_000
 """Behind one endpoint, copies counted one by one."""
@@ -95,33 +96,6 @@ class Archive(Document):
         return tuple(
             Packed(name=name, index=index, copy=copy, version=self.version) for copy, name in names.items()
         )
-
-
-class Scaling(Document):
-    """Target tracking on the endpoint's variant."""
-
-    min: Annotated[int, Field(ge=0, le=2**31 - 1)]
-    """Fewest instances, at least 1."""
-    max: Count
-    """Most instances."""
-    invocations_per_instance: Annotated[float, Field(gt=0)] | None = None
-    """Invocations per minute and instance to hold."""
-    gpu_utilization: Percent | None = None
-    """Mean utilisation of one GPU to hold, in percent."""
-    scale_in: Seconds = 600
-    """Time to wait after removing instances."""
-    scale_out: Seconds = 200
-    """Time to wait after adding instances."""
-
-    @model_validator(mode="after")
-    def _has_range_and_target(self) -> Self:
-        if self.min > self.max:
-            raise ValueError(f"`min` is {self.min} and `max` is {self.max}: `min` must not exceed `max`")
-        if self.invocations_per_instance is None and self.gpu_utilization is None:
-            raise ValueError(
-                "nothing to scale on: give `invocations_per_instance`, `gpu_utilization` or both"
-            )
-        return self
 
 
 class Metrics(Document):

@@ -36,8 +36,9 @@ class Rollout(Document):
     """How long the old fleet is kept after the last step, at most 1h; not with `rolling`."""
     timeout: Annotated[Seconds, Field(ge=600, le=28800)] | None = None
     """The longest that the whole may take, 10m to 8h; left out: what its waits need."""
-    rollback_on: tuple[AlarmName, ...] = Field(default=("errors", "latency"), strict=False)
-    """Alarms that call the deployment back; `[]` deploys without them, in an emergency."""
+    rollback_on: tuple[AlarmName, ...] | None = Field(default=None, strict=False)
+    """What calls the deployment back, at the thresholds of `alarms`; left out: `errors`, and `latency` where
+    `alarms` has one. `[]` deploys without any, in an emergency."""
 
 
 class Alarms(Document):

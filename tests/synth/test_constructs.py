@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable
-from typing import Any
 
-import pytest
 from aws_cdk.assertions import Match, Template
 
 from fleet_folder import ENVIRONMENT, SPEC, FleetFolder
-from tests.synth.conftest import templates
+from tests.synth.conftest import Synth, templates
+from tests.synth.resources import BUCKET, only, statements
 
-Synth = Callable[..., Template]
-
-BUCKET = "triton-fleet-dev-111122223333-us-east-1"
 SCALED = "scaling: {min: 1, max: 4, invocations_per_instance: 600, gpu_utilization: 60, scale_in: 10m}\n"
-
-
-def only(template: Template, kind: str) -> dict[str, Any]:
-    (resource,) = template.find_resources(kind).values()
-    return dict(resource)
-
-
-def statements(template: Template) -> dict[str, dict[str, Any]]:
-    policy = only(template, "AWS::IAM::Policy")["Properties"]["PolicyDocument"]
-    return {statement["Sid"]: statement for statement in policy["Statement"]}
 
 
 class TestArtifactBucket:
@@ -206,41 +190,6 @@ class TestTritonEndpoint:
         assert variant["InstanceType"] == "ml.g5.xlarge"
 
 
-class TestEndpointScaling:
-    def test_capacity_is_of_the_endpoints_variant(self, template: Synth) -> None:
-        target = only(template(SCALED), "AWS::ApplicationAutoScaling::ScalableTarget")["Properties"]
-        assert (target["MinCapacity"], target["MaxCapacity"]) == (1, 4)
-        assert target["ScalableDimension"] == "sagemaker:variant:DesiredInstanceCount"
-        assert target["ResourceId"]["Fn::Join"][1][2] == "/variant/AllTraffic"
-        assert "RoleARN" not in target
-
-    def test_each_target_is_tracked_with_its_cooldowns(self, template: Synth) -> None:
-        policies = template(SCALED).find_resources("AWS::ApplicationAutoScaling::ScalingPolicy").values()
-        tracked = {
-            policy["Properties"]["PolicyName"]: policy["Properties"][
-                "TargetTrackingScalingPolicyConfiguration"
-            ]
-            for policy in policies
-        }
-        assert tracked["InvocationsPerInstance"] == {
-            "PredefinedMetricSpecification": {
-                "PredefinedMetricType": "SageMakerVariantInvocationsPerInstance"
-            },
-            "TargetValue": 600,
-            "ScaleInCooldown": 600,
-            "ScaleOutCooldown": 200,
-        }
-        gpu = tracked["GpuUtilization"]["CustomizedMetricSpecification"]
-        assert (gpu["Namespace"], gpu["MetricName"]) == ("/aws/sagemaker/Endpoints", "GPUUtilization")
-        assert (gpu["Statistic"], gpu["Unit"]) == ("Average", "Percent")
-        assert [dimension["Name"] for dimension in gpu["Dimensions"]] == ["EndpointName", "VariantName"]
-
-    def test_a_target_that_is_not_wanted_is_not_tracked(self, template: Synth) -> None:
-        made = template("scaling: {min: 1, max: 2, gpu_utilization: 60}\n")
-        made.resource_count_is("AWS::ApplicationAutoScaling::ScalingPolicy", 1)
-        template().resource_count_is("AWS::ApplicationAutoScaling::ScalableTarget", 0)
-
-
 class TestEndpointDashboard:
     def body(self, template: Template) -> str:
         joined = only(template, "AWS::CloudWatch::Dashboard")["Properties"]["DashboardBody"]["Fn::Join"][1]
@@ -260,58 +209,3 @@ class TestEndpointDashboard:
         body = self.body(template())
         assert r"Namespace=\"TritonFleet/sentences\" MetricName=\"nv_inference_queue_duration_us\"" in body
         assert "nv_inference" not in self.body(template("metrics: {triton: false}\n"))
-
-
-MULTI_MODEL = """\
-endpoint: sentences
-mode: multi-model
-triton: "25.04"
-instance: {type: ml.g5.xlarge}
-models:
-  - {archive: sentences, repository: ../repository}
-"""
-
-
-class TestMultiModel:
-    @pytest.fixture
-    def multi(self, folder: FleetFolder) -> Template:
-        folder.spec(base=MULTI_MODEL)
-        return templates(folder)["triton-fleet-dev-sentences"]
-
-    def test_the_model_is_one_over_the_prefix_of_its_set(self, multi: Template) -> None:
-        container = only(multi, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]
-        assert container["Mode"] == "MultiModel"
-        assert re.fullmatch(f"s3://{BUCKET}/endpoints/sentences/[0-9a-f]{{64}}/", container["ModelDataUrl"])
-        variables = container["Environment"]
-        assert variables["SAGEMAKER_TRITON_PING_MODE"] == "live"
-        assert variables["SAGEMAKER_TRITON_OVERRIDE_PING_MODE"] == "live"
-        assert "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME" not in variables
-        assert "SAGEMAKER_MULTI_MODEL" not in variables
-
-    def test_its_role_reads_and_lists_the_endpoints_own_prefix_alone(self, multi: Template) -> None:
-        said = statements(multi)
-        own = "endpoints/sentences/*"
-        assert said["ReadArchives"]["Resource"] == f"arn:aws:s3:::{BUCKET}/{own}"
-        assert said["ListArchives"]["Condition"] == {"StringLike": {"s3:prefix": [own]}}
-
-    def test_its_dashboard_shows_loads_and_cache_hits(self, multi: Template) -> None:
-        body = json.dumps(only(multi, "AWS::CloudWatch::Dashboard"))
-        for metric in ("LoadedModelCount", "ModelCacheHit", "ModelLoadingTime", "ModelUnloadingTime"):
-            assert metric in body
-
-
-class TestCpuEndpoint:
-    def test_it_has_the_cpu_image_and_no_driver_and_no_gpu_on_its_dashboard(
-        self, folder: FleetFolder
-    ) -> None:
-        folder.spec(
-            "scaling: {min: 1, max: 2, invocations_per_instance: 60}\n", base=SPEC.replace("g5", "c5")
-        )
-        made = templates(folder)["triton-fleet-dev-sentences"]
-
-        image = only(made, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Image"]
-        (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
-        assert image.endswith(":25.04-py3-cpu")
-        assert variant["InstanceType"] == "ml.c5.xlarge"
-        assert "InferenceAmiVersion" not in variant
-        assert "GPU" not in json.dumps(made.find_resources("AWS::CloudWatch::Dashboard"))

@@ -1,4 +1,4 @@
-"""What several modules ask for: an embedded CloudWatch, and two accounts with an endpoint to promote."""
+"""What several modules ask for: embedded AWS services, and two accounts with an endpoint to promote."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from embedded_cloudwatch import embedded_cloudwatch, forget
 from fleet.local.aws.server import EmbeddedAws
 from fleet_folder import FleetFolder
 from promotion import Promotion
+from s3_repositories import Repositories, repositories_client
 from second_aws import ACCOUNT, second_aws
 from tests.e2e.embedded_app.host import RecordingHost
+from uploading import UploadBucket, embedded_url, upload_bucket
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
+    from mypy_boto3_s3.client import S3Client
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +32,32 @@ def cloudwatch(running: CloudWatchClient) -> CloudWatchClient:
     """It is empty."""
     forget()
     return running
+
+
+@pytest.fixture(scope="module")
+def repositories_s3() -> Iterator[S3Client]:
+    with repositories_client() as s3:
+        yield s3
+
+
+@pytest.fixture
+def there(repositories_s3: S3Client, folder: FleetFolder) -> Iterator[Repositories]:
+    """No repository is there."""
+    with Repositories(repositories_s3, folder) as there:
+        yield there
+
+
+@pytest.fixture(scope="module")
+def upload_url() -> Iterator[str]:
+    with embedded_url() as url:
+        yield url
+
+
+@pytest.fixture
+def bucket(upload_url: str) -> Iterator[UploadBucket]:
+    """It is empty."""
+    with upload_bucket(upload_url) as bucket:
+        yield bucket
 
 
 @pytest.fixture(scope="module")

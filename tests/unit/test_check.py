@@ -98,9 +98,19 @@ class TestLocks:
     def test_what_this_version_cannot_deploy_is_a_warning_until_it_is_deployed(
         self, locked: FleetFolder
     ) -> None:
+        engine = "{model: embed, onnx: s3://models/embed.onnx, precision: fp16, shapes: {x: [1x8, 4x8, 8x8]}}"
+        engines = f"repository: ../repository, engines: [{engine}]"
+        locked.spec(base=SPEC.replace("repository: ../repository", engines))
+        assert found(locked)["FL140"].severity is Severity.WARNING
+        refused = [each.code for each in locked.findings() if each.severity is Severity.ERROR]
+        assert "FL140" in refused
+
+    def test_alarms_that_call_no_rollout_back_are_told_to_wake_nobody(self, locked: FleetFolder) -> None:
         locked.spec("alarms: {errors: 1%}\n")
         assert found(locked)["FL140"].severity is Severity.WARNING
-        assert [(each.code, each.severity) for each in locked.findings()] == [("FL140", Severity.ERROR)]
+        assert locked.findings() == []
+        locked.spec("alarms: {errors: 1%}\nrollout: {strategy: all-at-once}\n")
+        assert found(locked) == {}
 
     def test_copies_are_judged_alike_before_and_after_they_are_locked(self, folder: FleetFolder) -> None:
         folder.write("repository/m/config.pbtxt", 'backend: "tensorrt"\nmax_batch_size: 8\n')

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import yaml
@@ -18,10 +16,7 @@ from fleet.spec.lock import InstanceGroup, LockedArchive, LockedModel
 from fleet.spec.project import load_lock, open_project
 from fleet_folder import SPEC, FleetFolder
 from hostile_tar import END, file
-from s3_repositories import Repositories, digest, on_disk, packed, repositories_client
-
-if TYPE_CHECKING:
-    from mypy_boto3_s3.client import S3Client
+from s3_repositories import Repositories, digest, on_disk, packed
 
 FILES = {
     "bert/config.pbtxt": b'name: "bert"\nplatform: "tensorrt_plan"\nmax_batch_size: 8\n'
@@ -61,18 +56,6 @@ def repository(folder: FleetFolder) -> Path:
     """The model repository that the folder's spec points at."""
     on_disk(FILES, folder.root / "repository")
     return folder.root / "repository"
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[S3Client]:
-    with repositories_client() as s3:
-        yield s3
-
-
-@pytest.fixture
-def there(client: S3Client, folder: FleetFolder) -> Iterator[Repositories]:
-    with Repositories(client, folder) as there:
-        yield there
 
 
 def locked(folder: FleetFolder, archive: str = "sentences") -> LockedArchive:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.resolve.endpoint import TrackedTarget
+from fleet.resolve.scaling import TrackedTarget
 from fleet_folder import LOCK, SPEC, FleetFolder
 
 

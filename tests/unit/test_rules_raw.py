@@ -223,14 +223,10 @@ class TestValues:
             "AsyncInferenceConfig lacks `OutputConfig`, which CloudFormation requires"
         ]
 
-    def test_an_endpoint_is_updated_by_one_policy(self) -> None:
-        size = {"Type": "INSTANCE_COUNT", "Value": 1}
-        rolling = {"MaximumBatchSize": size, "WaitIntervalInSeconds": 60}
-        blue_green = {"TrafficRoutingConfiguration": {"Type": "ALL_AT_ONCE"}}
-        one = {"DeploymentConfig.RollingUpdatePolicy": rolling}
-        both = {**one, "DeploymentConfig": {"BlueGreenUpdatePolicy": blue_green}}
-        assert codes({"Endpoint": one}) == []
-        assert said("FL269", {"Endpoint": both})[0] == "an endpoint is updated by one policy, not by two"
+    def test_a_rollout_is_said_by_its_key(self) -> None:
+        rolling = {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}, "WaitIntervalInSeconds": 60}
+        _, hint = said("FL263", {"Endpoint": {"DeploymentConfig.RollingUpdatePolicy": rolling}})
+        assert hint == "write `rollout` instead"
 
 
 class TestWholes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,22 +19,10 @@ from fleet.spec.source import Mark
 from fleet_folder import SPEC, FleetFolder
 from hostile_tar import END, file
 from hostile_tar import folder as tar_folder
-from s3_repositories import BUCKET, FILES, Repositories, digest, on_disk, packed, repositories_client
+from s3_repositories import BUCKET, FILES, Repositories, digest, on_disk, packed
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[S3Client]:
-    with repositories_client() as s3:
-        yield s3
-
-
-@pytest.fixture
-def there(client: S3Client, folder: FleetFolder) -> Iterator[Repositories]:
-    with Repositories(client, folder) as there:
-        yield there
 
 
 @pytest.mark.parametrize("form", ["team/", "team/embed.tar.gz"])
@@ -64,14 +51,14 @@ TREES = st.dictionaries(
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(files=TREES)
 def test_a_prefix_is_packed_as_a_folder_of_the_same_files(
-    client: S3Client, folder: FleetFolder, files: dict[str, bytes]
+    repositories_s3: S3Client, folder: FleetFolder, files: dict[str, bytes]
 ) -> None:
-    there = Repositories(client, folder)
+    there = Repositories(repositories_s3, folder)
     there.prefix(files)
     location = S3Location(bucket=BUCKET, key="team/", mark=Mark(Path("spec.yaml"), 1, 1))
     stream = packed(files)
     passed = io.BytesIO()
-    S3PrefixSource(client, location, digest(stream)).write(passed)
+    S3PrefixSource(repositories_s3, location, digest(stream)).write(passed)
     assert passed.getvalue() == stream
 
 

@@ -12,22 +12,10 @@ from botocore.exceptions import ResponseStreamingError
 
 from fleet.findings import CannotRunError
 from fleet_folder import FleetFolder
-from s3_repositories import BUCKET, FILES, Repositories, digest, packed, repositories_client
+from s3_repositories import BUCKET, FILES, Repositories, digest, packed
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[S3Client]:
-    with repositories_client() as s3:
-        yield s3
-
-
-@pytest.fixture
-def there(client: S3Client, folder: FleetFolder) -> Iterator[Repositories]:
-    with Repositories(client, folder) as there:
-        yield there
 
 
 def answering(s3: S3Client, event: str, answer: Callable[..., Any]) -> None:
@@ -123,8 +111,10 @@ def test_denied_access_ends_the_command_with_the_specs_line(injecting: Repositor
         there.lock()
 
 
-def test_without_credentials_the_url_and_the_line_are_told(client: S3Client, folder: FleetFolder) -> None:
-    there = Repositories(client, folder)
+def test_without_credentials_the_url_and_the_line_are_told(
+    repositories_s3: S3Client, folder: FleetFolder
+) -> None:
+    there = Repositories(repositories_s3, folder)
     there.spec("team/embed.tar.gz", f"sha256:{'0' * 64}")
     plain = botocore.session.Session({"profile": (None, None, None, None)})
     plain.register_component(

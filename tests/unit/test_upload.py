@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -22,23 +21,9 @@ from uploading import (
     SMALL,
     Stream,
     UploadBucket,
-    embedded_url,
     is_complete,
     is_put,
-    upload_bucket,
 )
-
-
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with embedded_url() as url:
-        yield url
-
-
-@pytest.fixture
-def bucket(url: str) -> Iterator[UploadBucket]:
-    with upload_bucket(url) as bucket:
-        yield bucket
 
 
 @pytest.mark.parametrize("size", [0, SMALL, LARGE])

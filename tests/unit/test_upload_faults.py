@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -20,13 +20,11 @@ from uploading import (
     SMALL,
     Stream,
     UploadBucket,
-    embedded_url,
     is_abort,
     is_complete,
     is_create,
     is_part_2,
     is_put,
-    upload_bucket,
 )
 
 Wanted = Callable[[Request], bool]
@@ -35,18 +33,6 @@ WRITES = pytest.mark.parametrize(
     [(SMALL, is_put), (LARGE, is_create), (LARGE, is_part_2), (LARGE, is_complete)],
     ids=["put", "create", "part", "complete"],
 )
-
-
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with embedded_url() as url:
-        yield url
-
-
-@pytest.fixture
-def bucket(url: str) -> Iterator[UploadBucket]:
-    with upload_bucket(url) as bucket:
-        yield bucket
 
 
 @WRITES

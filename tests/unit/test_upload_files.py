@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -16,25 +15,11 @@ from uploading import (
     SMALL,
     Stream,
     UploadBucket,
-    embedded_url,
     is_complete,
     is_put,
-    upload_bucket,
 )
 
 MARKER, HELD = "p.files", "p/ensemble/1/PLACEHOLDER"
-
-
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with embedded_url() as url:
-        yield url
-
-
-@pytest.fixture
-def bucket(url: str) -> Iterator[UploadBucket]:
-    with upload_bucket(url) as bucket:
-        yield bucket
 
 
 def test_each_file_is_an_object_and_an_empty_folder_holds_one_that_is_not_hidden(

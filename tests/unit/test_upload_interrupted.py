@@ -5,14 +5,13 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
 
 from fleet.artifacts.archive import Sink
 from fleet.artifacts.upload import Uploads
 from fleet.artifacts.upload_memory import CancelledError
-from uploading import LARGE, PLACE, Stream, UploadBucket, embedded_url, upload_bucket
+from uploading import LARGE, PLACE, Stream, UploadBucket
 
 PUBLISHER = """
 import os, random, sys, threading
@@ -55,18 +54,6 @@ with Uploads(s3) as uploads:
         work(0)
 """
 SECONDS = 60
-
-
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with embedded_url() as url:
-        yield url
-
-
-@pytest.fixture
-def bucket(url: str) -> Iterator[UploadBucket]:
-    with upload_bucket(url) as bucket:
-        yield bucket
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "asked to end"])

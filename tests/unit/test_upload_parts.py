@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -12,24 +11,12 @@ from hypothesis import strategies as st
 
 from fleet.artifacts.upload_memory import CancelledError, MemoryBudget
 from fleet.artifacts.upload_object import PARTS, SMALLEST_PART, ObjectWriter, part_size
-from uploading import MIB, NOISE, PLACE, UploadBucket, embedded_url, is_abort, upload_bucket
+from uploading import MIB, NOISE, PLACE, UploadBucket, is_abort
 
 PART = 5 * MIB
 CONTENT = NOISE * 11
 ENOUGH = 0.3
 """Seconds in which what must not happen would have happened."""
-
-
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with embedded_url() as url:
-        yield url
-
-
-@pytest.fixture
-def bucket(url: str) -> Iterator[UploadBucket]:
-    with upload_bucket(url) as bucket:
-        yield bucket
 
 
 @pytest.mark.parametrize("step", [1_000_003, 11 * MIB], ids=["small pieces", "one piece"])

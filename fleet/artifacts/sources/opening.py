@@ -13,8 +13,9 @@ from fleet.artifacts.sources.s3_object import S3Location
 from fleet.artifacts.sources.s3_prefix import S3PrefixSource
 from fleet.artifacts.sources.source import ArchiveSource
 from fleet.findings import CannotRunError, FindingsError
-from fleet.spec.endpoint import Archive, Packed
+from fleet.spec.endpoint import Packed
 from fleet.spec.project import LoadedSpec
+from fleet.spec.s3_repository import S3, in_s3
 from fleet.spec.source import finding_at
 
 if TYPE_CHECKING:
@@ -22,14 +23,6 @@ if TYPE_CHECKING:
 
 Connect: TypeAlias = "Callable[[], S3Client]"
 """Makes the client of S3; called only if a repository lies there."""
-
-
-S3 = "s3://"
-
-
-def in_s3(archive: Archive) -> bool:
-    """Whether a repository is no folder."""
-    return archive.repository.startswith(S3)
 
 
 def no_s3() -> S3Client:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 
 from fleet.catalog.front_end import out_of_memory
-from fleet.decide.decided import Decided
+from fleet.decide.decided import Decided, PlacedModel
 from fleet.decide.variables import DEFAULT_MODEL
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.endpoint import ArchiveSet, Mode
 from fleet.spec.problems import did_you_mean
+from fleet.spec.s3_repository import HINT, in_s3, misnamed
 
 START = "https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve"
 FRONT_END = "https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc"
@@ -20,7 +20,6 @@ ARCHIVE_SETS = "docs/decisions/0006-a-set-of-archives-is-locked-or-live.md"
 ARTIFACTS = "docs/artifacts.md"
 ENSEMBLES_SINCE, NAMESPACES_SINCE = "23.01", "23.04"
 """Of a multi-model container; both by the start script's and the front end's history."""
-S3_URL = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/(?:.*/|.*\.tar\.gz)?")
 
 
 @rule("FL205", source=START, needed=True)
@@ -107,17 +106,12 @@ def model_names_told_apart(endpoint: Decided) -> Iterator[Problem]:
 
     Both work, in namespaces of their own, but Triton's metrics add them up under the one name.
     """
-    if endpoint.spec.mode is not Mode.MULTI_MODEL or endpoint.spec.triton < NAMESPACES_SINCE:
-        return
-    first: dict[str, str] = {}
-    for each in endpoint.models:
-        other = first.setdefault(each.name, each.archive)
-        if other != each.archive:
-            message = (
-                f"archives {other!r} and {each.archive!r} both hold a"
-                f" model {each.name!r}: metrics cannot tell them apart"
-            )
-            yield Problem(("models", each.index), message, "rename one of the two directories and its `name`")
+    for other, each in _namesakes(endpoint) if endpoint.spec.triton >= NAMESPACES_SINCE else ():
+        message = (
+            f"archives {other!r} and {each.archive!r} both hold a"
+            f" model {each.name!r}: metrics cannot tell them apart"
+        )
+        yield Problem(("models", each.index), message, "rename one of the two directories and its `name`")
 
 
 @rule(
@@ -130,9 +124,8 @@ def model_named_as_its_directory(endpoint: Decided) -> Iterator[Problem]:
     alone may have any name, as it is served under the target's.
     """
     multi = endpoint.spec.mode is Mode.MULTI_MODEL
-    parts = {(each.archive, part) for each in endpoint.models for part in each.facts.steps}
     for each in endpoint.models if multi else endpoint.loaded_models():
-        if each.facts.name and (not multi or (each.archive, each.name) in parts):
+        if each.facts.name and (not multi or (each.archive, each.name) in endpoint.parts):
             message = (
                 f'the config.pbtxt in {each.name}/ says `name: "{each.facts.name}"`: they must be the same'
             )
@@ -146,15 +139,10 @@ def namespaces_of_the_release(endpoint: Decided) -> Iterator[Problem]:
 
     The second target that is asked for is "not unique across all model repositories".
     """
-    first: dict[str, str] = {}
-    if endpoint.spec.mode is not Mode.MULTI_MODEL or endpoint.spec.triton >= NAMESPACES_SINCE:
-        return
-    for each in endpoint.models:
-        other = first.setdefault(each.name, each.archive)
-        if other != each.archive:
-            message = f"archives {other!r} and {each.archive!r} both hold a model {each.name!r}"
-            hint = f"rename one of them, or take Triton {NAMESPACES_SINCE} or newer, which keeps them apart"
-            yield Problem(("models", each.index), message, hint)
+    for other, each in _namesakes(endpoint) if endpoint.spec.triton < NAMESPACES_SINCE else ():
+        message = f"archives {other!r} and {each.archive!r} both hold a model {each.name!r}"
+        hint = f"rename one of them, or take Triton {NAMESPACES_SINCE} or newer, which keeps them apart"
+        yield Problem(("models", each.index), message, hint)
 
 
 @rule("FL249", source="https://github.com/triton-inference-server/server/pull/5002")
@@ -226,10 +214,8 @@ def archive_name_that_is_no_error(endpoint: Decided) -> Iterator[Problem]:
 def repository_in_s3_by_its_form(endpoint: Decided) -> Iterator[Problem]:
     """A repository in S3 is an archive, or a prefix that ends in a slash."""
     for index, model in enumerate(endpoint.spec.models):
-        if model.repository.startswith("s3://") and not S3_URL.fullmatch(model.repository):
-            message = f"{model.repository!r} is neither an archive nor a prefix in S3"
-            hint = "write `s3://BUCKET/KEY.tar.gz`, or `s3://BUCKET/PREFIX/` with a slash at its end"
-            yield Problem(("models", index, "repository"), message, hint)
+        if in_s3(model) and (message := misnamed(model)):
+            yield Problem(("models", index, "repository"), message, HINT)
 
 
 @rule("FL220", source=ARTIFACTS, needed=True)
@@ -240,16 +226,24 @@ def digest_of_what_lies_in_s3(endpoint: Decided) -> Iterator[Problem]:
     """
     name, environment = endpoint.spec.endpoint, endpoint.environment.environment
     for index, model in enumerate(endpoint.spec.models):
-        in_s3 = model.repository.startswith("s3://")
-        if in_s3 and model.digest is None:
+        if in_s3(model) and model.digest is None:
             message = (
                 f"what lies at {model.repository} may change: the spec has to say which content is meant"
             )
             hint = f"write `digest:`; `fleet lock --env {environment} {name}` reads it and says what it is"
             yield Problem(("models", index, "repository"), message, hint)
-        if not in_s3 and model.digest is not None:
+        if not in_s3(model) and model.digest is not None:
             hint = "leave it out; only a repository in S3 has one"
             yield Problem(("models", index, "digest"), "a folder needs no digest: its lock has it", hint)
+
+
+def _namesakes(endpoint: Decided) -> Iterator[tuple[str, PlacedModel]]:
+    """Models of several targets whose name another archive has: the first such archive, and the model."""
+    first: dict[str, str] = {}
+    for each in endpoint.models if endpoint.spec.mode is Mode.MULTI_MODEL else ():
+        other = first.setdefault(each.name, each.archive)
+        if other != each.archive:
+            yield other, each
 
 
 def _single_models(endpoint: Decided) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fleet.catalog.front_end import flags, flags_of_single_mode, flags_of_the_start_script, variable_of_flag
 from fleet.catalog.variables import variables
 from fleet.decide.decided import Decided
-from fleet.decide.variables import ADDITIONAL_ARGS, DEFAULT_MODEL, PREFIX
+from fleet.decide.variables import ADDITIONAL_ARGS, DEFAULT_MODEL, PREFIX, set_by_spec
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.container import Container
@@ -26,13 +26,10 @@ def no_single_model_flags_in_multi_model(endpoint: Decided) -> Iterator[Problem]
 
     It starts with an empty repository, and SageMaker loads each target when it is asked for.
     """
-    if endpoint.spec.mode is not Mode.MULTI_MODEL:
-        return
-    for index, flag in enumerate(endpoint.spec.container.additional_args):
+    for path, flag in _flags(endpoint) if endpoint.spec.mode is Mode.MULTI_MODEL else ():
         if flag.startswith(flags_of_single_mode()):
             message = f"`additional_args` has {flag}, with which a multi-model container does not work"
-            hint = "leave it out; SageMaker loads each target when it is asked for"
-            yield Problem(("container", "additional_args", index), message, hint)
+            yield Problem(path, message, "leave it out; SageMaker loads each target when it is asked for")
 
 
 @rule("FL243", source=SERVE)
@@ -106,13 +103,8 @@ def variable_of_the_mode(endpoint: Decided) -> Iterator[Problem]:
 
     A multi-model container has no inference type, for example: its calls are all of type `infer`.
     """
-    mode, given = (
-        endpoint.spec.mode.value,
-        endpoint.spec.container.model_dump(exclude_unset=True, exclude_none=True),
-    )
-    set_here: dict[str, KeyPath] = {name: ("environment", name) for name in endpoint.spec.environment}
-    set_here |= {f"{PREFIX}{key.upper()}": ("container", key) for key in sorted(given)}
-    for name, path in set_here.items():
+    mode = endpoint.spec.mode.value
+    for name, path in set_by_spec(endpoint.spec).items():
         about = variables().get(name)
         if (
             about is None
@@ -137,15 +129,13 @@ def body_that_sagemaker_passes(endpoint: Decided) -> Iterator[Problem]:
 
     InvokeEndpoint takes 6 MiB; Triton's front end takes 64 MiB without being asked to.
     """
-    for index, flag in enumerate(endpoint.spec.container.additional_args):
+    for path, flag in _flags(endpoint):
         if flag.partition("=")[0] == BODY_FLAG:
             message = (
                 f"`additional_args` has {flag}: SageMaker passes"
                 " bodies of up to 6 MiB on, Triton takes 64 MiB"
             )
-            yield Problem(
-                ("container", "additional_args", index), message, "leave it out; send less at a time"
-            )
+            yield Problem(path, message, "leave it out; send less at a time")
 
 
 def _flags(endpoint: Decided) -> Iterator[tuple[KeyPath, str]]:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.amis import amis, families_with_driver, inference_ami
-from fleet.catalog.images import image_regions, regions_of, release, releases
+from fleet.catalog.images import Image, image_regions, regions_of, release, releases
 from fleet.catalog.instances import Instance, Kind, offered_families
 from fleet.decide.decided import Decided
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
+from fleet.rules.versions import numbers
 from fleet.spec.problems import did_you_mean
 
 DLC = "https://github.com/aws/deep-learning-containers/blob/master/available_images.md"
 DRIVERS = "https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu-drivers.html"
 SUPPORT = "https://docs.nvidia.com/deeplearning/triton-inference-server/release-notes/"
-CUDA_12 = 12
+PAIRED_SINCE = 12
+"""The CUDA version from which containers are known to fail on a host of another one, newer or older; of older
+containers no source says so, and newer drivers run them elsewhere.
+"""
 TRITON = ("triton",)
 TYPE = ("instance", "type")
 
@@ -108,9 +112,8 @@ def ami_that_takes_the_family(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(path, message, _leave(named))
     elif machine.family not in chosen.accepts:
         message = f"no public source says that the host image {chosen.name} takes {machine.family} instances"
-        hint = (
-            f'try it once, then write `allow: {{FL222: "tried on …"}}`; proved: {", ".join(chosen.accepts)}'
-        )
+        proved = f"; proved: {', '.join(chosen.accepts)}" if chosen.accepts else ""
+        hint = f'try it once, then write `allow: {{FL222: "tried on …"}}`{proved}'
         yield Problem(path, message, hint, certain=False)
 
 
@@ -119,7 +122,8 @@ def ami_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
     """The host image that is named has the driver of the container's CUDA version.
 
     A container for CUDA 12 needs driver 525 or newer, for CUDA 13 driver 580. Host and container of two CUDA
-    generations end in CannotStartContainerError, or in an endpoint that stays in Creating.
+    generations end in CannotStartContainerError, or in an endpoint that stays in Creating. Of a container for
+    CUDA 11 on a newer driver no source says so.
     """
     named, image = endpoint.named_ami, endpoint.image
     chosen = endpoint.ami
@@ -132,15 +136,14 @@ def ami_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
             f"SageMaker has no host image {named!r}",
             did_you_mean(named, known, list_all=True),
         )
-    elif image is not None and image.gpu and (chosen.cuda != image.cuda or not chosen.gpu):
-        fitting = [each.name for each in amis() if each.name and each.cuda == image.cuda and each.gpu]
+    elif image is not None and image.gpu and chosen.cuda != image.cuda:
         driver = (
             f"has driver {chosen.driver}, for CUDA {chosen.cuda}" if chosen.gpu else "has no NVIDIA driver"
         )
-        message = f"{named} {driver}; Triton {image.release} is built for CUDA {image.cuda}"
-        yield Problem(
-            endpoint.named_ami_path, message, f"leave `ami` out, or write one of {', '.join(fitting)}"
-        )
+        untried = image.cuda < chosen.cuda and image.cuda < PAIRED_SINCE
+        doubt = ", and no public source says that it runs there" if untried else ""
+        message = f"{named} {driver}; Triton {image.release} is built for CUDA {image.cuda}{doubt}"
+        yield Problem(endpoint.named_ami_path, message, _instead(image, untried), certain=not untried)
 
 
 @rule("FL225", source=SUPPORT)
@@ -153,9 +156,9 @@ def gpu_that_the_release_supports(endpoint: Decided) -> Iterator[Problem]:
     if image is None or machine is None or machine.kind is not Kind.GPU:
         return
     least = image.details.min_compute_capability
-    if _number(machine.compute_capability) < _number(least):
+    if numbers(machine.compute_capability) < numbers(least):
         message = (
-            f"{machine.type} has a {machine.gpu} of compute capability {machine.compute_capability};"
+            f"{machine.type} ({machine.gpu}) has compute capability {machine.compute_capability};"
             f" Triton {image.release} needs {least} or newer"
         )
         yield Problem(TYPE, message, "take a newer GPU, such as ml.g5.xlarge")
@@ -167,12 +170,18 @@ def _leave(named: bool) -> str:
     )
 
 
+def _instead(image: Image, untried: bool) -> str:
+    fitting = [each.name for each in amis() if each.cuda == image.cuda]
+    ways = ["leave `ami` out"]
+    if fitting:
+        ways.append(f"write one of {', '.join(fitting)}")
+    if untried:
+        ways.append('try it once and write `allow: {FL223: "tried on …"}`')
+    return ", or ".join(ways)
+
+
 def _runs(name: str, region: str, machine: Instance) -> bool:
     if region not in regions_of(name):
         return False
     found = inference_ami(release(name).cuda_major, machine.family)
     return found is not None and machine.family not in found.refuses
-
-
-def _number(capability: str) -> tuple[int, ...]:
-    return tuple(map(int, capability.split(".")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from fleet.catalog.front_end import Weights, weights_of_instances
 from fleet.catalog.instances import Instance, Kind
 from fleet.catalog.variables import variables
 from fleet.decide.decided import Decided, PlacedModel
@@ -17,10 +18,6 @@ SHM = f"{PREFIX}SHM_DEFAULT_BYTE_SIZE"
 MIB, GIB, GB = 1 << 20, 1 << 30, 10**9
 DIGITS = 19
 """Of the largest number of bytes that tritonserver reads."""
-WEIGHTS_ON_GPU = {"onnxruntime", "pytorch", "tensorrt", "tensorflow"}
-"""Backends whose files are little else than the weights that they put onto the GPU."""
-OWN_WEIGHTS = {"onnxruntime", "tensorflow"}
-"""Of these each instance certainly has weights of its own."""
 
 
 @rule("FL250", source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html")
@@ -65,10 +62,12 @@ def weights_that_fit_the_gpu(endpoint: Decided) -> Iterator[Problem]:
         return
     memory = machine.gpu_memory_mib * MIB
     for together in _together(endpoint) if memory else ():
-        on_gpu = [each for each in together if each.facts.backend in WEIGHTS_ON_GPU]
+        on_gpu = [each for each in together if each.facts.backend in weights_of_instances()]
         for number in range(machine.gpus):
-            sure = sum(_weights(each.facts, number, OWN_WEIGHTS) for each in on_gpu if _is_plain(each.facts))
-            at_most = sum(_weights(each.facts, number, WEIGHTS_ON_GPU - {"tensorrt"}) for each in on_gpu)
+            sure = sum(
+                _weights(each.facts, number, {Weights.OWN}) for each in on_gpu if _is_plain(each.facts)
+            )
+            at_most = sum(_weights(each.facts, number, {Weights.OWN, Weights.UNKNOWN}) for each in on_gpu)
             if at_most > memory:
                 here = [each for each in on_gpu if _on_gpu(each.facts, number)]
                 message = (
@@ -129,10 +128,10 @@ def _on_gpu(facts: LockedModel, number: int) -> int:
     return sum(1 if group.kind == "KIND_MODEL" else group.count for group in here)
 
 
-def _weights(facts: LockedModel, number: int, own_weights: set[str]) -> int:
-    """Bytes of a model's weights on a GPU, where instances of these backends have weights of their own."""
+def _weights(facts: LockedModel, number: int, once_each: set[Weights]) -> int:
+    """Bytes of a model's weights on a GPU, counted for each instance where its backend is one of these."""
     count = _on_gpu(facts, number)
-    return facts.size * (count if facts.backend in own_weights else min(count, 1))
+    return facts.size * (count if weights_of_instances()[facts.backend] in once_each else min(count, 1))
 
 
 def _is_plain(facts: LockedModel) -> bool:

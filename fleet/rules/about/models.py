@@ -8,8 +8,9 @@ from fleet.catalog.front_end import gpu_backends
 from fleet.catalog.images import removed_backends
 from fleet.catalog.instances import Kind
 from fleet.catalog.limits import limit
+from fleet.catalog.variables import variables
 from fleet.decide.decided import Decided, PlacedModel
-from fleet.decide.variables import ADDITIONAL_ARGS
+from fleet.decide.variables import ADDITIONAL_ARGS, PREFIX
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.endpoint import Compression, Mode
@@ -17,6 +18,7 @@ from fleet.spec.source import KeyPath
 
 CONFIG = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md"
 FRONT_END = "https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc"
+INFERENCE_TYPE = f"{PREFIX}INFERENCE_TYPE"
 MIB = 1 << 20
 
 
@@ -132,7 +134,7 @@ def decoupled_models_are_streamed(endpoint: Decided) -> Iterator[Problem]:
             hint = "write `container: {inference_type: generate_stream}`" + (
                 " and `mode: single`" if multi else ""
             )
-            yield Problem(_entry(each), message, f"{hint}, with Triton 25.03 or newer")
+            yield Problem(_entry(each), message, f"{hint}, with Triton {_generates_since()} or newer")
 
 
 @rule(
@@ -162,9 +164,8 @@ def request_that_fits_a_call(endpoint: Decided) -> Iterator[Problem]:
     InvokeEndpoint takes 6 MiB, whatever Triton would take.
     """
     most, multi = limit("invoke_body_bytes"), endpoint.spec.mode is Mode.MULTI_MODEL
-    parts = {(each.archive, part) for each in endpoint.models for part in each.facts.steps}
     for each in endpoint.models:
-        is_part = (each.archive, each.name) in parts
+        is_part = (each.archive, each.name) in endpoint.parts
         called = each.name == endpoint.default_model or (multi and not is_part)
         if called and each.facts.item_bytes > most:
             size = f"{each.facts.item_bytes / MIB:.1f} MiB at least"
@@ -175,8 +176,12 @@ def request_that_fits_a_call(endpoint: Decided) -> Iterator[Problem]:
 
 
 def _generates(endpoint: Decided) -> bool:
-    kind = endpoint.variables.get("SAGEMAKER_TRITON_INFERENCE_TYPE", "")
-    return kind.startswith("generate") and endpoint.spec.triton >= "25.03"
+    kind = endpoint.variables.get(INFERENCE_TYPE, "")
+    return kind.startswith("generate") and endpoint.spec.triton >= _generates_since()
+
+
+def _generates_since() -> str:
+    return variables()[INFERENCE_TYPE].since or ""
 
 
 def _entry(model: PlacedModel) -> KeyPath:

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.decide.decided import Decided
+from fleet.decide.rollout import rollback_alarms
 from fleet.rules.rule import Problem, rule
-from fleet.spec.source import KeyPath
 
 
 @rule("FL140", source="CHANGELOG.md", needed=True, at_deploy=True)
 def key_that_is_deployed(endpoint: Decided) -> Iterator[Problem]:
     """All that the spec says can be deployed.
 
-    `engines`, `rollout` and `alarms` are checked; this version does not build, roll out and watch by them
-    yet, and refuses to deploy a spec as if it did.
+    `engines` and `alarms` are checked; this version does not build engines yet, and refuses to deploy a spec
+    as if it did. `alarms` are thresholds that call a `rollout` back; without one nothing watches them yet.
     """
     spec = endpoint.spec
-    planned: dict[KeyPath, object] = {("rollout",): spec.rollout, ("alarms",): spec.alarms}
-    planned |= {("models", index, "engines"): each.engines for index, each in enumerate(spec.models)}
-    for path, value in planned.items():
-        if value:
-            message = f"`{path[-1]}` is checked, but this version of Triton Fleet cannot deploy it yet"
-            yield Problem(path, message, "leave it out to deploy the endpoint now")
+    for index, each in enumerate(spec.models):
+        if each.engines:
+            message = "`engines` is checked, but this version of Triton Fleet cannot deploy it yet"
+            yield Problem(("models", index, "engines"), message, "leave it out to deploy the endpoint now")
+    if spec.alarms is not None and (spec.rollout is None or not rollback_alarms(spec, spec.rollout)):
+        message = (
+            "`alarms` calls no rollout back here, and this version of Triton Fleet wakes nobody by it yet"
+        )
+        yield Problem(("alarms",), message, "write a `rollout`, or watch the dashboard", certain=False)

@@ -32,6 +32,7 @@ OWN_KEYS = {
     ("Model", "PrimaryContainer.Mode"): "mode",
     ("Model", "PrimaryContainer.Environment"): "environment",
     ("Endpoint", "EndpointName"): "endpoint",
+    ("Endpoint", "DeploymentConfig"): "rollout",
 }
 """Properties, with all below them, that follow from keys of the spec."""
 HARMLESS = ("instance.ami", "timeouts.model_download", "timeouts.startup")
@@ -56,10 +57,6 @@ WHOLES = {
 """Lists and mappings that hold what follows from the spec."""
 LISTS = ("ProductionVariants", "ExcludeRetainedVariantProperties", "Tags")
 """Lists that the template has already, so that an item of theirs can be laid over."""
-UPDATE_POLICIES = {
-    "DeploymentConfig.BlueGreenUpdatePolicy": "blue/green",
-    "DeploymentConfig.RollingUpdatePolicy": "rolling",
-}
 DEEPEST = 32
 """No list or required property lies deeper; a path of one key may be as long as a file."""
 SHOWN = 60
@@ -189,9 +186,6 @@ def raw_value_in_its_limits(endpoint: Decided) -> Iterator[Problem]:
                 message = f"{raw.name} is {_shown(raw.value)}, which CloudFormation does not take"
                 yield Problem(raw.path, message, f"write {known.taken}")
         yield from _incomplete(resource, raws)
-    found = [raw for raw, _ in _below(endpoint, "Endpoint", UPDATE_POLICIES)]
-    if len({raw.parts[:2] for raw in found}) > 1:
-        yield Problem(found[-1].path, "an endpoint is updated by one policy, not by two", "leave one out")
 
 
 @rule("FL298", source=OVERRIDES)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import ceil
 
 from fleet.catalog.limits import limit
 from fleet.decide.decided import Decided
+from fleet.decide.rollout import LATENCIES, PERIOD, PERIODS, rollback_alarms, waits
+from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
-from fleet.spec.rollout import Rollout, Strategy
+from fleet.spec.rollout import Strategy
 
 GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails.html"
 API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DeploymentConfig.html"
+EXCLUSIONS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html"
 TWO = 2
 KEY = {Strategy.CANARY: "canary", Strategy.LINEAR: "step", Strategy.ROLLING: "step"}
 """The key that says how large a step is."""
@@ -27,14 +29,14 @@ LIMITS = {
 def instances_for_steps(endpoint: Decided) -> Iterator[Problem]:
     """A rollout in steps has at least two instances to take them with.
 
-    Half of one instance cannot be moved; with scaling, its `min` may be all that runs.
+    Half of one instance cannot be moved; with scaling, its `min` or that of a schedule may be all that runs.
     """
     rollout, scaling = endpoint.spec.rollout, endpoint.spec.scaling
     if rollout is None or rollout.strategy not in KEY:
         return
-    fewest = endpoint.spec.instance.count if scaling is None else scaling.min
+    fewest = endpoint.spec.instance.count if scaling is None else scaling.fewest
     if fewest < TWO:
-        where = "`count`" if scaling is None else "`scaling.min`"
+        where = "`count`" if scaling is None else "the `min` of `scaling`"
         message = f"a {rollout.strategy.value} rollout needs 2 instances at least; {where} is {fewest}"
         hint = "write `strategy: all-at-once`, or run 2 instances"
         certain = scaling is None or scaling.max < TWO or endpoint.spec.instance.count < TWO
@@ -47,14 +49,14 @@ def time_for_all_steps(endpoint: Decided) -> Iterator[Problem]:
     rollout = endpoint.spec.rollout
     if rollout is None:
         return
-    waits, most = _waits(rollout), limit("rollout_seconds_max")
-    if rollout.timeout is not None and rollout.timeout <= waits:
-        message = f"`timeout` is {rollout.timeout}s; the waits alone take {waits}s"
+    waited, most = waits(rollout), limit("rollout_seconds_max")
+    if rollout.timeout is not None and rollout.timeout <= waited:
+        message = f"`timeout` is {rollout.timeout}s; the waits alone take {waited}s"
         yield Problem(
             ("rollout", "timeout"), message, "write more, or leave it out: then it follows from the waits"
         )
-    elif waits >= most:
-        message = f"the rollout's waits take {waits}s; SageMaker ends a deployment after {most}s"
+    elif waited >= most:
+        message = f"the rollout's waits take {waited}s; SageMaker ends a deployment after {most}s"
         yield Problem(("rollout", "bake"), message, "write a shorter `bake`, or larger steps")
 
 
@@ -62,7 +64,8 @@ def time_for_all_steps(endpoint: Decided) -> Iterator[Problem]:
 def steps_in_range(endpoint: Decided) -> Iterator[Problem]:
     """A step is as large as SageMaker takes.
 
-    A canary is half of the fleet at most, a linear step 10% to 50%, a rolling batch 5% to 50%.
+    A canary is half of the fleet at most, a linear step 10% to 50%, a rolling batch 5% to 50%; all in whole
+    percent.
     """
     rollout = endpoint.spec.rollout
     key = KEY.get(rollout.strategy) if rollout else None
@@ -74,6 +77,9 @@ def steps_in_range(endpoint: Decided) -> Iterator[Problem]:
     if size is not None and not least <= size <= most:
         message = f"`{key}` is {size:g}%; a {rollout.strategy.value} rollout takes {least}% to {most}%"
         yield Problem(("rollout", key), message, f"write `{key}:` and a share in between")
+    elif size is not None and not size.is_integer():
+        message = f"`{key}` is {size:g}%; SageMaker takes whole percents"
+        yield Problem(("rollout", key), message, f"write `{key}: {round(size)}%`")
 
 
 @rule("FL284", source=API, needed=True)
@@ -97,8 +103,51 @@ def keys_of_the_strategy(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(("rollout", "termination_wait"), message, "leave it out")
 
 
-def _waits(rollout: Rollout) -> int:
-    """Seconds that a rollout waits in all, as far as its steps are known."""
-    several = rollout.strategy in (Strategy.LINEAR, Strategy.ROLLING)
-    steps = ceil(100 / rollout.step) if several and rollout.step else 1
-    return steps * rollout.bake + rollout.termination_wait
+@rule("FL276", source=EXCLUSIONS)
+def instances_that_are_rolled_out(endpoint: Decided) -> Iterator[Problem]:
+    """SageMaker's deployment guardrails take the instance type.
+
+    They do not take Inf1: a `rollout` of such an endpoint is refused.
+    """
+    machine = endpoint.machine
+    if endpoint.spec.rollout is not None and machine is not None and machine.family == "inf1":
+        message = f"{machine.type} cannot be rolled out by SageMaker's deployment guardrails"
+        yield Problem(("rollout",), message, "leave `rollout` out, or take an instance with a GPU")
+
+
+@rule("FL283", source=API, needed=True)
+def threshold_of_a_rollback(endpoint: Decided) -> Iterator[Problem]:
+    """A rollout that is called back for its latency says which latency is too long.
+
+    Of errors one percent is too much where `alarms` says nothing else; no latency is right for all models.
+    """
+    rollout, alarms = endpoint.spec.rollout, endpoint.spec.alarms
+    if rollout is None or "latency" not in (rollout.rollback_on or ()):
+        return
+    if all(getattr(alarms, key, None) is None for key in LATENCIES):
+        message = "`rollback_on` names the latency, and `alarms` says of none that it is too long"
+        yield Problem(("rollout", "rollback_on"), message, "write `alarms: {latency_p99: 200ms}`")
+
+
+@rule("FL277", Severity.WARNING, source=API)
+def time_for_the_alarms(endpoint: Decided) -> Iterator[Problem]:
+    """A step bakes as long as its alarms need to ring.
+
+    They look at three minutes; what is shorter is over before they can call the rollout back.
+    """
+    rollout, needed = endpoint.spec.rollout, PERIOD * PERIODS
+    if rollout is not None and rollback_alarms(endpoint.spec, rollout) and rollout.bake < needed:
+        message = f"`bake` is {rollout.bake}s; the alarms look at {needed}s"
+        yield Problem(("rollout", "bake"), message, f"write `bake: {needed}s` or more")
+
+
+@rule("FL278", Severity.WARNING, source=GUARDRAILS)
+def rollout_with_alarms(endpoint: Decided) -> Iterator[Problem]:
+    """A rollout can be called back.
+
+    `rollback_on: []` is for emergencies: to bring out a mended model while the alarms of the broken one ring.
+    """
+    rollout = endpoint.spec.rollout
+    if rollout is not None and rollout.rollback_on == ():
+        message = "`rollback_on` is empty: nothing calls this rollout back"
+        yield Problem(("rollout", "rollback_on"), message, "leave it out when the emergency is over")

@@ -4,26 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.catalog.instances import Kind
 from fleet.catalog.limits import limit
+from fleet.catalog.metrics import endpoint_metric
 from fleet.decide.decided import Decided
+from fleet.decide.kinds import kinds
+from fleet.decide.raw import raw_properties
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
+from fleet.spec.endpoint import Mode
+from fleet.spec.source import KeyPath
 
 SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html"
+METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
+MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints-autoscaling.html"
+ASYNC = "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-autoscale.html"
+SCHEDULES = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScheduledAction.html"
 
 
 @rule("FL270", source=SCALING, needed=True)
 def at_least_one_instance(endpoint: Decided) -> Iterator[Problem]:
-    """A scaled endpoint keeps one instance at least.
+    """A scaled endpoint keeps one instance at least, by its schedules as well.
 
-    Nothing is left at zero that could measure a call and scale out again; only SageMaker's inference
-    components start from zero.
+    Nothing is left at zero that could measure a call and scale out again, and SageMaker refuses it; only its
+    inference components start from zero.
     """
     scaling = endpoint.spec.scaling
-    if scaling is not None and scaling.min == 0:
-        message = "`min` is 0: an endpoint without instances has no metric that would bring one back"
-        yield Problem(("scaling", "min"), message, "write `min: 1`; to stop paying, destroy the endpoint")
+    if scaling is None:
+        return
+    fewest: dict[KeyPath, int | None] = {("scaling", "min"): scaling.min}
+    fewest |= {
+        ("scaling", "schedules", index, "min"): schedule.min
+        for index, schedule in enumerate(scaling.schedules)
+    }
+    for path, count in fewest.items():
+        if count == 0:
+            message = "`min` is 0: an endpoint without instances has no metric that would bring one back"
+            yield Problem(path, message, "write `min: 1`; to stop paying, destroy the endpoint")
 
 
 @rule("FL271", Severity.WARNING, source=SCALING)
@@ -40,20 +56,19 @@ def first_count_in_range(endpoint: Decided) -> Iterator[Problem]:
         )
 
 
-@rule(
-    "FL272", source="https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html", needed=True
-)
-def gpu_target_with_a_gpu(endpoint: Decided) -> Iterator[Problem]:
-    """Scaling on GPU utilisation needs a GPU.
+@rule("FL272", source=METRICS, needed=True)
+def target_that_is_measured(endpoint: Decided) -> Iterator[Problem]:
+    """What is scaled on is measured of such an endpoint.
 
-    Other instances do not have the metric: the policy would do nothing, without a word.
+    An instance without a GPU has no GPU utilisation: the policy would do nothing, without a word.
     """
     scaling, machine = endpoint.spec.scaling, endpoint.machine
-    if scaling is None or machine is None or machine.kind is Kind.GPU:
+    if scaling is None or machine is None:
         return
-    if scaling.gpu_utilization is not None:
-        message = f"{machine.type} has no GPU, and so no metric for `gpu_utilization`"
-        yield Problem(("scaling", "gpu_utilization"), message, "scale on `invocations_per_instance`")
+    for measure in scaling.targets:
+        if not kinds(endpoint.spec.mode, machine) & set(endpoint_metric(measure).kinds):
+            message = f"{machine.type} has no metric for `{measure}`"
+            yield Problem(("scaling", measure), message, "scale on `invocations_per_instance`")
 
 
 @rule("FL273", source=SCALING)
@@ -74,25 +89,89 @@ def no_scaling_of_burstable_instances(endpoint: Decided) -> Iterator[Problem]:
 def range_to_scale_in(endpoint: Decided) -> Iterator[Problem]:
     """Scaling has room between its ends."""
     scaling = endpoint.spec.scaling
-    if scaling is not None and scaling.min == scaling.max:
+    if scaling is not None and scaling.min == scaling.max and not scaling.schedules:
         message = f"`min` and `max` are both {scaling.max}: nothing is ever scaled"
         yield Problem(
             ("scaling", "max"), message, f"leave `scaling` out and write `count: {max(scaling.max, 1)}`"
         )
 
 
-@rule(
-    "FL287",
-    Severity.WARNING,
-    source="https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html",
-)
+@rule("FL279", source=SCHEDULES)
+def range_of_a_schedule(endpoint: Decided) -> Iterator[Problem]:
+    """A schedule leaves a range: its fewest instances are not more than the most.
+
+    What a schedule does not say is taken from `scaling`; another schedule may have changed that meanwhile.
+    """
+    scaling = endpoint.spec.scaling
+    for index, schedule in enumerate(scaling.schedules if scaling else ()):
+        assert scaling is not None  # noqa: S101 (it has the schedule)
+        least = scaling.min if schedule.min is None else schedule.min
+        most = scaling.max if schedule.max is None else schedule.max
+        if least > most:
+            certain = schedule.min is not None and schedule.max is not None
+            message = f"`min` is {least} and `max` is {most} in the schedule {schedule.name!r}"
+            hint = "write both `min` and `max`" if not certain else "write a `max` of `min` or more"
+            yield Problem(("scaling", "schedules", index), message, hint, certain)
+
+
+@rule("FL224", Severity.WARNING, source="https://github.com/hashicorp/terraform-provider-aws/issues/13995")
+def open_day_of_a_schedule(endpoint: Decided) -> Iterator[Problem]:
+    """A cron expression leaves one of its two days open, by `?`.
+
+    AWS's guide shows one with `*` for both; Application Auto Scaling has refused such a one.
+    """
+    scaling = endpoint.spec.scaling
+    for index, schedule in enumerate(scaling.schedules if scaling else ()):
+        if schedule.at.startswith("cron(") and "?" not in schedule.at:
+            message = f"the schedule {schedule.name!r} names a day of the month and a day of the week"
+            yield Problem(
+                ("scaling", "schedules", index, "at"), message, "write `?` for one: `cron(0 8 ? * MON *)`"
+            )
+
+
+@rule("FL294", Severity.WARNING, source=MULTI_MODEL)
+def high_resolution_of_one_model(endpoint: Decided) -> Iterator[Problem]:
+    """Scaling on concurrent requests is for endpoints of one model.
+
+    Metrics of multi-model endpoints come once a minute, not every ten seconds; the target is of one model.
+    """
+    scaling = endpoint.spec.scaling
+    if (
+        scaling is not None
+        and scaling.concurrent_requests is not None
+        and endpoint.spec.mode is Mode.MULTI_MODEL
+    ):
+        message = (
+            "`concurrent_requests` are measured of one model, every ten seconds; of several models neither"
+        )
+        yield Problem(("scaling", "concurrent_requests"), message, "scale on `invocations_per_instance`")
+
+
+@rule("FL296", source=ASYNC)
+def scaling_of_real_time_calls(endpoint: Decided) -> Iterator[Problem]:
+    """An asynchronous endpoint is not scaled on calls that it does not get.
+
+    Its requests wait in a queue, and are counted by the length of that queue alone.
+    """
+    scaling = endpoint.spec.scaling
+    names = {raw.parts[0] for raw in raw_properties(endpoint.spec, "EndpointConfig")}
+    if scaling is None or "AsyncInferenceConfig" not in names:
+        return
+    for measure in scaling.targets.keys() & {"invocations_per_instance", "concurrent_requests"}:
+        message = (
+            f"`{measure}` is of real-time calls, and AsyncInferenceConfig makes the endpoint asynchronous"
+        )
+        yield Problem(("scaling", measure), message, "scale on `gpu_utilization`")
+
+
+@rule("FL287", Severity.WARNING, source=METRICS)
 def percent_that_is_no_share(endpoint: Decided) -> Iterator[Problem]:
     """Utilisation is written in percent: 60, not 0.6."""
     scaling = endpoint.spec.scaling
-    if scaling is not None and scaling.gpu_utilization is not None and scaling.gpu_utilization < 1:
-        wanted = scaling.gpu_utilization
-        message = f"`gpu_utilization` is {wanted:g} percent: nearly any call would start instances"
-        yield Problem(("scaling", "gpu_utilization"), message, f"write {wanted * 100:g}, if that is meant")
+    for measure, wanted in (scaling.targets if scaling else {}).items():
+        if endpoint_metric(measure).unit == "Percent" and wanted < 1:
+            message = f"`{measure}` is {wanted:g} percent: nearly any call would start instances"
+            yield Problem(("scaling", measure), message, f"write {wanted * 100:g}, if that is meant")
 
 
 @rule(

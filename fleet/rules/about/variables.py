@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from fleet.catalog.front_end import services
 from fleet.catalog.limits import limit
 from fleet.catalog.variables import Variable, variables
 from fleet.decide.decided import Decided
-from fleet.decide.variables import PREFIX, PUBLISH_METRICS, decided_settings
+from fleet.decide.variables import PREFIX, PUBLISH_METRICS, decided_settings, set_by_spec
 from fleet.findings import Severity
 from fleet.rules.about.secrets import shown
 from fleet.rules.rule import Problem, rule
@@ -20,8 +21,6 @@ SERVE = "https://github.com/triton-inference-server/server/blob/main/docker/sage
 CONTAINER_API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
 NAMESPACING = f"{PREFIX}DISABLE_MODEL_NAMESPACING"
 PING = (f"{PREFIX}PING_MODE", f"{PREFIX}OVERRIDE_PING_MODE")
-SERVICES = (("metrics", "ALLOW_METRICS", "METRICS_PORT", "8002"), ("gRPC", "ALLOW_GRPC", "GRPC_PORT", "8001"))
-"""What else may answer in the container: what turns it on, what says where, and Triton's own port for it."""
 USUAL_PING = "ready"
 TRUE, FALSE = ("true", "on", "1"), ("false", "off", "0")
 
@@ -123,12 +122,11 @@ def variable_of_its_type(endpoint: Decided) -> Iterator[Problem]:
 def variable_of_the_release(endpoint: Decided) -> Iterator[Problem]:
     """The release reads the variable."""
     release = endpoint.spec.triton
-    set_here = {name: path for path, name, _ in _added(endpoint)} | _typed(endpoint)
     if endpoint.spec.metrics.triton and release < (variables()[PUBLISH_METRICS].since or ""):
         message = f"`metrics.triton` means nothing to Triton {release}: its image publishes nothing"
         said = "metrics" in endpoint.source.data
         yield Problem(("metrics", "triton"), message, "write `metrics: {triton: false}`", certain=said)
-    for name, path in set_here.items():
+    for name, path in set_by_spec(endpoint.spec).items():
         about = variables().get(name)
         if about is None or about.dead:
             continue
@@ -192,18 +190,18 @@ def ports_of_their_own(endpoint: Decided) -> Iterator[Problem]:
     The server refuses to start when two of its services share one.
     """
     taken = {"invocations": str(INVOCATIONS_PORT)}
-    for service, allowed, port, usual in SERVICES:
-        name = f"{PREFIX}{port}"
-        chosen = endpoint.variables.get(name) or usual
-        is_on = endpoint.variables.get(f"{PREFIX}{allowed}", "false").lower() in TRUE
-        if is_on and chosen in taken.values():
+    for service in services():
+        if endpoint.variables.get(service.allowed_by, "false").lower() not in TRUE:
+            continue
+        name = service.port_from
+        chosen = endpoint.variables.get(name) or str(service.port)
+        if chosen in taken.values():
             other = next(each for each, number in taken.items() if number == chosen)
-            path = ("environment", name) if name in endpoint.spec.environment else ("container", port.lower())
-            yield Problem(
-                path, f"{service} and {other} would both answer at port {chosen}", "give one another port"
-            )
-        if is_on:
-            taken[service] = chosen
+            key = name.removeprefix(PREFIX).lower()
+            path = ("environment", name) if name in endpoint.spec.environment else ("container", key)
+            message = f"{service.name} and {other} would both answer at port {chosen}"
+            yield Problem(path, message, "give one another port")
+        taken[service.name] = chosen
 
 
 @rule("FL209", source=CONTAINER_API)
@@ -243,12 +241,6 @@ def _added(endpoint: Decided) -> Iterator[tuple[KeyPath, str, str]]:
     """What `environment` sets: its place, name and value."""
     for name, value in endpoint.spec.environment.items():
         yield ("environment", name), name, value
-
-
-def _typed(endpoint: Decided) -> dict[str, KeyPath]:
-    """What `container` sets itself, by the variable's name."""
-    given = endpoint.spec.container.model_dump(exclude_unset=True, exclude_none=True)
-    return {f"{PREFIX}{key.upper()}": ("container", key) for key in sorted(given)}
 
 
 def _wanted(about: Variable, value: str) -> str:

@@ -1,0 +1,110 @@
+"""How a new configuration takes over, and the alarms that call it back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sagemaker as sagemaker
+from constructs import Construct
+
+from fleet.catalog.metrics import endpoint_metric
+from fleet.decide.rollout import PERIOD, PERIODS, RINGING, RollbackAlarm
+from fleet.resolve.rollout import ResolvedRollout
+from fleet.spec.rollout import Strategy
+
+_TYPES = {Strategy.ALL_AT_ONCE: "ALL_AT_ONCE", Strategy.CANARY: "CANARY", Strategy.LINEAR: "LINEAR"}
+
+
+class EndpointRollout(Construct):
+    """One variant's rollback alarms, the role's permission to see them, and SageMaker's DeploymentConfig.
+
+    The alarms are of the new configuration: the old fleet's errors do not call the new one back. The endpoint
+    is named literally in them, as it waits for them itself.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        rollout: ResolvedRollout,
+        dimensions: Mapping[str, str],
+        role: iam.IRole,
+    ) -> None:
+        super().__init__(scope, id)
+        alarms = [self._alarm(alarm, dimensions) for alarm in rollout.alarms]
+        self.deployment_config = _deployment_config(rollout, [alarm.ref for alarm in alarms])
+        if alarms:
+            statement = iam.PolicyStatement(
+                sid="SeeRollbackAlarms",
+                actions=["cloudwatch:DescribeAlarms"],
+                resources=[alarm.attr_arn for alarm in alarms],
+            )
+            iam.Policy(self, "Policy", roles=[role], statements=[statement])
+
+    def _alarm(self, alarm: RollbackAlarm, dimensions: Mapping[str, str]) -> cloudwatch.CfnAlarm:
+        metric = endpoint_metric(alarm.measure)
+        percentile = alarm.statistic.startswith("p")
+        return cloudwatch.CfnAlarm(
+            self,
+            f"{metric.name}{alarm.statistic.capitalize()}",
+            alarm_description=f"Calls a rollout of {dimensions['EndpointName']} back; it wakes nobody",
+            namespace=metric.namespace,
+            metric_name=metric.name,
+            dimensions=[
+                cloudwatch.CfnAlarm.DimensionProperty(name=name, value=value)
+                for name, value in dimensions.items()
+            ],
+            statistic=None if percentile else alarm.statistic,
+            extended_statistic=alarm.statistic if percentile else None,
+            comparison_operator="GreaterThanThreshold",
+            threshold=alarm.threshold,
+            period=PERIOD,
+            evaluation_periods=PERIODS,
+            datapoints_to_alarm=RINGING,
+            # A new fleet that nobody calls yet has no data, and is not broken.
+            treat_missing_data="notBreaching",
+        )
+
+
+def _deployment_config(
+    rollout: ResolvedRollout, alarms: list[str]
+) -> sagemaker.CfnEndpoint.DeploymentConfigProperty:
+    rolling = rollout.strategy is Strategy.ROLLING
+    return sagemaker.CfnEndpoint.DeploymentConfigProperty(
+        rolling_update_policy=_rolling(rollout) if rolling else None,
+        blue_green_update_policy=None if rolling else _blue_green(rollout),
+        auto_rollback_configuration=sagemaker.CfnEndpoint.AutoRollbackConfigProperty(
+            alarms=[sagemaker.CfnEndpoint.AlarmProperty(alarm_name=name) for name in alarms]
+        )
+        if alarms
+        else None,
+    )
+
+
+def _rolling(rollout: ResolvedRollout) -> sagemaker.CfnEndpoint.RollingUpdatePolicyProperty:
+    return sagemaker.CfnEndpoint.RollingUpdatePolicyProperty(
+        maximum_batch_size=_share(rollout),
+        wait_interval_in_seconds=rollout.bake,
+        maximum_execution_timeout_in_seconds=rollout.timeout,
+    )
+
+
+def _blue_green(rollout: ResolvedRollout) -> sagemaker.CfnEndpoint.BlueGreenUpdatePolicyProperty:
+    return sagemaker.CfnEndpoint.BlueGreenUpdatePolicyProperty(
+        traffic_routing_configuration=sagemaker.CfnEndpoint.TrafficRoutingConfigProperty(
+            type=_TYPES[rollout.strategy],
+            wait_interval_in_seconds=rollout.bake,
+            canary_size=_share(rollout) if rollout.strategy is Strategy.CANARY else None,
+            linear_step_size=_share(rollout) if rollout.strategy is Strategy.LINEAR else None,
+        ),
+        termination_wait_in_seconds=rollout.termination_wait,
+        maximum_execution_timeout_in_seconds=rollout.timeout,
+    )
+
+
+def _share(rollout: ResolvedRollout) -> sagemaker.CfnEndpoint.CapacitySizeProperty:
+    assert rollout.step is not None  # noqa: S101 (rule FL284 asks for it)
+    return sagemaker.CfnEndpoint.CapacitySizeProperty(type="CAPACITY_PERCENT", value=rollout.step)

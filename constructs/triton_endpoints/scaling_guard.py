@@ -1,0 +1,168 @@
+"""What lets a scaled variant change its instance type: scaling steps aside for the update, and comes back.
+
+SageMaker refuses to update a variant's instance type while it is registered with Application Auto Scaling.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aws_cdk import CustomResource, Duration, IgnoreMode, RemovalPolicy
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_ssm as ssm
+from aws_cdk.custom_resources import Provider
+from constructs import Construct
+
+from fleet.resolve.endpoint import Place
+from triton_endpoints.acknowledgements import acknowledge_invocation, acknowledge_wildcards
+
+CODE = Path(__file__).resolve().parents[2] / "lambda"
+SECONDS = 120
+SAVED = "scaling-guard/*"
+SEE_SCALING = [
+    "application-autoscaling:DescribeScalableTargets",
+    "application-autoscaling:DescribeScalingPolicies",
+    "application-autoscaling:DescribeScheduledActions",
+]
+CHANGE_SCALING = [
+    "application-autoscaling:DeregisterScalableTarget",
+    "application-autoscaling:PutScalingPolicy",
+    "application-autoscaling:PutScheduledAction",
+    "application-autoscaling:RegisterScalableTarget",
+]
+CHANGE_ALARMS = ["cloudwatch:DeleteAlarms", "cloudwatch:DescribeAlarms", "cloudwatch:PutMetricAlarm"]
+SEE_ENDPOINTS = ["sagemaker:DescribeEndpoint", "sagemaker:DescribeEndpointConfig"]
+
+
+class ScalingGuard(Construct):
+    """The function of an environment that deregisters the scaling of a variant, and registers it again.
+
+    Its ARN is in the parameter store, where endpoint stacks find it.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, place: Place) -> None:
+        super().__init__(scope, id)
+        self._place = place
+        log = logs.LogGroup(
+            self, "Log", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY
+        )
+        role = self._role("Role", log)
+        policy = iam.Policy(self, "Policy", roles=[role], statements=self._statements())
+        acknowledge_wildcards(policy)
+        function = lambda_.Function(
+            self,
+            "Function",
+            description="Takes the scaling of a variant aside while its instance type changes",
+            runtime=lambda_.Runtime.PYTHON_3_14,
+            code=lambda_.Code.from_asset(
+                str(CODE),
+                exclude=["*", "!scaling_guard", "!scaling_guard/*.py"],
+                ignore_mode=IgnoreMode.GIT,
+            ),
+            handler="scaling_guard.handler.handler",
+            timeout=Duration.seconds(SECONDS),
+            role=role,
+            log_group=log,
+            environment={"BUCKET": place.bucket},
+        )
+        function.node.add_dependency(policy)
+        caller = self._role("FrameworkRole", log)
+        provider = Provider(
+            self,
+            "Provider",
+            on_event_handler=function,
+            framework_on_event_role=caller,
+            log_group=log,
+        )
+        acknowledge_invocation(caller, function)
+        ssm.StringParameter(
+            self,
+            "Token",
+            parameter_name=_parameter(place),
+            string_value=provider.service_token,
+            description="Where custom resources of the type Custom::ScalingGuard are sent",
+        )
+
+    def _role(self, id: str, log: logs.LogGroup) -> iam.Role:
+        """A role for Lambda without AWS's managed policy, which writes to every log group."""
+        role = iam.Role(self, id, assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
+        log.grant_write(role)
+        return role
+
+    def _statements(self) -> list[iam.PolicyStatement]:
+        place = self._place
+        bucket = f"arn:{place.partition.name}:s3:::{place.bucket}"
+        return [
+            iam.PolicyStatement(sid="SeeScaling", actions=SEE_SCALING, resources=["*"]),
+            iam.PolicyStatement(
+                sid="ChangeScaling",
+                actions=CHANGE_SCALING,
+                resources=[self._arn("application-autoscaling", "scalable-target/*")],
+            ),
+            # Application Auto Scaling keeps the alarms of target tracking, and asks this of its caller.
+            iam.PolicyStatement(
+                sid="ChangeAlarmsOfScaling",
+                actions=CHANGE_ALARMS,
+                resources=[self._arn("cloudwatch", "alarm:TargetTracking-*")],
+            ),
+            iam.PolicyStatement(
+                sid="SeeEndpoints",
+                actions=SEE_ENDPOINTS,
+                resources=[self._arn("sagemaker", "endpoint/*"), self._arn("sagemaker", "endpoint-config/*")],
+            ),
+            iam.PolicyStatement(
+                sid="SeeStacks",
+                actions=["cloudformation:DescribeStacks"],
+                resources=[self._arn("cloudformation", f"stack/{place.stack}-*")],
+            ),
+            iam.PolicyStatement(
+                sid="KeepScaling",
+                actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
+                resources=[f"{bucket}/{SAVED}"],
+            ),
+            iam.PolicyStatement(
+                sid="ListScaling",
+                actions=["s3:ListBucket"],
+                resources=[bucket],
+                conditions={"StringLike": {"s3:prefix": [SAVED]}},
+            ),
+        ]
+
+    def _arn(self, service: str, resource: str) -> str:
+        place = self._place
+        return f"arn:{place.partition.name}:{service}:{place.region}:{place.account}:{resource}"
+
+
+class ScalingGuardStep(Construct):
+    """One of the two moments of an update: "before" the endpoint changes, and "after" it has."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        place: Place,
+        endpoint: str,
+        variant: str,
+        instance: str,
+        step: str,
+    ) -> None:
+        super().__init__(scope, id)
+        self.resource = CustomResource(
+            self,
+            "Resource",
+            resource_type="Custom::ScalingGuard",
+            service_token=ssm.StringParameter.value_for_string_parameter(self, _parameter(place)),
+            properties={
+                "EndpointName": endpoint,
+                "VariantName": variant,
+                "InstanceType": instance,
+                "Step": step,
+            },
+        )
+
+
+def _parameter(place: Place) -> str:
+    return f"/triton-fleet/{place.environment}/scaling-guard-arn"

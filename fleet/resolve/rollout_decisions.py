@@ -1,0 +1,48 @@
+"""The decisions about how a new configuration takes over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.catalog.metrics import endpoint_metric
+from fleet.decide.decided import Decided
+from fleet.decide.decision import Decision, dated
+from fleet.resolve.rollout import ResolvedRollout, resolved_rollout
+
+
+def rollout_decisions(endpoint: Decided) -> Iterator[Decision]:
+    """Strategy, time-out and alarms of a rollout."""
+    spec = endpoint.spec
+    if spec.rollout is None:
+        reason = "`rollout` is left out: all calls move at once, and nothing calls them back"
+        yield Decision(group="rollout", what="strategy", value="all-at-once", reason=reason)
+        return
+    rollout = resolved_rollout(spec, spec.rollout)
+    step = "" if rollout.step is None else f", {rollout.step}% at a time"
+    yield Decision(
+        group="rollout",
+        what="strategy",
+        value=f"{rollout.strategy.value}{step}",
+        reason=f"from `rollout`: each step is watched for {rollout.bake}s",
+    )
+    own = spec.rollout.timeout is not None
+    reason = "from `rollout.timeout`" if own else "its waits, and the time that new instances may take"
+    yield Decision(group="rollout", what="time-out", value=f"{rollout.timeout}s", reason=reason)
+    yield from _alarms(rollout)
+
+
+def _alarms(rollout: ResolvedRollout) -> Iterator[Decision]:
+    facts = (dated("metrics.yaml"),)
+    for alarm in rollout.alarms:
+        metric = endpoint_metric(alarm.measure)
+        unit = "" if metric.unit == "None" else f" {metric.unit}"
+        yield Decision(
+            group="rollout",
+            what="called back by",
+            value=f"{alarm.statistic} of {metric.name} above {alarm.threshold:.15g}{unit}",
+            reason="of the new configuration alone, in 2 of 3 minutes",
+            facts=facts,
+        )
+    if not rollout.alarms:
+        reason = "`rollback_on: []`, the way out of an emergency"
+        yield Decision(group="rollout", what="called back by", value="nothing", reason=reason)

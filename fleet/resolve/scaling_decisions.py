@@ -1,0 +1,70 @@
+"""The decisions about how many instances run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.catalog.metrics import endpoint_metric
+from fleet.decide.decided import Decided
+from fleet.decide.decision import Decision, dated
+from fleet.resolve.scaling import summed
+from fleet.spec.scaling import Scaling
+
+_PARTS = {"gpus": "GPU", "vcpus": "vCPU"}
+_PLAIN = {
+    "invocations_per_instance": "calls per minute and instance",
+    "concurrent_requests": "requests under way and waiting, of each instance, every ten seconds",
+}
+
+
+def scaling_decisions(endpoint: Decided) -> Iterator[Decision]:
+    """The range of instances, what is held within it, and when it changes."""
+    scaling, count = endpoint.spec.scaling, endpoint.spec.instance.count
+    if scaling is None:
+        reason = "`scaling` is left out: it stays at `instance.count`"
+        yield Decision(group="scaling", what="instances", value=str(count), reason=reason)
+        return
+    several = "; of several targets, the one that asks for most instances wins"
+    yield Decision(
+        group="scaling",
+        what="instances",
+        value=f"{scaling.min} to {scaling.max}",
+        reason=f"from `scaling.min` and `scaling.max`{several if len(scaling.targets) > 1 else ''}",
+    )
+    for measure, wanted in scaling.targets.items():
+        yield _target(endpoint, measure, wanted)
+    yield from _schedules(scaling)
+
+
+def _target(endpoint: Decided, measure: str, wanted: float) -> Decision:
+    metric, machine = endpoint_metric(measure), endpoint.machine
+    facts = (dated("metrics.yaml"), dated("instances.yaml"))
+    value: str | None = f"{wanted:.15g}"
+    reason = f"from `scaling.{measure}`: {_PLAIN.get(measure, '')}"
+    if metric.adds_up:
+        part, count = _PARTS[metric.adds_up], summed(measure, machine) if machine else 0
+        value = f"{wanted * count:.15g} {metric.unit}" if count else None
+        reason = f"the catalog knows no {part} of {endpoint.spec.instance.type}, and so no metric of it"
+        if count:
+            reason = (
+                f"{wanted:.15g} % of one {part} x {count}, as many as {endpoint.spec.instance.type} has:"
+                f" the metric adds up a machine's {part}s"
+            )
+    return Decision(
+        group="scaling",
+        what=f"target of {metric.name} ({metric.namespace})",
+        value=value,
+        reason=reason,
+        facts=facts if metric.adds_up else facts[:1],
+    )
+
+
+def _schedules(scaling: Scaling) -> Iterator[Decision]:
+    for schedule in scaling.schedules:
+        ends = {"min": schedule.min, "max": schedule.max}
+        yield Decision(
+            group="scaling",
+            what=f"schedule {schedule.name}",
+            value=", ".join(f"{key} {count}" for key, count in ends.items() if count is not None),
+            reason=f"from {schedule.at} in {schedule.time_zone} on; targets go on within the range",
+        )

@@ -1,0 +1,134 @@
+"""Rules about TensorRT plans that lie in a repository."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.catalog.images import Release
+from fleet.catalog.instances import Instance, Kind, instance, instance_types
+from fleet.decide.decided import Decided
+from fleet.decide.variables import ADDITIONAL_ARGS
+from fleet.rules.rule import Problem, rule
+from fleet.rules.versions import numbers
+from fleet.spec.problems import did_you_mean
+from fleet.spec.source import KeyPath
+
+TRT = "https://docs.nvidia.com/deeplearning/tensorrt/latest/inference-library/engine-compatibility.html"
+PLAN = ".plan"
+VERSION_COMPATIBLE = "version-compatible=true"
+
+
+@rule("FL256", source=TRT)
+def plan_of_the_images_tensorrt(endpoint: Decided) -> Iterator[Problem]:
+    """A plan in the repository was built with the very TensorRT of the image.
+
+    A plan loads in the version that built it and in no other, down to the build number, unless both were told
+    to be version compatible.
+    """
+    image = endpoint.image
+    if image is None or VERSION_COMPATIBLE in endpoint.variables.get(ADDITIONAL_ARGS, ""):
+        return
+    for each in endpoint.loaded_models():
+        for path, built in each.facts.plans.items():
+            place, plan = ("models", each.index), f"{each.name}/{path}"
+            if not built:
+                message = f"{plan} has no header that is known: nothing tells which TensorRT built it"
+                yield Problem(place, message, f"build it inside the image of {image.release}", certain=False)
+            elif not _may_be(built, image.details):
+                has = image.details.tensorrt or f"at least {image.details.tensorrt_least}"
+                message = (
+                    f"{plan} was built with TensorRT {built}; the image of Triton {image.release} has {has}"
+                )
+                hint = (
+                    f"build it inside the image of {image.release}, or take the release that it was built in"
+                )
+                yield Problem(place, message, hint, certain=not _might_be(built, image.details))
+
+
+@rule(
+    "FL257",
+    source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md",
+)
+def plan_for_the_instances_gpu(endpoint: Decided) -> Iterator[Problem]:
+    """Of plans for several GPUs one is for the instance's.
+
+    `cc_model_filenames` names them by compute capability; without a match Triton takes the default file,
+    which is then not there.
+    """
+    machine = endpoint.machine
+    if machine is None or machine.kind is not Kind.GPU:
+        return
+    for each in endpoint.loaded_models():
+        named = each.facts.by_compute_capability
+        own = named.get(machine.compute_capability, "")
+        if (
+            own.endswith(PLAN)
+            and each.facts.plans
+            and not any(p.endswith(f"/{own}") for p in each.facts.plans)
+        ):
+            message = f"model {each.name!r} names {own} for {machine.compute_capability}, which is not there"
+            yield Problem(("models", each.index), message, "put it into the version directory")
+        default = any(path.endswith("/model.plan") for path in each.facts.plans)
+        if named and machine.compute_capability not in named and not default:
+            message = (
+                f"model {each.name!r} has plans for compute capability {', '.join(sorted(named))};"
+                f" {machine.type} ({machine.gpu}) is {machine.compute_capability}"
+            )
+            hint = f"add a plan that was built on {machine.type}, or take an instance with one of those GPUs"
+            yield Problem(("models", each.index), message, hint)
+
+
+@rule("FL297", source=TRT)
+def plan_built_on_the_instances_gpu(endpoint: Decided) -> Iterator[Problem]:
+    """Plans in a repository were built on the GPU that serves them, and the spec says on which.
+
+    A plan does not say it itself. It loads on that GPU model and no other, whatever the compute capability,
+    unless it was built to be hardware compatible.
+    """
+    machine = endpoint.machine
+    if machine is None or machine.kind is not Kind.GPU:
+        return
+    known = {each.index for each in endpoint.models}
+    with_plans = {each.index for each in endpoint.models if each.facts.plans}
+    for index, archive in enumerate(endpoint.spec.models):
+        path: KeyPath = ("models", index, "built_on")
+        if archive.built_on is None:
+            if index in with_plans:
+                message = f"nothing says on which GPU the plans of {archive.archive!r} were built"
+                hint = f"write `built_on: {machine.type}`, if its GPU ({machine.gpu}) built them"
+                yield Problem(("models", index), message, hint, certain=False)
+        elif archive.built_on not in instance_types():
+            message = f"{archive.built_on} is no instance that the catalog knows"
+            yield Problem(path, message, did_you_mean(archive.built_on, instance_types()))
+        elif index in known - with_plans:
+            message = f"{archive.archive!r} holds no TensorRT plan: `built_on` means nothing"
+            yield Problem(path, message, "leave it out", certain=False)
+        elif (builder := instance(archive.built_on)).gpu != machine.gpu:
+            message = (
+                f"the plans of {archive.archive!r} were built on {_told(builder)}, and {_told(machine)} is"
+                " to load them"
+            )
+            other = f", or take an instance with the GPU {builder.gpu}" if builder.gpu else ""
+            yield Problem(path, message, f"build them on {machine.type}{other}")
+
+
+def _told(machine: Instance) -> str:
+    return f"{machine.type} ({machine.gpu or 'no GPU'})"
+
+
+def _may_be(built: str, release: Release) -> bool:
+    """Whether a plan's TensorRT is the release's, as far as both are known."""
+    return not _differs(built, release.tensorrt) if release.tensorrt else _might_be(built, release)
+
+
+def _might_be(built: str, release: Release) -> bool:
+    """Whether it is not proved that the release has another."""
+    if release.tensorrt and release.tensorrt_certain:
+        return not _differs(built, release.tensorrt)
+    least, most = numbers(release.tensorrt_least or "0"), numbers(release.tensorrt_most or "99")
+    return least <= numbers(built) <= most
+
+
+def _differs(built: str, there: str) -> bool:
+    """Compare as far as both are known."""
+    return any(a != b for a, b in zip(numbers(built), numbers(there), strict=False))

@@ -1,0 +1,85 @@
+"""How many instances run, and what changes their number."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from fleet.spec.schedule import Expression, TimeZone
+from fleet.spec.values import Count, Document, Name, Percent, Seconds
+
+MEASURES = ("invocations_per_instance", "concurrent_requests", "gpu_utilization", "cpu_utilization")
+"""What can be held, by the names of the metrics catalog; each is a key of `scaling`."""
+
+Fewest = Annotated[int, Field(ge=0, le=2**31 - 1)]
+
+
+class Schedule(Document):
+    """Another range of instances from a given time on."""
+
+    name: Name
+    """What the scheduled action is called."""
+    at: Expression
+    """When: `cron(0 8 ? * MON-FRI *)` with the fields of EventBridge, `rate(12 hours)`, or once
+    `at(2026-12-24T18:00:00)`."""
+    time_zone: TimeZone = "UTC"
+    """IANA name of the time zone that `at` is told in, such as `Europe/Berlin`."""
+    min: Fewest | None = None
+    """Fewest instances from then on; left out: as it is."""
+    max: Count | None = None
+    """Most instances from then on; left out: as it is."""
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> Self:
+        if self.min is None and self.max is None:
+            raise ValueError("nothing changes then: give `min`, `max` or both")
+        return self
+
+
+class Scaling(Document):
+    """Target tracking and scheduled scaling of the endpoint's variant."""
+
+    min: Fewest
+    """Fewest instances, at least 1."""
+    max: Count
+    """Most instances."""
+    invocations_per_instance: Annotated[float, Field(gt=0)] | None = None
+    """Invocations per minute and instance to hold."""
+    concurrent_requests: Annotated[float, Field(gt=0)] | None = None
+    """Requests under way and waiting at one time to hold, for each instance; measured every 10 seconds."""
+    gpu_utilization: Percent | None = None
+    """Mean utilisation of one GPU to hold, in percent."""
+    cpu_utilization: Percent | None = None
+    """Mean utilisation of one vCPU to hold, in percent."""
+    scale_in: Seconds = 600
+    """Time to wait after removing instances."""
+    scale_out: Seconds = 200
+    """Time to wait after adding instances."""
+    schedules: tuple[Schedule, ...] = Field(default=(), strict=False)
+    """Changes of the range at given times; targets go on within it."""
+
+    @property
+    def targets(self) -> Mapping[str, float]:
+        """What is held, by measure, as the spec says it."""
+        held = {measure: getattr(self, measure) for measure in MEASURES}
+        return {measure: value for measure, value in held.items() if value is not None}
+
+    @property
+    def fewest(self) -> int:
+        """The fewest instances that may run, by any schedule."""
+        return min(self.min, *(each.min for each in self.schedules if each.min is not None), self.max)
+
+    @model_validator(mode="after")
+    def _has_range_and_target(self) -> Self:
+        if self.min > self.max:
+            raise ValueError(f"`min` is {self.min} and `max` is {self.max}: `min` must not exceed `max`")
+        if not self.targets and not self.schedules:
+            named = ", ".join(f"`{measure}`" for measure in MEASURES)
+            raise ValueError(f"nothing to scale on: give one or more of {named}, `schedules`")
+        counts = Counter(schedule.name for schedule in self.schedules)
+        if twice := [name for name, count in counts.items() if count > 1]:
+            raise ValueError(f"two schedules are called {twice[0]!r}")
+        return self

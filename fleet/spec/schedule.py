@@ -1,0 +1,113 @@
+"""When scheduled scaling acts: the expressions and time zones of Application Auto Scaling.
+
+Source: Application Auto Scaling user guide, scheduled-scaling-using-cron-expressions.html; it takes the cron
+expressions of Amazon EventBridge.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from importlib import resources
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+_MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+_DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
+
+
+@dataclass(frozen=True)
+class _Field:
+    """One field of a cron expression: its numbers, names for them from `least` on, special forms."""
+
+    name: str
+    least: int
+    most: int
+    names: tuple[str, ...] = ()
+    special: str = r"\*"
+
+    def takes(self, text: str) -> bool:
+        return all(self._takes_part(part) for part in text.split(","))
+
+    def _takes_part(self, part: str) -> bool:
+        if re.fullmatch(self.special, part):
+            return True
+        range_, slash, step = part.partition("/")
+        if slash and not (step.isascii() and step.isdigit() and int(step)):
+            return False
+        ends = [self._number(end) for end in range_.split("-")]
+        return (slash != "" and range_ == "*") or (len(ends) <= 2 and None not in ends)
+
+    def _number(self, text: str) -> int | None:
+        if text.upper() in self.names:
+            return self.least + self.names.index(text.upper())
+        number = int(text) if text.isascii() and text.isdigit() and len(text) <= 4 else -1
+        return number if self.least <= number <= self.most else None
+
+
+_FIELDS = (
+    _Field("minutes", 0, 59),
+    _Field("hours", 0, 23),
+    _Field("day of month", 1, 31, special=r"[*?L]|LW|([1-9]|[12][0-9]|3[01])W"),
+    _Field("month", 1, 12, _MONTHS),
+    _Field("day of week", 1, 7, _DAYS, special=r"[*?L]|[1-7]L|[1-7]#[1-5]"),
+    _Field("year", 1970, 2199),
+)
+_RATE = re.compile(r"([1-9][0-9]{0,8}) (minute|minutes|hour|hours|day|days)")
+
+
+@cache
+def time_zones() -> frozenset[str]:
+    """The names of all IANA time zones."""
+    return frozenset(resources.files("tzdata").joinpath("zones").read_text().split())
+
+
+def _expression(text: str) -> str:
+    kind, _, rest = text.partition("(")
+    inner = rest.removesuffix(")")
+    problem = {"cron": _wrong_cron, "rate": _wrong_rate, "at": _wrong_time}.get(kind)
+    if problem is None or rest == inner:
+        raise ValueError("write `cron(0 8 ? * MON-FRI *)`, `rate(12 hours)` or `at(2026-12-24T18:00:00)`")
+    if said := problem(inner):
+        raise ValueError(said)
+    return text
+
+
+def _wrong_cron(inner: str) -> str:
+    fields = inner.split()
+    if len(fields) != len(_FIELDS):
+        named = ", ".join(field.name for field in _FIELDS)
+        return f"a cron expression has six fields ({named}), not {len(fields)}"
+    for field, text in zip(_FIELDS, fields, strict=True):
+        if not field.takes(text):
+            return f"{text!r} is no {field.name} of a cron expression: {field.least} to {field.most}, or `*`"
+    return "only one of the two days may be `?`" if fields[2] == fields[4] == "?" else ""
+
+
+def _wrong_rate(inner: str) -> str:
+    return "" if _RATE.fullmatch(inner) else f"{inner!r} is no rate: write `12 hours` or `1 day`"
+
+
+def _wrong_time(inner: str) -> str:
+    try:
+        datetime.strptime(inner, "%Y-%m-%dT%H:%M:%S")
+    except ValueError:
+        return f"{inner!r} is no time: write `2026-12-24T18:00:00`"
+    return ""
+
+
+def _time_zone(name: str) -> str:
+    if name not in time_zones():
+        raise ValueError(f"no IANA time zone is called {name!r}: write one such as `Europe/Berlin`")
+    return name
+
+
+Expression = Annotated[str, AfterValidator(_expression)]
+"""When: `cron(MINUTES HOURS DAY-OF-MONTH MONTH DAY-OF-WEEK YEAR)`, `rate(12 hours)` or
+`at(2026-12-24T18:00:00)`."""
+
+TimeZone = Annotated[str, AfterValidator(_time_zone)]
+"""The name of an IANA time zone, such as `Europe/Berlin`."""

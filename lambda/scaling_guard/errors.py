@@ -1,0 +1,11 @@
+"""What a user is told when scaling cannot be guarded."""
+
+from __future__ import annotations
+
+
+class GuardError(Exception):
+    """What is wrong with which endpoint, and what to do about it; each whole sentences."""
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(f"{what} {remedy}")
+        self.what, self.remedy = what, remedy

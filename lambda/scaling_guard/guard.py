@@ -1,0 +1,55 @@
+"""Bringing a variant's scaling in line with its instance type, in whatever direction the stack goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .errors import GuardError
+from .registered import deregister, registered
+from .request import Request
+from .restore import restore
+from .saved import Saved
+from .variant import instance_types
+
+
+def align(request: Request, sagemaker: Any, autoscaling: Any, saved: Saved) -> str:
+    """Deregister a scaling that stands in the way of an update, or register it again when it does not.
+
+    Returns:
+        What was done, as a sentence.
+
+    Raises:
+        GuardError: the endpoint did not keep its new type, or not everything could be registered again.
+        ClientError: AWS refused a call.
+    """
+    variant = request.variant
+    types = instance_types(sagemaker, variant)
+    if not types:
+        saved.forget()
+        return f"There is no endpoint {variant.endpoint}, so there is no scaling."
+    kept, now = saved.load(), registered(autoscaling, variant)
+    runs = f"{variant} runs on {' and '.join(sorted(types))}"
+    if types == {request.instance_type}:
+        if kept is None:
+            return f"Nothing to do: {runs}, and no scaling is saved."
+        missing = restore(autoscaling, kept, now, variant)
+        if missing.failed:
+            what = " ".join([f"The scaling of {variant} is not whole.", *missing.failed, *missing.over])
+            raise GuardError(what, f"It stays saved in {saved}: remove the cause, and deploy again.")
+        saved.forget()
+        return " ".join([f"Registered the scaling of {variant} again: {kept}.", *missing.over])
+    if now is not None:
+        kept = now.completed_by(kept)
+        saved.save(kept)
+        deregister(autoscaling, variant)
+    if kept is None:
+        return f"Nothing to do: {variant} has no scaling."
+    what = f"{runs}, not {request.instance_type}: its scaling is deregistered, and saved in {saved}: {kept}."
+    if request.step == "after":
+        raise GuardError(
+            what,
+            "SageMaker has not kept the update: see what `aws sagemaker describe-endpoint --endpoint-name "
+            f"{variant.endpoint}` says, remove the cause, and deploy again. As this stack rolls back, the "
+            "scaling is registered again.",
+        )
+    return what

@@ -1,0 +1,247 @@
+"""An endpoint with scaling in the embedded AWS, and the scaling guard as CloudFormation calls it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, NamedTuple, Self
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from fleet.local.aws.server import EmbeddedAws
+from scaling_guard.handler import handler
+from tests.e2e.embedded_app.stacks import DATA, ROLE, TOPIC, Stacks, absent_model
+
+BUCKET = "artifacts"
+OLD, NEW = "ml.g5.xlarge", "ml.g6.xlarge"
+CHANGES = {
+    "PutObject",
+    "DeleteObject",
+    "DeregisterScalableTarget",
+    "RegisterScalableTarget",
+    "PutScalingPolicy",
+    "PutScheduledAction",
+}
+COUNT = {"ServiceNamespace": "sagemaker", "ScalableDimension": "sagemaker:variant:DesiredInstanceCount"}
+SUSPENDED = {
+    "DynamicScalingInSuspended": True,
+    "DynamicScalingOutSuspended": False,
+    "ScheduledScalingSuspended": False,
+}
+_READ_ONLY = {"ScalableTargetARN", "PolicyARN", "ScheduledActionARN", "CreationTime", "Alarms"}
+
+Clients = Callable[[str], Any]
+
+
+class StackIds(NamedTuple):
+    """Of a stack that goes forward, and of one that has been rolled back."""
+
+    calm: str
+    rolling_back: str
+
+    @classmethod
+    def of(cls, aws: EmbeddedAws) -> Self:
+        """Those of two new stacks."""
+        stacks = Stacks(aws)
+        stacks.create("calm", {"Topic": TOPIC})
+        stacks.create("rolling-back", {"Topic": TOPIC, "Absent": absent_model()})
+        described = stacks.api.describe_stacks()["Stacks"]
+        ids = {stack["StackName"]: stack["StackId"] for stack in described}
+        return cls(ids["calm"], ids["rolling-back"])
+
+
+class Died(BaseException):
+    """The function is no more: nothing of its own code runs after this."""
+
+
+class Account:
+    """The embedded AWS's clients, plain ones and such as do what a test wants."""
+
+    def __init__(self, aws: EmbeddedAws) -> None:
+        self._session = boto3.Session(
+            aws_access_key_id="test", aws_secret_access_key="test", region_name="us-east-1"
+        )
+        self._url = aws.url
+        self.plain = cache(self._client)
+        self.plain("s3").create_bucket(Bucket=BUCKET)
+        self.plain("sagemaker").create_model(
+            ModelName="any",
+            ExecutionRoleArn=ROLE,
+            PrimaryContainer={"Image": "triton:25.04", "ModelDataUrl": DATA},
+        )
+
+    def clients(
+        self, *, before: Callable[..., None] | None = None, after: Callable[..., None] | None = None
+    ) -> Clients:
+        """A factory like boto3.client: `before` sees each call's name and body, `after` its name and answer."""
+
+        def make(service: str) -> Any:
+            client = self._client(service)
+            if before:
+                client.meta.events.register(
+                    "before-call", lambda model, params, **_: before(model.name, str(params["body"]))
+                )
+            if after:
+                client.meta.events.register(
+                    "after-call", lambda model, parsed, **_: after(model.name, parsed)
+                )
+            return client
+
+        return cache(make)
+
+    def dying(self, changes: int) -> Clients:
+        """Clients of a function that dies after so many changes; after none, at its first call."""
+        left = changes
+
+        def before(_: str, __: str) -> None:
+            if changes == 0:
+                raise Died
+
+        def after(operation: str, _: object) -> None:
+            nonlocal left
+            left -= operation in CHANGES
+            if left == 0:
+                raise Died
+
+        return self.clients(before=before, after=after)
+
+    def refusing(
+        self, operation: str, code: str, *, message: str = "", where: str = "", times: int = 1_000_000
+    ) -> Clients:
+        """Clients of which the first so many calls of one operation, with some words in it, are refused."""
+        left = times
+
+        def before(name: str, body: str) -> None:
+            nonlocal left
+            if name == operation and where in body and left:
+                left -= 1
+                raise ClientError({"Error": {"Code": code, "Message": message}}, operation)
+
+        return self.clients(before=before)
+
+    def _client(self, service: str) -> Any:
+        make: Any = self._session.client
+        return make(service, endpoint_url=self._url, config=Config(retries={"max_attempts": 0}))
+
+
+class Guarded:
+    """An endpoint `name` with one variant, and what the guard of its stack does."""
+
+    def __init__(self, account: Account, name: str, *, stack_id: str, variant: str = "AllTraffic") -> None:
+        self.account, self.name, self.stack_id, self.variant = account, name, stack_id, variant
+        self.target = {**COUNT, "ResourceId": f"endpoint/{name}/variant/{variant}"}
+        self.sagemaker, self.scaling, self.s3 = map(
+            account.plain, ("sagemaker", "application-autoscaling", "s3")
+        )
+
+    def serve(self, instance_type: str) -> None:
+        self.sagemaker.create_endpoint(EndpointName=self.name, EndpointConfigName=self._config(instance_type))
+
+    def move(self, instance_type: str) -> None:
+        self.sagemaker.update_endpoint(EndpointName=self.name, EndpointConfigName=self._config(instance_type))
+
+    def scale(self, least: int = 2, most: int = 7) -> None:
+        """Register the variant with a bit of everything."""
+        self.scaling.register_scalable_target(
+            **self.target, MinCapacity=least, MaxCapacity=most, SuspendedState=SUSPENDED
+        )
+        self.put_policy("Load", 600)
+        self.put_policy("Gpu", 60)
+        self.put_action(
+            "night", "cron(0 22 * * ? *)", StartTime="2199-01-01T00:00:00Z", Timezone="Europe/Berlin"
+        )
+        self.put_action("launch", "at(2199-12-24T18:00:00)")
+
+    def put_policy(self, name: str, value: float) -> None:
+        metric = {"PredefinedMetricType": "SageMakerVariantInvocationsPerInstance"}
+        tracking = {"TargetValue": value, "PredefinedMetricSpecification": metric, "ScaleInCooldown": 0}
+        self.scaling.put_scaling_policy(
+            **self.target,
+            PolicyName=name,
+            PolicyType="TargetTrackingScaling",
+            TargetTrackingScalingPolicyConfiguration=tracking,
+        )
+
+    def put_action(self, name: str, schedule: str, **more: Any) -> None:
+        action = {"MinCapacity": 1, "MaxCapacity": 3}
+        self.scaling.put_scheduled_action(
+            **self.target, ScheduledActionName=name, Schedule=schedule, ScalableTargetAction=action, **more
+        )
+
+    def registered(self) -> dict[str, Any]:
+        """The whole scaling as AWS describes it, without what AWS gives it anew."""
+        wanted = {**COUNT, "ResourceId": self.target["ResourceId"]}
+        found = {
+            "ScalableTargets": self.scaling.describe_scalable_targets(
+                **COUNT, ResourceIds=[self.target["ResourceId"]]
+            ),
+            "ScalingPolicies": self.scaling.describe_scaling_policies(**wanted),
+            "ScheduledActions": self.scaling.describe_scheduled_actions(**wanted),
+        }
+        return {
+            kind: sorted(
+                ({k: v for k, v in each.items() if k not in _READ_ONLY} for each in answer[kind]), key=str
+            )
+            for kind, answer in found.items()
+        }
+
+    def names(self) -> list[str]:
+        """The names of policies and scheduled actions that are registered."""
+        found = self.registered()
+        return [each["PolicyName"] for each in found["ScalingPolicies"]] + [
+            each["ScheduledActionName"] for each in found["ScheduledActions"]
+        ]
+
+    def is_registered(self) -> bool:
+        return bool(self.registered()["ScalableTargets"])
+
+    def is_saved(self) -> bool:
+        prefix = f"scaling-guard/{self.name}/{self.variant}.json"
+        return "Contents" in self.s3.list_objects_v2(Bucket=BUCKET, Prefix=prefix)
+
+    def saved(self) -> dict[str, Any]:
+        key = f"scaling-guard/{self.name}/{self.variant}.json"
+        found: dict[str, Any] = json.load(self.s3.get_object(Bucket=BUCKET, Key=key)["Body"])
+        return found
+
+    def guard(self, step: str, instance_type: str, clients: Clients | None = None, **changed: str) -> str:
+        """An update of one of the stack's two resources; what it says it did."""
+        answer = handler(
+            self.event(step, instance_type, **changed),
+            None,
+            clients or self.account.plain,
+            {"BUCKET": BUCKET},
+        )
+        return str(answer["Data"]["Did"])
+
+    def event(self, step: str, instance_type: str, **changed: str) -> Mapping[str, Any]:
+        properties = {
+            "EndpointName": self.name,
+            "VariantName": self.variant,
+            "InstanceType": instance_type,
+            "Step": step,
+        }
+        event: dict[str, Any] = {
+            "RequestType": "Update",
+            "StackId": self.stack_id,
+            "LogicalResourceId": step.capitalize(),
+            "PhysicalResourceId": f"physical-{step}",
+            "ResourceProperties": properties,
+            "OldResourceProperties": properties,
+        }
+        return event | changed
+
+    def _config(self, instance_type: str) -> str:
+        name = f"{self.name}-{instance_type.replace('.', '-')}"
+        variant = {"VariantName": self.variant, "ModelName": "any", "InstanceType": instance_type}
+        try:
+            self.sagemaker.create_endpoint_config(
+                EndpointConfigName=name, ProductionVariants=[{**variant, "InitialInstanceCount": 2}]
+            )
+        except ClientError as error:
+            if "already existing" not in str(error):
+                raise
+        return name

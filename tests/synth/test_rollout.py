@@ -1,0 +1,118 @@
+"""Rollouts and the alarms that call them back, read off the template."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_cdk.assertions import Template
+
+from fleet_folder import SPEC, FleetFolder
+from tests.synth.conftest import Synth, templates
+from tests.synth.resources import only
+
+TWO = SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 2}")
+
+
+def deployed(folder: FleetFolder, keys: str) -> Template:
+    folder.spec(keys, base=TWO)
+    return templates(folder)["triton-fleet-dev-sentences"]
+
+
+def config(template: Template) -> dict[str, Any]:
+    return dict(only(template, "AWS::SageMaker::Endpoint")["Properties"]["DeploymentConfig"])
+
+
+def test_an_endpoint_without_a_rollout_says_nothing_of_one(template: Synth) -> None:
+    endpoint = only(template("alarms: {errors: 1%}\n"), "AWS::SageMaker::Endpoint")["Properties"]
+    assert "DeploymentConfig" not in endpoint
+    template().resource_count_is("AWS::CloudWatch::Alarm", 0)
+
+
+class TestStrategies:
+    def test_all_at_once_moves_to_a_second_fleet(self, folder: FleetFolder) -> None:
+        made = deployed(folder, "rollout: {strategy: all-at-once, bake: 5m, termination_wait: 2m}\n")
+        assert config(made)["BlueGreenUpdatePolicy"] == {
+            "TrafficRoutingConfiguration": {"Type": "ALL_AT_ONCE", "WaitIntervalInSeconds": 300},
+            "TerminationWaitInSeconds": 120,
+            "MaximumExecutionTimeoutInSeconds": 300 + 120 + 1800 + 600 + 600,
+        }
+
+    def test_a_canary_moves_a_share_first(self, folder: FleetFolder) -> None:
+        routing = config(deployed(folder, "rollout: {strategy: canary, canary: 50%}\n"))[
+            "BlueGreenUpdatePolicy"
+        ]["TrafficRoutingConfiguration"]
+        assert routing == {
+            "Type": "CANARY",
+            "CanarySize": {"Type": "CAPACITY_PERCENT", "Value": 50},
+            "WaitIntervalInSeconds": 600,
+        }
+
+    def test_linear_moves_a_share_at_a_time(self, folder: FleetFolder) -> None:
+        routing = config(deployed(folder, "rollout: {strategy: linear, step: 25%, bake: 4m}\n"))[
+            "BlueGreenUpdatePolicy"
+        ]["TrafficRoutingConfiguration"]
+        assert routing == {
+            "Type": "LINEAR",
+            "LinearStepSize": {"Type": "CAPACITY_PERCENT", "Value": 25},
+            "WaitIntervalInSeconds": 240,
+        }
+
+    def test_rolling_needs_no_second_fleet(self, folder: FleetFolder) -> None:
+        made = config(deployed(folder, "rollout: {strategy: rolling, step: 50%, timeout: 2h}\n"))
+        assert "BlueGreenUpdatePolicy" not in made
+        assert made["RollingUpdatePolicy"] == {
+            "MaximumBatchSize": {"Type": "CAPACITY_PERCENT", "Value": 50},
+            "WaitIntervalInSeconds": 600,
+            "MaximumExecutionTimeoutInSeconds": 7200,
+        }
+
+
+class TestRollbackAlarms:
+    KEYS = "rollout: {strategy: canary, canary: 50%}\nalarms: {errors: 2%, latency_p99: 200ms}\n"
+
+    def alarms(self, template: Template) -> dict[str, dict[str, Any]]:
+        found = template.find_resources("AWS::CloudWatch::Alarm").values()
+        return {alarm["Properties"]["MetricName"]: alarm["Properties"] for alarm in found}
+
+    def test_they_watch_the_new_configuration_of_the_literal_endpoint(self, folder: FleetFolder) -> None:
+        made = deployed(folder, self.KEYS)
+        (new,) = made.find_resources("AWS::SageMaker::EndpointConfig")
+        for alarm in self.alarms(made).values():
+            assert alarm["Dimensions"] == [
+                {"Name": "EndpointName", "Value": "sentences"},
+                {"Name": "VariantName", "Value": "AllTraffic"},
+                {"Name": "EndpointConfigName", "Value": {"Fn::GetAtt": [new, "EndpointConfigName"]}},
+            ]
+            assert alarm["TreatMissingData"] == "notBreaching"
+            assert "AlarmName" not in alarm
+
+    def test_their_thresholds_are_those_of_the_spec_in_the_metrics_units(self, folder: FleetFolder) -> None:
+        alarms = self.alarms(deployed(folder, self.KEYS))
+        errors, latency = alarms["Invocation5XXErrors"], alarms["ModelLatency"]
+        assert (errors["Statistic"], errors["Threshold"]) == ("Average", 0.02)
+        assert (latency["ExtendedStatistic"], latency["Threshold"]) == ("p99", 200_000)
+
+    def test_each_of_them_calls_the_endpoints_rollout_back(self, folder: FleetFolder) -> None:
+        made = deployed(folder, self.KEYS)
+        named = [alarm["AlarmName"]["Ref"] for alarm in config(made)["AutoRollbackConfiguration"]["Alarms"]]
+        assert sorted(named) == sorted(made.find_resources("AWS::CloudWatch::Alarm"))
+
+    def test_the_endpoints_role_sees_them_and_no_others_before_the_endpoint_is_updated(
+        self, folder: FleetFolder
+    ) -> None:
+        made = deployed(folder, self.KEYS)
+        policies = made.find_resources("AWS::IAM::Policy")
+        ((name, statement),) = [
+            (name, each)
+            for name, policy in policies.items()
+            for each in policy["Properties"]["PolicyDocument"]["Statement"]
+            if each["Action"] == "cloudwatch:DescribeAlarms"
+        ]
+        seen = [arn["Fn::GetAtt"][0] for arn in statement["Resource"]]
+        assert sorted(seen) == sorted(made.find_resources("AWS::CloudWatch::Alarm"))
+        assert name in only(made, "AWS::SageMaker::Endpoint")["DependsOn"]
+
+    def test_in_an_emergency_nothing_calls_it_back(self, folder: FleetFolder) -> None:
+        made = deployed(folder, "rollout: {strategy: all-at-once, rollback_on: []}\nalarms: {errors: 1%}\n")
+        assert "AutoRollbackConfiguration" not in config(made)
+        made.resource_count_is("AWS::CloudWatch::Alarm", 0)

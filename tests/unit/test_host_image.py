@@ -1,0 +1,34 @@
+"""A host image that is named as a raw property is explained like one that the spec's key names."""
+
+from __future__ import annotations
+
+from fleet.decide.decision import Decision
+from fleet.decide.host_image import OWN_CHOICE, host_image
+from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
+
+KEY = "ProductionVariants.0.InferenceAmiVersion"
+OTHER = "al2-ami-sagemaker-inference-gpu-2"
+
+
+def shown(value: object) -> Decision:
+    spec = {"cloudformation": {"EndpointConfig": {KEY: value}}}
+    return host_image(Case(spec=spec, region=REGION, models=None, archive_size=ARCHIVE_SIZE).decided())
+
+
+def test_it_is_named_and_not_chosen() -> None:
+    found = shown(OTHER)
+    assert found.value == OTHER
+    assert found.reason.startswith(f"named in `cloudformation.EndpointConfig.{KEY}`; driver 535, for CUDA 12")
+    assert "chosen" not in found.reason
+
+
+def test_one_that_the_catalog_does_not_have_is_told_by_name() -> None:
+    found = shown("no-such-thing")
+    assert found.value is None
+    assert found.reason.endswith("names no-such-thing, which the catalog does not have")
+
+
+def test_where_it_is_taken_out_sagemaker_chooses() -> None:
+    found = shown(None)
+    assert found.value == OWN_CHOICE
+    assert found.reason == f"`cloudformation.EndpointConfig.{KEY}` takes it out"

@@ -1,0 +1,94 @@
+"""What a rollout's keys lead to, and which of them do not go together."""
+
+from __future__ import annotations
+
+import pytest
+
+from fleet.decide.rollout import RollbackAlarm
+from fleet.resolve.rollout import ResolvedRollout
+from fleet_folder import SPEC, FleetFolder
+
+FOUR = SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 4}")
+START = 1800 + 600 + 600
+"""Finding instances, the download and the start of the model, in seconds."""
+
+
+def resolved(folder: FleetFolder, keys: str) -> ResolvedRollout:
+    folder.spec(keys, base=FOUR)
+    rollout = folder.resolve().rollout
+    assert rollout is not None
+    return rollout
+
+
+def codes(folder: FleetFolder, keys: str, base: str = FOUR) -> list[str]:
+    folder.spec(keys, base=base)
+    return [finding.code for finding in folder.findings()]
+
+
+class TestTimeOut:
+    @pytest.mark.parametrize(
+        ("keys", "seconds"),
+        [
+            ("strategy: all-at-once, bake: 0s", START),
+            ("strategy: canary, canary: 25%, bake: 10m, termination_wait: 10m", 600 + 600 + START),
+            ("strategy: linear, step: 25%, bake: 10m", 4 * 600 + START),
+            ("strategy: rolling, step: 50%, bake: 10m", 2 * (600 + START)),
+            ("strategy: rolling, step: 5%, bake: 10m", 28800),
+        ],
+    )
+    def test_it_has_room_for_the_waits_and_the_starts(
+        self, folder: FleetFolder, keys: str, seconds: int
+    ) -> None:
+        assert resolved(folder, f"rollout: {{{keys}, rollback_on: []}}\n").timeout == seconds
+
+    def test_one_that_is_written_is_kept(self, folder: FleetFolder) -> None:
+        assert resolved(folder, "rollout: {strategy: all-at-once, timeout: 20m}\n").timeout == 1200
+
+    def test_one_that_the_waits_use_up_is_refused(self, folder: FleetFolder) -> None:
+        keys = "rollout: {strategy: linear, step: 10%, bake: 10m, timeout: 100m}\n"
+        assert codes(folder, keys) == ["FL281"]
+
+
+class TestAlarms:
+    def test_errors_alone_call_it_back_where_no_latency_is_too_long(self, folder: FleetFolder) -> None:
+        rollout = resolved(folder, "rollout: {strategy: all-at-once}\n")
+        assert rollout.alarms == (RollbackAlarm(measure="errors_5xx", statistic="Average", threshold=0.01),)
+
+    def test_each_latency_that_is_too_long_calls_it_back(self, folder: FleetFolder) -> None:
+        keys = "alarms: {latency_p50: 50ms, latency_p99: 2s}\nrollout: {strategy: all-at-once, rollback_on: [latency]}\n"
+        assert resolved(folder, keys).alarms == (
+            RollbackAlarm(measure="model_latency", statistic="p50", threshold=50_000),
+            RollbackAlarm(measure="model_latency", statistic="p99", threshold=2_000_000),
+        )
+
+    def test_a_latency_that_nobody_called_too_long_is_asked_for(self, folder: FleetFolder) -> None:
+        assert codes(folder, "rollout: {strategy: all-at-once, rollback_on: [latency]}\n") == ["FL283"]
+
+    def test_the_way_out_of_an_emergency_has_none(self, folder: FleetFolder) -> None:
+        assert resolved(folder, "rollout: {strategy: all-at-once, rollback_on: []}\n").alarms == ()
+
+
+class TestImpossibleMixes:
+    @pytest.mark.parametrize(
+        ("keys", "code"),
+        [
+            ("strategy: canary", "FL284"),
+            ("strategy: canary, canary: 60%", "FL282"),
+            ("strategy: canary, canary: 12.5%", "FL282"),
+            ("strategy: linear, step: 5%", "FL282"),
+            ("strategy: rolling, step: 50%, termination_wait: 1m", "FL284"),
+            ("strategy: all-at-once, step: 50%", "FL284"),
+        ],
+    )
+    def test_each_is_refused(self, folder: FleetFolder, keys: str, code: str) -> None:
+        assert code in codes(folder, f"rollout: {{{keys}}}\n")
+
+    def test_one_instance_cannot_be_moved_by_half(self, folder: FleetFolder) -> None:
+        assert codes(folder, "rollout: {strategy: canary, canary: 50%}\n", SPEC) == ["FL280"]
+
+    def test_inferentia_1_is_not_rolled_out(self, folder: FleetFolder) -> None:
+        assert "FL276" in codes(folder, "rollout: {strategy: all-at-once}\n", SPEC.replace("g5", "inf1"))
+
+    def test_a_raw_deployment_config_is_said_by_the_key(self, folder: FleetFolder) -> None:
+        raw = "cloudformation: {Endpoint: {DeploymentConfig.AutoRollbackConfiguration: {Alarms: [{AlarmName: a}]}}}\n"
+        assert codes(folder, raw) == ["FL263"]

@@ -1,0 +1,68 @@
+"""What is said of a host image that a spec names, and what of one that nobody has tried."""
+
+from __future__ import annotations
+
+import pytest
+
+from fleet.catalog.amis import ami, amis
+from fleet.catalog.images import release, releases
+from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
+from fleet.rules.registry import rules
+from fleet.rules.rule import Problem
+
+CUDA_12 = ("al2-ami-sagemaker-inference-gpu-3-1", "al2-ami-sagemaker-inference-gpu-2-1")
+CUDA_13 = "al2023-ami-sagemaker-inference-gpu-4-1"
+NEURON = "al2-ami-sagemaker-inference-neuron-2"
+CODES = ("FL222", "FL223")
+
+
+def problems(code: str, triton: str, machine: str, image: str) -> list[Problem]:
+    spec = {"triton": triton, "instance": {"type": machine, "ami": image}}
+    case = Case(spec=spec, region=REGION, models=None, archive_size=ARCHIVE_SIZE)
+    return case.problems(rules()[code])
+
+
+class TestDriver:
+    @pytest.mark.parametrize("image", [*CUDA_12, CUDA_13])
+    def test_a_newer_driver_below_a_container_of_cuda_11_is_only_warned_of(self, image: str) -> None:
+        (problem,) = problems("FL223", "22.12", "ml.g6.xlarge", image)
+        assert not problem.certain
+        assert f"has driver {ami(image).driver}" in problem.message
+        assert "no public source says that it runs there" in problem.message
+        assert problem.hint == ('leave `ami` out, or try it once and write `allow: {FL223: "tried on …"}`')
+
+    @pytest.mark.parametrize(
+        ("triton", "image"), [("25.04", CUDA_13), ("25.09", CUDA_12[0]), ("25.09", NEURON), ("25.04", NEURON)]
+    )
+    def test_from_cuda_12_on_host_and_container_are_of_one_generation(self, triton: str, image: str) -> None:
+        (problem,) = problems("FL223", triton, "ml.g6.xlarge", image)
+        assert problem.certain
+        fitting = [each.name for each in amis() if each.cuda == release(triton).cuda_major]
+        assert problem.hint == f"leave `ami` out, or write one of {', '.join(fitting)}"
+
+    def test_a_host_without_a_driver_is_refused_to_a_container_of_cuda_11_too(self) -> None:
+        (problem,) = problems("FL223", "22.12", "ml.g5.xlarge", NEURON)
+        assert (problem.certain, problem.hint) == (True, "leave `ami` out")
+
+
+class TestFamily:
+    def test_the_families_that_are_proved_are_named(self) -> None:
+        (problem,) = problems("FL222", "25.04", "ml.g6e.xlarge", CUDA_12[0])
+        assert problem.hint.endswith("; proved: g4dn, g5, g6")
+
+    def test_of_a_host_image_without_a_proved_family_nothing_is_named(self) -> None:
+        (problem,) = problems("FL222", "25.04", "ml.g6.xlarge", CUDA_12[1])
+        assert problem.hint == 'try it once, then write `allow: {FL222: "tried on …"}`'
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_no_hint_ends_before_what_it_announces(code: str) -> None:
+    found = [
+        problem
+        for triton in releases()
+        for machine in ("ml.g5.xlarge", "ml.g6e.xlarge", "ml.p3.2xlarge", "ml.c5.xlarge")
+        for image in [each.name for each in amis()]
+        for problem in problems(code, triton, machine, image)
+    ]
+    assert found
+    assert [each.hint for each in found if each.hint != each.hint.rstrip(" :,")] == []

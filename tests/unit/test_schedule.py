@@ -1,0 +1,103 @@
+"""When scheduled scaling acts, as a spec says it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from fleet.spec.scaling import Schedule
+from fleet_folder import FleetFolder
+
+
+def schedule(at: str, **keys: object) -> Schedule:
+    return Schedule.model_validate({"name": "day", "at": at, "min": 2, **keys})
+
+
+def refused(at: str, **keys: object) -> str:
+    with pytest.raises(ValidationError) as caught:
+        schedule(at, **keys)
+    return str(caught.value.errors()[0]["ctx"]["error"])
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "cron(0 8 ? * MON-FRI *)",
+        "cron(30 6 * * 2 *)",
+        "cron(*/15 0-6,22 L * ? 2026-2030)",
+        "cron(0 12 15W JAN,jul ? *)",
+        "cron(0 0 ? * 6#3 *)",
+        "cron(0/30 * * * ? *)",
+        "rate(1 hour)",
+        "rate(12 hours)",
+        "at(2026-12-24T18:00:00)",
+    ],
+)
+def test_what_application_auto_scaling_takes_is_taken(expression: str) -> None:
+    assert schedule(expression).at == expression
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        (
+            "cron(0 8 * * MON)",
+            "has six fields (minutes, hours, day of month, month, day of week, year), not 5",
+        ),
+        ("cron(60 8 ? * MON *)", "'60' is no minutes"),
+        ("cron(0 24 ? * MON *)", "'24' is no hours"),
+        ("cron(0 8 0 * ? *)", "'0' is no day of month"),
+        ("cron(0 8 ? 13 MON *)", "'13' is no month"),
+        ("cron(0 8 ? * MO *)", "'MO' is no day of week"),
+        ("cron(0 8 ? * ? *)", "only one of the two days"),
+        ("cron(0/0 8 ? * 2 *)", "'0/0' is no minutes"),
+        ("cron(1-2-3 8 ? * 2 *)", "'1-2-3' is no minutes"),
+        ("rate(0 hours)", "'0 hours' is no rate"),
+        ("rate(2 weeks)", "'2 weeks' is no rate"),
+        ("at(2026-02-30T00:00:00)", "'2026-02-30T00:00:00' is no time"),
+        ("0 8 * * MON", "write `cron("),
+        ("cron(0 8 ? * MON *", "write `cron("),
+    ],
+)
+def test_another_expression_is_refused_with_what_is_wrong(expression: str, said: str) -> None:
+    assert said in refused(expression)
+
+
+@given(st.text(max_size=40), st.sampled_from(["cron", "rate", "at", ""]))
+def test_no_text_breaks_the_reader(text: str, kind: str) -> None:
+    try:
+        assert schedule(f"{kind}({text})").at == f"{kind}({text})"
+    except ValidationError as error:
+        assert error.error_count() == 1
+
+
+def test_its_time_zone_is_one_of_ianas() -> None:
+    assert schedule("rate(1 day)", time_zone="Europe/Berlin").time_zone == "Europe/Berlin"
+    assert "no IANA time zone is called 'Europe/Berln'" in refused("rate(1 day)", time_zone="Europe/Berln")
+
+
+def test_it_changes_the_fewest_or_the_most() -> None:
+    assert "nothing changes then" in refused("rate(1 day)", min=None)
+
+
+def test_a_mistake_is_told_with_its_place(folder: FleetFolder) -> None:
+    folder.spec(
+        """\
+        scaling:
+          min: 1
+          max: 4
+          schedules:
+            - {name: day, at: "cron(0 8 * * MON)", min: 3}
+        """
+    )
+    (finding,) = folder.findings()
+    assert (finding.code, finding.line) == ("FL112", 10)
+    assert "`scaling.schedules[0].at`" in finding.message
+
+
+def test_two_schedules_of_one_name_are_refused(folder: FleetFolder) -> None:
+    each = '{name: day, at: "rate(1 day)", min: 2}'
+    folder.spec(f"scaling: {{min: 1, max: 4, schedules: [{each}, {each}]}}\n")
+    assert "two schedules are called 'day'" in folder.findings()[0].message
