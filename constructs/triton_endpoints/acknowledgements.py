@@ -45,9 +45,10 @@ WILDCARDS = (
                 "application-autoscaling:DescribeScalableTargets",
                 "application-autoscaling:DescribeScalingPolicies",
                 "application-autoscaling:DescribeScheduledActions",
+                "cloudwatch:DescribeAlarms",
             }
         ),
-        "what describes scaling knows no resources",
+        "what describes scaling knows no resources, and Application Auto Scaling asks for all alarms",
     ),
     Wildcard(
         r"arn:[^:]+:application-autoscaling:[^:]+:\d+:scalable-target/\*",
@@ -63,12 +64,18 @@ WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:cloudwatch:[^:]+:\d+:alarm:TargetTracking-\*",
-        frozenset({"cloudwatch:DeleteAlarms", "cloudwatch:DescribeAlarms", "cloudwatch:PutMetricAlarm"}),
+        frozenset({"cloudwatch:DeleteAlarms", "cloudwatch:PutMetricAlarm"}),
         "Application Auto Scaling names these alarms",
     ),
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint(-config)?/\*",
-        frozenset({"sagemaker:DescribeEndpoint", "sagemaker:DescribeEndpointConfig"}),
+        frozenset(
+            {
+                "sagemaker:DescribeEndpoint",
+                "sagemaker:DescribeEndpointConfig",
+                "sagemaker:UpdateEndpointWeightsAndCapacities",
+            }
+        ),
         "the guard serves all endpoints of the environment, and CloudFormation names configurations",
     ),
     Wildcard(

@@ -32,8 +32,11 @@ CHANGE_SCALING = [
     "application-autoscaling:PutScheduledAction",
     "application-autoscaling:RegisterScalableTarget",
 ]
-CHANGE_ALARMS = ["cloudwatch:DeleteAlarms", "cloudwatch:DescribeAlarms", "cloudwatch:PutMetricAlarm"]
-SEE_ENDPOINTS = ["sagemaker:DescribeEndpoint", "sagemaker:DescribeEndpointConfig"]
+CHANGE_ALARMS = ["cloudwatch:DeleteAlarms", "cloudwatch:PutMetricAlarm"]
+OF_VARIANTS = {
+    "application-autoscaling:service-namespace": "sagemaker",
+    "application-autoscaling:scalable-dimension": "sagemaker:variant:DesiredInstanceCount",
+}
 
 
 class ScalingGuard(Construct):
@@ -95,22 +98,31 @@ class ScalingGuard(Construct):
         place = self._place
         bucket = f"arn:{place.partition.name}:s3:::{place.bucket}"
         return [
-            iam.PolicyStatement(sid="SeeScaling", actions=SEE_SCALING, resources=["*"]),
+            iam.PolicyStatement(
+                sid="SeeScaling", actions=[*SEE_SCALING, "cloudwatch:DescribeAlarms"], resources=["*"]
+            ),
             iam.PolicyStatement(
                 sid="ChangeScaling",
                 actions=CHANGE_SCALING,
                 resources=[self._arn("application-autoscaling", "scalable-target/*")],
+                conditions={"StringEquals": OF_VARIANTS},
             ),
-            # Application Auto Scaling keeps the alarms of target tracking, and asks this of its caller.
+            # Application Auto Scaling asks its caller for what it does itself: the alarms of target tracking,
+            # and the change of instances. Source: its user guide, security_iam_id-based-policy-examples.html.
             iam.PolicyStatement(
                 sid="ChangeAlarmsOfScaling",
                 actions=CHANGE_ALARMS,
                 resources=[self._arn("cloudwatch", "alarm:TargetTracking-*")],
             ),
             iam.PolicyStatement(
-                sid="SeeEndpoints",
-                actions=SEE_ENDPOINTS,
-                resources=[self._arn("sagemaker", "endpoint/*"), self._arn("sagemaker", "endpoint-config/*")],
+                sid="ScaleEndpoints",
+                actions=["sagemaker:DescribeEndpoint", "sagemaker:UpdateEndpointWeightsAndCapacities"],
+                resources=[self._arn("sagemaker", "endpoint/*")],
+            ),
+            iam.PolicyStatement(
+                sid="SeeConfigurations",
+                actions=["sagemaker:DescribeEndpointConfig"],
+                resources=[self._arn("sagemaker", "endpoint-config/*")],
             ),
             iam.PolicyStatement(
                 sid="SeeStacks",

@@ -9,7 +9,8 @@ from .registered import deregister, registered
 from .request import Request
 from .restore import restore
 from .saved import Saved
-from .variant import instance_types
+from .scaling import Scaling
+from .variant import Variant, instance_types
 
 
 def align(request: Request, sagemaker: Any, autoscaling: Any, saved: Saved) -> str:
@@ -32,12 +33,7 @@ def align(request: Request, sagemaker: Any, autoscaling: Any, saved: Saved) -> s
     if types == {request.instance_type}:
         if kept is None:
             return f"Nothing to do: {runs}, and no scaling is saved."
-        missing = restore(autoscaling, kept, now, variant)
-        if missing.failed:
-            what = " ".join([f"The scaling of {variant} is not whole.", *missing.failed, *missing.over])
-            raise GuardError(what, f"It stays saved in {saved}: remove the cause, and deploy again.")
-        saved.forget()
-        return " ".join([f"Registered the scaling of {variant} again: {kept}.", *missing.over])
+        return _bring_back(variant, autoscaling, saved, kept, now)
     if now is not None:
         kept = now.completed_by(kept)
         saved.save(kept)
@@ -53,3 +49,27 @@ def align(request: Request, sagemaker: Any, autoscaling: Any, saved: Saved) -> s
             "scaling is registered again.",
         )
     return what
+
+
+def finish(variant: Variant, sagemaker: Any, autoscaling: Any, saved: Saved) -> str:
+    """Register again what is still saved when a rollback is over, on whatever the variant runs then.
+
+    Only now has the endpoint come back if the first step was rolled back before it, and the second never ran.
+
+    Raises:
+        GuardError: not everything could be registered again.
+        ClientError: AWS refused a call.
+    """
+    kept = saved.load()
+    if kept is None or not instance_types(sagemaker, variant):
+        return f"Nothing to do: no scaling of {variant} is saved."
+    return _bring_back(variant, autoscaling, saved, kept, registered(autoscaling, variant))
+
+
+def _bring_back(variant: Variant, autoscaling: Any, saved: Saved, kept: Scaling, now: Scaling | None) -> str:
+    missing = restore(autoscaling, kept, now, variant)
+    if missing.failed:
+        what = " ".join([f"The scaling of {variant} is not whole.", *missing.failed, *missing.over])
+        raise GuardError(what, f"It stays saved in {saved}: remove the cause, and deploy again.")
+    saved.forget()
+    return " ".join([f"Registered the scaling of {variant} again: {kept}.", *missing.over])

@@ -9,7 +9,7 @@ from typing import Any
 import boto3
 
 from .errors import GuardError
-from .guard import align
+from .guard import align, finish
 from .request import Request, physical_id
 from .saved import Saved
 from .stack import rolls_back
@@ -46,14 +46,18 @@ def handler(
 
 
 def _done(event: Mapping[str, Any], client: Client, environ: Mapping[str, str]) -> str:
-    if event["RequestType"] == "Delete":
+    is_deletion = event["RequestType"] == "Delete"
+    if is_deletion and not rolls_back(client("cloudformation"), event["StackId"]):
         return "Nothing to do: a scaling goes with its endpoint."
     request = Request.of(event)
     saved = Saved(client("s3"), environ["BUCKET"], request.variant)
     if event["RequestType"] == "Create":
         saved.forget()
         return f"Nothing to do: {request.variant} is new to this stack."
-    return align(request, client("sagemaker"), client("application-autoscaling"), saved)
+    sagemaker, autoscaling = client("sagemaker"), client("application-autoscaling")
+    if is_deletion:
+        return finish(request.variant, sagemaker, autoscaling, saved)
+    return align(request, sagemaker, autoscaling, saved)
 
 
 def _unforeseen(error: Exception, event: Mapping[str, Any]) -> GuardError:

@@ -35,6 +35,12 @@ class Request:
 
 
 def physical_id(event: Mapping[str, Any]) -> str:
-    """The same for a stack's resource all its life, also when its creation is tried again."""
-    known: str | None = event.get("PhysicalResourceId")
-    return known or f"{event['StackId'].rpartition(':')[2]}/{event['LogicalResourceId']}"
+    """A name for the stack's resource as long as its instance type is the same.
+
+    Another name is another resource for CloudFormation: what is left over is deleted when the update is over,
+    or its rollback is (source: CloudFormation user guide, custom resources).
+    """
+    if event["RequestType"] == "Delete":
+        return str(event["PhysicalResourceId"])
+    stack, properties = event["StackId"].rpartition(":")[2], event["ResourceProperties"]
+    return f"{stack}/{event['LogicalResourceId']}/{properties['InstanceType']}"

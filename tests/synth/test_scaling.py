@@ -140,8 +140,8 @@ class TestScalingGuard:
             "AWS::SSM::Parameter", {"Name": "/triton-fleet/dev/scaling-guard-arn"}
         )
 
-    def test_its_function_may_change_scaling_and_nothing_of_an_endpoint(self, template: Synth) -> None:
+    def test_its_function_may_change_scaling_and_nothing_else_of_an_endpoint(self, template: Synth) -> None:
         granted = json.dumps(template("", "triton-fleet-dev").find_resources("AWS::IAM::Policy"))
         assert "application-autoscaling:DeregisterScalableTarget" in granted
-        for action in ("sagemaker:Update", "sagemaker:Delete", "sagemaker:Create", "iam:", "s3:*"):
+        for action in ('sagemaker:UpdateEndpoint"', "sagemaker:Delete", "sagemaker:Create", "iam:", "s3:*"):
             assert action not in granted

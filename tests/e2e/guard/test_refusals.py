@@ -1,0 +1,119 @@
+"""The scaling guard when AWS refuses something: what is reported, what fails, and what is waited for."""
+
+from __future__ import annotations
+
+import pytest
+
+from guarded_endpoint import NEW, OLD, Guarded, StackIds
+from scaling_guard.errors import GuardError
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    return pauses
+
+
+# --- what cannot be registered again
+
+
+def test_a_scheduled_action_that_is_over_is_reported_and_nothing_more(moved: Guarded) -> None:
+    clients = moved.account.refusing("PutScheduledAction", "ValidationException", where="launch")
+    did = moved.guard("after", NEW, clients)
+    assert "Scheduled action launch is not put again: An error occurred (ValidationException)" in did
+    assert sorted(moved.names()) == ["Gpu", "Load", "night"]
+    assert not moved.is_saved()
+
+
+def test_a_start_that_has_passed_and_is_refused_is_left_out(scaled: Guarded) -> None:
+    scaled.put_action(
+        "begun", "rate(1 day)", StartTime="2020-01-01T00:00:00Z", EndTime="2198-01-01T00:00:00Z"
+    )
+    scaled.guard("before", NEW)
+    scaled.move(NEW)
+    refusing = scaled.account.refusing("PutScheduledAction", "ValidationException", where="StartTime")
+    did = scaled.guard("after", NEW, refusing)
+    assert sorted(scaled.names()) == ["Gpu", "Load", "begun", "launch"]
+    assert "Scheduled action night is not put again" in did  # it starts in 2199, and may not start before
+    [begun] = [a for a in scaled.registered()["ScheduledActions"] if a["ScheduledActionName"] == "begun"]
+    assert "StartTime" not in begun
+    assert begun["EndTime"].year == 2198
+
+
+def test_a_policy_that_is_refused_fails_the_update_when_all_the_rest_is_there(moved: Guarded) -> None:
+    clients = moved.account.refusing("PutScalingPolicy", "ValidationException", where="Load")
+    with pytest.raises(GuardError) as failed:
+        moved.guard("after", NEW, clients)
+    assert "Policy Load is not put again: An error occurred (ValidationException)" in str(failed.value)
+    assert f"It stays saved in s3://artifacts/scaling-guard/{moved.name}/AllTraffic.json" in str(failed.value)
+    assert sorted(moved.names()) == ["Gpu", "launch", "night"]
+    assert moved.guard("after", NEW).startswith("Registered the scaling")
+    assert sorted(moved.names()) == ["Gpu", "Load", "launch", "night"]
+
+
+@pytest.mark.parametrize("operation", ["DescribeEndpoint", "PutObject", "DeregisterScalableTarget"])
+def test_a_refusal_of_aws_is_told_with_what_to_do(scaled: Guarded, operation: str) -> None:
+    with pytest.raises(GuardError) as failed:
+        scaled.guard("before", NEW, scaled.account.refusing(operation, "AccessDeniedException"))
+    for words in (
+        f"The scaling of endpoint {scaled.name} could not be brought in line with {NEW}",
+        f"An error occurred (AccessDeniedException) when calling the {operation} operation",
+        "remove the cause and deploy again",
+    ):
+        assert words in str(failed.value)
+    assert scaled.is_registered()
+
+
+# --- a stack that rolls back
+
+
+@pytest.mark.parametrize(
+    ("operation", "where"),
+    [("DescribeScalableTargets", ""), ("PutScalingPolicy", "Gpu"), ("DeleteObject", "")],
+)
+def test_in_a_stack_that_rolls_back_a_refusal_is_reported_only(
+    moved: Guarded, stack_ids: StackIds, operation: str, where: str
+) -> None:
+    moved.stack_id = stack_ids.rolling_back
+    did = moved.guard("after", NEW, moved.account.refusing(operation, "AccessDeniedException", where=where))
+    assert did.startswith("Reported only, because the stack rolls back: The scaling of ")
+    assert f"when calling the {operation} operation" in did
+    assert moved.is_saved()
+
+
+def test_in_a_stack_that_rolls_back_another_instance_type_is_no_failure(
+    moved: Guarded, stack_ids: StackIds
+) -> None:
+    moved.stack_id = stack_ids.rolling_back
+    did = moved.guard("after", OLD)
+    assert f"runs on {NEW}, not {OLD}" in did
+    assert "SageMaker has not kept" not in did
+
+
+def test_a_stack_that_cannot_be_asked_is_taken_to_go_forward(moved: Guarded) -> None:
+    with pytest.raises(GuardError, match="SageMaker has not kept the update"):
+        moved.guard("after", OLD, moved.account.refusing("DescribeStacks", "AccessDenied"))
+
+
+# --- the ways of Application Auto Scaling
+
+
+@pytest.mark.parametrize("operation", ["PutScalingPolicy", "PutScheduledAction"])
+def test_a_target_that_is_not_yet_seen_is_waited_for(
+    moved: Guarded, pauses: list[float], operation: str
+) -> None:
+    clients = moved.account.refusing(operation, "ObjectNotFoundException", times=2)
+    moved.guard("after", NEW, clients)
+    assert pauses == [1, 2]
+    assert sorted(moved.names()) == ["Gpu", "Load", "launch", "night"]
+
+
+def test_an_update_of_the_same_target_by_others_is_waited_for_and_given_up_in_the_end(
+    scaled: Guarded, pauses: list[float]
+) -> None:
+    clients = scaled.account.refusing("DeregisterScalableTarget", "ConcurrentUpdateException")
+    with pytest.raises(GuardError, match="ConcurrentUpdateException"):
+        scaled.guard("before", NEW, clients)
+    assert pauses == [1, 2, 4, 8]
+    assert scaled.is_registered()

@@ -1,0 +1,246 @@
+"""The scaling guard on each request: what it does and says, and what it leaves alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from guarded_endpoint import BUCKET, NEW, OLD, Guarded, StackIds
+from scaling_guard.errors import GuardError
+from scaling_guard.handler import handler
+
+
+def answered(guarded: Guarded, request: str, **changed: Any) -> dict[str, Any]:
+    event = dict(guarded.event("before", OLD, RequestType=request, **changed))
+    if request == "Create":
+        del event["PhysicalResourceId"]
+    return handler(event, None, guarded.account.plain, {"BUCKET": BUCKET})
+
+
+# --- an update that arrives
+
+
+def test_without_the_guard_sagemaker_refuses_the_new_instance_type(scaled: Guarded) -> None:
+    with pytest.raises(ClientError, match="ml.g6.xlarge|scal"):
+        scaled.move(NEW)
+
+
+def test_scaling_steps_aside_for_the_new_instance_type_and_comes_back_whole(scaled: Guarded) -> None:
+    as_it_was = scaled.registered()
+    assert "its scaling is deregistered, and saved in s3://artifacts/" in scaled.guard("before", NEW)
+    assert not scaled.is_registered()
+    scaled.move(NEW)
+    assert scaled.guard("after", NEW) == (
+        f"Registered the scaling of variant AllTraffic of endpoint {scaled.name} again: 2 to 7 instances, "
+        "policies Load, Gpu, scheduled actions night, launch."
+    )
+    assert scaled.registered() == as_it_was
+    assert not scaled.is_saved()
+
+
+def test_no_role_is_given_as_scaling_has_a_service_linked_one(scaled: Guarded) -> None:
+    scaled.guard("before", NEW)
+    assert set(scaled.saved()["target"]) == {
+        "ServiceNamespace",
+        "ResourceId",
+        "ScalableDimension",
+        "MinCapacity",
+        "MaxCapacity",
+        "SuspendedState",
+    }
+
+
+def test_a_policy_is_saved_as_it_was_put(scaled: Guarded) -> None:
+    scaled.guard("before", NEW)
+    assert scaled.saved()["policies"]["Gpu"] == {
+        **scaled.target,
+        "PolicyName": "Gpu",
+        "PolicyType": "TargetTrackingScaling",
+        "TargetTrackingScalingPolicyConfiguration": {
+            "TargetValue": 60.0,
+            "PredefinedMetricSpecification": {
+                "PredefinedMetricType": "SageMakerVariantInvocationsPerInstance"
+            },
+            "ScaleInCooldown": 0,
+        },
+    }
+
+
+def test_more_scaling_than_fits_a_page_comes_back_whole(scaled: Guarded) -> None:
+    for number in range(55):
+        scaled.put_policy(f"one-more-policy-{number}", 100 + number)
+        scaled.put_action(f"one-more-action-{number}", "rate(1 day)")
+    scaled.guard("before", NEW)
+    assert (len(scaled.saved()["policies"]), len(scaled.saved()["actions"])) == (57, 57)
+    scaled.move(NEW)
+    assert len(scaled.guard("after", NEW)) == 1500  # cut: CloudFormation takes 4,096 bytes of an answer
+    client, name = (
+        scaled.scaling,
+        {"ResourceId": scaled.target["ResourceId"], "ServiceNamespace": "sagemaker"},
+    )
+    pages = client.get_paginator("describe_scaling_policies").paginate(**name)
+    assert sum(len(page["ScalingPolicies"]) for page in pages) == 57
+    pages = client.get_paginator("describe_scheduled_actions").paginate(**name)
+    assert sum(len(page["ScheduledActions"]) for page in pages) == 57
+
+
+def test_an_endpoint_without_scaling_is_left_alone(bare: Guarded) -> None:
+    assert (
+        bare.guard("before", NEW)
+        == f"Nothing to do: variant AllTraffic of endpoint {bare.name} has no scaling."
+    )
+    bare.move(NEW)
+    assert bare.guard("after", NEW).startswith("Nothing to do: ")
+    assert (bare.is_registered(), bare.is_saved()) == (False, False)
+
+
+def test_a_scaling_of_the_wanted_type_is_left_alone(scaled: Guarded) -> None:
+    as_it_was = scaled.registered()
+    for step in ("before", "after"):
+        assert scaled.guard(step, OLD).startswith("Nothing to do: ")
+    assert (scaled.registered(), scaled.is_saved()) == (as_it_was, False)
+
+
+def test_an_update_that_sagemaker_rolled_back_without_a_word_fails(scaled: Guarded) -> None:
+    scaled.guard("before", NEW)
+    with pytest.raises(GuardError) as failed:
+        scaled.guard("after", NEW)
+    for words in (
+        f"variant AllTraffic of endpoint {scaled.name} runs on {OLD}, not {NEW}",
+        "SageMaker has not kept the update",
+        f"aws sagemaker describe-endpoint --endpoint-name {scaled.name}",
+    ):
+        assert words in str(failed.value)
+
+
+def test_a_scaling_that_is_registered_after_an_update_that_was_rolled_back_is_put_aside_for_the_rollback(
+    scaled: Guarded,
+) -> None:
+    with pytest.raises(GuardError, match="SageMaker has not kept the update"):
+        scaled.guard("after", NEW)
+    assert (scaled.is_registered(), scaled.is_saved()) == (False, True)
+
+
+# --- creation and deletion
+
+
+def test_creation_forgets_what_an_earlier_endpoint_of_the_name_left(moved: Guarded) -> None:
+    answered(moved, "Create")
+    assert (moved.is_registered(), moved.is_saved()) == (False, False)
+
+
+def test_creation_leaves_a_registered_scaling_alone(scaled: Guarded) -> None:
+    as_it_was = scaled.registered()
+    answered(scaled, "Create")
+    assert scaled.registered() == as_it_was
+
+
+def test_a_resource_has_another_physical_id_with_another_type(scaled: Guarded) -> None:
+    created = [answered(scaled, "Create")["PhysicalResourceId"] for _ in range(2)]
+    other = answered(scaled, "Create", LogicalResourceId="Other")["PhysicalResourceId"]
+    assert created[0] == created[1] != other
+    assert answered(scaled, "Update")["PhysicalResourceId"] == created[0]
+    event = scaled.event("before", NEW)
+    moved = handler(event, None, scaled.account.plain, {"BUCKET": BUCKET})["PhysicalResourceId"]
+    assert moved not in (created[0], other)
+    assert answered(scaled, "Delete", PhysicalResourceId="known")["PhysicalResourceId"] == "known"
+
+
+def test_deletion_does_nothing(moved: Guarded) -> None:
+    assert moved.guard("after", NEW, RequestType="Delete").startswith("Nothing to do")
+    assert (moved.is_registered(), moved.is_saved()) == (False, True)
+
+
+def test_deletion_fails_in_no_case(moved: Guarded, stack_ids: StackIds) -> None:
+    for operation in ("DescribeStacks", "RegisterScalableTarget"):
+        moved.stack_id = stack_ids.rolling_back
+        clients = moved.account.refusing(operation, "AccessDeniedException")
+        moved.guard("after", NEW, clients, RequestType="Delete")
+        assert moved.is_saved()
+
+
+def test_what_is_left_over_when_a_rollback_is_over_comes_back(moved: Guarded, stack_ids: StackIds) -> None:
+    moved.stack_id = stack_ids.rolling_back
+    moved.guard("before", OLD)
+    moved.move(OLD)
+    assert moved.guard("before", NEW, RequestType="Delete").startswith("Registered the scaling")
+    assert sorted(moved.names()) == ["Gpu", "Load", "launch", "night"]
+    assert moved.guard("before", NEW, RequestType="Delete").startswith("Nothing to do")
+
+
+def test_an_endpoint_that_is_gone_has_no_scaling(moved: Guarded) -> None:
+    moved.sagemaker.delete_endpoint(EndpointName=moved.name)
+    for step in ("before", "after"):
+        assert moved.guard(step, OLD) == f"There is no endpoint {moved.name}, so there is no scaling."
+    assert not moved.is_saved()
+
+
+# --- what others do in the meantime
+
+
+def test_what_was_registered_by_hand_meanwhile_stays_and_is_completed(moved: Guarded) -> None:
+    moved.scaling.register_scalable_target(**moved.target, MinCapacity=3, MaxCapacity=9)
+    moved.put_policy("Gpu", 33)
+    moved.put_policy("mine", 11)
+    moved.put_action("night", "rate(2 days)")
+    by_hand = moved.registered()
+    moved.guard("after", NEW)
+    found = moved.registered()
+    assert found["ScalableTargets"] == by_hand["ScalableTargets"]
+    for kind in ("ScalingPolicies", "ScheduledActions"):
+        assert all(each in found[kind] for each in by_hand[kind])
+    assert sorted(moved.names()) == ["Gpu", "Load", "launch", "mine", "night"]
+
+
+def test_what_was_registered_by_hand_is_put_aside_with_what_it_lacks(moved: Guarded) -> None:
+    moved.scaling.register_scalable_target(**moved.target, MinCapacity=3, MaxCapacity=9)
+    moved.put_policy("Gpu", 33)
+    moved.guard("before", OLD)
+    assert not moved.is_registered()
+    saved = moved.saved()
+    assert (saved["target"]["MinCapacity"], saved["target"]["MaxCapacity"]) == (3, 9)
+    assert saved["policies"]["Gpu"]["TargetTrackingScalingPolicyConfiguration"]["TargetValue"] == 33
+    assert [*saved["policies"], *saved["actions"]] == ["Load", "Gpu", "night", "launch"]
+
+
+def test_a_target_that_is_gone_when_it_is_deregistered_is_no_failure(scaled: Guarded) -> None:
+    clients = scaled.account.refusing("DeregisterScalableTarget", "ObjectNotFoundException")
+    assert "is deregistered" in scaled.guard("before", NEW, clients)
+
+
+# --- what the endpoint says
+
+
+def test_a_variant_that_is_not_there_counts_as_one_of_another_type(scaled: Guarded) -> None:
+    scaled.guard("before", NEW)
+    scaled.s3.copy_object(
+        Bucket=BUCKET,
+        CopySource=f"{BUCKET}/scaling-guard/{scaled.name}/AllTraffic.json",
+        Key=f"scaling-guard/{scaled.name}/Other.json",
+    )
+    scaled.variant = "Other"
+    assert "runs on an unknown instance type, not ml.g5.xlarge" in scaled.guard("before", OLD)
+    assert (scaled.is_registered(), scaled.is_saved()) == (False, True)
+
+
+def test_a_configuration_that_was_deleted_counts_as_another_type(scaled: Guarded) -> None:
+    clients = scaled.account.refusing(
+        "DescribeEndpointConfig", "ValidationException", message="Could not find endpoint configuration"
+    )
+    assert "an unknown instance type" in scaled.guard("before", OLD, clients)
+    assert (scaled.is_registered(), scaled.is_saved()) == (False, True)
+
+
+def test_an_update_under_way_counts_both_types(moved: Guarded) -> None:
+    """A target that is registered now would stand in the way of the update back."""
+
+    def after(operation: str, parsed: dict[str, Any]) -> None:
+        if operation == "DescribeEndpoint":
+            parsed["EndpointStatus"] = "Updating"
+            parsed["PendingDeploymentSummary"] = {"EndpointConfigName": f"{moved.name}-ml-g5-xlarge"}
+
+    did = moved.guard("before", NEW, moved.account.clients(after=after))
+    assert f"runs on {OLD} and {NEW}, not {NEW}" in did
+    assert (moved.is_registered(), moved.is_saved()) == (False, True)

@@ -1,0 +1,358 @@
+"""Bugs of other tools that declare endpoints, each held against this one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import pytest
+from aws_cdk import App, Stack
+from aws_cdk.assertions import Template
+from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]
+
+from fleet.catalog.data_file import data_file
+from fleet.catalog.instances import Kind, instance, instance_types
+from fleet.catalog.metrics import endpoint_metric, triton_metric
+from fleet.decide.decided import Decided
+from fleet.resolve.scaling import ResolvedScaling, TrackedTarget
+from fleet.rules.example import REGION, Case
+from fleet_folder import ROOT, SPEC, FleetFolder
+from tests.synth.conftest import Synth, templates
+from tests.synth.resources import BUCKET, only
+from tests.synth.test_kinds_of_endpoints import MULTI_MODEL
+from triton_endpoints import EndpointScaling
+
+STACK = "triton-fleet-dev-sentences"
+ARN = "arn:aws:iam::111122223333:role/our-own"
+TARGETS = "min: 1, max: 4, invocations_per_instance: 60, concurrent_requests: 2, cpu_utilization: 50"
+WATCHED = "rollout: {strategy: all-at-once}\nalarms: {errors: 2%, latency_p50: 100ms, latency_p99: 200ms}\n"
+KINDS = {
+    "gpu": (SPEC, f"scaling: {{{TARGETS}, gpu_utilization: 60}}\n{WATCHED}"),
+    "cpu": (SPEC.replace("g5", "c5"), f"scaling: {{{TARGETS}}}\n{WATCHED}"),
+    "multi-model": (MULTI_MODEL, f"scaling: {{{TARGETS}, gpu_utilization: 60}}\n{WATCHED}"),
+}
+"""Specs of each kind that use all metrics which that kind has."""
+
+
+class TestZeros:
+    def test_cooldowns_of_zero_are_no_cooldowns(self, template: Synth) -> None:
+        made = template(
+            "scaling: {min: 1, max: 4, invocations_per_instance: 60, scale_in: 0s, scale_out: 0s}\n"
+        )
+        policy = only(made, "AWS::ApplicationAutoScaling::ScalingPolicy")["Properties"]
+        configuration = policy["TargetTrackingScalingPolicyConfiguration"]
+        assert (configuration["ScaleInCooldown"], configuration["ScaleOutCooldown"]) == (0, 0)
+
+    def test_a_rollout_that_waits_for_nothing_says_so(self, template: Synth) -> None:
+        made = template("rollout: {bake: 0s, termination_wait: 0s}\n")
+        config = only(made, "AWS::SageMaker::Endpoint")["Properties"]["DeploymentConfig"]
+        policy = config["BlueGreenUpdatePolicy"]
+        assert policy["TrafficRoutingConfiguration"]["WaitIntervalInSeconds"] == 0
+        assert policy["TerminationWaitInSeconds"] == 0
+
+    def test_a_rolling_update_may_wait_for_nothing(self, folder: FleetFolder) -> None:
+        base = SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 2}")
+        folder.spec("rollout: {strategy: rolling, step: 50%, bake: 0s}\n", base=base)
+        config = only(templates(folder)[STACK], "AWS::SageMaker::Endpoint")["Properties"]["DeploymentConfig"]
+        assert config["RollingUpdatePolicy"]["WaitIntervalInSeconds"] == 0
+
+    def test_a_weight_of_zero_takes_no_calls(self, template: Synth) -> None:
+        made = template("cloudformation: {EndpointConfig: {ProductionVariants.0.InitialVariantWeight: 0}}\n")
+        (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        assert variant["InitialVariantWeight"] == 0
+
+    def test_settings_of_the_container_may_be_zero(self, template: Synth) -> None:
+        made = template("container: {buffer_manager_thread_count: 0, model_load_gpu_limit: 0}\n")
+        variables = only(made, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Environment"]
+        assert float(variables["SAGEMAKER_TRITON_MODEL_LOAD_GPU_LIMIT"]) == 0
+        assert variables["SAGEMAKER_TRITON_BUFFER_MANAGER_THREAD_COUNT"] == "0"
+
+    @pytest.mark.parametrize(
+        ("scaling", "line"),
+        [
+            ("min: 0\n  max: 4\n  gpu_utilization: 60", 7),
+            ('min: 1\n  max: 4\n  schedules:\n    - {name: night, at: "rate(12 hours)", min: 0}', 10),
+        ],
+    )
+    def test_no_instances_are_refused_with_the_reason_and_not_read_as_one(
+        self, folder: FleetFolder, scaling: str, line: int
+    ) -> None:
+        folder.spec(f"scaling:\n  {scaling}\n")
+        (said,) = folder.said()
+        assert said.startswith(f"sentences.yaml:{line} FL270 `min` is 0: an endpoint without instances")
+
+
+class TestTwoVariants:
+    def test_both_of_one_stack_are_scaled(self) -> None:
+        app = App()
+        stack = Stack(app, "Stack")
+        targets = (TrackedTarget(measure="gpu_utilization", value=60.0),)
+        for variant, most in (("First", 2), ("Second", 3)):
+            scaling = ResolvedScaling(min=1, max=most, scale_in=0, scale_out=0, targets=targets, schedules=())
+            EndpointScaling(stack, f"{variant}Scaling", scaling=scaling, endpoint_name="e", variant=variant)
+        made = Template.from_stack(stack)
+
+        found = made.find_resources("AWS::ApplicationAutoScaling::ScalableTarget")
+        most_of = {
+            each["Properties"]["ResourceId"]: each["Properties"]["MaxCapacity"] for each in found.values()
+        }
+        assert most_of == {"endpoint/e/variant/First": 2, "endpoint/e/variant/Second": 3}
+        policies = made.find_resources("AWS::ApplicationAutoScaling::ScalingPolicy").values()
+        assert {policy["Properties"]["ScalingTargetId"]["Ref"] for policy in policies} == set(found)
+        measured = {_dimensions(policy)["VariantName"] for policy in policies}
+        assert measured == {"First", "Second"}
+
+
+class Measured(NamedTuple):
+    """A metric as a template names it, with the names and values of its dimensions."""
+
+    namespace: str
+    name: str
+    dimensions: tuple[tuple[str, str], ...]
+
+
+class TestMetrics:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_each_is_one_that_such_an_endpoint_publishes(self, folder: FleetFolder, kind: str) -> None:
+        made, known = self.made(folder, kind), self.known(kind)
+        found = set(_measured(made))
+        published = {
+            Measured(metric.namespace, metric.name, tuple((name, OF[name]) for name in metric.dimensions))
+            for metric in known
+        }
+        assert {each for each in found if "EndpointConfigName" not in dict(each.dimensions)} <= published
+
+        alarms = {each for each in found if "EndpointConfigName" in dict(each.dimensions)}
+        assert {(each.namespace, each.name) for each in alarms} == {
+            ("AWS/SageMaker", "Invocation5XXErrors"),
+            ("AWS/SageMaker", "ModelLatency"),
+        }
+        assert {each._replace(dimensions=each.dimensions[:2]) for each in alarms} <= published
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_each_that_scaling_knows_by_a_name_of_its_own_is_too(
+        self, folder: FleetFolder, kind: str
+    ) -> None:
+        policies = self.made(folder, kind).find_resources("AWS::ApplicationAutoScaling::ScalingPolicy")
+        tracked = [
+            policy["Properties"]["TargetTrackingScalingPolicyConfiguration"] for policy in policies.values()
+        ]
+        predefined = {
+            each["PredefinedMetricSpecification"]["PredefinedMetricType"]
+            for each in tracked
+            if "PredefinedMetricSpecification" in each
+        }
+        assert predefined
+        assert predefined <= {metric.predefined for metric in self.known(kind)}
+        assert all(
+            ("PredefinedMetricSpecification" in each) != ("CustomizedMetricSpecification" in each)
+            for each in tracked
+        )
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_each_of_tritons_own_is_searched_where_the_container_publishes_it(
+        self, folder: FleetFolder, kind: str
+    ) -> None:
+        made = self.made(folder, kind)
+        variables = only(made, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Environment"]
+        searched = re.findall(r'Namespace=\\"([^"\\]+)\\" MetricName=\\"([^"\\]+)\\"', _body(made))
+        assert searched
+        assert {namespace for namespace, _ in searched} == {
+            variables["SAGEMAKER_TRITON_CLOUDWATCH_METRIC_NAMESPACE"]
+        }
+        known = {triton_metric(measure) for measure in data_file("metrics.yaml")["triton"]}
+        assert {name for _, name in searched} <= known
+
+    @staticmethod
+    def made(folder: FleetFolder, kind: str) -> Template:
+        base, keys = KINDS[kind]
+        folder.spec(keys, base=base)
+        return templates(folder)[STACK]
+
+    @staticmethod
+    def known(kind: str) -> list[Any]:
+        """The catalog's metrics of one kind; the multi-model endpoint here is on a GPU."""
+        kinds = {"gpu": {"gpu"}, "cpu": set[str](), "multi-model": {"gpu", "multi-model"}}[kind]
+        metrics = [endpoint_metric(measure) for measure in data_file("metrics.yaml")["metrics"]]
+        return [metric for metric in metrics if {"all", *kinds} & set(metric.kinds)]
+
+    @pytest.mark.parametrize("measure", ["invocations_per_instance", "concurrent_requests"])
+    def test_an_asynchronous_endpoint_is_not_scaled_on_real_time_calls(
+        self, folder: FleetFolder, measure: str
+    ) -> None:
+        output = "{OutputConfig: {S3OutputPath: s3://answers/}}"
+        folder.spec(
+            f"scaling: {{min: 1, max: 4, {measure}: 60}}\n"
+            f"cloudformation: {{EndpointConfig: {{AsyncInferenceConfig: {output}}}}}\n"
+        )
+        assert [each.code for each in folder.findings()] == ["FL296"]
+
+
+class TestWithoutScaling:
+    def test_a_spec_without_it_is_deployed_with_its_count(self, folder: FleetFolder) -> None:
+        folder.spec(base=SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 3}"))
+        made = templates(folder)[STACK]
+        (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        assert variant["InitialInstanceCount"] == 3
+        assert "RetainAllVariantProperties" not in only(made, "AWS::SageMaker::Endpoint")["Properties"]
+        for kind in ("ScalableTarget", "ScalingPolicy"):
+            made.resource_count_is(f"AWS::ApplicationAutoScaling::{kind}", 0)
+
+
+class TestRoleOfOnesOwn:
+    def test_it_is_used_as_it_is_written(self, template: Synth) -> None:
+        made = template(f'cloudformation: {{Model: {{ExecutionRoleArn: "{ARN}"}}}}\n')
+        assert only(made, "AWS::SageMaker::Model")["Properties"]["ExecutionRoleArn"] == ARN
+
+    def test_no_key_takes_one_and_forgets_it(self, folder: FleetFolder) -> None:
+        folder.spec(f'role: "{ARN}"\n')
+        assert [each.code for each in folder.findings()] == ["FL110"]
+
+    def test_the_endpoints_own_has_no_policy_of_aws(self, template: Synth) -> None:
+        assert "ManagedPolicyArns" not in only(template(), "AWS::IAM::Role")["Properties"]
+
+
+class TestNames:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_nothing_has_a_fixed_name_that_does_not_need_one(self, folder: FleetFolder, kind: str) -> None:
+        base, keys = KINDS[kind]
+        folder.spec(keys, base=base)
+        made = templates(folder)
+        assert dict(_names(made["triton-fleet-dev"])) == {
+            "AWS::S3::Bucket": {BUCKET},
+            "AWS::SSM::Parameter": {
+                "/triton-fleet/dev/artifact-bucket-arn",
+                "/triton-fleet/dev/scaling-guard-arn",
+            },
+        }
+        named = dict(_names(made[STACK]))
+        # Of one target, which has several; no other target meets the name.
+        del named["AWS::ApplicationAutoScaling::ScalingPolicy"]
+        assert named == {
+            "AWS::SageMaker::Endpoint": {"sentences"},
+            "AWS::Logs::LogGroup": {"/triton-fleet/sentences/metrics"},
+        }
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_model_data_is_where_s3_has_it_and_no_web_address(self, folder: FleetFolder, kind: str) -> None:
+        base, _ = KINDS[kind]
+        folder.spec(base=base)
+        container = only(templates(folder)[STACK], "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]
+        url = container["ModelDataUrl"]
+        assert url.startswith(f"s3://{BUCKET}/endpoints/sentences/")
+        assert url.endswith("/" if kind == "multi-model" else ".tar.gz")
+
+
+class TestInstances:
+    def test_gpus_get_the_image_for_gpus_whatever_their_family(self) -> None:
+        got = {each: decided(instance={"type": each}).image for each in instance_types()}
+        wrong = [each for each, image in got.items() if image is None or image.gpu != has_gpu(each)]
+        wrong += [
+            each for each, image in got.items() if image and image.uri.endswith("-cpu") == has_gpu(each)
+        ]
+        assert wrong == []
+        assert {has_gpu(each) for each in got} == {True, False}
+
+    @pytest.mark.parametrize("type_", ["ml.p9.48xlarge", "ml.g.xlarge", "ml.g5.xlarg"])
+    def test_a_type_that_looks_like_one_is_refused(self, folder: FleetFolder, type_: str) -> None:
+        folder.spec(base=SPEC.replace("ml.g5.xlarge", type_))
+        (finding,) = folder.findings()
+        assert (finding.code, type_ in finding.message) == ("FL203", True)
+
+
+class TestSecrets:
+    @pytest.mark.parametrize("name", ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "MODEL_NAME"])
+    def test_a_token_is_refused_and_not_repeated(self, folder: FleetFolder, name: str) -> None:
+        token = f"hf_{'a' * 30}"
+        folder.spec(f"environment: {{{name}: {token}}}\n")
+        assert [each.code for each in folder.findings()] == ["FL242"]
+        assert token not in "".join(folder.said())
+
+    def test_its_arn_reaches_the_container(self, template: Synth) -> None:
+        secret = "arn:aws:secretsmanager:us-east-1:111122223333:secret:hugging-face"
+        made = template(f'environment: {{HF_TOKEN: "{secret}"}}\n')
+        variables = only(made, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Environment"]
+        assert variables["HF_TOKEN"] == secret
+
+
+@pytest.mark.parametrize(
+    ("file", "test"),
+    [
+        ("synth/test_every_key.py", "test_another_value_makes_another_template"),
+        ("synth/test_templates.py", "test_synth_twice_gives_the_same_bytes"),
+        ("synth/test_constructs.py", "test_it_pulls_from_the_account_that_really_keeps_the_image"),
+        ("unit/test_catalog_instances.py", "test_every_type_of_the_api_and_of_the_price_lists_is_classified"),
+    ],
+)
+def test_the_others_are_held_against_us_elsewhere(file: str, test: str) -> None:
+    assert f"def {test}(" in (ROOT / "tests" / file).read_text()
+
+
+OF = {"EndpointName": "ENDPOINT", "VariantName": "AllTraffic"}
+"""The values that dimensions have; any reference stands for the endpoint."""
+
+
+def _measured(template: Template) -> Iterator[Measured]:
+    """The metrics of dashboard, scaling policies and alarms."""
+    for widget in json.loads(_body(template))["widgets"]:
+        for namespace, name, *dimensions in _plain(widget["properties"]["metrics"]):
+            pairs = zip(dimensions[::2], dimensions[1::2], strict=True)
+            yield Measured(namespace, name, tuple(pairs))
+    for policy in template.find_resources("AWS::ApplicationAutoScaling::ScalingPolicy").values():
+        configuration = policy["Properties"]["TargetTrackingScalingPolicyConfiguration"]
+        if metric := configuration.get("CustomizedMetricSpecification"):
+            yield Measured(metric["Namespace"], metric["MetricName"], tuple(_dimensions(policy).items()))
+    for alarm in template.find_resources("AWS::CloudWatch::Alarm").values():
+        properties = alarm["Properties"]
+        named = {each["Name"]: _value(each["Value"]) for each in properties["Dimensions"]}
+        yield Measured(properties["Namespace"], properties["MetricName"], tuple(named.items()))
+
+
+def _plain(metrics: list[list[Any]]) -> Iterator[list[str]]:
+    """The metrics of a widget without its expressions, and without their settings."""
+    for metric in metrics:
+        if len(metric) > 1:
+            yield [part for part in metric if isinstance(part, str)]
+
+
+def _dimensions(policy: Mapping[str, Any]) -> dict[str, str]:
+    configuration = policy["Properties"]["TargetTrackingScalingPolicyConfiguration"]
+    dimensions = configuration["CustomizedMetricSpecification"]["Dimensions"]
+    return {each["Name"]: _value(each["Value"]) for each in dimensions}
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) and value != "sentences" else "ENDPOINT"
+
+
+def _body(template: Template) -> str:
+    """A dashboard's body, with `ENDPOINT` for what CloudFormation puts in."""
+    parts = only(template, "AWS::CloudWatch::Dashboard")["Properties"]["DashboardBody"]["Fn::Join"][1]
+    return "".join(part if isinstance(part, str) else "ENDPOINT" for part in parts)
+
+
+def _names(template: Template) -> Iterator[tuple[str, set[str]]]:
+    """By type: the names that resources are given, by CloudFormation's own schema of what names them."""
+    found: dict[str, set[str]] = {}
+    for resource in template.to_json()["Resources"].values():
+        type_, properties = resource["Type"], resource.get("Properties", {})
+        if type_.startswith("Custom::"):
+            continue
+        schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema(REGION, type_).schema
+        for path in schema.get("createOnlyProperties", []):
+            name = path.removeprefix("/properties/")
+            if name.endswith("Name") and name in properties:
+                found.setdefault(type_, set()).add(properties[name])
+    yield from found.items()
+
+
+def has_gpu(type_: str) -> bool:
+    """Whether it is accelerated; what has Neuron or Gaudi chips is refused, whichever image it would get."""
+    return instance(type_).kind is not Kind.CPU
+
+
+def decided(**keys: Any) -> Decided:
+    """A spec with further keys, as the rules see it."""
+    return Case(spec=keys, region=REGION, models=None, archive_size=1 << 20).decided()
