@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fleet.catalog.metrics import endpoint_metric
 from fleet.decide.decided import Decided
 from fleet.decide.decision import Decision, dated
+from fleet.decide.rollout import PERIOD, PERIODS, RINGING
 from fleet.resolve.rollout import ResolvedRollout, resolved_rollout
 
 
@@ -40,7 +41,7 @@ def _alarms(rollout: ResolvedRollout) -> Iterator[Decision]:
             group="rollout",
             what="called back by",
             value=f"{alarm.statistic} of {metric.name} above {alarm.threshold:.15g}{unit}",
-            reason="of the new configuration alone, in 2 of 3 minutes",
+            reason=f"of the new configuration alone, in {RINGING} of {PERIODS} periods of {PERIOD}s",
             facts=facts,
         )
     if not rollout.alarms:

@@ -1,0 +1,56 @@
+"""`fleet show` on what changes the number of instances, and how a new configuration takes over."""
+
+from __future__ import annotations
+
+from fleet.decide.decided import Decided
+from fleet.decide.decision import Decision
+from fleet.resolve.decisions import decisions
+from fleet.resolve.locks import read_lock
+from fleet.spec.project import open_project
+from fleet_folder import SPEC, FleetFolder
+
+
+def made(folder: FleetFolder, keys: str, base: str = SPEC) -> list[Decision]:
+    folder.spec(keys, base=base)
+    project = open_project(folder.root, "dev", ["sentences"])
+    loaded = project.load("sentences")
+    lock, wrong = read_lock(project, loaded.spec)
+    return list(decisions(Decided(loaded=loaded, environment=project.environment, lock=lock), wrong))
+
+
+def values(shown: list[Decision], group: str) -> list[tuple[str, str | None]]:
+    return [(each.what, each.value) for each in shown if each.group == group]
+
+
+def test_a_rollout_is_shown_with_its_time_out_and_what_calls_it_back(folder: FleetFolder) -> None:
+    keys = "rollout: {strategy: canary, canary: 50%, bake: 5m}\nalarms: {latency_p99: 200ms}\n"
+    rollout = folder, keys, SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 2}")
+    assert values(made(*rollout), "rollout") == [
+        ("strategy", "canary, 50% at a time"),
+        ("time-out", "3300s"),
+        ("called back by", "Average of Invocation5XXErrors above 0.01"),
+        ("called back by", "p99 of ModelLatency above 200000 Microseconds"),
+    ]
+
+
+def test_an_endpoint_that_nothing_calls_back_is_shown_as_such(folder: FleetFolder) -> None:
+    assert values(made(folder, ""), "rollout") == [("strategy", "all-at-once")]
+    emergency = "rollout: {strategy: all-at-once, rollback_on: []}\n"
+    assert values(made(folder, emergency), "rollout")[-1] == ("called back by", "nothing")
+
+
+def test_targets_are_shown_in_the_units_of_their_metrics(folder: FleetFolder) -> None:
+    shown = made(folder, "scaling: {min: 1, max: 4, concurrent_requests: 12, cpu_utilization: 70}\n")
+    assert values(shown, "scaling")[1:] == [
+        ("target of ConcurrentRequestsPerModel (AWS/SageMaker)", "12"),
+        ("target of CPUUtilization (/aws/sagemaker/Endpoints)", "280 Percent"),
+    ]
+    assert "70 % of one vCPU x 4" in next(each.reason for each in shown if "CPU" in each.what)
+
+
+def test_schedules_are_shown_with_when_they_begin(folder: FleetFolder) -> None:
+    schedule = '{name: day, at: "cron(0 8 ? * MON *)", time_zone: Europe/Berlin, min: 2}'
+    shown = made(folder, f"scaling: {{min: 1, max: 4, schedules: [{schedule}]}}\n")
+    (found,) = [each for each in shown if each.what == "schedule day"]
+    assert found.value == "min 2"
+    assert found.reason.startswith("from cron(0 8 ? * MON *) in Europe/Berlin on")
