@@ -11,10 +11,13 @@ from triton_endpoints import (
     EndpointDashboard,
     EndpointRole,
     EndpointScaling,
-    ScalingGuardStep,
+    GuardedUpdate,
     TritonEndpoint,
     TritonModel,
 )
+
+RETENTION = 30
+"""Days for which the log of Triton's metrics is kept."""
 
 
 class EndpointStack(Stack):
@@ -32,34 +35,34 @@ class EndpointStack(Stack):
         served = TritonEndpoint(self, "Endpoint", endpoint=endpoint, model=model, role=role)
         if endpoint.triton_metrics:
             # Named by us: the container is told the name before the group exists.
-            group = logs.LogGroup(
+            group = logs.CfnLogGroup(
                 self,
                 "TritonMetricsLog",
                 log_group_name=endpoint.triton_metrics.log_group,
-                retention=logs.RetentionDays.ONE_MONTH,
-                removal_policy=RemovalPolicy.DESTROY,
+                retention_in_days=RETENTION,
             )
-            served.endpoint.node.add_dependency(group)
+            group.apply_removal_policy(RemovalPolicy.DESTROY)
+            served.endpoint.add_resource_dependency(group)
         name = served.endpoint.attr_endpoint_name
-        before, after = (self._guard(endpoint, step) for step in ("before", "after"))
-        served.endpoint.node.add_dependency(before)
-        after.node.add_dependency(served.endpoint)
-        if endpoint.scaling:
-            scaling = EndpointScaling(
-                self, "Scaling", scaling=endpoint.scaling, endpoint_name=name, variant=VARIANT
-            )
-            scaling.node.add_dependency(after)
-        EndpointDashboard(self, "Dashboard", endpoint=endpoint, endpoint_name=name)
-        CfnOutput(self, "EndpointName", value=name, description="For invoke_endpoint")
-
-    def _guard(self, endpoint: ResolvedEndpoint, step: str) -> ScalingGuardStep:
-        """Scaled or not: a variant may have been scaled until now, or by hand."""
-        return ScalingGuardStep(
+        # Scaled or not: the variant may have been scaled until now, or by hand.
+        update = GuardedUpdate(
             self,
-            f"{step.capitalize()}Update",
+            "Update",
             place=endpoint.place,
             endpoint=endpoint.name,
             variant=VARIANT,
             instance=endpoint.instance.type,
-            step=step,
         )
+        served.endpoint.add_resource_dependency(update.before)
+        update.after.add_resource_dependency(served.endpoint)
+        if endpoint.scaling:
+            EndpointScaling(
+                self,
+                "Scaling",
+                scaling=endpoint.scaling,
+                endpoint_name=name,
+                variant=VARIANT,
+                after=update.after,
+            )
+        EndpointDashboard(self, "Dashboard", endpoint=endpoint)
+        CfnOutput(self, "EndpointName", value=name, description="For invoke_endpoint")

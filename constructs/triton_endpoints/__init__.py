@@ -5,7 +5,7 @@ from triton_endpoints.endpoint_dashboard import EndpointDashboard
 from triton_endpoints.endpoint_role import EndpointRole
 from triton_endpoints.endpoint_rollout import EndpointRollout
 from triton_endpoints.endpoint_scaling import EndpointScaling
-from triton_endpoints.scaling_guard import ScalingGuard, ScalingGuardStep
+from triton_endpoints.scaling_guard import GuardedUpdate, ScalingGuard
 from triton_endpoints.triton_endpoint import TritonEndpoint
 from triton_endpoints.triton_model import TritonModel
 
@@ -15,8 +15,8 @@ __all__ = [
     "EndpointRole",
     "EndpointRollout",
     "EndpointScaling",
+    "GuardedUpdate",
     "ScalingGuard",
-    "ScalingGuardStep",
     "TritonEndpoint",
     "TritonModel",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -91,17 +92,27 @@ WILDCARDS = (
 )
 
 
-def acknowledge_wildcards(policy: iam.Policy) -> None:
-    """Acknowledge the wildcard resources of a policy that are meant; any other stays a finding."""
-    granted: dict[str, set[str]] = {}
-    for statement in Stack.of(policy).resolve(policy.document)["Statement"]:
-        for resource in _listed(statement["Resource"]):
-            granted.setdefault(resource, set()).update(_listed(statement["Action"]))
-    for resource, actions in sorted(granted.items()):
-        for wildcard in WILDCARDS:
-            if re.fullmatch(wildcard.form, resource) and actions <= wildcard.actions:
-                finding = f"AwsSolutions-IAM5[Resource::{resource}]"
-                Validations.of(policy).acknowledge(Acknowledgment(id=finding, reason=wildcard.reason))
+def acknowledge_wildcards(
+    policy: iam.CfnPolicy, granted: Iterable[tuple[Sequence[str], Sequence[str]]]
+) -> None:
+    """Acknowledge the wildcard resources of a policy that are meant; any other stays a finding.
+
+    Args:
+        policy: The policy.
+        granted: The actions and the resources of each of its statements.
+    """
+    actions_on: dict[str, set[str]] = {}
+    for actions, resources in granted:
+        for resource in resources:
+            actions_on.setdefault(resource, set()).update(actions)
+    meant = [
+        Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=wildcard.reason)
+        for resource, actions in sorted(actions_on.items())
+        for wildcard in WILDCARDS
+        if re.fullmatch(wildcard.form, resource) and actions <= wildcard.actions
+    ]
+    if meant:
+        Validations.of(policy).acknowledge(*meant)
 
 
 def acknowledge_invocation(caller: iam.Role, function: lambda_.Function) -> None:
@@ -113,7 +124,3 @@ def acknowledge_invocation(caller: iam.Role, function: lambda_.Function) -> None
             reason="versions of the one function that the framework is there to invoke",
         )
     )
-
-
-def _listed(value: str | list[str]) -> list[str]:
-    return value if isinstance(value, list) else [value]

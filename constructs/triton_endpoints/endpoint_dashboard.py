@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from typing import Any
 
-from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
@@ -131,58 +132,46 @@ class EndpointDashboard(Construct):
     """One dashboard for one endpoint; CloudFormation names it.
 
     SageMaker's metrics have documented dimensions. Triton's have not, so they are searched for in the
-    endpoint's own namespace by name alone.
+    endpoint's own namespace by name alone. The body is written as CloudWatch reads it: the CDK's widgets take
+    half of an endpoint's synth.
     """
 
-    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, endpoint_name: str) -> None:
+    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
         super().__init__(scope, id)
-        self._endpoint_name = endpoint_name
-        widgets = [self._graph(graph) for graph in GRAPHS if _has(endpoint, graph)]
+        self._dimensions = ["EndpointName", endpoint.name, "VariantName", VARIANT]
+        graphs = {graph.title: self._lines(graph) for graph in GRAPHS if _has(endpoint, graph)}
         if endpoint.triton_metrics:
-            widgets += [_triton_graph(graph, endpoint.triton_metrics) for graph in TRITON_GRAPHS]
-        self.dashboard = cloudwatch.Dashboard(self, "Resource", default_interval=Duration.hours(3))
-        for row in range(0, len(widgets), 2):
-            self.dashboard.add_widgets(*widgets[row : row + 2])
+            graphs |= {graph.title: [_searched(graph, endpoint.triton_metrics)] for graph in TRITON_GRAPHS}
+        widgets = [
+            _widget(number, title, lines, endpoint.place.region)
+            for number, (title, lines) in enumerate(graphs.items())
+        ]
+        body = json.dumps({"start": "-PT3H", "widgets": widgets})
+        self.dashboard = cloudwatch.CfnDashboard(self, "Resource", dashboard_body=body)
 
-    def _graph(self, graph: Graph) -> cloudwatch.GraphWidget:
-        lines = [self._line(line, graph.scale) for line in graph.lines]
-        return _widget(graph.title, lines)
+    def _lines(self, graph: Graph) -> list[list[Any]]:
+        return [drawn for line in graph.lines for drawn in self._line(line, graph.scale)]
 
-    def _line(self, line: Line, scale: str) -> cloudwatch.IMetric:
-        metric = endpoint_metric(line.measure)
-        measured = cloudwatch.Metric(
-            namespace=metric.namespace,
-            metric_name=metric.name,
-            dimensions_map={"EndpointName": self._endpoint_name, "VariantName": VARIANT},
-            statistic=line.statistic,
-            period=Duration.seconds(PERIOD),
-            label=line.label,
-        )
+    def _line(self, line: Line, scale: str) -> list[list[Any]]:
+        """A metric; in another unit, what is computed from it and the metric itself, which is not shown."""
+        metric, name = endpoint_metric(line.measure), f"{line.measure}_{line.statistic}"
+        measured = [metric.namespace, metric.name, *self._dimensions]
+        shown = {"label": line.label, "period": PERIOD, "stat": line.statistic}
         if not scale:
-            return measured
-        name = f"{line.measure}_{line.statistic}"
-        return cloudwatch.MathExpression(
-            expression=f"{name} {scale}",
-            using_metrics={name: measured},
-            label=line.label,
-            period=Duration.seconds(PERIOD),
-        )
+            return [[*measured, shown]]
+        computed = {"expression": f"{name} {scale}", "label": line.label, "period": PERIOD}
+        return [[computed], [*measured, {**shown, "id": name, "visible": False}]]
 
 
 def _has(endpoint: ResolvedEndpoint, graph: Graph) -> bool:
     return any(endpoint.kinds & set(endpoint_metric(line.measure).kinds) for line in graph.lines)
 
 
-def _triton_graph(graph: TritonGraph, metrics: TritonMetrics) -> cloudwatch.GraphWidget:
+def _searched(graph: TritonGraph, metrics: TritonMetrics) -> list[Any]:
     over = _search(graph.over, graph.statistic, metrics)
     under = f" / {_search(graph.under, graph.statistic, metrics)}" if graph.under else ""
-    line = cloudwatch.MathExpression(
-        expression=f"{over}{under} {graph.scale}".strip(),
-        using_metrics={},
-        label=graph.title,
-        period=Duration.seconds(PERIOD),
-    )
-    return _widget(graph.title, [line])
+    expression = f"{over}{under} {graph.scale}".strip()
+    return [{"expression": expression, "label": graph.title, "period": PERIOD}]
 
 
 def _search(measure: str, statistic: str, metrics: TritonMetrics) -> str:
@@ -190,11 +179,18 @@ def _search(measure: str, statistic: str, metrics: TritonMetrics) -> str:
     return f"SUM(SEARCH('{query}', '{statistic}', {PERIOD}))"
 
 
-def _widget(title: str, lines: list[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:
-    return cloudwatch.GraphWidget(
-        title=title,
-        left=lines,
-        left_y_axis=cloudwatch.YAxisProps(min=0, show_units=False),
-        width=WIDTH,
-        height=HEIGHT,
-    )
+def _widget(number: int, title: str, lines: list[list[Any]], region: str) -> dict[str, Any]:
+    return {
+        "type": "metric",
+        "width": WIDTH,
+        "height": HEIGHT,
+        "x": number % 2 * WIDTH,
+        "y": number // 2 * HEIGHT,
+        "properties": {
+            "view": "timeSeries",
+            "title": title,
+            "region": region,
+            "metrics": lines,
+            "yAxis": {"left": {"min": 0, "showUnits": False}},
+        },
+    }

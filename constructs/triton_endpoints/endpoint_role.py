@@ -6,7 +6,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from fleet.resolve.endpoint import ResolvedEndpoint
-from triton_endpoints.acknowledgements import acknowledge_wildcards
+from triton_endpoints.policy import Statement, document, policy_of
 
 PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
 WRITE_LOGS = ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
@@ -22,49 +22,47 @@ class EndpointRole(Construct):
     def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
         super().__init__(scope, id)
         self._endpoint = endpoint
-        place = endpoint.place
-        self.role = iam.Role(
+        trust = {
+            "Action": "sts:AssumeRole",
+            "Effect": "Allow",
+            "Principal": {"Service": "sagemaker.amazonaws.com"},
+            "Condition": {"StringEquals": {"aws:SourceAccount": endpoint.place.account}},
+        }
+        self.role = iam.CfnRole(
             self,
             "Resource",
-            assumed_by=iam.ServicePrincipal(
-                "sagemaker.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": place.account}}
-            ),
+            assume_role_policy_document=document([trust]),
             description=f"Execution role of the Triton endpoint {endpoint.name}",
         )
-        self.policy = iam.Policy(self, "Policy", roles=[self.role], statements=self._statements())
-        acknowledge_wildcards(self.policy)
+        self.policy = policy_of(self, "Policy", role_name=self.role.ref, statements=self._statements())
 
-    def _statements(self) -> list[iam.PolicyStatement]:
+    def _statements(self) -> list[Statement]:
         place, image, prefix = self._endpoint.place, self._endpoint.image, self._endpoint.prefix
         bucket = f"arn:{place.partition.name}:s3:::{place.bucket}"
         return [
-            iam.PolicyStatement(
-                sid="ReadArchives", actions=["s3:GetObject"], resources=[f"{bucket}/{prefix}*"]
-            ),
-            iam.PolicyStatement(
+            Statement(sid="ReadArchives", actions=["s3:GetObject"], resources=[f"{bucket}/{prefix}*"]),
+            Statement(
                 sid="ListArchives",
                 actions=["s3:ListBucket"],
                 resources=[bucket],
                 conditions={"StringLike": {"s3:prefix": [f"{prefix}*"]}},
             ),
-            iam.PolicyStatement(
-                sid="LogInToRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]
-            ),
-            iam.PolicyStatement(
+            Statement(sid="LogInToRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
+            Statement(
                 sid="PullImage",
                 actions=PULL,
                 resources=[self._arn("ecr", f"repository/{image.repository}", account=image.account)],
             ),
-            iam.PolicyStatement(sid="WriteLogs", actions=WRITE_LOGS, resources=self._log_groups()),
+            Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=self._log_groups()),
             *self._metrics_statements(),
         ]
 
-    def _metrics_statements(self) -> list[iam.PolicyStatement]:
+    def _metrics_statements(self) -> list[Statement]:
         metrics = self._endpoint.triton_metrics
         if metrics is None:
             return []
         return [
-            iam.PolicyStatement(
+            Statement(
                 sid="PublishTritonMetrics",
                 actions=["cloudwatch:PutMetricData"],
                 resources=["*"],

@@ -13,6 +13,7 @@ from fleet.catalog.metrics import endpoint_metric
 from fleet.decide.rollout import PERIOD, PERIODS, RINGING, RollbackAlarm
 from fleet.resolve.rollout import ResolvedRollout
 from fleet.spec.rollout import Strategy
+from triton_endpoints.policy import Statement, policy_of
 
 _TYPES = {Strategy.ALL_AT_ONCE: "ALL_AT_ONCE", Strategy.CANARY: "CANARY", Strategy.LINEAR: "LINEAR"}
 
@@ -31,18 +32,18 @@ class EndpointRollout(Construct):
         *,
         rollout: ResolvedRollout,
         dimensions: Mapping[str, str],
-        role: iam.IRole,
+        role: iam.CfnRole,
     ) -> None:
         super().__init__(scope, id)
+        self.policy: iam.CfnPolicy | None = None
         alarms = [self._alarm(alarm, dimensions) for alarm in rollout.alarms]
         self.deployment_config = _deployment_config(rollout, [alarm.ref for alarm in alarms])
         if alarms:
-            statement = iam.PolicyStatement(
-                sid="SeeRollbackAlarms",
-                actions=["cloudwatch:DescribeAlarms"],
-                resources=[alarm.attr_arn for alarm in alarms],
+            arns = [alarm.attr_arn for alarm in alarms]
+            statement = Statement(
+                sid="SeeRollbackAlarms", actions=["cloudwatch:DescribeAlarms"], resources=arns
             )
-            iam.Policy(self, "Policy", roles=[role], statements=[statement])
+            self.policy = policy_of(self, "RollbackAlarms", role_name=role.ref, statements=[statement])
 
     def _alarm(self, alarm: RollbackAlarm, dimensions: Mapping[str, str]) -> cloudwatch.CfnAlarm:
         metric = endpoint_metric(alarm.measure)

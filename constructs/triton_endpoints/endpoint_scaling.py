@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aws_cdk import CfnResource
 from aws_cdk import aws_applicationautoscaling as autoscaling
 from constructs import Construct
 
@@ -18,8 +19,16 @@ class EndpointScaling(Construct):
     """
 
     def __init__(
-        self, scope: Construct, id: str, *, scaling: ResolvedScaling, endpoint_name: str, variant: str
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        scaling: ResolvedScaling,
+        endpoint_name: str,
+        variant: str,
+        after: CfnResource | None = None,
     ) -> None:
+        """Scale a variant, once `after` is there."""
         super().__init__(scope, id)
         self._scaling = scaling
         self._dimensions = {"EndpointName": endpoint_name, "VariantName": variant}
@@ -33,12 +42,14 @@ class EndpointScaling(Construct):
             max_capacity=scaling.max,
             scheduled_actions=[_scheduled(schedule) for schedule in scaling.schedules] or None,
         )
-        for tracked in scaling.targets:
-            self._track(tracked)
+        policies = [self._track(tracked) for tracked in scaling.targets]
+        if after is not None:
+            for each in (self.target, *policies):
+                each.add_resource_dependency(after)
 
-    def _track(self, tracked: TrackedTarget) -> None:
+    def _track(self, tracked: TrackedTarget) -> autoscaling.CfnScalingPolicy:
         name = "".join(part.capitalize() for part in tracked.measure.split("_"))
-        autoscaling.CfnScalingPolicy(
+        return autoscaling.CfnScalingPolicy(
             self,
             name,
             policy_name=name,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aws_cdk import CustomResource, Duration, IgnoreMode, RemovalPolicy
+from aws_cdk import CfnResource, Duration, IgnoreMode, RemovalPolicy
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
@@ -16,7 +16,8 @@ from aws_cdk.custom_resources import Provider
 from constructs import Construct
 
 from fleet.resolve.endpoint import Place
-from triton_endpoints.acknowledgements import acknowledge_invocation, acknowledge_wildcards
+from triton_endpoints.acknowledgements import acknowledge_invocation
+from triton_endpoints.policy import Statement, policy_of
 
 CODE = Path(__file__).resolve().parents[2] / "lambda"
 SECONDS = 120
@@ -52,8 +53,7 @@ class ScalingGuard(Construct):
             self, "Log", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY
         )
         role = self._role("Role", log)
-        policy = iam.Policy(self, "Policy", roles=[role], statements=self._statements())
-        acknowledge_wildcards(policy)
+        policy = policy_of(self, "Policy", role_name=role.role_name, statements=self._statements())
         function = lambda_.Function(
             self,
             "Function",
@@ -94,14 +94,12 @@ class ScalingGuard(Construct):
         log.grant_write(role)
         return role
 
-    def _statements(self) -> list[iam.PolicyStatement]:
+    def _statements(self) -> list[Statement]:
         place = self._place
         bucket = f"arn:{place.partition.name}:s3:::{place.bucket}"
         return [
-            iam.PolicyStatement(
-                sid="SeeScaling", actions=[*SEE_SCALING, "cloudwatch:DescribeAlarms"], resources=["*"]
-            ),
-            iam.PolicyStatement(
+            Statement(sid="SeeScaling", actions=[*SEE_SCALING, "cloudwatch:DescribeAlarms"], resources=["*"]),
+            Statement(
                 sid="ChangeScaling",
                 actions=CHANGE_SCALING,
                 resources=[self._arn("application-autoscaling", "scalable-target/*")],
@@ -109,32 +107,32 @@ class ScalingGuard(Construct):
             ),
             # Application Auto Scaling asks its caller for what it does itself: the alarms of target tracking,
             # and the change of instances. Source: its user guide, security_iam_id-based-policy-examples.html.
-            iam.PolicyStatement(
+            Statement(
                 sid="ChangeAlarmsOfScaling",
                 actions=CHANGE_ALARMS,
                 resources=[self._arn("cloudwatch", "alarm:TargetTracking-*")],
             ),
-            iam.PolicyStatement(
+            Statement(
                 sid="ScaleEndpoints",
                 actions=["sagemaker:DescribeEndpoint", "sagemaker:UpdateEndpointWeightsAndCapacities"],
                 resources=[self._arn("sagemaker", "endpoint/*")],
             ),
-            iam.PolicyStatement(
+            Statement(
                 sid="SeeConfigurations",
                 actions=["sagemaker:DescribeEndpointConfig"],
                 resources=[self._arn("sagemaker", "endpoint-config/*")],
             ),
-            iam.PolicyStatement(
+            Statement(
                 sid="SeeStacks",
                 actions=["cloudformation:DescribeStacks"],
                 resources=[self._arn("cloudformation", f"stack/{place.stack}-*")],
             ),
-            iam.PolicyStatement(
+            Statement(
                 sid="KeepScaling",
                 actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
                 resources=[f"{bucket}/{SAVED}"],
             ),
-            iam.PolicyStatement(
+            Statement(
                 sid="ListScaling",
                 actions=["s3:ListBucket"],
                 resources=[bucket],
@@ -147,33 +145,25 @@ class ScalingGuard(Construct):
         return f"arn:{place.partition.name}:{service}:{place.region}:{place.account}:{resource}"
 
 
-class ScalingGuardStep(Construct):
-    """One of the two moments of an update: "before" the endpoint changes, and "after" it has."""
+class GuardedUpdate(Construct):
+    """The two moments of an update: `before` the endpoint changes, and `after` it has."""
 
     def __init__(
-        self,
-        scope: Construct,
-        id: str,
-        *,
-        place: Place,
-        endpoint: str,
-        variant: str,
-        instance: str,
-        step: str,
+        self, scope: Construct, id: str, *, place: Place, endpoint: str, variant: str, instance: str
     ) -> None:
         super().__init__(scope, id)
-        self.resource = CustomResource(
-            self,
-            "Resource",
-            resource_type="Custom::ScalingGuard",
-            service_token=ssm.StringParameter.value_for_string_parameter(self, _parameter(place)),
-            properties={
-                "EndpointName": endpoint,
-                "VariantName": variant,
-                "InstanceType": instance,
-                "Step": step,
-            },
-        )
+        guarded = {
+            "ServiceToken": ssm.StringParameter.value_for_string_parameter(self, _parameter(place)),
+            "EndpointName": endpoint,
+            "VariantName": variant,
+            "InstanceType": instance,
+        }
+        self.before = self._step("before", guarded)
+        self.after = self._step("after", guarded)
+
+    def _step(self, step: str, guarded: dict[str, str]) -> CfnResource:
+        properties = {**guarded, "Step": step}
+        return CfnResource(self, step.capitalize(), type="Custom::ScalingGuard", properties=properties)
 
 
 def _parameter(place: Place) -> str:

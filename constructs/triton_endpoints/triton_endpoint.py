@@ -53,8 +53,8 @@ class TritonEndpoint(Construct):
             else None,
             deployment_config=rollout.deployment_config if rollout else None,
         )
-        if rollout:
-            self.endpoint.node.add_dependency(rollout)
+        if rollout and rollout.policy:
+            self.endpoint.add_resource_dependency(rollout.policy)
         lay_over(self.config, endpoint.cloudformation.get("EndpointConfig", {}))
         lay_over(self.endpoint, endpoint.cloudformation.get("Endpoint", {}))
 

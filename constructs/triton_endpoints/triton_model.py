@@ -22,7 +22,7 @@ class TritonModel(Construct):
         self.model = sagemaker.CfnModel(
             self,
             "Resource",
-            execution_role_arn=role.role.role_arn,
+            execution_role_arn=role.role.attr_arn,
             primary_container=sagemaker.CfnModel.ContainerDefinitionProperty(
                 image=endpoint.image.uri,
                 mode=MODES[endpoint.mode],
@@ -31,7 +31,7 @@ class TritonModel(Construct):
                 environment=dict(endpoint.variables),
             ),
         )
-        self.model.node.add_dependency(role.policy)
+        self.model.add_resource_dependency(role.policy)
         lay_over(self.model, endpoint.cloudformation.get("Model", {}))
 
 

@@ -58,7 +58,7 @@ class DashboardFleet:
         """Deploy the dashboard that the construct makes of an endpoint, in the endpoint's own stack."""
         app = App()
         stack = Stack(app, endpoint.stack)
-        EndpointDashboard(stack, "Dashboard", endpoint=endpoint, endpoint_name=endpoint.name)
+        EndpointDashboard(stack, "Dashboard", endpoint=endpoint)
         template = app.synth().get_stack_by_name(endpoint.stack).template
         assert Stacks(self.aws).create(endpoint.stack, template["Resources"]) == "CREATE_COMPLETE"
 

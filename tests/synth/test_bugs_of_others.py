@@ -298,7 +298,7 @@ def _measured(template: Template) -> Iterator[Measured]:
     """The metrics of dashboard, scaling policies and alarms."""
     for widget in json.loads(_body(template))["widgets"]:
         for namespace, name, *dimensions in _plain(widget["properties"]["metrics"]):
-            pairs = zip(dimensions[::2], dimensions[1::2], strict=True)
+            pairs = zip(dimensions[::2], map(_value, dimensions[1::2]), strict=True)
             yield Measured(namespace, name, tuple(pairs))
     for policy in template.find_resources("AWS::ApplicationAutoScaling::ScalingPolicy").values():
         configuration = policy["Properties"]["TargetTrackingScalingPolicyConfiguration"]
@@ -328,9 +328,7 @@ def _value(value: object) -> str:
 
 
 def _body(template: Template) -> str:
-    """A dashboard's body, with `ENDPOINT` for what CloudFormation puts in."""
-    parts = only(template, "AWS::CloudWatch::Dashboard")["Properties"]["DashboardBody"]["Fn::Join"][1]
-    return "".join(part if isinstance(part, str) else "ENDPOINT" for part in parts)
+    return str(only(template, "AWS::CloudWatch::Dashboard")["Properties"]["DashboardBody"])
 
 
 def _names(template: Template) -> Iterator[tuple[str, set[str]]]:

@@ -18,7 +18,7 @@ from cdk_nag import AwsSolutionsChecks
 
 from fleet.spec.project import endpoint_names
 from fleet_folder import ROOT, FleetFolder
-from triton_endpoints.acknowledgements import acknowledge_wildcards
+from triton_endpoints.policy import Statement, policy_of
 
 
 @dataclass(frozen=True)
@@ -150,9 +150,8 @@ def test_a_wildcard_that_nobody_reasoned_about_stops_synth(action: str, resource
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     stack = Stack(app, "Stack")
     role = iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
-    statement = iam.PolicyStatement(actions=[action], resources=[resource])
-    policy = iam.Policy(stack, "Policy", roles=[role], statements=[statement])
-    acknowledge_wildcards(policy)
+    statement = Statement(sid="Any", actions=[action], resources=[resource])
+    policy_of(stack, "Policy", role_name=role.role_name, statements=[statement])
     with pytest.raises(RuntimeError, match="ValidationFailed|Validation failed"):
         app.synth()
 

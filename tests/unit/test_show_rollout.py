@@ -45,7 +45,7 @@ def test_targets_are_shown_in_the_units_of_their_metrics(folder: FleetFolder) ->
         ("target of ConcurrentRequestsPerModel (AWS/SageMaker)", "12"),
         ("target of CPUUtilization (/aws/sagemaker/Endpoints)", "280 Percent"),
     ]
-    assert "70 % of one vCPU x 4" in next(each.reason for each in shown if "CPU" in each.what)
+    assert "70 % of one vCPU x 4" in next(each.reason for each in shown if "CPUUtil" in each.what)
 
 
 def test_schedules_are_shown_with_when_they_begin(folder: FleetFolder) -> None:

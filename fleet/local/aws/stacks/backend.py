@@ -20,7 +20,7 @@ from fleet.local.aws.turns import handed_over
 _NO_CHANGES = (
     "The submitted information didn't contain changes. Submit different information to create a change set."
 )
-# The CDK CLI looks at once and then again only after five seconds: a run that is shorter need not cost it those.
+# The CDK CLI looks at once and then again only after five seconds: a shorter run need not cost it those.
 _SECONDS_BEFORE_ANSWER = 4.0
 
 

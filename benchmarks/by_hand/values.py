@@ -1,0 +1,37 @@
+"""What is known of an endpoint before its stack is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+VARIANT = "AllTraffic"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """The values of one endpoint, as they stand in the template; times in seconds."""
+
+    name: str
+    environment: str
+    stack: str
+    account: str
+    region: str
+    bucket: str
+    image: str
+    image_arn: str
+    mode: str
+    model_data_url: str
+    variables: Mapping[str, str]
+    instance_type: str
+    instance_count: int
+    gpu: bool
+    ami: str | None
+    download_timeout: int
+    startup_timeout: int
+    namespace: str | None
+    log_group: str | None
+    guard: str
+    scaling: Mapping[str, Any] | None
+    rollout: Mapping[str, Any] | None

@@ -1,0 +1,124 @@
+"""The fleets of benchmarks/synth.py: as specs with locks, and the values that the other side is given."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from fleet.artifacts.lock import write_locks
+from fleet.catalog.metrics import endpoint_metric
+from fleet.decide.rollout import RollbackAlarm
+from fleet.resolve.endpoint import ResolvedEndpoint
+from fleet.resolve.resolve import resolve_fleet
+from fleet.spec.endpoint import Mode
+from fleet.spec.project import open_project
+
+ENVIRONMENT = """\
+environment: dev
+account: "123456789012"
+region: us-east-1
+tags: {team: ml-platform, stage: dev}
+defaults: {timeouts: {startup: 15m}}
+"""
+SINGLE = """\
+endpoint: NAME
+triton: "25.04"
+instance: {type: ml.g5.xlarge, count: 2}
+models:
+  - {archive: NAME, repository: ../repositories/NAME}
+scaling: {min: 2, max: 8, invocations_per_instance: 600, gpu_utilization: 60, scale_in: 600s, scale_out: 200s}
+rollout: {strategy: canary, canary: 50%, bake: 10m, rollback_on: [errors, latency]}
+alarms: {latency_p99: 200ms, errors: 1%}
+metrics: {triton: true}
+container: {thread_count: 16, log_verbose: false}
+"""
+MULTI_MODEL = """\
+endpoint: NAME
+mode: multi-model
+triton: "25.04"
+instance: {type: ml.g5.xlarge, count: 1}
+models:
+  - {archive: first, repository: ../repositories/NAME}
+  - {archive: more, repository: ../repositories/NAME, copies: 4}
+scaling: {min: 1, max: 4, invocations_per_instance: 300, gpu_utilization: 60}
+"""
+SPECS = (SINGLE, MULTI_MODEL)
+"""In turns; they are of the kinds that the project ships."""
+CONFIG = """\
+backend: "onnxruntime"
+max_batch_size: 16
+input [{ name: "tokens" data_type: TYPE_INT64 dims: [ 128 ] }]
+output [{ name: "embedding" data_type: TYPE_FP32 dims: [ 384 ] }]
+instance_group [{ kind: KIND_GPU count: 2 }]
+"""
+VALUES = "values.json"
+
+
+def make_fleet(root: Path, count: int) -> Path:
+    """A locked fleet of so many endpoints, with the values of each in a file beside it."""
+    files = {"environments/dev.yaml": ENVIRONMENT}
+    for number in range(count):
+        name = f"endpoint-{number:04}"
+        files[f"model_specs/{name}.yaml"] = SPECS[number % len(SPECS)].replace("NAME", name)
+        files[f"repositories/{name}/encoder/config.pbtxt"] = CONFIG
+        files[f"repositories/{name}/encoder/1/model.onnx"] = f"of {name}\n"
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    write_locks(open_project(root, "dev"))
+    values = [_values(each) for each in resolve_fleet(root, "dev").endpoints]
+    (root / VALUES).write_text(json.dumps(values))
+    return root
+
+
+def _values(endpoint: ResolvedEndpoint) -> dict[str, Any]:
+    """The fields of `by_hand.values.Endpoint`."""
+    place, image, metrics = endpoint.place, endpoint.image, endpoint.triton_metrics
+    scaling, rollout = endpoint.scaling, endpoint.rollout
+    return {
+        "name": endpoint.name,
+        "environment": place.environment,
+        "stack": endpoint.stack,
+        "account": place.account,
+        "region": place.region,
+        "bucket": place.bucket,
+        "image": image.uri,
+        "image_arn": f"arn:aws:ecr:{place.region}:{image.account}:repository/{image.repository}",
+        "mode": "MultiModel" if endpoint.mode is Mode.MULTI_MODEL else "SingleModel",
+        "model_data_url": endpoint.model_data_url,
+        "variables": dict(endpoint.variables),
+        "instance_type": endpoint.instance.type,
+        "instance_count": endpoint.instance_count,
+        "gpu": endpoint.instance.gpus > 0,
+        "ami": endpoint.ami,
+        "download_timeout": endpoint.timeouts.model_download,
+        "startup_timeout": endpoint.timeouts.startup,
+        "namespace": metrics.namespace if metrics else None,
+        "log_group": metrics.log_group if metrics else None,
+        "scaling": {
+            "min": scaling.min,
+            "max": scaling.max,
+            "scale_in": scaling.scale_in,
+            "scale_out": scaling.scale_out,
+            "targets": {each.measure: each.value for each in scaling.targets},
+        }
+        if scaling
+        else None,
+        "guard": f"/triton-fleet/{place.environment}/scaling-guard-arn",
+        "rollout": {
+            "canary": rollout.step,
+            "bake": rollout.bake,
+            "termination_wait": rollout.termination_wait,
+            "timeout": rollout.timeout,
+            "alarms": [_alarm(each) for each in rollout.alarms],
+        }
+        if rollout
+        else None,
+    }
+
+
+def _alarm(alarm: RollbackAlarm) -> dict[str, Any]:
+    kind = "percentile" if alarm.statistic.startswith("p") else "statistic"
+    metric = endpoint_metric(alarm.measure).name
+    return {"metric": metric, kind: alarm.statistic, "threshold": alarm.threshold}

@@ -1,0 +1,60 @@
+"""Policies as data: a statement is written once, for the template and for what is acknowledged of it.
+
+CloudFormation's own policy in place of the CDK's: nothing is granted by other constructs, and each call of a
+richer class costs time in every synth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from triton_endpoints.acknowledgements import acknowledge_wildcards
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """What is allowed: actions on resources, under conditions."""
+
+    sid: str
+    actions: Sequence[str]
+    resources: Sequence[str]
+    conditions: Mapping[str, Any] | None = None
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """As a policy document has it; a list of one is that one."""
+        conditions = {"Condition": self.conditions} if self.conditions else {}
+        return {
+            "Sid": self.sid,
+            "Effect": "Allow",
+            "Action": _one_or_all(self.actions),
+            "Resource": _one_or_all(self.resources),
+            **conditions,
+        }
+
+
+def policy_of(scope: Construct, id: str, *, role_name: str, statements: Sequence[Statement]) -> iam.CfnPolicy:
+    """An inline policy of a role, whose wildcards are acknowledged where they are meant."""
+    policy = iam.CfnPolicy(
+        scope,
+        id,
+        policy_name=id,
+        roles=[role_name],
+        policy_document=document([statement.json for statement in statements]),
+    )
+    acknowledge_wildcards(policy, [(each.actions, each.resources) for each in statements])
+    return policy
+
+
+def document(statements: list[dict[str, Any]]) -> dict[str, Any]:
+    """A policy document."""
+    return {"Version": "2012-10-17", "Statement": statements}
+
+
+def _one_or_all(values: Sequence[str]) -> str | list[str]:
+    return values[0] if len(values) == 1 else list(values)
