@@ -105,7 +105,7 @@ def _values(endpoint: ResolvedEndpoint) -> dict[str, Any]:
         }
         if scaling
         else None,
-        "guard": f"/triton-fleet/{place.environment}/scaling-guard-arn",
+        "guard": f"arn:aws:lambda:{place.region}:{place.account}:function:{place.stack}-scaling-guard",
         "rollout": {
             "canary": rollout.step,
             "bake": rollout.bake,

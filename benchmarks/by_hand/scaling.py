@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from aws_cdk import CfnParameter, CfnResource, Stack
+from aws_cdk import CfnResource, Stack
 from aws_cdk import aws_applicationautoscaling as autoscaling
 
 from by_hand.values import VARIANT, Endpoint
 
 
 def guard_steps(stack: Stack, values: Endpoint) -> list[CfnResource]:
-    """Before and after the update; the function's ARN is a parameter."""
-    token = CfnParameter(
-        stack, "GuardArn", type="AWS::SSM::Parameter::Value<String>", default=values.guard
-    ).value_as_string
+    """Before and after the update; the function's ARN is known."""
     steps = []
     for step in ("before", "after"):
         resource = CfnResource(
@@ -23,7 +20,7 @@ def guard_steps(stack: Stack, values: Endpoint) -> list[CfnResource]:
             f"{step.capitalize()}Update",
             type="Custom::ScalingGuard",
             properties={
-                "ServiceToken": token,
+                "ServiceToken": values.guard,
                 "EndpointName": values.name,
                 "VariantName": VARIANT,
                 "InstanceType": values.instance_type,

@@ -21,8 +21,9 @@ _TYPES = {Strategy.ALL_AT_ONCE: "ALL_AT_ONCE", Strategy.CANARY: "CANARY", Strate
 class EndpointRollout(Construct):
     """One variant's rollback alarms, the role's permission to see them, and SageMaker's DeploymentConfig.
 
-    The alarms are of the new configuration: the old fleet's errors do not call the new one back. The endpoint
-    is named literally in them, as it waits for them itself.
+    The alarms are of the new configuration, and new with it: metrics of a configuration go on after its
+    rollout, and an alarm keeps its state when it is changed, so that the errors of what runs now would stop
+    what mends them. The endpoint is named literally in them, as it waits for them itself.
     """
 
     def __init__(
@@ -48,9 +49,12 @@ class EndpointRollout(Construct):
     def _alarm(self, alarm: RollbackAlarm, dimensions: Mapping[str, str]) -> cloudwatch.CfnAlarm:
         metric = endpoint_metric(alarm.measure)
         percentile = alarm.statistic.startswith("p")
+        id = f"{metric.name}{alarm.statistic.capitalize()}"
         return cloudwatch.CfnAlarm(
             self,
-            f"{metric.name}{alarm.statistic.capitalize()}",
+            id,
+            # Another name is another alarm: CloudFormation makes it before the endpoint is updated.
+            alarm_name=f"{dimensions['EndpointConfigName']}-{id}",
             alarm_description=f"Calls a rollout of {dimensions['EndpointName']} back; it wakes nobody",
             namespace=metric.namespace,
             metric_name=metric.name,
@@ -88,6 +92,8 @@ def _deployment_config(
 def _rolling(rollout: ResolvedRollout) -> sagemaker.CfnEndpoint.RollingUpdatePolicyProperty:
     return sagemaker.CfnEndpoint.RollingUpdatePolicyProperty(
         maximum_batch_size=_share(rollout),
+        # Left out, a rollback starts the whole old fleet at once, where instances may be scarce.
+        rollback_maximum_batch_size=_share(rollout),
         wait_interval_in_seconds=rollout.bake,
         maximum_execution_timeout_in_seconds=rollout.timeout,
     )

@@ -11,7 +11,6 @@ from aws_cdk import CfnResource, Duration, IgnoreMode, RemovalPolicy
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
-from aws_cdk import aws_ssm as ssm
 from aws_cdk.custom_resources import Provider
 from constructs import Construct
 
@@ -43,7 +42,7 @@ OF_VARIANTS = {
 class ScalingGuard(Construct):
     """The function of an environment that deregisters the scaling of a variant, and registers it again.
 
-    Its ARN is in the parameter store, where endpoint stacks find it.
+    Endpoint stacks know it by the name that follows from the environment.
     """
 
     def __init__(self, scope: Construct, id: str, *, place: Place) -> None:
@@ -72,21 +71,17 @@ class ScalingGuard(Construct):
         )
         function.node.add_dependency(policy)
         caller = self._role("FrameworkRole", log)
-        provider = Provider(
+        # Named by us: CloudFormation refuses to change the token of a custom resource, whatever becomes of
+        # the function behind it.
+        Provider(
             self,
             "Provider",
             on_event_handler=function,
             framework_on_event_role=caller,
             log_group=log,
+            provider_function_name=_name(place),
         )
         acknowledge_invocation(caller, function)
-        ssm.StringParameter(
-            self,
-            "Token",
-            parameter_name=_parameter(place),
-            string_value=provider.service_token,
-            description="Where custom resources of the type Custom::ScalingGuard are sent",
-        )
 
     def _role(self, id: str, log: logs.LogGroup) -> iam.Role:
         """A role for Lambda without AWS's managed policy, which writes to every log group."""
@@ -102,7 +97,7 @@ class ScalingGuard(Construct):
             Statement(
                 sid="ChangeScaling",
                 actions=CHANGE_SCALING,
-                resources=[self._arn("application-autoscaling", "scalable-target/*")],
+                resources=[_arn(place, "application-autoscaling", "scalable-target/*")],
                 conditions={"StringEquals": OF_VARIANTS},
             ),
             # Application Auto Scaling asks its caller for what it does itself: the alarms of target tracking,
@@ -110,22 +105,22 @@ class ScalingGuard(Construct):
             Statement(
                 sid="ChangeAlarmsOfScaling",
                 actions=CHANGE_ALARMS,
-                resources=[self._arn("cloudwatch", "alarm:TargetTracking-*")],
+                resources=[_arn(place, "cloudwatch", "alarm:TargetTracking-*")],
             ),
             Statement(
                 sid="ScaleEndpoints",
                 actions=["sagemaker:DescribeEndpoint", "sagemaker:UpdateEndpointWeightsAndCapacities"],
-                resources=[self._arn("sagemaker", "endpoint/*")],
+                resources=[_arn(place, "sagemaker", "endpoint/*")],
             ),
             Statement(
                 sid="SeeConfigurations",
                 actions=["sagemaker:DescribeEndpointConfig"],
-                resources=[self._arn("sagemaker", "endpoint-config/*")],
+                resources=[_arn(place, "sagemaker", "endpoint-config/*")],
             ),
             Statement(
                 sid="SeeStacks",
                 actions=["cloudformation:DescribeStacks"],
-                resources=[self._arn("cloudformation", f"stack/{place.stack}-*")],
+                resources=[_arn(place, "cloudformation", f"stack/{place.stack}-*")],
             ),
             Statement(
                 sid="KeepScaling",
@@ -140,10 +135,6 @@ class ScalingGuard(Construct):
             ),
         ]
 
-    def _arn(self, service: str, resource: str) -> str:
-        place = self._place
-        return f"arn:{place.partition.name}:{service}:{place.region}:{place.account}:{resource}"
-
 
 class GuardedUpdate(Construct):
     """The two moments of an update: `before` the endpoint changes, and `after` it has."""
@@ -153,7 +144,7 @@ class GuardedUpdate(Construct):
     ) -> None:
         super().__init__(scope, id)
         guarded = {
-            "ServiceToken": ssm.StringParameter.value_for_string_parameter(self, _parameter(place)),
+            "ServiceToken": _arn(place, "lambda", f"function:{_name(place)}"),
             "EndpointName": endpoint,
             "VariantName": variant,
             "InstanceType": instance,
@@ -166,5 +157,9 @@ class GuardedUpdate(Construct):
         return CfnResource(self, step.capitalize(), type="Custom::ScalingGuard", properties=properties)
 
 
-def _parameter(place: Place) -> str:
-    return f"/triton-fleet/{place.environment}/scaling-guard-arn"
+def _name(place: Place) -> str:
+    return f"{place.stack}-scaling-guard"
+
+
+def _arn(place: Place, service: str, resource: str) -> str:
+    return f"arn:{place.partition.name}:{service}:{place.region}:{place.account}:{resource}"

@@ -109,7 +109,8 @@ class Deploy:
     def _endpoint(self, endpoint: ResolvedEndpoint, step: Step) -> None:
         """Deploy an endpoint's stack and write down what it runs, if it does run it."""
         self._stack(endpoint.stack, step)
-        require_running(self._access.client("sagemaker"), endpoint)
+        sagemaker, cloudformation = self._access.client("sagemaker"), self._access.client("cloudformation")
+        require_running(sagemaker, cloudformation, endpoint)
         record_release(self._access.client("s3"), endpoint)
 
     def _succeed(self, *arguments: str) -> None:

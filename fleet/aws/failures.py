@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
 
 TAIL = 20
+ALARM = "alarm"
+EMERGENCY = "if what goes out now is to go out whatever happens: `rollout: {..., rollback_on: []}`; "
+ENDPOINT = "AWS::SageMaker::Endpoint"
 CANCELLED = "cancelled"
 """How CloudFormation says of a resource that it was under way when another one failed."""
 
@@ -45,7 +48,9 @@ def failed_resources(
                     continue
                 kind, reason = event.get("ResourceType"), event.get("ResourceStatusReason", "")
                 if event.get("ResourceStatus", "").endswith("_FAILED") and not reason.endswith(CANCELLED):
-                    findings.append(Finding(code="FL601", message=f"{kind} of {stack}: {reason}", hint=hint))
+                    way_out = EMERGENCY if kind == ENDPOINT and ALARM in reason.lower() else ""
+                    message = f"{kind} of {stack}: {reason}"
+                    findings.append(Finding(code="FL601", message=message, hint=f"{way_out}{hint}"))
     except ClientError:
         return []
     return list(dict.fromkeys(findings))

@@ -11,6 +11,7 @@ from fleet.findings import Finding, FindingsError
 from fleet.resolve.endpoint import ResolvedEndpoint
 
 if TYPE_CHECKING:
+    from mypy_boto3_cloudformation.client import CloudFormationClient
     from mypy_boto3_sagemaker.client import SageMakerClient
 
 NO_ENDPOINT = "Could not find endpoint"
@@ -25,6 +26,7 @@ class LiveEndpoint:
     instance_type: str
     instances: int
     model_data_url: str
+    config_name: str
 
     def __str__(self) -> str:
         """As a person reads it."""
@@ -57,20 +59,35 @@ def live_endpoint(sagemaker: SageMakerClient, name: str) -> LiveEndpoint | None:
         instance_type=variant["InstanceType"],
         instances=summary["CurrentInstanceCount"],
         model_data_url=container.get("ModelDataUrl") or source.get("S3Uri", ""),
+        config_name=found["EndpointConfigName"],
     )
 
 
-def require_running(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> None:
-    """See that an endpoint whose stack is deployed runs the data that the stack declares.
+def require_running(
+    sagemaker: SageMakerClient, cloudformation: CloudFormationClient, endpoint: ResolvedEndpoint
+) -> None:
+    """See that an endpoint whose stack is deployed runs the stack's own configuration.
 
-    CloudFormation does not look at what else became of an endpoint that it has deployed.
+    SageMaker may roll an update back and report success, and CloudFormation does not look at what else became
+    of an endpoint that it has deployed.
 
     Raises:
         FindingsError: it runs something else, or nothing.
     """
-    live = live_endpoint(sagemaker, endpoint.name)
-    if live is None or live.model_data_url != endpoint.model_data_url:
-        running = (live.model_data_url or "a model without data") if live else "nothing"
-        message = f"{endpoint.name} runs {running}, and its stack declares {endpoint.model_data_url}"
-        hint = "it was changed past its stack: put the stack's configuration back, or destroy and deploy it"
+    live, declared = live_endpoint(sagemaker, endpoint.name), _configuration(cloudformation, endpoint.stack)
+    # SageMaker writes names in ARNs in lower case.
+    if live is None or live.config_name.lower() != declared.lower():
+        running = f"the configuration {live.config_name}" if live else "nothing"
+        message = f"{endpoint.name} runs {running}, and its stack declares {declared}"
+        hint = "it was rolled back, or changed past its stack: put that back, or destroy and deploy it"
         raise FindingsError([Finding(code="FL605", message=message, hint=hint)])
+
+
+def _configuration(cloudformation: CloudFormationClient, stack: str) -> str:
+    """The name of the stack's endpoint configuration."""
+    (found,) = [
+        each["PhysicalResourceId"]
+        for each in cloudformation.describe_stack_resources(StackName=stack)["StackResources"]
+        if each["ResourceType"] == "AWS::SageMaker::EndpointConfig"
+    ]
+    return found.rpartition("/")[2]

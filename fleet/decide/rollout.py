@@ -8,7 +8,7 @@ from math import ceil
 
 from fleet.catalog.limits import limit
 from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.rollout import Alarms, Rollout, Strategy
+from fleet.spec.rollout import AlarmName, Alarms, Rollout, Strategy
 
 PERIOD, PERIODS, RINGING = 60, 3, 2
 """A rollback alarm looks at that many periods of so many seconds; it rings when so many of them are bad."""
@@ -31,29 +31,43 @@ class RollbackAlarm:
     threshold: float
 
 
-def waits(rollout: Rollout) -> int:
-    """Seconds that a rollout waits in all, as far as its steps are known."""
-    return _steps(rollout) * rollout.bake + rollout.termination_wait
+def waits(spec: EndpointSpec, rollout: Rollout) -> int:
+    """Seconds that a rollout waits in all: a bake after each step, and the wait for the old fleet's end."""
+    return _steps(spec, rollout) * rollout.bake + rollout.termination_wait
 
 
 def seconds(spec: EndpointSpec, rollout: Rollout) -> int:
-    """The longest that a rollout may take: as its spec says, else its waits and the starts of instances."""
-    if rollout.timeout is not None:
-        return rollout.timeout
-    starts = _steps(rollout) if rollout.strategy is Strategy.ROLLING else 1
-    start = _PROVISIONING + spec.timeouts.model_download + spec.timeouts.startup
-    wanted = waits(rollout) + starts * start
+    """The longest that a rollout may take: as its spec says, else what it needs, within the limits."""
+    wanted = needed(spec, rollout) if rollout.timeout is None else rollout.timeout
     return min(max(wanted, limit("rollout_seconds_min")), limit("rollout_seconds_max"))
+
+
+def needed(spec: EndpointSpec, rollout: Rollout) -> int:
+    """Seconds for a rollout's waits and for the starts of its instances."""
+    starts = _steps(spec, rollout) if rollout.strategy is Strategy.ROLLING else 1
+    start = _PROVISIONING + spec.timeouts.model_download + spec.timeouts.startup
+    return waits(spec, rollout) + starts * start
 
 
 def rollback_alarms(spec: EndpointSpec, rollout: Rollout) -> tuple[RollbackAlarm, ...]:
     """What calls the rollout back; none with `rollback_on: []`."""
-    alarms = spec.alarms or Alarms()
-    wanted = ("errors", "latency") if rollout.rollback_on is None else rollout.rollback_on
+    alarms, wanted = spec.alarms or Alarms(), _rollback_on(rollout)
     return (
         *(_errors(alarms) if "errors" in wanted else ()),
         *(_latencies(alarms) if "latency" in wanted else ()),
     )
+
+
+def thresholds_read(spec: EndpointSpec) -> frozenset[str]:
+    """The keys of `alarms` by which a rollout of the endpoint is called back."""
+    wanted = () if spec.rollout is None else _rollback_on(spec.rollout)
+    return frozenset(
+        {*(["errors"] if "errors" in wanted else ()), *(LATENCIES if "latency" in wanted else ())}
+    )
+
+
+def _rollback_on(rollout: Rollout) -> tuple[AlarmName, ...]:
+    return ("errors", "latency") if rollout.rollback_on is None else rollout.rollback_on
 
 
 def _errors(alarms: Alarms) -> Iterator[RollbackAlarm]:
@@ -70,6 +84,14 @@ def _latencies(alarms: Alarms) -> Iterator[RollbackAlarm]:
             yield RollbackAlarm(measure="model_latency", statistic=statistic, threshold=milliseconds * 1000)
 
 
-def _steps(rollout: Rollout) -> int:
-    several = rollout.strategy in (Strategy.LINEAR, Strategy.ROLLING)
-    return ceil(100 / rollout.step) if several and rollout.step else 1
+def _steps(spec: EndpointSpec, rollout: Rollout) -> int:
+    """After a canary all others follow, and bake as well; no step moves less than an instance.
+
+    Source: SageMaker developer guide, deployment-guardrails-blue-green-canary.html.
+    """
+    if rollout.strategy is Strategy.CANARY:
+        return 2
+    if rollout.strategy is Strategy.ALL_AT_ONCE or not rollout.step:
+        return 1
+    most = spec.instance.count if spec.scaling is None else max(spec.scaling.most, spec.instance.count)
+    return min(ceil(100 / rollout.step), most)

@@ -137,7 +137,7 @@ class EndpointSpec(Document):
     rollout: Rollout | None = None
     """Left out: all calls move to the new instances at once."""
     alarms: Alarms | None = None
-    """What wakes an operator; left out: nothing does."""
+    """What is too much, and calls a `rollout` back."""
     metrics: Metrics = Metrics()
     container: Container = Container()
     environment: Variables = Field(default_factory=dict)

@@ -50,7 +50,7 @@ def _finding(model: type[BaseModel], source: Source, detail: ErrorDetails) -> Fi
 def _explained(
     model: type[BaseModel], path: KeyPath, detail: ErrorDetails, value: str
 ) -> tuple[str, str, str]:
-    shown = _dotted(path)
+    shown = dotted(path)
     match detail["type"]:
         case "extra_forbidden":
             parent = _model_at(model, path[:-1])
@@ -87,7 +87,8 @@ def _with_value(shown: str, value: str, problem: str) -> str:
     return f"`{shown}` is {value}: {problem}" if value else f"`{shown}`: {problem}"
 
 
-def _dotted(path: KeyPath) -> str:
+def dotted(path: KeyPath) -> str:
+    """A place in a document as a person writes it: `models[0].archive`."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
 
 

@@ -42,7 +42,7 @@ class Rollout(Document):
 
 
 class Alarms(Document):
-    """What wakes an operator."""
+    """What is too much: it calls a rollout back."""
 
     latency_p50: Milliseconds | None = None
     """The container's latency that half of the calls stay below."""

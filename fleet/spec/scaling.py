@@ -15,6 +15,8 @@ MEASURES = ("invocations_per_instance", "concurrent_requests", "gpu_utilization"
 """What can be held, by the names of the metrics catalog; each is a key of `scaling`."""
 
 Fewest = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Cooldown = Annotated[Seconds, Field(le=86_400)]
+Target = Annotated[float, Field(gt=0, le=1e9)]
 
 
 class Schedule(Document):
@@ -46,18 +48,18 @@ class Scaling(Document):
     """Fewest instances, at least 1."""
     max: Count
     """Most instances."""
-    invocations_per_instance: Annotated[float, Field(gt=0)] | None = None
+    invocations_per_instance: Target | None = None
     """Invocations per minute and instance to hold."""
-    concurrent_requests: Annotated[float, Field(gt=0)] | None = None
+    concurrent_requests: Target | None = None
     """Requests under way and waiting at one time to hold, for each instance; measured every 10 seconds."""
     gpu_utilization: Percent | None = None
     """Mean utilisation of one GPU to hold, in percent."""
     cpu_utilization: Percent | None = None
     """Mean utilisation of one vCPU to hold, in percent."""
-    scale_in: Seconds = 600
-    """Time to wait after removing instances."""
-    scale_out: Seconds = 200
-    """Time to wait after adding instances."""
+    scale_in: Cooldown = 600
+    """Time to wait after removing instances, at most 24h."""
+    scale_out: Cooldown = 200
+    """Time to wait after adding instances, at most 24h."""
     schedules: tuple[Schedule, ...] = Field(default=(), strict=False)
     """Changes of the range at given times; targets go on within it."""
 
@@ -71,6 +73,11 @@ class Scaling(Document):
     def fewest(self) -> int:
         """The fewest instances that may run, by any schedule."""
         return min(self.min, *(each.min for each in self.schedules if each.min is not None), self.max)
+
+    @property
+    def most(self) -> int:
+        """The most instances that may run, by any schedule."""
+        return max(self.max, *(each.max for each in self.schedules if each.max is not None), self.min)
 
     @model_validator(mode="after")
     def _has_range_and_target(self) -> Self:

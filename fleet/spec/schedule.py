@@ -56,6 +56,7 @@ _FIELDS = (
     _Field("day of week", 1, 7, _DAYS, special=r"[*?L]|[1-7]L|[1-7]#[1-5]"),
     _Field("year", 1970, 2199),
 )
+_TIME = "%Y-%m-%dT%H:%M:%S"
 _RATE = re.compile(r"([1-9][0-9]{0,8}) (minute|minutes|hour|hours|day|days)")
 
 
@@ -93,10 +94,12 @@ def _wrong_rate(inner: str) -> str:
 
 def _wrong_time(inner: str) -> str:
     try:
-        datetime.strptime(inner, "%Y-%m-%dT%H:%M:%S")
+        time = datetime.strptime(inner, _TIME)
     except ValueError:
-        return f"{inner!r} is no time: write `2026-12-24T18:00:00`"
-    return ""
+        time = None
+    # strptime takes 8:0:0 as well, which Application Auto Scaling does not.
+    right = time is not None and time.strftime(_TIME) == inner
+    return "" if right else f"{inner!r} is no time: write `2026-12-24T18:00:00`"
 
 
 def _time_zone(name: str) -> str:

@@ -21,11 +21,11 @@ from fleet.aws.stack_ready import ready_stack
 from fleet.catalog.images import partition_of
 from fleet.findings import CannotRunError, FindingsError
 from fleet.local.aws.server import EmbeddedAws
-from fleet.resolve.endpoint import Place
+from fleet.resolve.endpoint import Place, ResolvedEndpoint
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.stacks import DATA, TOPIC, Stacks, absent_model, endpoint
+from tests.e2e.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
 
 PLACE = Place(
     environment="dev",
@@ -155,13 +155,23 @@ def test_an_endpoint_that_runs_something_else_than_its_stack_declares_is_told(
     access: Access, stacks: Stacks, folder: FleetFolder
 ) -> None:
     declared = folder.resolve()
+    stacks.create(declared.stack, endpoint("sentences"))
+    sagemaker = access.client("sagemaker")
+    running(access, declared)
+    deployed = sagemaker.describe_endpoint(EndpointName="sentences")["EndpointConfigName"]
+    variants = sagemaker.describe_endpoint_config(EndpointConfigName=deployed)["ProductionVariants"]
+    sagemaker.create_endpoint_config(EndpointConfigName="past-it", ProductionVariants=variants)
+    sagemaker.update_endpoint(EndpointName="sentences", EndpointConfigName="past-it")
+    said = f"FL605: sentences runs the configuration past-it, and its stack declares {deployed}"
+    with pytest.raises(FindingsError, match=said):
+        running(access, declared)
+    sagemaker.delete_endpoint(EndpointName="sentences")
     with pytest.raises(FindingsError, match="FL605: sentences runs nothing"):
-        require_running(access.client("sagemaker"), declared)
-    stacks.create("sentences", endpoint("sentences"))
-    with pytest.raises(
-        FindingsError, match=f"FL605: sentences runs {DATA}, and its stack declares s3://triton"
-    ):
-        require_running(access.client("sagemaker"), declared)
+        running(access, declared)
+
+
+def running(access: Access, declared: ResolvedEndpoint) -> None:
+    require_running(access.client("sagemaker"), access.client("cloudformation"), declared)
 
 
 def test_broken_files_are_compared_as_broken(access: Access, folder: FleetFolder) -> None:

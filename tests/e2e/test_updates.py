@@ -14,12 +14,14 @@ from fleet_folder import SPEC
 pytestmark = pytest.mark.cdk
 
 STACK = "triton-fleet-dev-sentences"
-SCALING = "scaling: {min: 1, max: 6, invocations_per_instance: 600, gpu_utilization: 60}\n"
+SCALING = "{min: 1, max: 6, invocations_per_instance: 600, gpu_utilization: 60}"
 TARGET = {"ServiceNamespace": "sagemaker", "ResourceId": "endpoint/sentences/variant/AllTraffic"}
+WEIGHT = "ProductionVariants.0.InitialVariantWeight: 0.5"
 CAPTURE = (
-    "cloudformation: {EndpointConfig: {DataCaptureConfig: {InitialSamplingPercentage: 20, "
-    "DestinationS3Uri: s3://captured/, CaptureOptions: [{CaptureMode: Input}]}}}\n"
+    "DataCaptureConfig: {InitialSamplingPercentage: 20, DestinationS3Uri: s3://captured/, "
+    "CaptureOptions: [{CaptureMode: Input}]}"
 )
+ROLLOUT = "{strategy: canary, canary: 50%, bake: 5m}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,15 +48,37 @@ class Served:
 
 
 class Account:
-    """The endpoint `sentences`, deployed again and again by the CDK CLI, as its spec is changed."""
+    """The endpoint `sentences`, deployed again and again by the CDK CLI, as its spec is changed.
+
+    Every test begins with what the one before it has left, in whatever order they are run.
+    """
 
     def __init__(self, deploys: Deploys) -> None:
         self.deploys = deploys
         self.sagemaker = deploys.client("sagemaker")
         self.autoscaling = deploys.client("application-autoscaling")
+        self._release, self._type, self._count = "25.04", "ml.g5.xlarge", 2
+        self._keys: dict[str, str] = {}
+        self._deployed = ""
 
-    def spec(self, keys: str = "", *, base: str = SPEC) -> None:
-        self.deploys.folder.spec(keys, base=base)
+    def change(self, *, release: str = "", type: str = "", count: int = 0, **keys: str) -> None:
+        """Change these of the spec; an empty key is left out."""
+        self._release, self._type = release or self._release, type or self._type
+        self._count = count or self._count
+        self._keys |= keys
+        base = SPEC.replace("25.04", self._release)
+        base = base.replace("ml.g5.xlarge}", f"{self._type}, count: {self._count}}}")
+        lines = [f"{key}: {value}\n" for key, value in self._keys.items() if value]
+        self.deploys.folder.spec("".join(lines), base=base)
+
+    def deployed_with(self, **changes: Any) -> Served:
+        """What a test begins with; nothing is deployed where that is there already."""
+        self.change(**changes)
+        return self.served() if self._said() == self._deployed else self.deployed()
+
+    def other_type(self) -> str:
+        """An instance type that it does not run on."""
+        return "ml.g5.2xlarge" if self._type == "ml.g5.xlarge" else "ml.g5.xlarge"
 
     def served(self) -> Served:
         endpoint = self.sagemaker.describe_endpoint(EndpointName="sentences")
@@ -63,8 +87,13 @@ class Account:
         return Served(endpoint=endpoint, config=config, model=model)
 
     def deployed(self) -> Served:
+        self._deployed = ""
         self.deploys.deploy("--locked")
+        self._deployed = self._said()
         return self.served()
+
+    def _said(self) -> str:
+        return (self.deploys.folder.root / "model_specs/sentences.yaml").read_text()
 
     def set_instances(self, count: int) -> None:
         """As scaling does it."""
@@ -93,14 +122,21 @@ class Account:
 
 @pytest.fixture(scope="module")
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
-    """An endpoint that is deployed and scaled to three instances."""
+    """An endpoint that is deployed, unscaled."""
     with empty_account(tmp_path_factory.mktemp("updates") / "fleet") as deploys:
         account = Account(deploys)
-        account.spec(SCALING)
+        account.change()
         deploys.lock()
         deploys.deploy()
-        account.set_instances(3)
         yield account
+
+
+@pytest.fixture
+def scaled(account: Account) -> Account:
+    """The same, scaled to three instances."""
+    account.deployed_with(scaling=SCALING)
+    account.set_instances(3)
+    return account
 
 
 def updated(account: Account, *, new_model: bool) -> Served:
@@ -119,118 +155,145 @@ def updated(account: Account, *, new_model: bool) -> Served:
 class TestWhatReachesTheRunningEndpoint:
     def test_a_new_artifact(self, account: Account) -> None:
         before = account.deploys.model_data()
-        account.deploys.model("x = 2\n")
+        account.deploys.model(f"x = {before!r}\n")
         account.deploys.lock()
         after = updated(account, new_model=True)
         assert after.model["PrimaryContainer"]["ModelDataUrl"] != before
         assert account.deploys.host.served[-1].container.model_data_url == account.deploys.model_data()
 
     def test_a_new_image(self, account: Account) -> None:
-        account.spec(SCALING, base=SPEC.replace("25.04", "24.09"))
+        account.change(release="24.09")
         after = updated(account, new_model=True)
         assert after.model["PrimaryContainer"]["Image"].endswith(":24.09-py3")
 
     def test_a_new_variable(self, account: Account) -> None:
-        account.spec(SCALING + "container: {thread_count: 5}\n")
+        account.change(container="{thread_count: 5}")
         after = updated(account, new_model=True)
         assert after.model["PrimaryContainer"]["Environment"]["SAGEMAKER_TRITON_THREAD_COUNT"] == "5"
 
-    def test_a_new_weight_although_live_capacity_is_retained(self, account: Account) -> None:
-        raw = "cloudformation: {EndpointConfig: {ProductionVariants.0.InitialVariantWeight: 0.5}}\n"
-        account.spec(SCALING + "container: {thread_count: 5}\n" + raw)
+    def test_a_new_count(self, account: Account) -> None:
+        account.change(count=4)
         after = updated(account, new_model=False)
+        assert after.live["DesiredInstanceCount"] == 4
+
+    def test_a_new_instance_type(self, account: Account) -> None:
+        account.change(type="ml.g5.2xlarge")
+        after = updated(account, new_model=False)
+        assert after.variant["InstanceType"] == "ml.g5.2xlarge"
+
+    def test_a_new_weight_and_capture_setting_although_live_capacity_is_retained(
+        self, scaled: Account
+    ) -> None:
+        scaled.change(cloudformation=f"{{EndpointConfig: {{{WEIGHT}}}}}")
+        after = updated(scaled, new_model=False)
         assert after.live["DesiredWeight"] == 0.5
-
-    def test_a_new_capture_setting_although_live_capacity_is_retained(self, account: Account) -> None:
-        account.spec(SCALING + "container: {thread_count: 5}\n" + CAPTURE)
-        after = updated(account, new_model=False)
+        scaled.change(cloudformation=f"{{EndpointConfig: {{{CAPTURE}}}}}")
+        after = updated(scaled, new_model=False)
         assert after.endpoint["DataCaptureConfig"]["CurrentSamplingPercentage"] == 20
-
-    def test_a_new_range_of_instances_in_place(self, account: Account) -> None:
-        before = account.served()
-        account.spec(SCALING.replace("max: 6", "max: 9") + "container: {thread_count: 5}\n" + CAPTURE)
-        after = account.deployed()
-        assert after.config_name == before.config_name
-        assert account.scaling()["range"] == [(1, 9)]
-
-
-class TestLiveCapacity:
-    def test_what_scaling_has_reached_survives_every_update(self, account: Account) -> None:
-        account.spec(SCALING, base=SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 2}"))
-        after = updated(account, new_model=True)
-        assert after.variant["InitialInstanceCount"] == 2
         assert after.live["DesiredInstanceCount"] == 3
+
+    def test_a_new_range_of_instances_in_place(self, scaled: Account) -> None:
+        before = scaled.served()
+        after = scaled.deployed_with(scaling=SCALING.replace("max: 6", "max: 9"))
+        assert after.config_name == before.config_name
+        assert scaled.scaling()["range"] == [(1, 9)]
+
+
+def test_what_scaling_has_reached_survives_another_count_and_another_model(scaled: Account) -> None:
+    count = 3 - scaled.served().variant["InitialInstanceCount"] % 2
+    scaled.change(count=count, container=f"{{thread_count: {10 + count}}}")
+    after = updated(scaled, new_model=True)
+    assert after.variant["InitialInstanceCount"] == count
+    assert after.live["DesiredInstanceCount"] == 3
 
 
 class TestInstanceTypeOfAScaledVariant:
     def test_it_changes_under_the_variants_name_and_scaling_comes_back_as_it_was(
-        self, account: Account
+        self, scaled: Account
     ) -> None:
-        before = account.scaling()
+        before, wanted = scaled.scaling(), scaled.other_type()
         assert before["policies"].keys() == {"InvocationsPerInstance", "GpuUtilization"}
-        account.spec(SCALING, base=SPEC.replace("ml.g5.xlarge", "ml.g5.2xlarge"))
-        after = updated(account, new_model=False)
-        assert (after.variant["VariantName"], after.variant["InstanceType"]) == (
-            "AllTraffic",
-            "ml.g5.2xlarge",
-        )
+        scaled.change(type=wanted)
+        after = updated(scaled, new_model=False)
+        assert (after.variant["VariantName"], after.variant["InstanceType"]) == ("AllTraffic", wanted)
         assert after.live["DesiredInstanceCount"] == 3
-        assert account.scaling() == before
-        assert account.deploys.keys("scaling-guard/") == []
+        assert scaled.scaling() == before
+        assert scaled.deploys.keys("scaling-guard/") == []
 
-    def test_scaling_comes_back_as_well_when_the_new_instances_do_not_start(self, account: Account) -> None:
-        before, scaling = account.served(), account.scaling()
-        account.spec(SCALING, base=SPEC.replace("ml.g5.xlarge", "ml.g5.4xlarge"))
-        account.deploys.host.failure = "no capacity"
-        done = account.deploys.fleet("deploy", "--env", "dev", "--locked")
-        account.deploys.host.failure = ""
+    def test_scaling_comes_back_as_well_when_the_new_instances_do_not_start(self, scaled: Account) -> None:
+        before, scaling, runs = scaled.served(), scaled.scaling(), scaled._type
+        scaled.change(type=scaled.other_type())
+        scaled.deploys.host.failure = "no capacity"
+        done = scaled.deploys.fleet("deploy", "--env", "dev", "--locked")
+        scaled.deploys.host.failure = ""
+        scaled.change(type=runs)
         assert done.returncode == 1
         assert "no capacity" in done.stderr
-        assert account.deploys.statuses()[STACK] == "UPDATE_ROLLBACK_COMPLETE"
-        assert account.served().config_name == before.config_name
-        assert account.scaling() == scaling
-        assert account.deploys.keys("scaling-guard/") == []
+        assert scaled.deploys.statuses()[STACK] == "UPDATE_ROLLBACK_COMPLETE"
+        assert scaled.served().config_name == before.config_name
+        assert scaled.scaling() == scaling
+        assert scaled.deploys.keys("scaling-guard/") == []
 
-    def test_it_may_change_together_with_what_scaling_holds(self, account: Account) -> None:
-        other = "scaling: {min: 2, max: 5, invocations_per_instance: 300, concurrent_requests: 4}\n"
-        account.spec(other, base=SPEC.replace("ml.g5.xlarge}", "ml.g5.4xlarge, count: 2}"))
-        updated(account, new_model=False)
-        assert account.scaling()["range"] == [(2, 5)]
-        assert account.scaling()["policies"].keys() == {"InvocationsPerInstance", "ConcurrentRequests"}
+    def test_it_may_change_together_with_what_scaling_holds_and_as_scaling_ends(
+        self, scaled: Account
+    ) -> None:
+        other = "{min: 2, max: 5, invocations_per_instance: 300, concurrent_requests: 4}"
+        scaled.change(scaling=other, type=scaled.other_type())
+        updated(scaled, new_model=False)
+        assert scaled.scaling()["range"] == [(2, 5)]
+        assert scaled.scaling()["policies"].keys() == {"InvocationsPerInstance", "ConcurrentRequests"}
 
-    def test_it_may_change_as_scaling_ends(self, account: Account) -> None:
-        account.spec(base=SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 4}"))
-        after = updated(account, new_model=False)
-        assert account.scaling() == {"range": [], "policies": {}}
+        scaled.change(scaling="", type=scaled.other_type(), count=4)
+        after = updated(scaled, new_model=False)
+        assert scaled.scaling() == {"range": [], "policies": {}}
         assert after.live["DesiredInstanceCount"] == 4
 
 
 class TestRollout:
-    def test_it_is_what_sagemaker_was_told(self, account: Account) -> None:
-        account.spec(
-            "rollout: {strategy: canary, canary: 50%, bake: 5m}\nalarms: {latency_p99: 200ms}\n",
-            base=SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 2}"),
+    @pytest.fixture
+    def rolled(self, account: Account) -> Account:
+        """An endpoint with a rollout, whose alarms are of what it runs."""
+        account.deployed_with(
+            scaling="", count=2, rollout=ROLLOUT, alarms="{latency_p99: 200ms}", container="{thread_count: 6}"
         )
-        after = updated(account, new_model=False)
-        assert after.live["DesiredInstanceCount"] == 2
-        policy = after.endpoint["LastDeploymentConfig"]["BlueGreenUpdatePolicy"]
-        assert policy["TrafficRoutingConfiguration"]["Type"] == "CANARY"
-        alarms = account.deploys.client("cloudwatch").describe_alarms()["MetricAlarms"]
-        watched = {dimension["Value"] for alarm in alarms for dimension in alarm["Dimensions"]}
-        assert watched == {"sentences", "AllTraffic", after.config_name}
+        return account
 
-    def test_an_alarm_calls_it_back_and_the_stack_with_it(self, account: Account) -> None:
-        before = account.served()
-        cloudwatch = account.deploys.client("cloudwatch")
-        name = cloudwatch.describe_alarms()["MetricAlarms"][0]["AlarmName"]
-        cloudwatch.set_alarm_state(AlarmName=name, StateValue="ALARM", StateReason="5xx")
-        account.deploys.folder.spec(
-            "rollout: {strategy: canary, canary: 50%, bake: 5m}\nalarms: {latency_p99: 200ms}\n"
-            "container: {thread_count: 7}\n",
-            base=SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 2}"),
-        )
-        done = account.deploys.fleet("deploy", "--env", "dev", "--locked")
+    def test_it_is_what_sagemaker_was_told_and_its_alarms_watch_the_new_configuration(
+        self, rolled: Account
+    ) -> None:
+        served = rolled.served()
+        policy = served.endpoint["LastDeploymentConfig"]["BlueGreenUpdatePolicy"]
+        assert policy["TrafficRoutingConfiguration"]["Type"] == "CANARY"
+        assert watched(rolled) == {"sentences", "AllTraffic", served.config_name}
+
+    def test_what_goes_wrong_with_the_new_one_calls_it_and_the_stack_back(self, rolled: Account) -> None:
+        before = rolled.served()
+        rolled.change(container="{thread_count: 7}")
+        rolled.deploys.host.while_serving = lambda: ring(rolled, but=before.config_name)
+        done = rolled.deploys.fleet("deploy", "--env", "dev", "--locked")
+        rolled.deploys.host.while_serving = None
         assert done.returncode == 1
-        assert name in done.stderr
-        assert account.deploys.statuses()[STACK] == "UPDATE_ROLLBACK_COMPLETE"
-        assert account.served().config_name == before.config_name
+        assert "The update was rolled back: CloudWatch alarm in ALARM" in " ".join(done.stderr.split())
+        assert "rollback_on: []" in done.stderr
+        assert rolled.deploys.statuses()[STACK] == "UPDATE_ROLLBACK_COMPLETE"
+        assert rolled.served().config_name == before.config_name
+
+    def test_what_goes_wrong_with_the_old_one_does_not_keep_it(self, rolled: Account) -> None:
+        ring(rolled, but="")
+        rolled.change(container="{thread_count: 8}")
+        after = updated(rolled, new_model=True)
+        assert watched(rolled) == {"sentences", "AllTraffic", after.config_name}
+
+
+def watched(account: Account) -> set[str]:
+    """The values of all dimensions of all alarms."""
+    alarms = account.deploys.client("cloudwatch").describe_alarms()["MetricAlarms"]
+    return {dimension["Value"] for alarm in alarms for dimension in alarm["Dimensions"]}
+
+
+def ring(account: Account, *, but: str) -> None:
+    """Let all alarms ring, but those of one configuration."""
+    cloudwatch = account.deploys.client("cloudwatch")
+    for alarm in cloudwatch.describe_alarms()["MetricAlarms"]:
+        if but not in [dimension["Value"] for dimension in alarm["Dimensions"]]:
+            cloudwatch.set_alarm_state(AlarmName=alarm["AlarmName"], StateValue="ALARM", StateReason="5xx")

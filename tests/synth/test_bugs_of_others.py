@@ -222,14 +222,16 @@ class TestNames:
         made = templates(folder)
         assert dict(_names(made["triton-fleet-dev"])) == {
             "AWS::S3::Bucket": {BUCKET},
-            "AWS::SSM::Parameter": {
-                "/triton-fleet/dev/artifact-bucket-arn",
-                "/triton-fleet/dev/scaling-guard-arn",
-            },
+            # CloudFormation refuses to change the token of a custom resource.
+            "AWS::Lambda::Function": {"triton-fleet-dev-scaling-guard"},
+            "AWS::SSM::Parameter": {"/triton-fleet/dev/artifact-bucket-arn"},
         }
         named = dict(_names(made[STACK]))
         # Of one target, which has several; no other target meets the name.
         del named["AWS::ApplicationAutoScaling::ScalingPolicy"]
+        # After the configuration, whose name CloudFormation makes.
+        for alarm in named.pop("AWS::CloudWatch::Alarm", set()):
+            assert "EndpointConfigName" in alarm
         assert named == {
             "AWS::SageMaker::Endpoint": {"sentences"},
             "AWS::Logs::LogGroup": {"/triton-fleet/sentences/metrics"},
@@ -342,7 +344,8 @@ def _names(template: Template) -> Iterator[tuple[str, set[str]]]:
         for path in schema.get("createOnlyProperties", []):
             name = path.removeprefix("/properties/")
             if name.endswith("Name") and name in properties:
-                found.setdefault(type_, set()).add(properties[name])
+                value = properties[name]
+                found.setdefault(type_, set()).add(value if isinstance(value, str) else json.dumps(value))
     yield from found.items()
 
 

@@ -62,6 +62,7 @@ class TestStrategies:
         assert "BlueGreenUpdatePolicy" not in made
         assert made["RollingUpdatePolicy"] == {
             "MaximumBatchSize": {"Type": "CAPACITY_PERCENT", "Value": 50},
+            "RollbackMaximumBatchSize": {"Type": "CAPACITY_PERCENT", "Value": 50},
             "WaitIntervalInSeconds": 600,
             "MaximumExecutionTimeoutInSeconds": 7200,
         }
@@ -84,7 +85,14 @@ class TestRollbackAlarms:
                 {"Name": "EndpointConfigName", "Value": {"Fn::GetAtt": [new, "EndpointConfigName"]}},
             ]
             assert alarm["TreatMissingData"] == "notBreaching"
-            assert "AlarmName" not in alarm
+
+    def test_another_configuration_has_alarms_of_its_own(self, folder: FleetFolder) -> None:
+        made = deployed(folder, self.KEYS)
+        (new,) = made.find_resources("AWS::SageMaker::EndpointConfig")
+        for alarm in self.alarms(made).values():
+            first, *rest = alarm["AlarmName"]["Fn::Join"][1]
+            assert first == {"Fn::GetAtt": [new, "EndpointConfigName"]}
+            assert rest[0].startswith("-")
 
     def test_their_thresholds_are_those_of_the_spec_in_the_metrics_units(self, folder: FleetFolder) -> None:
         alarms = self.alarms(deployed(folder, self.KEYS))

@@ -128,16 +128,13 @@ class TestScalingGuard:
                 "InstanceType": "ml.g5.xlarge",
             }
 
-    def test_the_endpoint_stack_finds_it_by_a_parameter_of_foundation(self, template: Synth) -> None:
-        (parameter,) = [
-            name
-            for name, found in template().to_json()["Parameters"].items()
-            if found["Default"] == "/triton-fleet/dev/scaling-guard-arn"
-        ]
+    def test_its_token_stays_for_good_as_cloudformation_refuses_another_one(self, template: Synth) -> None:
+        name = "triton-fleet-dev-scaling-guard"
         for guard in template().find_resources("Custom::ScalingGuard").values():
-            assert guard["Properties"]["ServiceToken"] == {"Ref": parameter}
+            token = guard["Properties"]["ServiceToken"]
+            assert token == f"arn:aws:lambda:us-east-1:111122223333:function:{name}"
         template("", "triton-fleet-dev").has_resource_properties(
-            "AWS::SSM::Parameter", {"Name": "/triton-fleet/dev/scaling-guard-arn"}
+            "AWS::Lambda::Function", {"FunctionName": name, "Handler": "framework.onEvent"}
         )
 
     def test_its_function_may_change_scaling_and_nothing_else_of_an_endpoint(self, template: Synth) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleet.decide.rollout import RollbackAlarm
+from fleet.resolve.resolve import resolve_fleet
 from fleet.resolve.rollout import ResolvedRollout
 from fleet_folder import SPEC, FleetFolder
 
@@ -30,10 +31,11 @@ class TestTimeOut:
         ("keys", "seconds"),
         [
             ("strategy: all-at-once, bake: 0s", START),
-            ("strategy: canary, canary: 25%, bake: 10m, termination_wait: 10m", 600 + 600 + START),
+            ("strategy: canary, canary: 25%, bake: 10m, termination_wait: 10m", 2 * 600 + 600 + START),
             ("strategy: linear, step: 25%, bake: 10m", 4 * 600 + START),
             ("strategy: rolling, step: 50%, bake: 10m", 2 * (600 + START)),
-            ("strategy: rolling, step: 5%, bake: 10m", 28800),
+            ("strategy: rolling, step: 5%, bake: 10m", 4 * (600 + START)),  # of four instances
+            ("strategy: rolling, step: 5%, bake: 1h", 4 * (3600 + START)),
         ],
     )
     def test_it_has_room_for_the_waits_and_the_starts(
@@ -44,9 +46,25 @@ class TestTimeOut:
     def test_one_that_is_written_is_kept(self, folder: FleetFolder) -> None:
         assert resolved(folder, "rollout: {strategy: all-at-once, timeout: 20m}\n").timeout == 1200
 
-    def test_one_that_the_waits_use_up_is_refused(self, folder: FleetFolder) -> None:
-        keys = "rollout: {strategy: linear, step: 10%, bake: 10m, timeout: 100m}\n"
-        assert codes(folder, keys) == ["FL281"]
+    @pytest.mark.parametrize(
+        "keys",
+        [
+            "strategy: linear, step: 10%, bake: 10m, timeout: 40m",
+            "strategy: canary, canary: 50%, bake: 1h, termination_wait: 1h, timeout: 3h",
+        ],
+    )
+    def test_one_that_the_waits_use_up_is_refused(self, folder: FleetFolder, keys: str) -> None:
+        assert codes(folder, f"rollout: {{{keys}}}\n") == ["FL281"]
+
+    def test_more_than_sagemaker_lets_it_take_is_told(self, folder: FleetFolder) -> None:
+        many = FOUR.replace("count: 4", "count: 20")
+        folder.spec("rollout: {strategy: rolling, step: 5%, bake: 10m}\n", base=many)
+        endpoint = resolve_fleet(folder.root, "dev")
+        assert [each.code for each in endpoint.warnings] == ["FL281"]
+        assert endpoint.warnings[0].message.startswith("waits and starts may take 72000s")
+        (resolved,) = endpoint.endpoints
+        assert resolved.rollout is not None
+        assert resolved.rollout.timeout == 28800
 
 
 class TestAlarms:

@@ -56,6 +56,7 @@ def test_what_application_auto_scaling_takes_is_taken(expression: str) -> None:
         ("cron(1-2-3 8 ? * 2 *)", "'1-2-3' is no minutes"),
         ("rate(0 hours)", "'0 hours' is no rate"),
         ("rate(2 weeks)", "'2 weeks' is no rate"),
+        ("at(2026-12-24T8:0:0)", "'2026-12-24T8:0:0' is no time"),
         ("at(2026-02-30T00:00:00)", "'2026-02-30T00:00:00' is no time"),
         ("0 8 * * MON", "write `cron("),
         ("cron(0 8 ? * MON *", "write `cron("),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.decide.decided import Decided
-from fleet.decide.rollout import rollback_alarms
+from fleet.decide.rollout import thresholds_read
 from fleet.rules.rule import Problem, rule
 
 
@@ -21,8 +21,8 @@ def key_that_is_deployed(endpoint: Decided) -> Iterator[Problem]:
         if each.engines:
             message = "`engines` is checked, but this version of Triton Fleet cannot deploy it yet"
             yield Problem(("models", index, "engines"), message, "leave it out to deploy the endpoint now")
-    if spec.alarms is not None and (spec.rollout is None or not rollback_alarms(spec, spec.rollout)):
-        message = (
-            "`alarms` calls no rollout back here, and this version of Triton Fleet wakes nobody by it yet"
-        )
-        yield Problem(("alarms",), message, "write a `rollout`, or watch the dashboard", certain=False)
+    for key, value in spec.alarms or ():
+        if value is not None and key not in thresholds_read(spec):
+            message = f"`{key}` calls no rollout back here, and this version wakes nobody by it yet"
+            hint = "write a `rollout` that is called back by it, or watch the dashboard"
+            yield Problem(("alarms", key), message, hint, certain=False)

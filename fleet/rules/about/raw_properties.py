@@ -47,6 +47,12 @@ SETTLED = {
     ("EndpointConfig", f"{VARIANT}.ServerlessConfig"): "a serverless endpoint has no GPU and no instances",
     ("Model", "Containers"): "an endpoint has one container, Triton's",
     ("Endpoint", "EndpointConfigName"): "it is the configuration that the spec describes",
+    (
+        "Endpoint",
+        "RetainAllVariantProperties",
+    ): "a scaled endpoint keeps its instances, another has its `count`",
+    ("Endpoint", "ExcludeRetainedVariantProperties"): "weights and data capture always follow the spec",
+    ("Endpoint", "RetainDeploymentConfig"): "each update goes by the spec's own `rollout`",
 }
 """Properties, with all below them, that nothing in a spec changes, and why."""
 WHOLES = {
@@ -55,7 +61,7 @@ WHOLES = {
     "Endpoint": (),
 }
 """Lists and mappings that hold what follows from the spec."""
-LISTS = ("ProductionVariants", "ExcludeRetainedVariantProperties", "Tags")
+LISTS = ("ProductionVariants", "Tags")
 """Lists that the template has already, so that an item of theirs can be laid over."""
 DEEPEST = 32
 """No list or required property lies deeper; a path of one key may be as long as a file."""

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from fleet.catalog.limits import limit
 from fleet.decide.decided import Decided
-from fleet.decide.rollout import LATENCIES, PERIOD, PERIODS, rollback_alarms, waits
+from fleet.decide.rollout import LATENCIES, PERIOD, PERIODS, needed, rollback_alarms, waits
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
+from fleet.spec.problems import dotted
 from fleet.spec.rollout import Strategy
+from fleet.spec.source import KeyPath
 
 GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails.html"
 API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DeploymentConfig.html"
@@ -34,22 +36,32 @@ def instances_for_steps(endpoint: Decided) -> Iterator[Problem]:
     rollout, scaling = endpoint.spec.rollout, endpoint.spec.scaling
     if rollout is None or rollout.strategy not in KEY:
         return
-    fewest = endpoint.spec.instance.count if scaling is None else scaling.fewest
+    counts: dict[KeyPath, int] = {("instance", "count"): endpoint.spec.instance.count}
+    if scaling is not None:
+        counts = {("scaling", "min"): scaling.min} | {
+            ("scaling", "schedules", index, "min"): schedule.min
+            for index, schedule in enumerate(scaling.schedules)
+            if schedule.min is not None
+        }
+    path, fewest = min(counts.items(), key=lambda each: each[1])
     if fewest < TWO:
-        where = "`count`" if scaling is None else "the `min` of `scaling`"
-        message = f"a {rollout.strategy.value} rollout needs 2 instances at least; {where} is {fewest}"
+        where = f"`{dotted(path)}` is {fewest}"
+        message = f"a {rollout.strategy.value} rollout needs 2 instances at least; {where}"
         hint = "write `strategy: all-at-once`, or run 2 instances"
-        certain = scaling is None or scaling.max < TWO or endpoint.spec.instance.count < TWO
+        certain = scaling is None or scaling.most < TWO or endpoint.spec.instance.count < TWO
         yield Problem(("rollout", "strategy"), message, hint, certain)
 
 
 @rule("FL281", source=API)
 def time_for_all_steps(endpoint: Decided) -> Iterator[Problem]:
-    """The time-out of a rollout exceeds its waits, and is within what SageMaker takes."""
-    rollout = endpoint.spec.rollout
+    """The time-out of a rollout exceeds its waits, and is within what SageMaker takes.
+
+    A canary bakes twice: its first share, and the rest that follows it.
+    """
+    spec, rollout = endpoint.spec, endpoint.spec.rollout
     if rollout is None:
         return
-    waited, most = waits(rollout), limit("rollout_seconds_max")
+    waited, most = waits(spec, rollout), limit("rollout_seconds_max")
     if rollout.timeout is not None and rollout.timeout <= waited:
         message = f"`timeout` is {rollout.timeout}s; the waits alone take {waited}s"
         yield Problem(
@@ -58,6 +70,12 @@ def time_for_all_steps(endpoint: Decided) -> Iterator[Problem]:
     elif waited >= most:
         message = f"the rollout's waits take {waited}s; SageMaker ends a deployment after {most}s"
         yield Problem(("rollout", "bake"), message, "write a shorter `bake`, or larger steps")
+    elif rollout.timeout is None and needed(spec, rollout) > most:
+        message = (
+            f"waits and starts may take {needed(spec, rollout)}s; SageMaker ends a deployment after {most}s"
+        )
+        hint = "write a shorter `bake`, or larger steps"
+        yield Problem(("rollout", "strategy"), message, hint, certain=False)
 
 
 @rule("FL282", source=API)

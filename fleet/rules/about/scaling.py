@@ -20,6 +20,9 @@ MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpo
 ASYNC = "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-autoscale.html"
 SCHEDULES = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScheduledAction.html"
 
+ALL = 100
+"""Percent."""
+
 
 @rule("FL270", source=SCALING, needed=True)
 def at_least_one_instance(endpoint: Decided) -> Iterator[Problem]:
@@ -179,11 +182,15 @@ def percent_that_is_no_share(endpoint: Decided) -> Iterator[Problem]:
     Severity.WARNING,
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html",
 )
-def latency_that_can_be_reached(endpoint: Decided) -> Iterator[Problem]:
-    """An alarm's latency is below the 60 seconds after which SageMaker ends a call."""
+def threshold_that_can_be_exceeded(endpoint: Decided) -> Iterator[Problem]:
+    """An alarm's threshold can be exceeded: SageMaker ends a call after 60 seconds."""
     most = limit("invoke_seconds") * 1000
     for key in ("latency_p50", "latency_p90", "latency_p99"):
         wanted = getattr(endpoint.spec.alarms, key, None)
         if wanted is not None and wanted >= most:
             message = f"`{key}` is {wanted}ms: SageMaker ends a call after {most}ms, so that it never rings"
             yield Problem(("alarms", key), message, "write less")
+    errors = endpoint.spec.alarms.errors if endpoint.spec.alarms else None
+    if errors == ALL:
+        message = "`errors` is 100%: no share of calls exceeds that, so that it never rings"
+        yield Problem(("alarms", "errors"), message, "write less")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from fleet.local.hosting import DeployedEndpoint, HostingError
 
@@ -16,6 +17,7 @@ class RecordingHost:
         self.failure = ""
         self.may_finish = threading.Event()
         self.may_finish.set()
+        self.while_serving: Callable[[], None] | None = None
 
     def serve(self, endpoint: DeployedEndpoint) -> None:
         self.may_finish.wait(30)
@@ -23,6 +25,8 @@ class RecordingHost:
             raise OSError(28, "no space left")
         if self.failure:
             raise HostingError(self.failure)
+        if self.while_serving is not None:
+            self.while_serving()
         self.served.append(endpoint)
 
     def remove(self, name: str) -> None:

@@ -103,12 +103,12 @@ class Endpoint:
         return "EndpointName" in declared.changed(before)
 
     def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
-        """Serve another configuration under the same name; on failure the old one goes on.
+        """Serve the configuration under the same name; on failure the old one goes on.
 
-        What may be said of an update without another configuration takes effect with the next one.
+        Whatever changes but tags is an UpdateEndpoint, with the same configuration where that stays.
         """
         name = resource.get_cfn_attribute("EndpointName")
-        if "EndpointConfigName" in declared.changed(before):
+        if declared.changed(before) != {"Tags"}:
             endpoint = _backend(declared).update_endpoint(
                 name,
                 declared.properties["EndpointConfigName"],
