@@ -121,4 +121,5 @@ def _values(endpoint: ResolvedEndpoint) -> dict[str, Any]:
 def _alarm(alarm: RollbackAlarm) -> dict[str, Any]:
     kind = "percentile" if alarm.statistic.startswith("p") else "statistic"
     metric = endpoint_metric(alarm.measure).name
-    return {"metric": metric, kind: alarm.statistic, "threshold": alarm.threshold}
+    name = f"{metric}{alarm.statistic.capitalize()}"
+    return {"name": name, "metric": metric, kind: alarm.statistic, "threshold": alarm.threshold}

@@ -22,7 +22,7 @@ def deployment(
         cloudwatch.CfnAlarm(
             stack,
             f"{alarm['metric']}Alarm",
-            alarm_name=f"{config_name}-{alarm['metric']}{(alarm.get('statistic') or alarm['percentile']).capitalize()}",
+            alarm_name=f"{config_name}-{alarm['name']}",
             alarm_description=f"Calls a rollout of {values.name} back; it wakes nobody",
             namespace="AWS/SageMaker",
             metric_name=alarm["metric"],
