@@ -38,20 +38,21 @@ class EndpointRole(Construct):
 
     def _statements(self) -> list[Statement]:
         place, image, prefix = self._endpoint.place, self._endpoint.image, self._endpoint.prefix
-        bucket = f"arn:{place.partition.name}:s3:::{place.bucket}"
         return [
-            Statement(sid="ReadArchives", actions=["s3:GetObject"], resources=[f"{bucket}/{prefix}*"]),
+            Statement(
+                sid="ReadArchives", actions=["s3:GetObject"], resources=[f"{place.bucket_arn}/{prefix}*"]
+            ),
             Statement(
                 sid="ListArchives",
                 actions=["s3:ListBucket"],
-                resources=[bucket],
+                resources=[place.bucket_arn],
                 conditions={"StringLike": {"s3:prefix": [f"{prefix}*"]}},
             ),
             Statement(sid="LogInToRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
             Statement(
                 sid="PullImage",
                 actions=PULL,
-                resources=[self._arn("ecr", f"repository/{image.repository}", account=image.account)],
+                resources=[place.arn("ecr", f"repository/{image.repository}", account=image.account)],
             ),
             Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=self._log_groups()),
             *self._metrics_statements(),
@@ -76,9 +77,5 @@ class EndpointRole(Construct):
             f"/aws/sagemaker/Endpoints/{self._endpoint.name}",
             *([metrics.log_group] if metrics else []),
         ]
-        arns = [self._arn("logs", f"log-group:{group}") for group in groups]
+        arns = [self._endpoint.place.arn("logs", f"log-group:{group}") for group in groups]
         return [arn + part for arn in arns for part in ("", ":*")]
-
-    def _arn(self, service: str, resource: str, account: str | None = None) -> str:
-        place = self._endpoint.place
-        return f"arn:{place.partition.name}:{service}:{place.region}:{account or place.account}:{resource}"

@@ -91,13 +91,12 @@ class ScalingGuard(Construct):
 
     def _statements(self) -> list[Statement]:
         place = self._place
-        bucket = f"arn:{place.partition.name}:s3:::{place.bucket}"
         return [
             Statement(sid="SeeScaling", actions=[*SEE_SCALING, "cloudwatch:DescribeAlarms"], resources=["*"]),
             Statement(
                 sid="ChangeScaling",
                 actions=CHANGE_SCALING,
-                resources=[_arn(place, "application-autoscaling", "scalable-target/*")],
+                resources=[place.arn("application-autoscaling", "scalable-target/*")],
                 conditions={"StringEquals": OF_VARIANTS},
             ),
             # Application Auto Scaling asks its caller for what it does itself: the alarms of target tracking,
@@ -105,32 +104,32 @@ class ScalingGuard(Construct):
             Statement(
                 sid="ChangeAlarmsOfScaling",
                 actions=CHANGE_ALARMS,
-                resources=[_arn(place, "cloudwatch", "alarm:TargetTracking-*")],
+                resources=[place.arn("cloudwatch", "alarm:TargetTracking-*")],
             ),
             Statement(
                 sid="ScaleEndpoints",
                 actions=["sagemaker:DescribeEndpoint", "sagemaker:UpdateEndpointWeightsAndCapacities"],
-                resources=[_arn(place, "sagemaker", "endpoint/*")],
+                resources=[place.arn("sagemaker", "endpoint/*")],
             ),
             Statement(
                 sid="SeeConfigurations",
                 actions=["sagemaker:DescribeEndpointConfig"],
-                resources=[_arn(place, "sagemaker", "endpoint-config/*")],
+                resources=[place.arn("sagemaker", "endpoint-config/*")],
             ),
             Statement(
                 sid="SeeStacks",
                 actions=["cloudformation:DescribeStacks"],
-                resources=[_arn(place, "cloudformation", f"stack/{place.stack}-*")],
+                resources=[place.arn("cloudformation", f"stack/{place.stack}-*")],
             ),
             Statement(
                 sid="KeepScaling",
                 actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
-                resources=[f"{bucket}/{SAVED}"],
+                resources=[f"{place.bucket_arn}/{SAVED}"],
             ),
             Statement(
                 sid="ListScaling",
                 actions=["s3:ListBucket"],
-                resources=[bucket],
+                resources=[place.bucket_arn],
                 conditions={"StringLike": {"s3:prefix": [SAVED]}},
             ),
         ]
@@ -144,7 +143,7 @@ class GuardedUpdate(Construct):
     ) -> None:
         super().__init__(scope, id)
         guarded = {
-            "ServiceToken": _arn(place, "lambda", f"function:{_name(place)}"),
+            "ServiceToken": place.arn("lambda", f"function:{_name(place)}"),
             "EndpointName": endpoint,
             "VariantName": variant,
             "InstanceType": instance,
@@ -159,7 +158,3 @@ class GuardedUpdate(Construct):
 
 def _name(place: Place) -> str:
     return f"{place.stack}-scaling-guard"
-
-
-def _arn(place: Place, service: str, resource: str) -> str:
-    return f"arn:{place.partition.name}:{service}:{place.region}:{place.account}:{resource}"

@@ -34,9 +34,18 @@ class Place:
         return f"triton-fleet-{self.environment}-{self.account}-{self.region}"
 
     @property
+    def bucket_arn(self) -> str:
+        """The artifact bucket's ARN."""
+        return f"arn:{self.partition.name}:s3:::{self.bucket}"
+
+    @property
     def stack(self) -> str:
         """The Foundation stack's name; no endpoint's stack can have it, as environments have no hyphen."""
         return f"triton-fleet-{self.environment}"
+
+    def arn(self, service: str, resource: str, *, account: str = "") -> str:
+        """The ARN of a resource in the region, of this account unless another is named."""
+        return f"arn:{self.partition.name}:{service}:{self.region}:{account or self.account}:{resource}"
 
 
 @dataclass(frozen=True, kw_only=True)

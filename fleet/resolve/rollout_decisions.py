@@ -9,6 +9,7 @@ from fleet.decide.decided import Decided
 from fleet.decide.decision import Decision, dated
 from fleet.decide.rollout import PERIOD, PERIODS, RINGING
 from fleet.resolve.rollout import ResolvedRollout, resolved_rollout
+from fleet.spec.rollout import Strategy
 
 
 def rollout_decisions(endpoint: Decided) -> Iterator[Decision]:
@@ -24,8 +25,11 @@ def rollout_decisions(endpoint: Decided) -> Iterator[Decision]:
         group="rollout",
         what="strategy",
         value=f"{rollout.strategy.value}{step}",
-        reason=f"from `rollout`: each step is watched for {rollout.bake}s",
+        reason=f"from `rollout`: what has moved is watched for {rollout.bake}s",
     )
+    if rollout.strategy is not Strategy.ROLLING:
+        reason = f"a second fleet; the first is kept for {rollout.termination_wait}s after the last step"
+        yield Decision(group="rollout", what="instances meanwhile", value="twice as many", reason=reason)
     own = spec.rollout.timeout is not None
     reason = "from `rollout.timeout`" if own else "its waits, and the time that new instances may take"
     yield Decision(group="rollout", what="time-out", value=f"{rollout.timeout}s", reason=reason)

@@ -27,6 +27,7 @@ def test_a_rollout_is_shown_with_its_time_out_and_what_calls_it_back(folder: Fle
     rollout = folder, keys, SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 2}")
     assert values(made(*rollout), "rollout") == [
         ("strategy", "canary, 50% at a time"),
+        ("instances meanwhile", "twice as many"),
         ("time-out", "3600s"),
         ("called back by", "Average of Invocation5XXErrors above 0.01"),
         ("called back by", "p99 of ModelLatency above 200000 Microseconds"),

@@ -115,7 +115,8 @@ def keys_of_the_strategy(endpoint: Decided) -> Iterator[Problem]:
         )
     for key in ("canary", "step"):
         if key != wanted and getattr(rollout, key) is not None:
-            yield Problem(("rollout", key), f"`{key}` means nothing to a rollout {strategy}", "leave it out")
+            hint = f"leave it out; where an environment gives it, write `{key}: null`"
+            yield Problem(("rollout", key), f"`{key}` means nothing to a rollout {strategy}", hint)
     if rollout.strategy is Strategy.ROLLING and rollout.termination_wait:
         message = "`termination_wait` means nothing to a rolling rollout: it has no second fleet"
         yield Problem(("rollout", "termination_wait"), message, "leave it out")
