@@ -13,7 +13,7 @@ from triton_endpoints.triton_model import TritonModel
 
 
 class TritonEndpoint(Construct):
-    """A GPU endpoint under its public name, with a configuration that is replaced on every change.
+    """An endpoint under its public name, with a configuration that is replaced on every change.
 
     A scaled endpoint keeps the number of instances that scaling has reached when it is updated; weights and
     data capture follow the template.

@@ -19,7 +19,7 @@ NO_ENDPOINT = "Could not find endpoint"
 
 @dataclass(frozen=True, kw_only=True)
 class LiveEndpoint:
-    """An endpoint's status, its first variant's instances, and the URL of its model's data."""
+    """An endpoint's status and configuration, its first variant's instances, its model's data by URL."""
 
     name: str
     status: str

@@ -56,6 +56,7 @@ class TritonHost:
         self._limits, self._record = limits, record
         self._served: dict[str, Served] = {}
         self._starting: set[SupervisedTriton] = set()
+        self._draining: list[Served] = []
         self._lock = threading.Lock()
         self._closed = False
 
@@ -70,11 +71,23 @@ class TritonHost:
             before = served if self._closed else self._served.get(endpoint.name)
             if not self._closed:
                 self._served[endpoint.name] = served
-        if before is not None:
-            before.calls.all_ended(SECONDS_TO_ANSWER)
-            before.end()
+        if before is not None and before is not served:
+            self._drain(before)
         if before is served:
+            served.end()
             raise HostingError("the local fleet was stopped")
+
+    def _drain(self, served: Served) -> None:
+        """End what nothing is sent to any more, when its calls are answered."""
+        with self._lock:
+            self._draining.append(served)
+        served.calls.all_ended(SECONDS_TO_ANSWER)
+        with self._lock:
+            left = served in self._draining
+            if left:
+                self._draining.remove(served)
+        if left:
+            served.end()
 
     def remove(self, name: str) -> None:
         """Stop serving the endpoint; an unknown name is no error."""
@@ -87,7 +100,10 @@ class TritonHost:
         """Stop serving everything, and give up what is being started."""
         with self._lock:
             self._closed = True
-            starting = list(self._starting)
+            starting, draining = list(self._starting), self._draining
+            self._draining = []
+        for served in draining:
+            served.end()
         for triton in starting:
             triton.stop()
         for name in list(self._served):

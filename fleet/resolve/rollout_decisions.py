@@ -18,9 +18,11 @@ def rollout_decisions(endpoint: Decided) -> Iterator[Decision]:
     if spec.rollout is None:
         reason = "`rollout` is left out: all calls move at once, and nothing calls them back"
         yield Decision(group="rollout", what="strategy", value="all-at-once", reason=reason)
+        yield _second_fleet(0)
         return
     rollout = resolved_rollout(spec, spec.rollout)
-    step = "" if rollout.step is None else f", {rollout.step}% at a time"
+    how = "first, then the rest" if rollout.strategy is Strategy.CANARY else "at a time"
+    step = "" if rollout.step is None else f", {rollout.step}% {how}"
     yield Decision(
         group="rollout",
         what="strategy",
@@ -28,12 +30,16 @@ def rollout_decisions(endpoint: Decided) -> Iterator[Decision]:
         reason=f"from `rollout`: what has moved is watched for {rollout.bake}s",
     )
     if rollout.strategy is not Strategy.ROLLING:
-        reason = f"a second fleet; the first is kept for {rollout.termination_wait}s after the last step"
-        yield Decision(group="rollout", what="instances meanwhile", value="twice as many", reason=reason)
+        yield _second_fleet(rollout.termination_wait)
     own = spec.rollout.timeout is not None
     reason = "from `rollout.timeout`" if own else "its waits, and the time that new instances may take"
     yield Decision(group="rollout", what="time-out", value=f"{rollout.timeout}s", reason=reason)
     yield from _alarms(rollout)
+
+
+def _second_fleet(kept: int) -> Decision:
+    reason = f"a second fleet; the first is kept for {kept}s after the last step"
+    return Decision(group="rollout", what="instances meanwhile", value="twice as many", reason=reason)
 
 
 def _alarms(rollout: ResolvedRollout) -> Iterator[Decision]:
@@ -49,5 +55,7 @@ def _alarms(rollout: ResolvedRollout) -> Iterator[Decision]:
             facts=facts,
         )
     if not rollout.alarms:
-        reason = "`rollback_on: []`, the way out of an emergency"
+        reason = (
+            "`rollback_on` names none that `alarms` has a threshold for; `[]` is the way out of an emergency"
+        )
         yield Decision(group="rollout", what="called back by", value="nothing", reason=reason)

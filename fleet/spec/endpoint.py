@@ -133,7 +133,7 @@ class EndpointSpec(Document):
     """Model repositories; one in mode `single`. The target model of an archive is `ARCHIVE.tar.gz`, with
     `archive_set: live` `ARCHIVE-vVERSION.tar.gz`, with `copies` `ARCHIVE-0.tar.gz` and so on."""
     scaling: Scaling | None = None
-    """Left out: the number of instances stays as it is."""
+    """Left out: there are `instance.count` instances."""
     rollout: Rollout | None = None
     """Left out: all calls move to the new instances at once."""
     alarms: Alarms | None = None

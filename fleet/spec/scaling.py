@@ -70,11 +70,6 @@ class Scaling(Document):
         return {measure: value for measure, value in held.items() if value is not None}
 
     @property
-    def fewest(self) -> int:
-        """The fewest instances that may run, by any schedule."""
-        return min(self.min, *(each.min for each in self.schedules if each.min is not None), self.max)
-
-    @property
     def most(self) -> int:
         """The most instances that may run, by any schedule."""
         return max(self.max, *(each.max for each in self.schedules if each.max is not None), self.min)

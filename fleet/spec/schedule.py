@@ -30,7 +30,8 @@ class _Field:
     special: str = r"\*"
 
     def takes(self, text: str) -> bool:
-        return all(self._takes_part(part) for part in text.split(","))
+        alone = "?" not in text or text == "?"
+        return alone and all(self._takes_part(part) for part in text.split(","))
 
     def _takes_part(self, part: str) -> bool:
         if re.fullmatch(self.special, part):

@@ -26,8 +26,7 @@ def align(request: Request, sagemaker: Any, autoscaling: Any, saved: Saved) -> s
     variant = request.variant
     types = instance_types(sagemaker, variant)
     if not types:
-        saved.forget()
-        return f"There is no endpoint {variant.endpoint}, so there is no scaling."
+        return _without_endpoint(variant, saved)
     kept, now = saved.load(), registered(autoscaling, variant)
     runs = f"{variant} runs on {' and '.join(sorted(types))}"
     if types == {request.instance_type}:
@@ -60,10 +59,17 @@ def finish(variant: Variant, sagemaker: Any, autoscaling: Any, saved: Saved) -> 
         GuardError: not everything could be registered again.
         ClientError: AWS refused a call.
     """
+    if not instance_types(sagemaker, variant):
+        return _without_endpoint(variant, saved)
     kept = saved.load()
-    if kept is None or not instance_types(sagemaker, variant):
+    if kept is None:
         return f"Nothing to do: no scaling of {variant} is saved."
     return _bring_back(variant, autoscaling, saved, kept, registered(autoscaling, variant))
+
+
+def _without_endpoint(variant: Variant, saved: Saved) -> str:
+    saved.forget()
+    return f"There is no endpoint {variant.endpoint}, so there is no scaling."
 
 
 def _bring_back(variant: Variant, autoscaling: Any, saved: Saved, kept: Scaling, now: Scaling | None) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fleet.findings import CannotRunError
 from fleet.local.aws.server import EmbeddedAws
 from fleet.local.triton.runtime import TritonRuntime, find_runtime
+from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import Stacks, embedded_aws
 from triton_models import Starter
@@ -52,3 +54,18 @@ def host(running: tuple[EmbeddedAws, RecordingHost]) -> Iterator[RecordingHost]:
 @pytest.fixture
 def stacks(aws: EmbeddedAws) -> Stacks:
     return Stacks(aws)
+
+
+@pytest.fixture
+def sagemaker(aws: EmbeddedAws, host: RecordingHost) -> Any:
+    return client(aws, "sagemaker")
+
+
+@pytest.fixture
+def scaling(aws: EmbeddedAws) -> Any:
+    return client(aws, "application-autoscaling")
+
+
+@pytest.fixture
+def cloudwatch(aws: EmbeddedAws) -> Any:
+    return client(aws, "cloudwatch")

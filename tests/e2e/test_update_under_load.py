@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from botocore.exceptions import ClientError
 
 from fleet.local.triton.runtime import TritonRuntime
 from zoo import ENDPOINT, Zoo, times
@@ -25,33 +27,52 @@ def waiting(begun: Path, go: Path) -> dict[str, str]:
     return {**files, "times/1/model.py": code.replace("    def execute(self, requests):\n", told)}
 
 
-def test_a_call_that_the_old_server_has_begun_is_answered_by_it_and_the_next_by_the_new_one(
-    runtime: TritonRuntime, tmp_path: Path
-) -> None:
-    zoo = Zoo(runtime, tmp_path / "zoo")
-    zoo.start()
-    try:
-        begun, go = tmp_path / "begun", tmp_path / "go"
-        zoo.upload("waiting.tar.gz", waiting(begun, go))
-        zoo.upload("good.tar.gz", times(5))
-        sagemaker, old = zoo.client("sagemaker"), zoo.server
+class Updated:
+    """An endpoint with a call that the old server has begun, and an update whose new server has taken over."""
+
+    def __init__(self, zoo: Zoo, folder: Path, threads: ThreadPoolExecutor) -> None:
+        begun, self.go = folder / "begun", folder / "go"
+        zoo.upload("waiting.tar.gz", waiting(begun, self.go))
+        sagemaker, self.old = zoo.client("sagemaker"), zoo.server
         variants = sagemaker.describe_endpoint_config(EndpointConfigName="zoo")["ProductionVariants"]
         sagemaker.create_endpoint_config(EndpointConfigName="next", ProductionVariants=variants)
+        self.call = threads.submit(zoo.call, "waiting.tar.gz", 2.0)
+        begun.open().close()
+        self.update = threads.submit(
+            sagemaker.update_endpoint, EndpointName=ENDPOINT, EndpointConfigName="next"
+        )
+        while zoo.server is self.old:
+            assert not self.update.done(), self.update.result()
 
-        with ThreadPoolExecutor(2) as threads:
-            call = threads.submit(zoo.call, "waiting.tar.gz", 2.0)
-            begun.open().close()
-            update = threads.submit(
-                sagemaker.update_endpoint, EndpointName=ENDPOINT, EndpointConfigName="next"
-            )
-            while zoo.server is old:
-                assert not update.done(), update.result()
-            assert zoo.call("good.tar.gz") == 5.0
-            go.open("w").close()
-            assert call.result() == 6.0
-            update.result()
 
-        assert sagemaker.describe_endpoint(EndpointName=ENDPOINT)["EndpointConfigName"] == "next"
-        assert old.process.dead.is_set()
-    finally:
-        zoo.stop()
+@pytest.fixture
+def zoo(runtime: TritonRuntime, tmp_path: Path) -> Iterator[Zoo]:
+    zoo = Zoo(runtime, tmp_path / "zoo")
+    zoo.start()
+    yield zoo
+    zoo.stop()
+
+
+def test_a_call_that_the_old_server_has_begun_is_answered_by_it_and_the_next_by_the_new_one(
+    zoo: Zoo, tmp_path: Path
+) -> None:
+    with ThreadPoolExecutor(2) as threads:
+        updated = Updated(zoo, tmp_path, threads)
+        zoo.upload("good.tar.gz", times(5))
+        assert zoo.call("good.tar.gz") == 5.0
+        updated.go.open("w").close()
+        assert updated.call.result() == 6.0
+        updated.update.result()
+    described = zoo.client("sagemaker").describe_endpoint(EndpointName=ENDPOINT)
+    assert described["EndpointConfigName"] == "next"
+    assert updated.old.process.dead.is_set()
+
+
+def test_a_host_that_is_closed_does_not_wait_for_such_a_call(zoo: Zoo, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(2) as threads:
+        updated = Updated(zoo, tmp_path, threads)
+        zoo.host.close()
+        assert updated.old.process.dead.is_set()
+        with pytest.raises(ClientError, match="ModelError"):
+            updated.call.result()
+        updated.update.result()

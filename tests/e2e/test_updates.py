@@ -57,17 +57,17 @@ class Account:
         self.deploys = deploys
         self.sagemaker = deploys.client("sagemaker")
         self.autoscaling = deploys.client("application-autoscaling")
-        self._release, self._type, self._count = "25.04", "ml.g5.xlarge", 2
+        self._release, self.type, self._count = "25.04", "ml.g5.xlarge", 2
         self._keys: dict[str, str] = {}
         self._deployed = ""
 
     def change(self, *, release: str = "", type: str = "", count: int = 0, **keys: str) -> None:
         """Change these of the spec; an empty key is left out."""
-        self._release, self._type = release or self._release, type or self._type
+        self._release, self.type = release or self._release, type or self.type
         self._count = count or self._count
         self._keys |= keys
         base = SPEC.replace("25.04", self._release)
-        base = base.replace("ml.g5.xlarge}", f"{self._type}, count: {self._count}}}")
+        base = base.replace("ml.g5.xlarge}", f"{self.type}, count: {self._count}}}")
         lines = [f"{key}: {value}\n" for key, value in self._keys.items() if value]
         self.deploys.folder.spec("".join(lines), base=base)
 
@@ -78,7 +78,7 @@ class Account:
 
     def other_type(self) -> str:
         """An instance type that it does not run on."""
-        return "ml.g5.2xlarge" if self._type == "ml.g5.xlarge" else "ml.g5.xlarge"
+        return "ml.g5.2xlarge" if self.type == "ml.g5.xlarge" else "ml.g5.xlarge"
 
     def served(self) -> Served:
         endpoint = self.sagemaker.describe_endpoint(EndpointName="sentences")
@@ -172,14 +172,16 @@ class TestWhatReachesTheRunningEndpoint:
         assert after.model["PrimaryContainer"]["Environment"]["SAGEMAKER_TRITON_THREAD_COUNT"] == "5"
 
     def test_a_new_count(self, account: Account) -> None:
+        account.deployed_with(scaling="", count=2)
         account.change(count=4)
         after = updated(account, new_model=False)
         assert after.live["DesiredInstanceCount"] == 4
 
     def test_a_new_instance_type(self, account: Account) -> None:
-        account.change(type="ml.g5.2xlarge")
+        wanted = account.other_type()
+        account.change(type=wanted)
         after = updated(account, new_model=False)
-        assert after.variant["InstanceType"] == "ml.g5.2xlarge"
+        assert after.variant["InstanceType"] == wanted
 
     def test_a_new_weight_and_capture_setting_although_live_capacity_is_retained(
         self, scaled: Account
@@ -221,7 +223,7 @@ class TestInstanceTypeOfAScaledVariant:
         assert scaled.deploys.keys("scaling-guard/") == []
 
     def test_scaling_comes_back_as_well_when_the_new_instances_do_not_start(self, scaled: Account) -> None:
-        before, scaling, runs = scaled.served(), scaled.scaling(), scaled._type
+        before, scaling, runs = scaled.served(), scaled.scaling(), scaled.type
         scaled.change(type=scaled.other_type())
         scaled.deploys.host.failure = "no capacity"
         done = scaled.deploys.fleet("deploy", "--env", "dev", "--locked")

@@ -1,12 +1,33 @@
-"""Resources of a template."""
+"""Resources of a template, and specs of each kind of endpoint."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from aws_cdk.assertions import Template
 
+from fleet_folder import SPEC
+
 BUCKET = "triton-fleet-dev-111122223333-us-east-1"
+SCALED = "scaling: {min: 1, max: 4, invocations_per_instance: 600, gpu_utilization: 60, scale_in: 10m}\n"
+MULTI_MODEL = """\
+endpoint: sentences
+mode: multi-model
+triton: "25.04"
+instance: {type: ml.g5.xlarge}
+models:
+  - {archive: sentences, repository: ../repository}
+"""
+STACK = "triton-fleet-dev-sentences"
+TARGETS = "min: 1, max: 4, invocations_per_instance: 60, concurrent_requests: 2, cpu_utilization: 50"
+WATCHED = "rollout: {strategy: all-at-once}\nalarms: {errors: 2%, latency_p50: 100ms, latency_p99: 200ms}\n"
+KINDS = {
+    "gpu": (SPEC, f"scaling: {{{TARGETS}, gpu_utilization: 60}}\n{WATCHED}"),
+    "cpu": (SPEC.replace("g5", "c5"), f"scaling: {{{TARGETS}}}\n{WATCHED}"),
+    "multi-model": (MULTI_MODEL, f"scaling: {{{TARGETS}, gpu_utilization: 60}}\n{WATCHED}"),
+}
+"""Specs of each kind that use all metrics which that kind has."""
 
 
 def only(template: Template, kind: str) -> dict[str, Any]:
@@ -17,3 +38,14 @@ def only(template: Template, kind: str) -> dict[str, Any]:
 def statements(template: Template) -> dict[str, dict[str, Any]]:
     policy = only(template, "AWS::IAM::Policy")["Properties"]["PolicyDocument"]
     return {statement["Sid"]: statement for statement in policy["Statement"]}
+
+
+def dimensions_of(policy: Mapping[str, Any]) -> dict[str, str]:
+    configuration = policy["Properties"]["TargetTrackingScalingPolicyConfiguration"]
+    dimensions = configuration["CustomizedMetricSpecification"]["Dimensions"]
+    return {each["Name"]: or_endpoint(each["Value"]) for each in dimensions}
+
+
+def or_endpoint(value: object) -> str:
+    """A dimension's value; any reference, and the endpoint's name, stand for the endpoint."""
+    return value if isinstance(value, str) and value != "sentences" else "ENDPOINT"

@@ -3,37 +3,24 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from aws_cdk import App, Stack
 from aws_cdk.assertions import Template
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]
 
-from fleet.catalog.data_file import data_file
 from fleet.catalog.instances import Kind, instance, instance_types
-from fleet.catalog.metrics import endpoint_metric, triton_metric
 from fleet.decide.decided import Decided
 from fleet.resolve.scaling import ResolvedScaling, TrackedTarget
 from fleet.rules.example import REGION, Case
 from fleet_folder import ROOT, SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
-from tests.synth.resources import BUCKET, only
-from tests.synth.test_kinds_of_endpoints import MULTI_MODEL
+from tests.synth.resources import BUCKET, KINDS, STACK, dimensions_of, only
 from triton_endpoints import EndpointScaling
 
-STACK = "triton-fleet-dev-sentences"
 ARN = "arn:aws:iam::111122223333:role/our-own"
-TARGETS = "min: 1, max: 4, invocations_per_instance: 60, concurrent_requests: 2, cpu_utilization: 50"
-WATCHED = "rollout: {strategy: all-at-once}\nalarms: {errors: 2%, latency_p50: 100ms, latency_p99: 200ms}\n"
-KINDS = {
-    "gpu": (SPEC, f"scaling: {{{TARGETS}, gpu_utilization: 60}}\n{WATCHED}"),
-    "cpu": (SPEC.replace("g5", "c5"), f"scaling: {{{TARGETS}}}\n{WATCHED}"),
-    "multi-model": (MULTI_MODEL, f"scaling: {{{TARGETS}, gpu_utilization: 60}}\n{WATCHED}"),
-}
-"""Specs of each kind that use all metrics which that kind has."""
 
 
 class TestZeros:
@@ -101,93 +88,8 @@ class TestTwoVariants:
         assert most_of == {"endpoint/e/variant/First": 2, "endpoint/e/variant/Second": 3}
         policies = made.find_resources("AWS::ApplicationAutoScaling::ScalingPolicy").values()
         assert {policy["Properties"]["ScalingTargetId"]["Ref"] for policy in policies} == set(found)
-        measured = {_dimensions(policy)["VariantName"] for policy in policies}
+        measured = {dimensions_of(policy)["VariantName"] for policy in policies}
         assert measured == {"First", "Second"}
-
-
-class Measured(NamedTuple):
-    """A metric as a template names it, with the names and values of its dimensions."""
-
-    namespace: str
-    name: str
-    dimensions: tuple[tuple[str, str], ...]
-
-
-class TestMetrics:
-    @pytest.mark.parametrize("kind", KINDS)
-    def test_each_is_one_that_such_an_endpoint_publishes(self, folder: FleetFolder, kind: str) -> None:
-        made, known = self.made(folder, kind), self.known(kind)
-        found = set(_measured(made))
-        published = {
-            Measured(metric.namespace, metric.name, tuple((name, OF[name]) for name in metric.dimensions))
-            for metric in known
-        }
-        assert {each for each in found if "EndpointConfigName" not in dict(each.dimensions)} <= published
-
-        alarms = {each for each in found if "EndpointConfigName" in dict(each.dimensions)}
-        assert {(each.namespace, each.name) for each in alarms} == {
-            ("AWS/SageMaker", "Invocation5XXErrors"),
-            ("AWS/SageMaker", "ModelLatency"),
-        }
-        assert {each._replace(dimensions=each.dimensions[:2]) for each in alarms} <= published
-
-    @pytest.mark.parametrize("kind", KINDS)
-    def test_each_that_scaling_knows_by_a_name_of_its_own_is_too(
-        self, folder: FleetFolder, kind: str
-    ) -> None:
-        policies = self.made(folder, kind).find_resources("AWS::ApplicationAutoScaling::ScalingPolicy")
-        tracked = [
-            policy["Properties"]["TargetTrackingScalingPolicyConfiguration"] for policy in policies.values()
-        ]
-        predefined = {
-            each["PredefinedMetricSpecification"]["PredefinedMetricType"]
-            for each in tracked
-            if "PredefinedMetricSpecification" in each
-        }
-        assert predefined
-        assert predefined <= {metric.predefined for metric in self.known(kind)}
-        assert all(
-            ("PredefinedMetricSpecification" in each) != ("CustomizedMetricSpecification" in each)
-            for each in tracked
-        )
-
-    @pytest.mark.parametrize("kind", KINDS)
-    def test_each_of_tritons_own_is_searched_where_the_container_publishes_it(
-        self, folder: FleetFolder, kind: str
-    ) -> None:
-        made = self.made(folder, kind)
-        variables = only(made, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Environment"]
-        searched = re.findall(r'Namespace=\\"([^"\\]+)\\" MetricName=\\"([^"\\]+)\\"', _body(made))
-        assert searched
-        assert {namespace for namespace, _ in searched} == {
-            variables["SAGEMAKER_TRITON_CLOUDWATCH_METRIC_NAMESPACE"]
-        }
-        known = {triton_metric(measure) for measure in data_file("metrics.yaml")["triton"]}
-        assert {name for _, name in searched} <= known
-
-    @staticmethod
-    def made(folder: FleetFolder, kind: str) -> Template:
-        base, keys = KINDS[kind]
-        folder.spec(keys, base=base)
-        return templates(folder)[STACK]
-
-    @staticmethod
-    def known(kind: str) -> list[Any]:
-        """The catalog's metrics of one kind; the multi-model endpoint here is on a GPU."""
-        kinds = {"gpu": {"gpu"}, "cpu": set[str](), "multi-model": {"gpu", "multi-model"}}[kind]
-        metrics = [endpoint_metric(measure) for measure in data_file("metrics.yaml")["metrics"]]
-        return [metric for metric in metrics if {"all", *kinds} & set(metric.kinds)]
-
-    @pytest.mark.parametrize("measure", ["invocations_per_instance", "concurrent_requests"])
-    def test_an_asynchronous_endpoint_is_not_scaled_on_real_time_calls(
-        self, folder: FleetFolder, measure: str
-    ) -> None:
-        output = "{OutputConfig: {S3OutputPath: s3://answers/}}"
-        folder.spec(
-            f"scaling: {{min: 1, max: 4, {measure}: 60}}\n"
-            f"cloudformation: {{EndpointConfig: {{AsyncInferenceConfig: {output}}}}}\n"
-        )
-        assert [each.code for each in folder.findings()] == ["FL296"]
 
 
 class TestWithoutScaling:
@@ -290,47 +192,6 @@ class TestSecrets:
 )
 def test_the_others_are_held_against_us_elsewhere(file: str, test: str) -> None:
     assert f"def {test}(" in (ROOT / "tests" / file).read_text()
-
-
-OF = {"EndpointName": "ENDPOINT", "VariantName": "AllTraffic"}
-"""The values that dimensions have; any reference stands for the endpoint."""
-
-
-def _measured(template: Template) -> Iterator[Measured]:
-    """The metrics of dashboard, scaling policies and alarms."""
-    for widget in json.loads(_body(template))["widgets"]:
-        for namespace, name, *dimensions in _plain(widget["properties"]["metrics"]):
-            pairs = zip(dimensions[::2], map(_value, dimensions[1::2]), strict=True)
-            yield Measured(namespace, name, tuple(pairs))
-    for policy in template.find_resources("AWS::ApplicationAutoScaling::ScalingPolicy").values():
-        configuration = policy["Properties"]["TargetTrackingScalingPolicyConfiguration"]
-        if metric := configuration.get("CustomizedMetricSpecification"):
-            yield Measured(metric["Namespace"], metric["MetricName"], tuple(_dimensions(policy).items()))
-    for alarm in template.find_resources("AWS::CloudWatch::Alarm").values():
-        properties = alarm["Properties"]
-        named = {each["Name"]: _value(each["Value"]) for each in properties["Dimensions"]}
-        yield Measured(properties["Namespace"], properties["MetricName"], tuple(named.items()))
-
-
-def _plain(metrics: list[list[Any]]) -> Iterator[list[str]]:
-    """The metrics of a widget without its expressions, and without their settings."""
-    for metric in metrics:
-        if len(metric) > 1:
-            yield [part for part in metric if isinstance(part, str)]
-
-
-def _dimensions(policy: Mapping[str, Any]) -> dict[str, str]:
-    configuration = policy["Properties"]["TargetTrackingScalingPolicyConfiguration"]
-    dimensions = configuration["CustomizedMetricSpecification"]["Dimensions"]
-    return {each["Name"]: _value(each["Value"]) for each in dimensions}
-
-
-def _value(value: object) -> str:
-    return value if isinstance(value, str) and value != "sentences" else "ENDPOINT"
-
-
-def _body(template: Template) -> str:
-    return str(only(template, "AWS::CloudWatch::Dashboard")["Properties"]["DashboardBody"])
 
 
 def _names(template: Template) -> Iterator[tuple[str, set[str]]]:

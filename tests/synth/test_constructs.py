@@ -8,9 +8,7 @@ from aws_cdk.assertions import Match, Template
 
 from fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
-from tests.synth.resources import BUCKET, only, statements
-
-SCALED = "scaling: {min: 1, max: 4, invocations_per_instance: 600, gpu_utilization: 60, scale_in: 10m}\n"
+from tests.synth.resources import BUCKET, SCALED, only, statements
 
 
 class TestArtifactBucket:

@@ -6,252 +6,33 @@ neither table has fails the first test: give it two values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from copy import deepcopy
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeAlias, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 import pytest
 import yaml
-from aws_cdk import App
 from pydantic import BaseModel
 
-from fleet.artifacts.checked import all_findings
-from fleet.artifacts.lock import lock_text, write_locks
-from fleet.local.limits import Limits
-from fleet.resolve.resolve import resolve_fleet
+from fleet.artifacts.lock import lock_text
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.lock import Lock
-from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
-from stacks.endpoint import EndpointStack
-from stacks.fleet_app import add_fleet
-
-Document: TypeAlias = dict[str, Any]
-"""A file, or a part of one that is laid over it: mappings merge, everything else is replaced."""
-Seen: TypeAlias = Callable[[FleetFolder, str], object]
-"""What a fleet leads to in an environment."""
-
-SPEC: Document = {
-    "endpoint": "sentences",
-    "triton": "25.04",
-    "instance": {"type": "ml.g5.xlarge"},
-    "models": [{"archive": "sentences", "repository": "../repository"}],
-}
-ENVIRONMENT: Document = {"environment": "dev", "account": "111122223333", "region": "us-east-1"}
-FACTS: Document = {"embed": {}}
-"""What a lock says of the models."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Flip:
-    """Two values of a key, and the further keys without which it means nothing.
-
-    `also` comes with the other value alone; `facts` is what the lock says of the models.
-    """
-
-    one: Any
-    other: Any
-    base: Document = field(default_factory=dict)
-    also: Document = field(default_factory=dict)
-    facts: Document = field(default_factory=lambda: dict(FACTS))
-
-    def specs(self, key: str) -> list[Document]:
-        """The spec with the one value, and that with the other."""
-        return [
-            with_key(laid_over(laid_over(SPEC, self.base), further), key, value)
-            for value, further in ((self.one, {}), (self.other, self.also))
-        ]
-
-
-def flip(one: Any, other: Any, **base: Any) -> Flip:
-    """Two values, over further keys of the spec."""
-    return Flip(one=one, other=other, base=base)
-
-
-def archive(**keys: Any) -> list[Document]:
-    return [{**SPEC["models"][0], **keys}]
-
-
-def scaling(one: Any, other: Any, **base: Any) -> Flip:
-    return flip(one, other, scaling={"min": 1, "max": 4, "invocations_per_instance": 60, **base})
-
-
-def schedule(one: Any, other: Any) -> Flip:
-    return scaling(one, other, schedules=[{"name": "day", "at": "cron(0 8 * * ? *)", "min": 2}])
-
-
-def rollout(one: Any, other: Any, alarms: Document | None = None, **base: Any) -> Flip:
-    instance = {"count": 2}
-    return flip(one, other, instance=instance, rollout={"timeout": "4h", **base}, alarms=alarms)
-
-
-def alarm(one: Any, other: Any) -> Flip:
-    return rollout(one, other, {})
-
-
-def engine(one: Any, other: Any, **base: Any) -> Flip:
-    return flip(one, other, models=archive(engines=[{"model": "embed", "onnx": "m.onnx"}]), **base)
-
-
-IN_THE_TEMPLATE: Mapping[str, Flip] = {
-    "endpoint": flip("sentences", "paragraphs"),
-    "mode": flip("single", "multi-model"),
-    "archive_set": Flip(
-        one="locked",
-        other="live",
-        base={"mode": "multi-model"},
-        also={"models": archive(version=1)},
-    ),
-    "triton": flip("25.04", "24.09"),
-    "instance.type": flip("ml.g5.xlarge", "ml.g5.2xlarge"),
-    "instance.ami": flip("al2-ami-sagemaker-inference-gpu-3-1", "al2-ami-sagemaker-inference-gpu-2-1"),
-    "instance.count": flip(1, 2),
-    "default_model": Flip(one="embed", other="rank", facts={"embed": {}, "rank": {}}),
-    "models[].archive": flip("sentences", "paragraphs", mode="multi-model"),
-    "models[].copies": flip(1, 2, mode="multi-model"),
-    "models[].compression": flip("gzip", "none"),
-    "scaling.min": scaling(1, 2),
-    "scaling.max": scaling(4, 5),
-    "scaling.invocations_per_instance": scaling(60, 90),
-    "scaling.concurrent_requests": scaling(6, 9),
-    "scaling.gpu_utilization": scaling(60, 90),
-    "scaling.cpu_utilization": scaling(60, 90),
-    "scaling.scale_in": scaling("0s", "5m"),
-    "scaling.scale_out": scaling("0s", "5m"),
-    "scaling.schedules[].name": schedule("day", "night"),
-    "scaling.schedules[].at": schedule("cron(0 8 * * ? *)", "cron(0 9 * * ? *)"),
-    "scaling.schedules[].time_zone": schedule("UTC", "Europe/Berlin"),
-    "scaling.schedules[].min": schedule(2, 3),
-    "scaling.schedules[].max": schedule(4, 5),
-    "rollout.strategy": rollout("linear", "rolling", step="25%"),
-    "rollout.canary": rollout("10%", "50%", strategy="canary"),
-    "rollout.step": rollout("25%", "50%", strategy="linear"),
-    "rollout.bake": rollout("5m", "10m"),
-    "rollout.termination_wait": rollout("0s", "5m"),
-    "rollout.timeout": rollout("1h", "2h"),
-    "rollout.rollback_on": rollout(["errors"], ["latency"], {"latency_p99": "200ms"}),
-    "alarms.latency_p50": alarm("100ms", "200ms"),
-    "alarms.latency_p90": alarm("100ms", "200ms"),
-    "alarms.latency_p99": alarm("100ms", "200ms"),
-    "alarms.errors": alarm("1%", "2%"),
-    "metrics.triton": flip(True, False),
-    "container.thread_count": flip(8, 16),
-    "container.buffer_manager_thread_count": flip(0, 2),
-    "container.log_verbose": flip(False, True),
-    "container.log_info": flip(False, True),
-    "container.log_warning": flip(False, True),
-    "container.log_error": flip(False, True),
-    "container.shm_default_byte_size": flip(1 << 24, 1 << 25),
-    "container.shm_growth_byte_size": flip(1 << 20, 1 << 21),
-    "container.model_load_gpu_limit": flip(0.5, 0.8),
-    "container.inference_type": flip("infer", "generate"),
-    "container.metrics_port": flip(8002, 9002),
-    "container.additional_args": flip(["--exit-timeout-secs=10"], ["--exit-timeout-secs=20"]),
-    "environment": flip({"WORDS": "1"}, {"WORDS": "2"}),
-    "timeouts.model_download": flip("5m", "15m"),
-    "timeouts.startup": flip("5m", "15m"),
-    "cloudformation": flip(
-        {"EndpointConfig": {"ProductionVariants.0.EnableSSMAccess": True}},
-        {"EndpointConfig": {"ProductionVariants.0.EnableSSMAccess": False}},
-    ),
-}
-"""Keys of the spec."""
-
-
-def template(folder: FleetFolder, environment: str) -> object:
-    """The endpoint's template; Foundation's knows no endpoint."""
-    app = App()
-    EndpointStack(app, endpoint=folder.resolve(environment))
-    return app.synth().stacks[0].template
-
-
-def templates(folder: FleetFolder, environment: str) -> object:
-    """Foundation's and the endpoint's."""
-    app = App()
-    add_fleet(app, resolve_fleet(folder.root, environment))
-    return [stack.template for stack in app.synth().stacks]
-
-
-def lock(folder: FleetFolder, environment: str) -> object:
-    """The lock that is written of the repositories."""
-    project = open_project(folder.root, environment)
-    write_locks(project)
-    return project.lock_file(project.endpoints[0]).read_text()
-
-
-def keys_in_the_bucket(folder: FleetFolder, environment: str) -> object:
-    return [each.key for each in folder.resolve(environment).archives]
-
-
-def finding(code: str) -> Seen:
-    """Whether `fleet check` finds something of the code."""
-
-    def seen(folder: FleetFolder, environment: str) -> object:
-        found = all_findings(open_project(folder.root, environment), locked=code != STALE)
-        return code in {each.code for each in found}
-
-    return seen
-
-
-def limits(folder: FleetFolder, environment: str) -> object:
-    """What the local endpoints may take."""
-    return Limits(folder.root)()
-
-
-STALE = "FL306"
-PLANS = {"embed": {"backend": "tensorrt", "plans": {"1/model.plan": "10.9.0.34"}}}
-ELSEWHERE: Mapping[str, tuple[Flip, Seen]] = {
-    "models[].repository": (flip("../repository", "../other"), lock),
-    "models[].digest": (
-        flip(
-            f"sha256:{sha256(b'sentences').hexdigest()}",
-            f"sha256:{'b' * 64}",
-            models=archive(repository="s3://models/a/"),
-        ),
-        finding(STALE),
-    ),
-    "models[].version": (
-        flip(1, 2, mode="multi-model", archive_set="live"),
-        keys_in_the_bucket,
-    ),
-    "models[].built_on": (Flip(one="ml.g5.xlarge", other="ml.g4dn.xlarge", facts=PLANS), finding("FL297")),
-    "models[].engines[].model": (engine("embed", "rank"), finding("FL293")),
-    "models[].engines[].onnx": (engine("m.onnx", "m.plan"), finding("FL112")),
-    "models[].engines[].precision": (engine("fp16", "fp8"), finding("FL290")),
-    "models[].engines[].shapes": (
-        engine({"x": ["1x8", "4x8", "8x8"]}, {"x": ["1x8", "8x8", "4x8"]}),
-        finding("FL292"),
-    ),
-    "models[].engines[].compatibility": (
-        engine("none", "same-compute-capability", triton="24.09"),
-        finding("FL291"),
-    ),
-    "allow": (
-        flip({"FL204": "tried on 3 May"}, {"FL223": "tried on 3 May"}, triton="25.09"),
-        finding("FL204"),
-    ),
-}
-"""Keys of the spec that change no template."""
-
-ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
-    "environment": ("dev", "qa", templates),
-    "account": ("111122223333", "444455556666", templates),
-    "region": ("us-east-1", "us-west-2", templates),
-    "tags": ({"team": "search"}, {"team": "ranking"}, templates),
-    "defaults": ({"metrics": {"triton": True}}, {"metrics": {"triton": False}}, templates),
-    "overrides": (
-        {"sentences": {"instance": {"count": 1}}},
-        {"sentences": {"instance": {"count": 2}}},
-        templates,
-    ),
-    "local.model_memory": ("1GiB", "2GiB", limits),
-    "local.model_disk": ("1GiB", "2GiB", limits),
-}
-"""Keys of an environment."""
+from tests.synth.flips import (
+    ELSEWHERE,
+    ENVIRONMENT,
+    ENVIRONMENT_KEYS,
+    FACTS,
+    IN_THE_TEMPLATE,
+    SPEC,
+    Document,
+    Flip,
+    Seen,
+    template,
+    with_key,
+)
 
 
 def test_every_key_of_a_spec_has_two_values_here() -> None:
@@ -270,7 +51,7 @@ def test_another_value_makes_another_template(key: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ELSEWHERE)
-def test_a_key_that_changes_no_template_changes_something_else(key: str, tmp_path: Path) -> None:
+def test_a_key_that_acts_elsewhere_changes_something_there(key: str, tmp_path: Path) -> None:
     one, other = both(key, *ELSEWHERE[key], tmp_path)
     assert one != other
 
@@ -342,22 +123,3 @@ def _inner(annotation: Any) -> tuple[type[BaseModel] | None, str]:
         if inner is not None:
             return inner, "[]" if get_origin(annotation) is tuple else mark
     return None, ""
-
-
-def laid_over(below: Document, above: Document) -> Document:
-    merged = dict(below)
-    for key, value in above.items():
-        old = merged.get(key)
-        merged[key] = laid_over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return merged
-
-
-def with_key(document: Document, key: str, value: object) -> Document:
-    """A document with one key set; of a list, in its first item."""
-    changed: Document = deepcopy(document)
-    inner = changed
-    *above, last = key.split(".")
-    for name in above:
-        inner = inner[name.removesuffix("[]")][0] if name.endswith("[]") else inner.setdefault(name, {})
-    inner[last] = value
-    return changed

@@ -10,16 +10,7 @@ from aws_cdk.assertions import Template
 
 from fleet_folder import SPEC, FleetFolder
 from tests.synth.conftest import templates
-from tests.synth.resources import BUCKET, only, statements
-
-MULTI_MODEL = """\
-endpoint: sentences
-mode: multi-model
-triton: "25.04"
-instance: {type: ml.g5.xlarge}
-models:
-  - {archive: sentences, repository: ../repository}
-"""
+from tests.synth.resources import BUCKET, MULTI_MODEL, only, statements
 
 
 class TestMultiModel:

@@ -23,9 +23,9 @@ def config(template: Template) -> dict[str, Any]:
 
 
 def test_an_endpoint_without_a_rollout_says_nothing_of_one(template: Synth) -> None:
-    endpoint = only(template("alarms: {errors: 1%}\n"), "AWS::SageMaker::Endpoint")["Properties"]
-    assert "DeploymentConfig" not in endpoint
-    template().resource_count_is("AWS::CloudWatch::Alarm", 0)
+    made = template("alarms: {errors: 1%}\n")
+    assert "DeploymentConfig" not in only(made, "AWS::SageMaker::Endpoint")["Properties"]
+    made.resource_count_is("AWS::CloudWatch::Alarm", 0)
 
 
 class TestStrategies:

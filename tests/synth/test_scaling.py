@@ -8,9 +8,7 @@ from typing import Any
 from aws_cdk.assertions import Template
 
 from tests.synth.conftest import Synth
-from tests.synth.resources import only
-
-SCALED = "scaling: {min: 1, max: 4, invocations_per_instance: 600, gpu_utilization: 60, scale_in: 10m}\n"
+from tests.synth.resources import SCALED, only
 
 
 def tracked(template: Template) -> dict[str, dict[str, Any]]:

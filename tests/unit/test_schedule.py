@@ -35,7 +35,7 @@ def refused(at: str, **keys: object) -> str:
         "at(2026-12-24T18:00:00)",
     ],
 )
-def test_what_application_auto_scaling_takes_is_taken(expression: str) -> None:
+def test_an_expression_as_the_guide_shows_it_is_taken(expression: str) -> None:
     assert schedule(expression).at == expression
 
 
@@ -52,6 +52,7 @@ def test_what_application_auto_scaling_takes_is_taken(expression: str) -> None:
         ("cron(0 8 ? 13 MON *)", "'13' is no month"),
         ("cron(0 8 ? * MO *)", "'MO' is no day of week"),
         ("cron(0 8 ? * ? *)", "only one of the two days"),
+        ("cron(0 8 ?,1 * 2 *)", "'?,1' is no day of month"),
         ("cron(0/0 8 ? * 2 *)", "'0/0' is no minutes"),
         ("cron(1-2-3 8 ? * 2 *)", "'1-2-3' is no minutes"),
         ("rate(0 hours)", "'0 hours' is no rate"),

@@ -26,7 +26,7 @@ def test_a_rollout_is_shown_with_its_time_out_and_what_calls_it_back(folder: Fle
     keys = "rollout: {strategy: canary, canary: 50%, bake: 5m}\nalarms: {latency_p99: 200ms}\n"
     rollout = folder, keys, SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 2}")
     assert values(made(*rollout), "rollout") == [
-        ("strategy", "canary, 50% at a time"),
+        ("strategy", "canary, 50% first, then the rest"),
         ("instances meanwhile", "twice as many"),
         ("time-out", "3600s"),
         ("called back by", "Average of Invocation5XXErrors above 0.01"),
@@ -35,7 +35,10 @@ def test_a_rollout_is_shown_with_its_time_out_and_what_calls_it_back(folder: Fle
 
 
 def test_an_endpoint_that_nothing_calls_back_is_shown_as_such(folder: FleetFolder) -> None:
-    assert values(made(folder, ""), "rollout") == [("strategy", "all-at-once")]
+    assert values(made(folder, ""), "rollout") == [
+        ("strategy", "all-at-once"),
+        ("instances meanwhile", "twice as many"),
+    ]
     emergency = "rollout: {strategy: all-at-once, rollback_on: []}\n"
     assert values(made(folder, emergency), "rollout")[-1] == ("called back by", "nothing")
 

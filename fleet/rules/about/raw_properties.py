@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from fleet.catalog.instances import volume_refused
 from fleet.catalog.properties import Property, is_index, properties_date, property_at
 from fleet.decide.decided import Decided
-from fleet.decide.raw import RawProperty, is_intrinsic, raw_properties
+from fleet.decide.raw import DEEPEST, RawProperty, is_intrinsic, raw_properties
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.problems import did_you_mean
@@ -63,8 +63,6 @@ WHOLES = {
 """Lists and mappings that hold what follows from the spec."""
 LISTS = ("ProductionVariants", "Tags")
 """Lists that the template has already, so that an item of theirs can be laid over."""
-DEEPEST = 32
-"""No list or required property lies deeper; a path of one key may be as long as a file."""
 SHOWN = 60
 """So many characters of a value are shown."""
 

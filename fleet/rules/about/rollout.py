@@ -16,7 +16,9 @@ from fleet.spec.source import KeyPath
 GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails.html"
 API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DeploymentConfig.html"
 EXCLUSIONS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html"
-TWO = 2
+FEWEST = 2
+ALL = 100
+"""Percent."""
 KEY = {Strategy.CANARY: "canary", Strategy.LINEAR: "step", Strategy.ROLLING: "step"}
 """The key that says how large a step is."""
 LIMITS = {
@@ -44,11 +46,11 @@ def instances_for_steps(endpoint: Decided) -> Iterator[Problem]:
             if schedule.min is not None
         }
     path, fewest = min(counts.items(), key=lambda each: each[1])
-    if fewest < TWO:
+    if fewest < FEWEST:
         where = f"`{dotted(path)}` is {fewest}"
         message = f"a {rollout.strategy.value} rollout needs 2 instances at least; {where}"
         hint = "write `strategy: all-at-once`, or run 2 instances"
-        certain = scaling is None or scaling.most < TWO or endpoint.spec.instance.count < TWO
+        certain = scaling is None or scaling.most < FEWEST or endpoint.spec.instance.count < FEWEST
         yield Problem(("rollout", "strategy"), message, hint, certain)
 
 
@@ -154,10 +156,10 @@ def time_for_the_alarms(endpoint: Decided) -> Iterator[Problem]:
 
     They look at three minutes; what is shorter is over before they can call the rollout back.
     """
-    rollout, needed = endpoint.spec.rollout, PERIOD * PERIODS
-    if rollout is not None and rollback_alarms(endpoint.spec, rollout) and rollout.bake < needed:
-        message = f"`bake` is {rollout.bake}s; the alarms look at {needed}s"
-        yield Problem(("rollout", "bake"), message, f"write `bake: {needed}s` or more")
+    rollout, watched = endpoint.spec.rollout, PERIOD * PERIODS
+    if rollout is not None and rollback_alarms(endpoint.spec, rollout) and rollout.bake < watched:
+        message = f"`bake` is {rollout.bake}s; the alarms look at {watched}s"
+        yield Problem(("rollout", "bake"), message, f"write `bake: {watched}s` or more")
 
 
 @rule("FL278", Severity.WARNING, source=GUARDRAILS)
@@ -170,3 +172,22 @@ def rollout_with_alarms(endpoint: Decided) -> Iterator[Problem]:
     if rollout is not None and rollout.rollback_on == ():
         message = "`rollback_on` is empty: nothing calls this rollout back"
         yield Problem(("rollout", "rollback_on"), message, "leave it out when the emergency is over")
+
+
+@rule(
+    "FL288",
+    Severity.WARNING,
+    source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html",
+)
+def threshold_that_can_be_exceeded(endpoint: Decided) -> Iterator[Problem]:
+    """An alarm's threshold can be exceeded: SageMaker ends a call after 60 seconds."""
+    most = limit("invoke_seconds") * 1000
+    for key in LATENCIES:
+        wanted = getattr(endpoint.spec.alarms, key, None)
+        if wanted is not None and wanted >= most:
+            message = f"`{key}` is {wanted}ms: SageMaker ends a call after {most}ms, so that it never rings"
+            yield Problem(("alarms", key), message, "write less")
+    errors = endpoint.spec.alarms.errors if endpoint.spec.alarms else None
+    if errors == ALL:
+        message = "`errors` is 100%: no share of calls exceeds that, so that it never rings"
+        yield Problem(("alarms", "errors"), message, "write less")

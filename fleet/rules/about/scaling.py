@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.catalog.limits import limit
 from fleet.catalog.metrics import endpoint_metric
 from fleet.decide.decided import Decided
 from fleet.decide.kinds import kinds
@@ -19,9 +18,6 @@ METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch
 MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints-autoscaling.html"
 ASYNC = "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-autoscale.html"
 SCHEDULES = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScheduledAction.html"
-
-ALL = 100
-"""Percent."""
 
 
 @rule("FL270", source=SCALING, needed=True)
@@ -175,22 +171,3 @@ def percent_that_is_no_share(endpoint: Decided) -> Iterator[Problem]:
         if endpoint_metric(measure).unit == "Percent" and wanted < 1:
             message = f"`{measure}` is {wanted:g} percent: nearly any call would start instances"
             yield Problem(("scaling", measure), message, f"write {wanted * 100:g}, if that is meant")
-
-
-@rule(
-    "FL288",
-    Severity.WARNING,
-    source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html",
-)
-def threshold_that_can_be_exceeded(endpoint: Decided) -> Iterator[Problem]:
-    """An alarm's threshold can be exceeded: SageMaker ends a call after 60 seconds."""
-    most = limit("invoke_seconds") * 1000
-    for key in ("latency_p50", "latency_p90", "latency_p99"):
-        wanted = getattr(endpoint.spec.alarms, key, None)
-        if wanted is not None and wanted >= most:
-            message = f"`{key}` is {wanted}ms: SageMaker ends a call after {most}ms, so that it never rings"
-            yield Problem(("alarms", key), message, "write less")
-    errors = endpoint.spec.alarms.errors if endpoint.spec.alarms else None
-    if errors == ALL:
-        message = "`errors` is 100%: no share of calls exceeds that, so that it never rings"
-        yield Problem(("alarms", "errors"), message, "write less")

@@ -112,6 +112,7 @@ def make(account: Account, request: pytest.FixtureRequest) -> Callable[[], Guard
     [
         ("nowhere", "forward", range(1, 3)),
         ("in the endpoint", "forward", range(2, 3)),
+        ("in the endpoint", "reverse", range(2, 3)),
         ("silently", "forward", range(3, 5)),
         ("silently", "reverse", range(3, 5)),
         ("beside after", "forward", range(2, 3)),

@@ -1,0 +1,196 @@
+"""Scheduled actions of the embedded Application Auto Scaling, by its API and by stacks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from tests.e2e.embedded_app.host import RecordingHost
+from tests.e2e.embedded_app.scaling import TRACKING, actions, code_of, registered, serve, target
+from tests.e2e.embedded_app.stacks import Stacks, endpoint
+
+
+@pytest.fixture
+def scheduled(scaling: Any, sagemaker: Any) -> dict[str, str]:
+    wanted = target("scheduled")
+    if not sagemaker.list_endpoints(NameContains="scheduled")["Endpoints"]:
+        serve(sagemaker, "scheduled")
+        scaling.register_scalable_target(**wanted, MinCapacity=1, MaxCapacity=4)
+    return wanted
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        "at(2030-12-24T18:00:00)",
+        "rate(1 minute)",
+        "rate(12 hours)",
+        "cron(0 8 ? * MON-FRI *)",
+        "cron(0/15 8-18 1,15 * ? 2030)",
+        "cron(0 8 ? * 2#1 *)",
+        "cron(0 8 L * ? *)",
+    ],
+)
+def test_a_schedule_is_told_back(scaling: Any, scheduled: dict[str, str], schedule: str) -> None:
+    start = datetime(2030, 1, 1, tzinfo=UTC)
+    scaling.put_scheduled_action(
+        **scheduled,
+        ScheduledActionName="told",
+        Schedule=schedule,
+        Timezone="Europe/Berlin",
+        StartTime=start,
+        ScalableTargetAction={"MinCapacity": 2, "MaxCapacity": 3},
+    )
+    told = actions(scaling, scheduled)["told"]
+    assert (told["Schedule"], told["Timezone"], told["StartTime"]) == (schedule, "Europe/Berlin", start)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "words"),
+    [
+        ("30 3 * * *", "must have the following syntax"),
+        ("every day", "must have the following syntax"),
+        ("rate(0 hours)", "must have the following syntax"),
+        ("rate(2 weeks)", "must have the following syntax"),
+        ("at(2030-12-24 18:00)", "must have the following syntax"),
+        ("at(2030-02-30T18:00:00)", "Invalid AT expression"),
+        ("cron(0 8 ? * MON-FRI)", "six fields are needed, there are 5"),
+        ("cron(0 8 * * MON-FRI *)", "one of day of month and day of week must be '\\?'"),
+        ("cron(0 8 ? * ? *)", "one of day of month and day of week must be '\\?'"),
+        ("cron(0 8 ? * MON;TUE *)", "Invalid CRON expression: 'MON;TUE'"),
+    ],
+)
+def test_a_schedule_that_aws_refuses_is_refused(
+    scaling: Any, scheduled: dict[str, str], schedule: str, words: str
+) -> None:
+    with pytest.raises(ClientError, match=f"Invalid schedule expression. Details: .*{words}") as refused:
+        scaling.put_scheduled_action(
+            **scheduled,
+            ScheduledActionName="refused",
+            Schedule=schedule,
+            ScalableTargetAction={"MinCapacity": 2},
+        )
+    assert code_of(refused) == "ValidationException"
+    assert "refused" not in actions(scaling, scheduled)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"Timezone": "Europe/Atlantis"}, "Invalid time zone: Europe/Atlantis"),
+        ({"Timezone": "Europe"}, "Invalid time zone: Europe"),
+        ({"ScalableTargetAction": {"MinCapacity": 0}}, "less than the minimum allowed, 1"),
+        ({"ScalableTargetAction": {"MinCapacity": 3, "MaxCapacity": 2}}, "cannot be less than minimum"),
+        ({"ScalableTargetAction": {}}, "ScalableTargetAction are needed"),
+    ],
+)
+def test_a_scheduled_action_that_cannot_be_is_refused(
+    scaling: Any, scheduled: dict[str, str], changed: dict[str, Any], words: str
+) -> None:
+    given = {"Schedule": "rate(1 day)", "ScalableTargetAction": {"MinCapacity": 2}} | changed
+    with pytest.raises(ClientError, match=words) as refused:
+        scaling.put_scheduled_action(**scheduled, ScheduledActionName="refused", **given)
+    assert code_of(refused) == "ValidationException"
+    assert "refused" not in actions(scaling, scheduled)
+
+
+# --- stacks
+
+
+def scaled(name: str, *, minimum: int = 1, schedules: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+    resource_id = {"Fn::Sub": "endpoint/${Endpoint.EndpointName}/variant/AllTraffic"}
+    return {
+        **endpoint(name),
+        "Target": {
+            "Type": "AWS::ApplicationAutoScaling::ScalableTarget",
+            "Properties": {
+                **target(name),
+                "ResourceId": resource_id,
+                "MinCapacity": minimum,
+                "MaxCapacity": 4,
+                **({} if schedules is None else {"ScheduledActions": schedules}),
+            },
+        },
+        "Policy": {
+            "Type": "AWS::ApplicationAutoScaling::ScalingPolicy",
+            "Properties": {
+                "PolicyName": "requests",
+                "PolicyType": "TargetTrackingScaling",
+                "ScalingTargetId": {"Ref": "Target"},
+                "TargetTrackingScalingPolicyConfiguration": TRACKING,
+            },
+        },
+    }
+
+
+def schedule(name: str, expression: str = "cron(0 8 ? * MON-FRI *)", **more: Any) -> dict[str, Any]:
+    capacity = {"MinCapacity": 2, "MaxCapacity": 4}
+    return {
+        "ScheduledActionName": name,
+        "Schedule": expression,
+        "ScalableTargetAction": capacity,
+        "Timezone": "Europe/Berlin",
+        **more,
+    }
+
+
+def test_a_stack_brings_its_scheduled_actions_changes_them_and_takes_them_away(
+    stacks: Stacks, scaling: Any, host: RecordingHost
+) -> None:
+    first = [schedule("day", StartTime="2030-01-01T00:00:00Z", EndTime="2031-01-01"), schedule("week")]
+    assert stacks.create("hours", scaled("hours", schedules=first)) == "CREATE_COMPLETE"
+    made = actions(scaling, target("hours"))
+    assert set(made) == {"day", "week"}
+    assert made["day"]["Timezone"] == "Europe/Berlin"
+    assert made["day"]["StartTime"] == datetime(2030, 1, 1, tzinfo=UTC)
+    assert made["day"]["EndTime"] == datetime(2031, 1, 1, tzinfo=UTC)
+    assert made["day"]["ScalableTargetAction"] == {"MinCapacity": 2, "MaxCapacity": 4}
+    second = [schedule("day", "rate(1 day)"), schedule("year", "at(2030-01-01T00:00:00)")]
+    assert stacks.update("hours", scaled("hours", schedules=second)) == "UPDATE_COMPLETE"
+    changed = actions(scaling, target("hours"))
+    assert set(changed) == {"day", "year"}
+    assert (changed["day"]["Schedule"], "StartTime" in changed["day"]) == ("rate(1 day)", False)
+    assert stacks.update("hours", scaled("hours")) == "UPDATE_COMPLETE"
+    assert actions(scaling, target("hours")) == {}
+
+
+def test_a_stack_with_a_wrong_schedule_is_rolled_back_to_its_actions(
+    stacks: Stacks, scaling: Any, host: RecordingHost
+) -> None:
+    stacks.create("wrong", scaled("wrong", schedules=[schedule("day")]))
+    broken = scaled("wrong", schedules=[schedule("day"), schedule("night", "8 pm")])
+    assert stacks.update("wrong", broken) == "UPDATE_ROLLBACK_COMPLETE"
+    reasons = [reason for who, status, reason in stacks.events("wrong") if status == "UPDATE_FAILED"]
+    assert len(reasons) == 1
+    assert reasons[0].startswith("Invalid schedule expression. Details: ")
+    assert set(actions(scaling, target("wrong"))) == {"day"}
+
+
+def test_a_stack_is_refused_what_the_api_is_refused(stacks: Stacks, host: RecordingHost) -> None:
+    assert stacks.create("nothing", scaled("nothing", minimum=0)) == "ROLLBACK_COMPLETE"
+    words = "Minimum capacity 0 is less than the minimum allowed, 1"
+    assert ("Target", "CREATE_FAILED", words) in stacks.events("nothing")
+    lost = scaled("nowhere")
+    del lost["Endpoint"]
+    lost["Target"]["Properties"]["ResourceId"] = "endpoint/nowhere/variant/AllTraffic"
+    assert stacks.create("nowhere", lost) == "ROLLBACK_COMPLETE"
+    words = "SageMaker endpoint doesn't exist: endpoint/nowhere/variant/AllTraffic"
+    assert ("Target", "CREATE_FAILED", words) in stacks.events("nowhere")
+
+
+def test_a_stack_whose_target_was_deregistered_by_hand_can_be_updated_and_deleted(
+    stacks: Stacks, scaling: Any, host: RecordingHost
+) -> None:
+    stacks.create("by-hand", scaled("by-hand", schedules=[schedule("day")]))
+    scaling.deregister_scalable_target(**target("by-hand"))
+    again = scaled("by-hand", minimum=2, schedules=[schedule("day"), schedule("week")])
+    assert stacks.update("by-hand", again) == "UPDATE_COMPLETE"
+    assert registered(scaling, target("by-hand"))["MinCapacity"] == 2
+    assert set(actions(scaling, target("by-hand"))) == {"day", "week"}
+    scaling.deregister_scalable_target(**target("by-hand"))
+    stack_id = stacks.api.describe_stacks(StackName="by-hand")["Stacks"][0]["StackId"]
+    stacks.api.delete_stack(StackName="by-hand")
+    assert stacks.settled(stack_id) == "DELETE_COMPLETE"

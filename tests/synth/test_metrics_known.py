@@ -1,0 +1,132 @@
+"""Every metric that a template names is one that such an endpoint publishes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from aws_cdk.assertions import Template
+
+from fleet.catalog.data_file import data_file
+from fleet.catalog.metrics import endpoint_metric, triton_metric
+from fleet_folder import FleetFolder
+from tests.synth.conftest import templates
+from tests.synth.resources import KINDS, STACK, dimensions_of, only, or_endpoint
+
+OF = {"EndpointName": "ENDPOINT", "VariantName": "AllTraffic"}
+"""The values that dimensions have; any reference stands for the endpoint."""
+
+
+class Measured(NamedTuple):
+    """A metric as a template names it, with the names and values of its dimensions."""
+
+    namespace: str
+    name: str
+    dimensions: tuple[tuple[str, str], ...]
+
+
+class TestMetrics:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_each_is_one_that_such_an_endpoint_publishes(self, folder: FleetFolder, kind: str) -> None:
+        made, known = self.made(folder, kind), self.known(kind)
+        found = set(_measured(made))
+        published = {
+            Measured(metric.namespace, metric.name, tuple((name, OF[name]) for name in metric.dimensions))
+            for metric in known
+        }
+        assert {each for each in found if "EndpointConfigName" not in dict(each.dimensions)} <= published
+
+        alarms = {each for each in found if "EndpointConfigName" in dict(each.dimensions)}
+        assert {(each.namespace, each.name) for each in alarms} == {
+            ("AWS/SageMaker", "Invocation5XXErrors"),
+            ("AWS/SageMaker", "ModelLatency"),
+        }
+        assert {each._replace(dimensions=each.dimensions[:2]) for each in alarms} <= published
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_each_that_scaling_knows_by_a_name_of_its_own_is_too(
+        self, folder: FleetFolder, kind: str
+    ) -> None:
+        policies = self.made(folder, kind).find_resources("AWS::ApplicationAutoScaling::ScalingPolicy")
+        tracked = [
+            policy["Properties"]["TargetTrackingScalingPolicyConfiguration"] for policy in policies.values()
+        ]
+        predefined = {
+            each["PredefinedMetricSpecification"]["PredefinedMetricType"]
+            for each in tracked
+            if "PredefinedMetricSpecification" in each
+        }
+        assert predefined
+        assert predefined <= {metric.predefined for metric in self.known(kind)}
+        assert all(
+            ("PredefinedMetricSpecification" in each) != ("CustomizedMetricSpecification" in each)
+            for each in tracked
+        )
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_each_of_tritons_own_is_searched_where_the_container_publishes_it(
+        self, folder: FleetFolder, kind: str
+    ) -> None:
+        made = self.made(folder, kind)
+        variables = only(made, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Environment"]
+        searched = re.findall(r'Namespace=\\"([^"\\]+)\\" MetricName=\\"([^"\\]+)\\"', _body(made))
+        assert searched
+        assert {namespace for namespace, _ in searched} == {
+            variables["SAGEMAKER_TRITON_CLOUDWATCH_METRIC_NAMESPACE"]
+        }
+        known = {triton_metric(measure) for measure in data_file("metrics.yaml")["triton"]}
+        assert {name for _, name in searched} <= known
+
+    @staticmethod
+    def made(folder: FleetFolder, kind: str) -> Template:
+        base, keys = KINDS[kind]
+        folder.spec(keys, base=base)
+        return templates(folder)[STACK]
+
+    @staticmethod
+    def known(kind: str) -> list[Any]:
+        """The catalog's metrics of one kind; the multi-model endpoint here is on a GPU."""
+        kinds = {"gpu": {"gpu"}, "cpu": set[str](), "multi-model": {"gpu", "multi-model"}}[kind]
+        metrics = [endpoint_metric(measure) for measure in data_file("metrics.yaml")["metrics"]]
+        return [metric for metric in metrics if {"all", *kinds} & set(metric.kinds)]
+
+    @pytest.mark.parametrize("measure", ["invocations_per_instance", "concurrent_requests"])
+    def test_an_asynchronous_endpoint_is_not_scaled_on_real_time_calls(
+        self, folder: FleetFolder, measure: str
+    ) -> None:
+        output = "{OutputConfig: {S3OutputPath: s3://answers/}}"
+        folder.spec(
+            f"scaling: {{min: 1, max: 4, {measure}: 60}}\n"
+            f"cloudformation: {{EndpointConfig: {{AsyncInferenceConfig: {output}}}}}\n"
+        )
+        assert [each.code for each in folder.findings()] == ["FL296"]
+
+
+def _measured(template: Template) -> Iterator[Measured]:
+    """The metrics of dashboard, scaling policies and alarms."""
+    for widget in json.loads(_body(template))["widgets"]:
+        for namespace, name, *dimensions in _plain(widget["properties"]["metrics"]):
+            pairs = zip(dimensions[::2], map(or_endpoint, dimensions[1::2]), strict=True)
+            yield Measured(namespace, name, tuple(pairs))
+    for policy in template.find_resources("AWS::ApplicationAutoScaling::ScalingPolicy").values():
+        configuration = policy["Properties"]["TargetTrackingScalingPolicyConfiguration"]
+        if metric := configuration.get("CustomizedMetricSpecification"):
+            yield Measured(metric["Namespace"], metric["MetricName"], tuple(dimensions_of(policy).items()))
+    for alarm in template.find_resources("AWS::CloudWatch::Alarm").values():
+        properties = alarm["Properties"]
+        named = {each["Name"]: or_endpoint(each["Value"]) for each in properties["Dimensions"]}
+        yield Measured(properties["Namespace"], properties["MetricName"], tuple(named.items()))
+
+
+def _plain(metrics: list[list[Any]]) -> Iterator[list[str]]:
+    """The metrics of a widget without its expressions, and without their settings."""
+    for metric in metrics:
+        if len(metric) > 1:
+            yield [part for part in metric if isinstance(part, str)]
+
+
+def _body(template: Template) -> str:
+    return str(only(template, "AWS::CloudWatch::Dashboard")["Properties"]["DashboardBody"])
