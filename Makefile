@@ -49,8 +49,10 @@ demo: weights  ## Deploy the examples to an embedded AWS, serve them with real T
 	@echo
 	@$(LOCAL) python $(ZOO)/demo.py
 
+# One more than there are cores: tests wait for servers and for the CDK CLI for a third of their time.
+WORKERS ?= $(shell python3 -c 'import os; print(min(os.cpu_count() or 1, 4) + 1)')
 test: setup  ## Run all tests; those that need what is not there are skipped and say so
-	@pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(ARGS)
+	@pytest --numprocesses $(WORKERS) --dist loadfile $(ARGS)
 
 lint: setup  ## Check format, lint, types, imports and generated files
 	@ruff format --check .
