@@ -48,10 +48,7 @@ class Served:
 
 
 class Account:
-    """The endpoint `sentences`, deployed again and again by the CDK CLI, as its spec is changed.
-
-    Every test begins with what the one before it has left, in whatever order they are run.
-    """
+    """The endpoint `sentences`, deployed again and again by the CDK CLI, as each test changes its spec."""
 
     def __init__(self, deploys: Deploys) -> None:
         self.deploys = deploys
