@@ -29,7 +29,7 @@ from synth_fleets import make_fleet
 from template_difference import differences
 
 OURS, UNGATED, HAND = "fleet", "ungated", "hand"
-TURNS = {1: 15, 10: 7, 100: 3}
+TURNS = {1: 15, 10: 15, 100: 3}
 """By number of endpoints: the fewer there are, the less of a run is theirs."""
 MOST = max(TURNS)
 FIRST = 2
