@@ -19,11 +19,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from fleet.artifacts.lock import write_locks
+from locked_fleet import ENVIRONMENT, ONNX, locked_fleet
+
 from fleet.findings import FindingsError
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.problems import validated
-from fleet.spec.project import open_project
 from fleet.spec.reader import MAX_BYTES, read_source
 
 COUNTS, ROUNDS = (1, 250, 1000, 2000), 3
@@ -32,12 +32,7 @@ WORST = "".join(f"key-number-{number}: 1\n" for number in range(MAX_BYTES // 24)
 KINDS = 10
 FAULTY, OVERRIDDEN = 8, 9
 """The kinds with findings of their own, and with a section of their own in the environment's file."""
-ENVIRONMENT = """\
-environment: dev
-account: "123456789012"
-region: us-east-1
-tags: {team: ml-platform, stage: dev}
-defaults: {timeouts: {startup: 15m}}
+OVERRIDES = """\
 overrides:
   endpoint-0000: {instance: {count: 3}}
 """
@@ -61,13 +56,6 @@ environment:
   SAGEMAKER_TRITON_LOG_INFO: "yes please"
 """
 OVERRIDE = "  NAME: {instance: {type: ml.g4dn.xlarge, count: 1}, scaling: {max: 2}}\n"
-ONNX = """\
-backend: "onnxruntime"
-max_batch_size: 16
-input [{ name: "tokens" data_type: TYPE_INT64 dims: [ 128 ] }]
-output [{ name: "embedding" data_type: TYPE_FP32 dims: [ 384 ] }]
-instance_group [{ kind: KIND_GPU count: 2 }]
-"""
 PYTHON = """\
 backend: "python"
 max_batch_size: 16
@@ -137,18 +125,14 @@ def _seconds(root: Path, count: int) -> float:
 
 def _fleet(root: Path, count: int) -> Path:
     """A fleet of so many endpoints, locked."""
-    files = {"environments/dev.yaml": ENVIRONMENT}
+    files = {"environments/dev.yaml": ENVIRONMENT + OVERRIDES}
     for number in range(count):
         name, kind = f"endpoint-{number:04}", number % KINDS
         for path, text in _endpoint(kind):
             files[path.replace("NAME", name)] = text.replace("NAME", name)
         if kind == OVERRIDDEN:
             files["environments/dev.yaml"] += OVERRIDE.replace("NAME", name)
-    for path, text in files.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
-    write_locks(open_project(root, "dev"))
-    return root
+    return locked_fleet(root, files)
 
 
 def _endpoint(kind: int) -> Iterator[tuple[str, str]]:

@@ -6,21 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-from fleet.artifacts.lock import write_locks
+from by_hand.values import FILE
+from locked_fleet import ENVIRONMENT, ONNX, locked_fleet
+
 from fleet.catalog.metrics import endpoint_metric
 from fleet.decide.rollout import RollbackAlarm
 from fleet.resolve.endpoint import ResolvedEndpoint
 from fleet.resolve.resolve import resolve_fleet
 from fleet.spec.endpoint import Mode
-from fleet.spec.project import open_project
 
-ENVIRONMENT = """\
-environment: dev
-account: "123456789012"
-region: us-east-1
-tags: {team: ml-platform, stage: dev}
-defaults: {timeouts: {startup: 15m}}
-"""
 SINGLE = """\
 endpoint: NAME
 triton: "25.04"
@@ -45,14 +39,6 @@ scaling: {min: 1, max: 4, invocations_per_instance: 300, gpu_utilization: 60}
 """
 SPECS = (SINGLE, MULTI_MODEL)
 """In turns; they are of the kinds that the project ships."""
-CONFIG = """\
-backend: "onnxruntime"
-max_batch_size: 16
-input [{ name: "tokens" data_type: TYPE_INT64 dims: [ 128 ] }]
-output [{ name: "embedding" data_type: TYPE_FP32 dims: [ 384 ] }]
-instance_group [{ kind: KIND_GPU count: 2 }]
-"""
-VALUES = "values.json"
 
 
 def make_fleet(root: Path, count: int) -> Path:
@@ -61,14 +47,11 @@ def make_fleet(root: Path, count: int) -> Path:
     for number in range(count):
         name = f"endpoint-{number:04}"
         files[f"model_specs/{name}.yaml"] = SPECS[number % len(SPECS)].replace("NAME", name)
-        files[f"repositories/{name}/encoder/config.pbtxt"] = CONFIG
+        files[f"repositories/{name}/encoder/config.pbtxt"] = ONNX
         files[f"repositories/{name}/encoder/1/model.onnx"] = f"of {name}\n"
-    for path, text in files.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
-    write_locks(open_project(root, "dev"))
+    locked_fleet(root, files)
     values = [_values(each) for each in resolve_fleet(root, "dev").endpoints]
-    (root / VALUES).write_text(json.dumps(values))
+    (root / FILE).write_text(json.dumps(values))
     return root
 
 

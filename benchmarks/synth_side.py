@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "constructs")]
-ENVIRONMENT, VALUES = "dev", "values.json"
+ENVIRONMENT = "dev"
 SETTLING = 4
 
 
@@ -118,7 +118,7 @@ def way_by_hand() -> Way:
     """The same app, its endpoints by hand; their values are known, so nothing is resolved."""
     from aws_cdk import Tags, Validations
     from by_hand.endpoint import endpoint_stack
-    from by_hand.values import Endpoint
+    from by_hand.values import FILE, Endpoint
     from cdk_nag import AwsSolutionsChecks
 
     from fleet.resolve.endpoint import Place
@@ -126,7 +126,7 @@ def way_by_hand() -> Way:
     from stacks.foundation import FoundationStack
 
     def read(folder: Path, endpoints: bool) -> tuple[Place, list[Endpoint]]:
-        values = json.loads((folder / VALUES).read_text()) if endpoints else []
+        values = json.loads((folder / FILE).read_text()) if endpoints else []
         return resolve_foundation(folder, ENVIRONMENT).place, [Endpoint(**each) for each in values]
 
     def add(app: App, known: tuple[Place, list[Endpoint]]) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+FILE = "values.json"
+"""In a fleet's folder: the values of each of its endpoints."""
 VARIANT = "AllTraffic"
 
 

@@ -17,10 +17,10 @@ from fleet.cli.arguments import Env
 from fleet.cli.show_lines import Line, print_lines
 from fleet.cli.show_spec import spec_lines
 from fleet.decide.decided import Decided
-from fleet.decide.decision import Decision
 from fleet.printers.places import place_in
 from fleet.printers.visible import visible
 from fleet.project_root import project_root
+from fleet.resolve.decision import Decision
 from fleet.resolve.decisions import decisions
 from fleet.resolve.effective import EffectiveSpec, effective_spec
 from fleet.resolve.locks import read_lock

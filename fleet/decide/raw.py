@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from fleet.catalog.properties import is_index
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.source import KeyPath
 
@@ -35,6 +36,11 @@ class RawProperty:
     def name(self) -> str:
         """The path in the template, such as `ProductionVariants.0.InferenceAmiVersion`."""
         return ".".join(self.parts)
+
+    @property
+    def general(self) -> str:
+        """Its name with `*` for each index."""
+        return ".".join("*" if is_index(part) else part for part in self.parts)
 
     @property
     def takes_out(self) -> bool:

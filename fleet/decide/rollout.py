@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
 
@@ -15,6 +15,8 @@ PERIOD, PERIODS, RINGING = 60, 3, 2
 ERRORS = 1.0
 """Percent of failed calls that call a rollout back, where `alarms` says nothing of errors."""
 LATENCIES = ("latency_p50", "latency_p90", "latency_p99")
+_KEYS: Mapping[AlarmName, tuple[str, ...]] = {"errors": ("errors",), "latency": LATENCIES}
+"""The keys of `alarms` by what `rollback_on` calls them."""
 _PROVISIONING = 1800
 """Seconds in which SageMaker finds and starts instances, beside download and start of the model."""
 
@@ -61,9 +63,7 @@ def rollback_alarms(spec: EndpointSpec, rollout: Rollout) -> tuple[RollbackAlarm
 def thresholds_read(spec: EndpointSpec) -> frozenset[str]:
     """The keys of `alarms` by which a rollout of the endpoint is called back."""
     wanted = () if spec.rollout is None else _rollback_on(spec.rollout)
-    return frozenset(
-        {*(["errors"] if "errors" in wanted else ()), *(LATENCIES if "latency" in wanted else ())}
-    )
+    return frozenset(key for name in wanted for key in _KEYS[name])
 
 
 def _rollback_on(rollout: Rollout) -> tuple[AlarmName, ...]:

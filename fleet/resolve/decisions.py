@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from fleet.catalog.variables import variables as known_variables
 from fleet.decide.decided import Decided
-from fleet.decide.decision import Decision, dated
-from fleet.decide.reasons import reasons
 from fleet.decide.variables import DEFAULT_MODEL, decided_settings, triton_metrics
 from fleet.findings import Finding
 from fleet.resolve.archives import place_archives, target_model
+from fleet.resolve.decision import Decision, dated
 from fleet.resolve.effective import shown
 from fleet.resolve.endpoint import Place, stack_of
+from fleet.resolve.reasons import reasons
 from fleet.resolve.resolve import place_of
 from fleet.resolve.rollout_decisions import rollout_decisions
 from fleet.resolve.scaling_decisions import scaling_decisions

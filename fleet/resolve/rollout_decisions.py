@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from fleet.catalog.metrics import endpoint_metric
 from fleet.decide.decided import Decided
-from fleet.decide.decision import Decision, dated
 from fleet.decide.rollout import PERIOD, PERIODS, RINGING
+from fleet.resolve.decision import Decision, dated
 from fleet.resolve.rollout import ResolvedRollout, resolved_rollout
 from fleet.spec.rollout import Strategy
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fleet.catalog.metrics import endpoint_metric
 from fleet.decide.decided import Decided
-from fleet.decide.decision import Decision, dated
+from fleet.resolve.decision import Decision, dated
 from fleet.resolve.scaling import summed
 from fleet.spec.scaling import Scaling
 

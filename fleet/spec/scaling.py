@@ -9,6 +9,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from fleet.spec.schedule import Expression, TimeZone
+from fleet.spec.source import KeyPath
 from fleet.spec.values import Count, Document, Name, Percent, Seconds
 
 MEASURES = ("invocations_per_instance", "concurrent_requests", "gpu_utilization", "cpu_utilization")
@@ -72,7 +73,17 @@ class Scaling(Document):
     @property
     def most(self) -> int:
         """The most instances that may run, by any schedule."""
-        return max(self.max, *(each.max for each in self.schedules if each.max is not None), self.min)
+        return max([self.max, *(each.max for each in self.schedules if each.max is not None)])
+
+    @property
+    def floors(self) -> Mapping[KeyPath, int]:
+        """The fewest instances, as a rule and by each schedule that says so, by their keys in the spec."""
+        scheduled: dict[KeyPath, int] = {
+            ("scaling", "schedules", index, "min"): each.min
+            for index, each in enumerate(self.schedules)
+            if each.min is not None
+        }
+        return {("scaling", "min"): self.min, **scheduled}
 
     @model_validator(mode="after")
     def _has_range_and_target(self) -> Self:

@@ -161,6 +161,3 @@ def test_a_policy_that_is_put_again_keeps_its_arn(scaling: Any, sagemaker: Any) 
     [policy] = scaling.describe_scaling_policies(**target("tracked"))["ScalingPolicies"]
     assert arns == [policy["PolicyARN"]] * 2
     assert policy["TargetTrackingScalingPolicyConfiguration"]["TargetValue"] == 50.0
-
-
-# --- schedules

@@ -230,6 +230,3 @@ def test_a_model_may_be_deleted_under_its_endpoint_but_not_be_served_again(
     described = sagemaker.describe_endpoint(EndpointName="orphan")
     assert (described["EndpointStatus"], described["EndpointConfigName"]) == ("InService", "orphan-1")
     assert described["FailureReason"] == 'Could not find model "orphan".'
-
-
-# --- deployments

@@ -10,23 +10,17 @@ import typer
 
 from fleet.cli.promote import promote
 from fleet.findings import CannotRunError, FindingsError
-from fleet.local.aws.server import EmbeddedAws
 from fleet.spec.project import load_lock
 from fleet_folder import FleetFolder
 from promotion import PLACES, Promotion
+from running_aws import running_aws
 from second_aws import ACCOUNT, second_aws
-from tests.e2e.embedded_app.host import RecordingHost
 
 
 @pytest.fixture(scope="module")
 def urls() -> Iterator[dict[str, str]]:
-    aws = EmbeddedAws(RecordingHost())
-    with second_aws() as second:
-        aws.start()
-        try:
-            yield {"123456789012": aws.url, ACCOUNT: second}
-        finally:
-            aws.stop()
+    with running_aws() as aws, second_aws() as second:
+        yield {"123456789012": aws.url, ACCOUNT: second}
 
 
 @pytest.fixture

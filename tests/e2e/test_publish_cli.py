@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 from moto.s3.models import s3_backends
 
-from artifact_bucket import ArtifactBucket, embedded_s3, empty_bucket
+from artifact_bucket import ArtifactBucket, empty_bucket
 from fleet_folder import ROOT, FleetFolder
+from running_aws import running_aws
 
 ACCOUNT = "123456789012"
 BUCKET = f"triton-fleet-dev-{ACCOUNT}-us-east-1"
@@ -25,8 +26,8 @@ FLEET = str(Path(sys.executable).parent / "fleet")
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    with embedded_s3() as url:
-        yield url
+    with running_aws() as aws:
+        yield aws.url
 
 
 @dataclass

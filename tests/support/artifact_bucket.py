@@ -1,10 +1,9 @@
-"""An embedded AWS with the artifact bucket of a fleet folder, and the requests that S3 was asked."""
+"""The artifact bucket of a fleet folder in an embedded AWS, and the requests that S3 was asked."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +13,10 @@ from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import SilentProgress
 from fleet.artifacts.publish import Published, publish
 from fleet.aws.embedded import local_session
-from fleet.local.aws.server import EmbeddedAws
 from fleet.resolve.endpoint import ResolvedEndpoint
 from fleet.resolve.resolve import resolve_project
 from fleet.spec.project import Project, open_project
 from fleet_folder import SPEC, FleetFolder
-from tests.e2e.embedded_app.host import RecordingHost
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -85,25 +82,17 @@ class ArtifactBucket:
         return self.s3.get_object(Bucket=BUCKET, Key=key)["Body"].read()
 
 
-@contextmanager
-def embedded_s3() -> Iterator[str]:
-    """The URL of an embedded AWS."""
-    aws = EmbeddedAws(RecordingHost())
-    aws.start()
-    try:
-        yield aws.url
-    finally:
-        aws.stop()
-
-
 def empty_bucket(url: str, folder: FleetFolder) -> ArtifactBucket:
-    """The bucket without objects, and a fleet without endpoints."""
+    """The bucket without objects, an account without models, and a fleet without endpoints."""
     session, config = local_session(REGION), Config(max_pool_connections=32)
     s3: S3Client = session.client("s3", endpoint_url=url, config=config)
     bucket = ArtifactBucket(folder, s3, session.client("sagemaker", endpoint_url=url))
     s3.create_bucket(Bucket=BUCKET)
     for key in bucket.held():
         s3.delete_object(Bucket=BUCKET, Key=key)
+    for page in bucket.sagemaker.get_paginator("list_models").paginate():
+        for each in page["Models"]:
+            bucket.sagemaker.delete_model(ModelName=each["ModelName"])
     for file in (*folder.root.glob("model_specs/*.yaml"), *folder.root.glob("locks/dev/*")):
         file.unlink()
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from moto.cloudwatch.models import cloudwatch_backends
 
 from fleet.aws.embedded import local_session
-from fleet.local.aws.server import EmbeddedAws
-from tests.e2e.embedded_app.host import RecordingHost
+from running_aws import running_aws
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
@@ -24,12 +23,8 @@ NOW = datetime(2026, 8, 21, 12, 0, 30, tzinfo=UTC)
 @contextmanager
 def embedded_cloudwatch() -> Iterator[CloudWatchClient]:
     """CloudWatch of an embedded AWS."""
-    aws = EmbeddedAws(RecordingHost())
-    aws.start()
-    try:
+    with running_aws() as aws:
         yield local_session(REGION).client("cloudwatch", endpoint_url=aws.url)
-    finally:
-        aws.stop()
 
 
 def forget() -> None:

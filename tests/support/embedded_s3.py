@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.local.aws.server import EmbeddedAws
+from running_aws import running_aws
 from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.host import RecordingHost
 
 BUCKET = "archives"
 PART = 5 << 20
@@ -24,14 +23,10 @@ FIRST, LAST = bytes(range(256)) * (PART // 256), b"the end"
 @contextmanager
 def embedded_s3() -> Iterator[Any]:
     """A client of an embedded AWS with one bucket, empty and without versions."""
-    aws = EmbeddedAws(RecordingHost())
-    aws.start()
-    try:
+    with running_aws() as aws:
         s3 = client(aws, "s3")
         s3.create_bucket(Bucket=BUCKET)
         yield s3
-    finally:
-        aws.stop()
 
 
 def crc32(body: bytes) -> str:

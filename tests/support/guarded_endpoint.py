@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple, Self
 
-import boto3
-from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from fleet.local.aws.server import EmbeddedAws
 from scaling_guard.handler import handler
+from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.stacks import DATA, ROLE, TOPIC, Stacks, absent_model
 
 BUCKET = "artifacts"
@@ -61,10 +60,7 @@ class Account:
     """The embedded AWS's clients, plain ones and such as do what a test wants."""
 
     def __init__(self, aws: EmbeddedAws) -> None:
-        self._session = boto3.Session(
-            aws_access_key_id="test", aws_secret_access_key="test", region_name="us-east-1"
-        )
-        self._url = aws.url
+        self._client = partial(client, aws)
         self.plain = cache(self._client)
         self.plain("s3").create_bucket(Bucket=BUCKET)
         self.plain("sagemaker").create_model(
@@ -79,16 +75,14 @@ class Account:
         """A factory like boto3.client: `before` sees each call's name and body, `after` its name and answer."""
 
         def make(service: str) -> Any:
-            client = self._client(service)
+            made = self._client(service)
             if before:
-                client.meta.events.register(
+                made.meta.events.register(
                     "before-call", lambda model, params, **_: before(model.name, str(params["body"]))
                 )
             if after:
-                client.meta.events.register(
-                    "after-call", lambda model, parsed, **_: after(model.name, parsed)
-                )
-            return client
+                made.meta.events.register("after-call", lambda model, parsed, **_: after(model.name, parsed))
+            return made
 
         return cache(make)
 
@@ -122,17 +116,13 @@ class Account:
 
         return self.clients(before=before)
 
-    def _client(self, service: str) -> Any:
-        make: Any = self._session.client
-        return make(service, endpoint_url=self._url, config=Config(retries={"max_attempts": 0}))
-
 
 class Guarded:
     """An endpoint `name` with one variant, and what the guard of its stack does."""
 
-    def __init__(self, account: Account, name: str, *, stack_id: str, variant: str = "AllTraffic") -> None:
-        self.account, self.name, self.stack_id, self.variant = account, name, stack_id, variant
-        self.target = {**COUNT, "ResourceId": f"endpoint/{name}/variant/{variant}"}
+    def __init__(self, account: Account, name: str, *, stack_id: str) -> None:
+        self.account, self.name, self.stack_id, self.variant = account, name, stack_id, "AllTraffic"
+        self.target = {**COUNT, "ResourceId": f"endpoint/{name}/variant/{self.variant}"}
         self.sagemaker, self.scaling, self.s3 = map(
             account.plain, ("sagemaker", "application-autoscaling", "s3")
         )
@@ -143,10 +133,10 @@ class Guarded:
     def move(self, instance_type: str) -> None:
         self.sagemaker.update_endpoint(EndpointName=self.name, EndpointConfigName=self._config(instance_type))
 
-    def scale(self, least: int = 2, most: int = 7) -> None:
+    def scale(self) -> None:
         """Register the variant with a bit of everything."""
         self.scaling.register_scalable_target(
-            **self.target, MinCapacity=least, MaxCapacity=most, SuspendedState=SUSPENDED
+            **self.target, MinCapacity=2, MaxCapacity=7, SuspendedState=SUSPENDED
         )
         self.put_policy("Load", 600)
         self.put_policy("Gpu", 60)
@@ -173,13 +163,12 @@ class Guarded:
 
     def registered(self) -> dict[str, Any]:
         """The whole scaling as AWS describes it, without what AWS gives it anew."""
-        wanted = {**COUNT, "ResourceId": self.target["ResourceId"]}
         found = {
             "ScalableTargets": self.scaling.describe_scalable_targets(
                 **COUNT, ResourceIds=[self.target["ResourceId"]]
             ),
-            "ScalingPolicies": self.scaling.describe_scaling_policies(**wanted),
-            "ScheduledActions": self.scaling.describe_scheduled_actions(**wanted),
+            "ScalingPolicies": self.scaling.describe_scaling_policies(**self.target),
+            "ScheduledActions": self.scaling.describe_scheduled_actions(**self.target),
         }
         return {
             kind: sorted(
@@ -199,13 +188,15 @@ class Guarded:
         return bool(self.registered()["ScalableTargets"])
 
     def is_saved(self) -> bool:
-        prefix = f"scaling-guard/{self.name}/{self.variant}.json"
-        return "Contents" in self.s3.list_objects_v2(Bucket=BUCKET, Prefix=prefix)
+        return "Contents" in self.s3.list_objects_v2(Bucket=BUCKET, Prefix=self._key)
 
     def saved(self) -> dict[str, Any]:
-        key = f"scaling-guard/{self.name}/{self.variant}.json"
-        found: dict[str, Any] = json.load(self.s3.get_object(Bucket=BUCKET, Key=key)["Body"])
+        found: dict[str, Any] = json.load(self.s3.get_object(Bucket=BUCKET, Key=self._key)["Body"])
         return found
+
+    @property
+    def _key(self) -> str:
+        return f"scaling-guard/{self.name}/{self.variant}.json"
 
     def guard(self, step: str, instance_type: str, clients: Clients | None = None, **changed: str) -> str:
         """An update of one of the stack's two resources; what it says it did."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import gzip
 import io
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
 
 import pytest
 
-from artifact_bucket import REGION, embedded_s3
+from artifact_bucket import REGION
 from fleet.artifacts.archive import DigestWriter
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.sources.folder import FolderSource
@@ -34,13 +33,11 @@ FILES = {
 }
 
 
-@contextmanager
-def repositories_client() -> Iterator[S3Client]:
-    """An embedded AWS with the bucket."""
-    with embedded_s3() as url:
-        s3: S3Client = local_session(REGION).client("s3", endpoint_url=url)
-        s3.create_bucket(Bucket=BUCKET)
-        yield s3
+def repositories_client(url: str) -> S3Client:
+    """A client of the S3 at that URL, which has the bucket."""
+    s3: S3Client = local_session(REGION).client("s3", endpoint_url=url)
+    s3.create_bucket(Bucket=BUCKET)
+    return s3
 
 
 class Repositories:

@@ -14,8 +14,6 @@ from faulty_s3 import FaultyS3, Request, faulty_s3
 from fleet.artifacts.archive import DigestWriter, Entry, Sink, write_tar
 from fleet.artifacts.upload import UPLOAD_CONFIG, ObjectPlace, Uploads
 from fleet.aws.embedded import local_session
-from fleet.local.aws.server import EmbeddedAws
-from tests.e2e.embedded_app.host import RecordingHost
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -92,17 +90,6 @@ class UploadBucket:
                 digest=reads[0].digest,
                 size=max(each.size for each in reads),
             )
-
-
-@contextmanager
-def embedded_url() -> Iterator[str]:
-    """The URL of an embedded AWS."""
-    aws = EmbeddedAws(RecordingHost())
-    aws.start()
-    try:
-        yield aws.url
-    finally:
-        aws.stop()
 
 
 @contextmanager

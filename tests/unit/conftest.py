@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from embedded_cloudwatch import embedded_cloudwatch, forget
-from fleet.local.aws.server import EmbeddedAws
 from fleet_folder import FleetFolder
 from promotion import Promotion
+from running_aws import running_aws
 from s3_repositories import Repositories, repositories_client
 from second_aws import ACCOUNT, second_aws
 from tests.e2e.embedded_app.host import RecordingHost
-from uploading import UploadBucket, embedded_url, upload_bucket
+from uploading import UploadBucket, upload_bucket
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
@@ -35,9 +35,14 @@ def cloudwatch(running: CloudWatchClient) -> CloudWatchClient:
 
 
 @pytest.fixture(scope="module")
-def repositories_s3() -> Iterator[S3Client]:
-    with repositories_client() as s3:
-        yield s3
+def aws_url() -> Iterator[str]:
+    with running_aws() as aws:
+        yield aws.url
+
+
+@pytest.fixture(scope="module")
+def repositories_s3(aws_url: str) -> S3Client:
+    return repositories_client(aws_url)
 
 
 @pytest.fixture
@@ -47,16 +52,10 @@ def there(repositories_s3: S3Client, folder: FleetFolder) -> Iterator[Repositori
         yield there
 
 
-@pytest.fixture(scope="module")
-def upload_url() -> Iterator[str]:
-    with embedded_url() as url:
-        yield url
-
-
 @pytest.fixture
-def bucket(upload_url: str) -> Iterator[UploadBucket]:
+def bucket(aws_url: str) -> Iterator[UploadBucket]:
     """It is empty."""
-    with upload_bucket(upload_url) as bucket:
+    with upload_bucket(aws_url) as bucket:
         yield bucket
 
 
@@ -67,13 +66,8 @@ def promotion_host() -> RecordingHost:
 
 @pytest.fixture(scope="module")
 def promotion_urls(promotion_host: RecordingHost) -> Iterator[dict[str, str]]:
-    aws = EmbeddedAws(promotion_host)
-    with second_aws() as second:
-        aws.start()
-        try:
-            yield {"123456789012": aws.url, ACCOUNT: second}
-        finally:
-            aws.stop()
+    with running_aws(promotion_host) as aws, second_aws() as second:
+        yield {"123456789012": aws.url, ACCOUNT: second}
 
 
 @pytest.fixture

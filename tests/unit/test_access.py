@@ -18,7 +18,7 @@ from fleet.cli.agree import agreed
 from fleet.findings import CannotRunError, FindingsError
 from fleet.local.aws.server import EmbeddedAws
 from fleet.resolve.endpoint import Place
-from tests.e2e.embedded_app.host import RecordingHost
+from running_aws import running_aws
 
 ACCOUNT = "123456789012"
 PLACE = Place(
@@ -32,10 +32,8 @@ PLACE = Place(
 
 @pytest.fixture(scope="module")
 def aws() -> Iterator[EmbeddedAws]:
-    aws = EmbeddedAws(RecordingHost())
-    aws.start()
-    yield aws
-    aws.stop()
+    with running_aws() as aws:
+        yield aws
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fleet.decide.decision import Decision
-from fleet.decide.host_image import OWN_CHOICE, host_image
+from fleet.resolve.decision import Decision
+from fleet.resolve.host_image import OWN_CHOICE, host_image
 from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 
 KEY = "ProductionVariants.0.InferenceAmiVersion"

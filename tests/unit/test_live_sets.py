@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from artifact_bucket import BUCKET
 from fleet.artifacts.live import check_archive_name, live_set, require_removable
 from fleet.artifacts.live_add import Added, add_archive
 from fleet.artifacts.live_source import repository_source, told_of_arguments
@@ -18,11 +19,10 @@ from fleet.artifacts.lock import write_locks
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.aws.embedded import local_session
 from fleet.findings import FindingsError
-from fleet.local.aws.server import EmbeddedAws
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 from live_sets import LIVE, Live
-from tests.e2e.embedded_app.host import RecordingHost
+from running_aws import running_aws
 from zoo import all_at_once
 
 if TYPE_CHECKING:
@@ -31,28 +31,25 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[S3Client]:
-    aws = EmbeddedAws(RecordingHost())
-    aws.start()
-    yield local_session("us-east-1").client("s3", endpoint_url=aws.url)
-    aws.stop()
+    with running_aws() as aws:
+        yield local_session("us-east-1").client("s3", endpoint_url=aws.url)
 
 
 @pytest.fixture
 def live(folder: FleetFolder, s3: S3Client, request: pytest.FixtureRequest) -> Live:
     folder.spec(base=LIVE)
     folder.lock()
-    live, bucket = Live(folder, s3), "triton-fleet-dev-111122223333-us-east-1"
-    s3.create_bucket(Bucket=bucket)
-    s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
-    request.addfinalizer(lambda: _forget(s3, bucket))
-    return live
+    s3.create_bucket(Bucket=BUCKET)
+    s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
+    request.addfinalizer(lambda: _forget(s3))
+    return Live(folder, s3)
 
 
-def _forget(s3: S3Client, bucket: str) -> None:
-    found = s3.list_object_versions(Bucket=bucket)
+def _forget(s3: S3Client) -> None:
+    found = s3.list_object_versions(Bucket=BUCKET)
     for each in [*found.get("Versions", []), *found.get("DeleteMarkers", [])]:
-        s3.delete_object(Bucket=bucket, Key=each["Key"], VersionId=each["VersionId"])
-    s3.delete_bucket(Bucket=bucket)
+        s3.delete_object(Bucket=BUCKET, Key=each["Key"], VersionId=each["VersionId"])
+    s3.delete_bucket(Bucket=BUCKET)
 
 
 def test_an_archive_is_added_under_its_first_version_and_kept_in_the_store(live: Live) -> None:

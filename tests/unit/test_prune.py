@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from artifact_bucket import BUCKET, ArtifactBucket, embedded_s3, empty_bucket
+from artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
 from fleet.artifacts.releases import record_release
 from fleet.artifacts.store import store_key
 from fleet.findings import FindingsError
@@ -15,19 +14,9 @@ from fleet_folder import FleetFolder
 from pruning import DIGEST, HEX, later, model, prune, work
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with embedded_s3() as url:
-        yield url
-
-
 @pytest.fixture
-def bucket(url: str, folder: FleetFolder) -> Iterator[ArtifactBucket]:
-    bucket = empty_bucket(url, folder)
-    yield bucket
-    for page in bucket.sagemaker.get_paginator("list_models").paginate():
-        for each in page["Models"]:
-            bucket.sagemaker.delete_model(ModelName=each["ModelName"])
+def bucket(aws_url: str, folder: FleetFolder) -> ArtifactBucket:
+    return empty_bucket(aws_url, folder)
 
 
 def forget_lock(bucket: ArtifactBucket, name: str) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from artifact_bucket import BUCKET, ArtifactBucket, digest_of_bytes, embedded_s3, empty_bucket
+from artifact_bucket import BUCKET, ArtifactBucket, digest_of_bytes, empty_bucket
 from fleet.artifacts.publish import Published
 from fleet.findings import CannotRunError, FindingsError
 from fleet_folder import FleetFolder
@@ -17,15 +16,9 @@ SIZE = 10240
 """Of the tar stream of one small archive."""
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with embedded_s3() as url:
-        yield url
-
-
 @pytest.fixture
-def bucket(url: str, folder: FleetFolder) -> ArtifactBucket:
-    return empty_bucket(url, folder)
+def bucket(aws_url: str, folder: FleetFolder) -> ArtifactBucket:
+    return empty_bucket(aws_url, folder)
 
 
 def test_the_model_data_is_the_tar_stream_that_the_lock_digests(bucket: ArtifactBucket) -> None:
@@ -194,7 +187,7 @@ def test_a_published_version_of_a_live_set_is_never_overwritten(bucket: Artifact
 
 
 def test_of_two_publishers_of_one_live_name_one_is_refused(
-    bucket: ArtifactBucket, url: str, tmp_path_factory: pytest.TempPathFactory
+    bucket: ArtifactBucket, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     other = ArtifactBucket(FleetFolder(tmp_path_factory.mktemp("other")), bucket.s3, bucket.sagemaker)
     other.folder.environment()

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 
-from artifact_bucket import embedded_s3, empty_bucket
+from artifact_bucket import empty_bucket
 from fleet.artifacts.publish import Published
 from fleet_folder import FleetFolder
 
 ARCHIVES = 2000
 
 
-def test_thousands_of_archives_are_published_once_and_then_only_listed(folder: FleetFolder) -> None:
-    with embedded_s3() as url:
-        bucket = empty_bucket(url, folder)
-        bucket.set_of({f"a{number:04}": f"x = {number}\n" for number in range(ARCHIVES)})
-        bucket.lock()
-        bucket.requests.clear()
-        done = bucket.publish()
-        assert (done.uploaded, done.copied, done.there) == (ARCHIVES, ARCHIVES, 0)
-        count = Counter(bucket.requests)
-        assert (count["PutObject"], count["CopyObject"]) == (ARCHIVES, ARCHIVES)
-        assert count["HeadObject"] == 0
-        bucket.requests.clear()
-        assert bucket.publish() == Published(there=ARCHIVES)
-        assert bucket.requests == ["ListObjectsV2"] * 2  # pages
-        assert len(bucket.held("endpoints/")) == ARCHIVES
+def test_thousands_of_archives_are_published_once_and_then_only_listed(
+    aws_url: str, folder: FleetFolder
+) -> None:
+    bucket = empty_bucket(aws_url, folder)
+    bucket.set_of({f"a{number:04}": f"x = {number}\n" for number in range(ARCHIVES)})
+    bucket.lock()
+    bucket.requests.clear()
+    done = bucket.publish()
+    assert (done.uploaded, done.copied, done.there) == (ARCHIVES, ARCHIVES, 0)
+    count = Counter(bucket.requests)
+    assert (count["PutObject"], count["CopyObject"]) == (ARCHIVES, ARCHIVES)
+    assert count["HeadObject"] == 0
+    bucket.requests.clear()
+    assert bucket.publish() == Published(there=ARCHIVES)
+    assert bucket.requests == ["ListObjectsV2"] * 2  # pages
+    assert len(bucket.held("endpoints/")) == ARCHIVES

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
-from artifact_bucket import BUCKET, ArtifactBucket, embedded_s3, empty_bucket
+from artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
 from fleet.artifacts.prune import BATCH
 from fleet.artifacts.store import files_marker, files_prefix, store_key
 from fleet.findings import CannotRunError
@@ -17,19 +16,9 @@ from fleet_folder import FleetFolder
 from pruning import DIGEST, HEX, later, model, prune, work
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with embedded_s3() as url:
-        yield url
-
-
 @pytest.fixture
-def bucket(url: str, folder: FleetFolder) -> Iterator[ArtifactBucket]:
-    bucket = empty_bucket(url, folder)
-    yield bucket
-    for page in bucket.sagemaker.get_paginator("list_models").paginate():
-        for each in page["Models"]:
-            bucket.sagemaker.delete_model(ModelName=each["ModelName"])
+def bucket(aws_url: str, folder: FleetFolder) -> ArtifactBucket:
+    return empty_bucket(aws_url, folder)
 
 
 def test_nothing_younger_than_a_day_goes_and_it_says_so(bucket: ArtifactBucket) -> None:

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
-from artifact_bucket import BUCKET, ArtifactBucket, embedded_s3, empty_bucket
+from artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
 from fleet.artifacts.releases import last_releases, record_release
 from fleet.findings import FindingsError
 from fleet_folder import FleetFolder
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with embedded_s3() as url:
-        yield url
-
-
 @pytest.fixture
-def bucket(url: str, folder: FleetFolder) -> ArtifactBucket:
-    bucket = empty_bucket(url, folder)
+def bucket(aws_url: str, folder: FleetFolder) -> ArtifactBucket:
+    bucket = empty_bucket(aws_url, folder)
     release(bucket, "x = 1\n")
     return bucket
 

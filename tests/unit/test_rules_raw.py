@@ -90,6 +90,12 @@ class TestHostImage:
         assert decided("EndpointConfig", **properties).named_ami == ""
         assert config(**properties) == ["FL223", "FL263"]
 
+    @pytest.mark.parametrize("empty", [None, ""])
+    def test_an_empty_value_is_told_as_what_it_is_and_not_as_a_name(self, empty: str | None) -> None:
+        message, hint = said("FL223", {"EndpointConfig": {"ProductionVariants.0.InferenceAmiVersion": empty}})
+        assert message == "an empty value names no host image"
+        assert hint == "leave it out: the host image is chosen by release and family"
+
     def test_of_another_variant_it_names_none(self) -> None:
         properties = {"ShadowProductionVariants": [{"VariantName": "b", "InferenceAmiVersion": AMI}]}
         assert decided("EndpointConfig", **properties).named_ami is None

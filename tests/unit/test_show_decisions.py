@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from fleet.catalog.data_file import data_file
 from fleet.cli.show import show
 from fleet.decide.decided import Decided
-from fleet.decide.decision import Decision
+from fleet.resolve.decision import Decision
 from fleet.resolve.decisions import decisions
 from fleet.resolve.locks import read_lock
 from fleet.resolve.resolve import resolve_fleet

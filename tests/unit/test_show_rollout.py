@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fleet.decide.decided import Decided
-from fleet.decide.decision import Decision
+from fleet.resolve.decision import Decision
 from fleet.resolve.decisions import decisions
 from fleet.resolve.locks import read_lock
 from fleet.spec.project import open_project

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 
 import pytest
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
@@ -11,7 +10,7 @@ from botocore.compat import HTTPHeaders
 from botocore.exceptions import ClientError
 from urllib3 import HTTPResponse
 
-from artifact_bucket import BUCKET, ArtifactBucket, embedded_s3, empty_bucket
+from artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
 from fleet.artifacts.publish_parts import copy_by_parts
 from fleet.artifacts.store import copy_object, digest_of, files_marker, files_prefix, listed, store_key
 from fleet_folder import FleetFolder
@@ -20,15 +19,9 @@ DIGEST = "sha256:" + "a" * 64
 LARGE = bytes(range(256)) * (6 << 12)  # 6 MiB: two parts of which the first has the least size
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with embedded_s3() as url:
-        yield url
-
-
 @pytest.fixture
-def bucket(url: str, folder: FleetFolder) -> ArtifactBucket:
-    return empty_bucket(url, folder)
+def bucket(aws_url: str, folder: FleetFolder) -> ArtifactBucket:
+    return empty_bucket(aws_url, folder)
 
 
 def test_the_store_names_everything_by_the_digest() -> None:

@@ -129,7 +129,10 @@ def ami_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
     chosen = endpoint.ami
     if named is None:
         return
-    if chosen is None:
+    if not named:
+        hint = "leave it out: the host image is chosen by release and family"
+        yield Problem(endpoint.named_ami_path, "an empty value names no host image", hint)
+    elif chosen is None:
         known = [each.name for each in amis() if each.name]
         yield Problem(
             endpoint.named_ami_path,

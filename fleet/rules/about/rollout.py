@@ -11,7 +11,6 @@ from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.problems import dotted
 from fleet.spec.rollout import Strategy
-from fleet.spec.source import KeyPath
 
 GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails.html"
 API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DeploymentConfig.html"
@@ -38,14 +37,8 @@ def instances_for_steps(endpoint: Decided) -> Iterator[Problem]:
     rollout, scaling = endpoint.spec.rollout, endpoint.spec.scaling
     if rollout is None or rollout.strategy not in KEY:
         return
-    counts: dict[KeyPath, int] = {("instance", "count"): endpoint.spec.instance.count}
-    if scaling is not None:
-        counts = {("scaling", "min"): scaling.min} | {
-            ("scaling", "schedules", index, "min"): schedule.min
-            for index, schedule in enumerate(scaling.schedules)
-            if schedule.min is not None
-        }
-    path, fewest = min(counts.items(), key=lambda each: each[1])
+    floors = {("instance", "count"): endpoint.spec.instance.count} if scaling is None else scaling.floors
+    path, fewest = min(floors.items(), key=lambda each: each[1])
     if fewest < FEWEST:
         where = f"`{dotted(path)}` is {fewest}"
         message = f"a {rollout.strategy.value} rollout needs 2 instances at least; {where}"

@@ -11,7 +11,6 @@ from fleet.decide.raw import raw_properties
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.endpoint import Mode
-from fleet.spec.source import KeyPath
 
 SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html"
 METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
@@ -28,14 +27,7 @@ def at_least_one_instance(endpoint: Decided) -> Iterator[Problem]:
     inference components start from zero.
     """
     scaling = endpoint.spec.scaling
-    if scaling is None:
-        return
-    fewest: dict[KeyPath, int | None] = {("scaling", "min"): scaling.min}
-    fewest |= {
-        ("scaling", "schedules", index, "min"): schedule.min
-        for index, schedule in enumerate(scaling.schedules)
-    }
-    for path, count in fewest.items():
+    for path, count in (scaling.floors if scaling else {}).items():
         if count == 0:
             message = "`min` is 0: an endpoint without instances has no metric that would bring one back"
             yield Problem(path, message, "write `min: 1`; to stop paying, destroy the endpoint")
@@ -102,8 +94,9 @@ def range_of_a_schedule(endpoint: Decided) -> Iterator[Problem]:
     What a schedule does not say is taken from `scaling`; another schedule may have changed that meanwhile.
     """
     scaling = endpoint.spec.scaling
-    for index, schedule in enumerate(scaling.schedules if scaling else ()):
-        assert scaling is not None  # noqa: S101 (it has the schedule)
+    if scaling is None:
+        return
+    for index, schedule in enumerate(scaling.schedules):
         least = scaling.min if schedule.min is None else schedule.min
         most = scaling.max if schedule.max is None else schedule.max
         if least > most:

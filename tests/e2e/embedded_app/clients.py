@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from functools import cache
 from typing import Any
 
 import boto3
@@ -9,9 +11,18 @@ from botocore.config import Config
 
 from fleet.local.aws.server import EmbeddedAws
 
+_making = threading.Lock()
+"""A session is not for several threads at a time."""
+
 
 def client(aws: EmbeddedAws, service: str) -> Any:
     """A client that shows an error at once instead of trying again."""
-    session = boto3.Session(aws_access_key_id="test", aws_secret_access_key="test", region_name="us-east-1")
-    make: Any = session.client
-    return make(service, endpoint_url=aws.url, config=Config(retries={"max_attempts": 0}))
+    make: Any = _session().client
+    with _making:
+        return make(service, endpoint_url=aws.url, config=Config(retries={"max_attempts": 0}))
+
+
+@cache
+def _session() -> boto3.Session:
+    """One for all, as each reads botocore's descriptions of the services anew."""
+    return boto3.Session(aws_access_key_id="test", aws_secret_access_key="test", region_name="us-east-1")

@@ -53,6 +53,3 @@ def actions(scaling: Any, wanted: dict[str, str]) -> dict[str, dict[str, Any]]:
 
 def code_of(refused: pytest.ExceptionInfo[ClientError]) -> str:
     return str(refused.value.response["Error"]["Code"])
-
-
-# --- targets

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from fleet.local.aws.server import EmbeddedAws
+from running_aws import running_aws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
 
@@ -21,15 +22,11 @@ TOPIC = {"Type": "AWS::SNS::Topic", "Properties": {}}
 def embedded_aws() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
     """An embedded AWS with a model's data, and its host."""
     host = RecordingHost()
-    aws = EmbeddedAws(host)
-    aws.start()
-    try:
+    with running_aws(host) as aws:
         s3 = client(aws, "s3")
         s3.create_bucket(Bucket="data")
         s3.put_object(Bucket="data", Key="model.tar.gz", Body=b"archive")
         yield aws, host
-    finally:
-        aws.stop()
 
 
 class Stacks:

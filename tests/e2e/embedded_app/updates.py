@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.e2e.embedded_app.scaling import target
 from tests.e2e.embedded_app.stacks import DATA, ROLE
 
 TYPE = "ml.g5.xlarge"
@@ -33,13 +34,9 @@ def create_config(
 
 
 def register(scaling: Any, endpoint_name: str, variant: str = "AllTraffic") -> dict[str, str]:
-    target = {
-        "ServiceNamespace": "sagemaker",
-        "ResourceId": f"endpoint/{endpoint_name}/variant/{variant}",
-        "ScalableDimension": "sagemaker:variant:DesiredInstanceCount",
-    }
-    scaling.register_scalable_target(**target, MinCapacity=1, MaxCapacity=4)
-    return target
+    wanted = target(endpoint_name, variant)
+    scaling.register_scalable_target(**wanted, MinCapacity=1, MaxCapacity=4)
+    return wanted
 
 
 def variants_of(sagemaker: Any, name: str) -> dict[str, dict[str, Any]]:
@@ -66,6 +63,3 @@ def guarded(*alarms: str) -> dict[str, Any]:
         "BlueGreenUpdatePolicy": {"TrafficRoutingConfiguration": ALL_AT_ONCE},
         "AutoRollbackConfiguration": {"Alarms": [{"AlarmName": name} for name in alarms]},
     }
-
-
-# --- scaled variants

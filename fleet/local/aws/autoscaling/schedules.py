@@ -7,11 +7,10 @@ Source: Application Auto Scaling API reference, PutScheduledAction, and the refu
 from __future__ import annotations
 
 import re
-import zoneinfo
 from datetime import datetime
-from functools import cache
 
 from fleet.local.aws.autoscaling.errors import InvalidError
+from fleet.spec.schedule import time_zones
 
 _SYNTAX = (
     r"Schedule expressions must have the following syntax: rate(<number>\s?(minutes?|hours?|days?)), "
@@ -39,13 +38,8 @@ def require_time_zone(name: str) -> None:
     Raises:
         InvalidError: only the code is AWS's, the words are ours.
     """
-    if name not in _time_zones():
+    if name not in time_zones():
         raise InvalidError(f"Invalid time zone: {name}")
-
-
-@cache
-def _time_zones() -> frozenset[str]:
-    return frozenset(zoneinfo.available_timezones())
 
 
 def _problem(schedule: str) -> str:

@@ -33,8 +33,7 @@ class ScalableTarget:
 
     def create(self, declared: Declared) -> Resource:
         """Register the target and put its scheduled actions."""
-        properties = declared.properties
-        target = TargetId(*(properties[key] for key in _TARGET))
+        properties, target = declared.properties, _named(declared)
         _backend(declared).register_scalable_target(
             *target,
             int(properties["MinCapacity"]),
@@ -55,19 +54,20 @@ class ScalableTarget:
         """Register it again with its new capacities, and delete scheduled actions that it has no more."""
         after = self.create(declared)
         kept = {action["ScheduledActionName"] for action in declared.properties.get("ScheduledActions", [])}
-        namespace, resource_id, dimension = (declared.properties[key] for key in _TARGET)
+        target = _named(declared)
         for action in before.properties.get("ScheduledActions", []):
             name = action["ScheduledActionName"]
             if name not in kept:
                 with suppress(ObjectNotFoundError):
-                    _backend(declared).delete_scheduled_action(namespace, name, resource_id, dimension)
+                    _backend(declared).delete_scheduled_action(
+                        target.namespace, name, target.resource_id, target.dimension
+                    )
         return after
 
     def delete(self, resource: Resource, declared: Declared) -> None:
         """Deregister the target; one that went with its endpoint is no error."""
-        resource_id, dimension, namespace = resource.physical_resource_id.split("|")
         with suppress(ObjectNotFoundError):
-            _backend(declared).deregister_scalable_target(namespace, resource_id, dimension)
+            _backend(declared).deregister_scalable_target(*_referred(resource.physical_resource_id))
 
 
 class ScalingPolicy:
@@ -102,9 +102,19 @@ class ScalingPolicy:
     @staticmethod
     def _target(declared: Declared) -> TargetId:
         if "ScalingTargetId" in declared.properties:
-            resource_id, dimension, namespace = declared.properties["ScalingTargetId"].split("|")
-            return TargetId(namespace, resource_id, dimension)
-        return TargetId(*(declared.properties[key] for key in _TARGET))
+            return _referred(declared.properties["ScalingTargetId"])
+        return _named(declared)
+
+
+def _named(declared: Declared) -> TargetId:
+    """The target that the resource's own properties name."""
+    return TargetId(*(declared.properties[key] for key in _TARGET))
+
+
+def _referred(reference: str) -> TargetId:
+    """The target whose `Ref` it is."""
+    resource_id, dimension, namespace = reference.split("|")
+    return TargetId(namespace, resource_id, dimension)
 
 
 def _put(action: dict[str, Any], target: TargetId, backend: EmbeddedAutoScaling) -> None:

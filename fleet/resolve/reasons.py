@@ -9,8 +9,8 @@ from fleet.catalog.images import Release, releases
 from fleet.catalog.instances import Instance
 from fleet.catalog.prices import hosting_price
 from fleet.decide.decided import Decided
-from fleet.decide.decision import Dated, Decision, dated
-from fleet.decide.host_image import host_image
+from fleet.resolve.decision import Dated, Decision, dated
+from fleet.resolve.host_image import host_image
 from fleet.spec.endpoint import Mode
 
 

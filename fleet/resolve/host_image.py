@@ -6,11 +6,12 @@ from fleet.catalog.amis import Ami, amis, default_driver
 from fleet.catalog.images import Image
 from fleet.catalog.instances import Instance, Kind
 from fleet.decide.decided import Decided
-from fleet.decide.decision import Decision, dated
+from fleet.resolve.decision import Decision, dated
+from fleet.rules.about.images import driver_for_the_cuda_version
 
 OWN_CHOICE = "SageMaker's own choice"
-NO_DRIVER = "FL204"
-"""The rule against a container that finds no driver, which a spec may allow itself to break."""
+NO_DRIVER = driver_for_the_cuda_version.code
+"""A spec may allow itself to break this rule."""
 
 
 def host_image(endpoint: Decided) -> Decision:

@@ -1,0 +1,34 @@
+"""A locked fleet in a folder of its own, for benchmarks to measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from fleet.artifacts.lock import write_locks
+from fleet.spec.project import open_project
+
+ENVIRONMENT = """\
+environment: dev
+account: "123456789012"
+region: us-east-1
+tags: {team: ml-platform, stage: dev}
+defaults: {timeouts: {startup: 15m}}
+"""
+ONNX = """\
+backend: "onnxruntime"
+max_batch_size: 16
+input [{ name: "tokens" data_type: TYPE_INT64 dims: [ 128 ] }]
+output [{ name: "embedding" data_type: TYPE_FP32 dims: [ 384 ] }]
+instance_group [{ kind: KIND_GPU count: 2 }]
+"""
+"""The config.pbtxt of an encoder."""
+
+
+def locked_fleet(root: Path, files: Mapping[str, str]) -> Path:
+    """Write the files, by their paths below the root, and the locks of environment `dev`."""
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    write_locks(open_project(root, "dev"))
+    return root

@@ -1,0 +1,42 @@
+"""Rules about what `cloudformation` lays over the template.
+
+Here: the resources themselves, and their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.decide.decided import Decided
+from fleet.decide.raw import raw_properties
+from fleet.rules.raw import RESOURCES
+from fleet.rules.rule import Problem, rule
+from fleet.spec.problems import did_you_mean
+
+NAMES = {"ModelName": "Model", "EndpointConfigName": "EndpointConfig"}
+
+
+@rule("FL208", source="the resources of an endpoint's stack", needed=True)
+def resource_that_the_endpoint_has(endpoint: Decided) -> Iterator[Problem]:
+    """`cloudformation` names resources that an endpoint's stack has."""
+    for name in endpoint.spec.cloudformation:
+        if name not in RESOURCES:
+            message = f"`cloudformation` names {name!r}, which no endpoint has"
+            yield Problem(("cloudformation", name), message, did_you_mean(name, RESOURCES))
+
+
+@rule(
+    "FL264",
+    source="https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-sagemaker-model.html",
+)
+def no_fixed_names(endpoint: Decided) -> Iterator[Problem]:
+    """Model and endpoint configuration keep the names that CloudFormation makes.
+
+    Both are replaced on every change, and a second one of the same name cannot be made: the next deploy
+    fails.
+    """
+    for name, resource in NAMES.items():
+        for raw in raw_properties(endpoint.spec, resource):
+            if raw.name == name:
+                message = f"a fixed {name} cannot be replaced: the next change of the endpoint fails"
+                yield Problem(raw.path, message, "leave it out")

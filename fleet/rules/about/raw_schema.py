@@ -1,0 +1,110 @@
+"""Rules about what `cloudformation` lays over the template.
+
+Here: what CloudFormation's own schema says, and what of it the CDK passes on.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from fleet.catalog.properties import Property, properties_date, property_at
+from fleet.decide.decided import Decided
+from fleet.decide.raw import DEEPEST, RawProperty, is_intrinsic, raw_properties
+from fleet.rules.raw import RESOURCES, WHOLES, shown
+from fleet.rules.rule import Problem, rule
+from fleet.spec.problems import did_you_mean
+from fleet.spec.source import KeyPath
+
+SCHEMAS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-sagemaker-endpointconfig.html"
+LISTS = ("ProductionVariants", "Tags")
+"""Lists that the template has already, so that an item of theirs can be laid over."""
+
+
+@rule("FL268", source=SCHEMAS)
+def raw_property_that_exists(endpoint: Decided) -> Iterator[Problem]:
+    """CloudFormation has the raw property, and lets it be set.
+
+    It refuses a name that it does not know, and CDK drops some paths without a word: a key with dots below
+    another key, an item of a list that is not in the template.
+    """
+    for resource in RESOURCES:
+        told = set[KeyPath]()
+        for raw in raw_properties(endpoint.spec, resource):
+            message, hint = _unknown(resource, raw)
+            if message and raw.path[:-1] not in told:
+                yield Problem(raw.path, message, hint)
+            if message:
+                told.add(raw.path)
+
+
+@rule("FL269", source=SCHEMAS)
+def raw_value_in_its_limits(endpoint: Decided) -> Iterator[Problem]:
+    """A raw value is of the type and within the limits that CloudFormation sets, and nothing is missing.
+
+    What an intrinsic function such as `Ref` computes is not judged.
+    """
+    for resource in RESOURCES:
+        raws = list(raw_properties(endpoint.spec, resource))
+        for raw in raws:
+            known = _known(resource, raw.parts)
+            if known is None or is_intrinsic(raw.value) or raw.takes_out or known.takes(raw.value):
+                continue
+            if raw.value is None:
+                hint = f"write `{raw.name}` as one key to take it out"
+                yield Problem(raw.path, f"{raw.name} has no value, and CDK passes over it", hint)
+            else:
+                message = f"{raw.name} is {shown(raw.value)}, which CloudFormation does not take"
+                yield Problem(raw.path, message, f"write {known.taken}")
+        yield from _incomplete(resource, raws)
+
+
+def _known(resource: str, parts: tuple[str, ...]) -> Property | None:
+    reached = property_at(resource, parts)
+    return None if reached.rest else reached.property
+
+
+def _unknown(resource: str, raw: RawProperty) -> tuple[str, str]:
+    """Why CloudFormation or CDK does not set the property, and what to write; empty where they do."""
+    reached = property_at(resource, raw.parts)
+    if not reached.rest:
+        if reached.property.read_only:
+            return f"{raw.name} is CloudFormation's to set", "leave it out"
+        return _item_of_no_list(resource, raw)
+    outer, name = ".".join(raw.parts[: -len(reached.rest)]), reached.rest[0]
+    of = outer or f"AWS::SageMaker::{resource}"
+    if "." in name and property_at(resource, tuple(raw.name.split("."))).rest == ():
+        return f"`{name}` below another key is one name, not a path", f"write `{raw.name}` as one key"
+    if "array" in reached.property.types:
+        return f"{of} is a list: `{name}` is no place in it", f"write `{outer}.0.{name}`"
+    if not reached.property.names:
+        return f"{of} is {reached.property.taken}: there is no `{name}` in it", f"write a value for `{outer}`"
+    message = f"{of} has no property `{name}` as of {properties_date()}"
+    return message, did_you_mean(name, reached.property.names)
+
+
+def _item_of_no_list(resource: str, raw: RawProperty) -> tuple[str, str]:
+    for depth in range(1, min(len(raw.parts), DEEPEST)):
+        outer = raw.parts[:depth]
+        known = _known(resource, outer)
+        is_list = known is not None and "array" in known.types
+        if is_list and not raw.is_item(depth) and outer[0] not in LISTS:
+            name = ".".join(outer)
+            return f"the template has no list {name} to lay an item over", f"write `{name}` as a list"
+    return "", ""
+
+
+def _incomplete(resource: str, raws: list[RawProperty]) -> Iterator[Problem]:
+    """Mappings that the spec begins, and that lack what CloudFormation asks for."""
+    names, places = defaultdict[tuple[str, ...], set[str]](set), dict[tuple[str, ...], KeyPath]()
+    for raw in raws:
+        for depth in range(1, min(len(raw.parts), DEEPEST)):
+            names[raw.parts[:depth]].add(raw.parts[depth])
+            places.setdefault(raw.parts[:depth], raw.path)
+    for parts, given in names.items():
+        known, name = _known(resource, parts), ".".join(parts)
+        if known is None or name in WHOLES[resource] or parts[0] == "Tags":
+            continue
+        for missing in sorted(set(known.required) - given):
+            hint = f"write `{name}.{missing}`"
+            yield Problem(places[parts], f"{name} lacks `{missing}`, which CloudFormation requires", hint)

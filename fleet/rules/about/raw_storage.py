@@ -1,0 +1,58 @@
+"""Rules about what `cloudformation` lays over the template.
+
+Here: the storage of instances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.catalog.instances import volume_refused
+from fleet.decide.decided import Decided
+from fleet.decide.raw import raw_properties
+from fleet.findings import Severity
+from fleet.rules.raw import VARIANT
+from fleet.rules.rule import Problem, rule
+
+
+@rule(
+    "FL230",
+    source="https://github.com/aws/sagemaker-python-sdk/blob/master/sagemaker-core/src/sagemaker/core/utils",
+)
+def no_volume_beside_local_storage(endpoint: Decided) -> Iterator[Problem]:
+    """No volume size is given for instances that have NVMe storage of their own.
+
+    SageMaker refuses it: "VolumeSize parameter is not allowed for the selected Instance type".
+    """
+    machine = endpoint.machine
+    if machine is None or not machine.nvme_gb:
+        return
+    for raw in raw_properties(endpoint.spec, "EndpointConfig"):
+        if raw.general == f"{VARIANT}.VolumeSizeInGB":
+            message = (
+                f"{machine.type} has {machine.nvme_gb} GB of local"
+                " storage: SageMaker takes no volume size for it"
+            )
+            yield Problem(raw.path, message, "leave it out", certain=volume_refused(machine))
+
+
+@rule(
+    "FL231",
+    Severity.WARNING,
+    source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html",
+)
+def no_volume_key_for_local_storage(endpoint: Decided) -> Iterator[Problem]:
+    """No KMS key is given for the storage of instances that encrypt it by hardware.
+
+    SageMaker's guide once said that the request fails, and now that the key does not encrypt local storage.
+    """
+    machine = endpoint.machine
+    if machine is None or not machine.nvme_gb:
+        return
+    for raw in raw_properties(endpoint.spec, "EndpointConfig"):
+        if raw.name == "KmsKeyId":
+            message = (
+                f"{machine.type} keeps models on local storage, which"
+                " the key does not encrypt and may be refused for"
+            )
+            yield Problem(raw.path, message, "leave it out; local storage is encrypted by its own hardware")

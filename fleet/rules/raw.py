@@ -1,0 +1,42 @@
+"""What the rules about raw properties have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from fleet.decide.decided import Decided
+from fleet.decide.raw import RawProperty, raw_properties
+from fleet.spec.source import KeyPath
+
+RESOURCES = ["Model", "EndpointConfig", "Endpoint"]
+"""What `cloudformation` may reach into."""
+VARIANT = "ProductionVariants.*"
+"""The variant, as `RawProperty.general` names it."""
+WHOLES = {
+    "EndpointConfig": ("ProductionVariants", "ProductionVariants.0"),
+    "Model": ("PrimaryContainer",),
+    "Endpoint": (),
+}
+"""Lists and mappings that hold what follows from the spec."""
+SHOWN = 60
+"""So many characters of a value are shown."""
+
+
+def outermost(
+    endpoint: Decided, resource: str, names: Mapping[str, str]
+) -> Iterator[tuple[RawProperty, str]]:
+    """The raw properties of the given names or below one, with what the name stands for; the outer ones."""
+    told = set[KeyPath]()
+    for raw in raw_properties(endpoint.spec, resource):
+        general = f"{raw.general}."
+        for name, meaning in names.items():
+            if general.startswith(f"{name}."):
+                if raw.path[:-1] not in told:
+                    yield raw, meaning
+                told.add(raw.path)
+
+
+def shown(value: object) -> str:
+    """The value as a message names it, cut off where it is long."""
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"

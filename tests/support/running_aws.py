@@ -1,0 +1,20 @@
+"""An embedded AWS that runs, over a host that only remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fleet.local.aws.server import EmbeddedAws
+from tests.e2e.embedded_app.host import RecordingHost
+
+
+@contextmanager
+def running_aws(host: RecordingHost | None = None) -> Iterator[EmbeddedAws]:
+    """It forgets everything at its end; without a host it has one of its own."""
+    aws = EmbeddedAws(host or RecordingHost())
+    aws.start()
+    try:
+        yield aws
+    finally:
+        aws.stop()
