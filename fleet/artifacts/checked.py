@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from fleet.artifacts.draft import draft_lock
+from fleet.artifacts.judged import repository_findings, without_repeats
 from fleet.artifacts.stale import differences, stale_findings
 from fleet.decide.decided import Decided
 from fleet.findings import Finding, FindingsError, Severity
@@ -27,12 +28,13 @@ def checked_fleet(project: Project, *, locked: bool = False) -> ResolvedFleet:
         FindingsError: what is wrong with specs, locks and repositories.
     """
     stale = [] if locked else [each for name in project.endpoints for each in stale_findings(project, name)]
+    broken = [] if locked else [each for each in _of_repositories(project) if each.severity is Severity.ERROR]
     try:
         fleet = resolve_project(project)
     except FindingsError as error:
-        raise FindingsError([*error.findings, *stale]) from error
-    if stale:
-        raise FindingsError([*fleet.warnings, *stale])
+        raise FindingsError(without_repeats([*error.findings, *stale], broken)) from error
+    if stale or broken:
+        raise FindingsError(without_repeats([*fleet.warnings, *stale], broken))
     return fleet
 
 
@@ -64,6 +66,14 @@ def with_line(finding: Finding) -> Finding:
     return finding if finding.line or not finding.file else replace(finding, line=1)
 
 
+def _of_repositories(project: Project) -> list[Finding]:
+    findings = list[Finding]()
+    for name in project.endpoints:
+        with suppress(FindingsError):  # told where it is resolved
+            findings += repository_findings(project.load(name))
+    return findings
+
+
 @contextmanager
 def _told(findings: list[Finding]) -> Iterator[None]:
     try:
@@ -80,11 +90,14 @@ def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[
         ]
         return [*unlocked, *_of_draft(project, loaded)]
     decided = Decided(loaded=loaded, environment=project.environment, lock=lock)
-    stale = [] if locked else differences(project, loaded, lock)
-    return [*wrong, *rule_findings(decided), *stale]
+    found = [*wrong, *rule_findings(decided)]
+    if locked:
+        return found
+    return without_repeats([*found, *differences(project, loaded, lock)], repository_findings(loaded))
 
 
 def _of_draft(project: Project, loaded: LoadedSpec) -> list[Finding]:
     lock, refused = draft_lock(loaded)
     decided = Decided(loaded=loaded, environment=project.environment, lock=lock)
-    return [*(each for error in refused for each in error.findings), *rule_findings(decided)]
+    found = [*(each for error in refused for each in error.findings), *rule_findings(decided)]
+    return without_repeats(found, repository_findings(loaded))

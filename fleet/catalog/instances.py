@@ -87,6 +87,12 @@ def instance(instance_type: str) -> Instance:
 
 
 @cache
+def most_gpus() -> int:
+    """The GPUs of the largest instance."""
+    return max(instance(each).gpus for each in instance_types())
+
+
+@cache
 def hosted_in(region: str) -> tuple[str, ...]:
     """Instance types in a region's price list for hosting; none for a region that is not known."""
     data = data_file("availability.yaml")

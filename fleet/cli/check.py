@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fleet.artifacts.asked import Asked
 from fleet.artifacts.checked import all_findings, with_line
-from fleet.cli.arguments import Env
+from fleet.artifacts.named import is_repository, named_findings
+from fleet.cli.asked import DefaultModel, Instance, ModeOf, Release, asked_for
 from fleet.cli.say import say
 from fleet.exits import INPUT_IS_WRONG
-from fleet.findings import FindingsError, Severity
+from fleet.findings import Finding, FindingsError, Severity
 from fleet.printers.formats import Format, print_findings
 from fleet.project_root import project_root
 from fleet.spec.paths import named_by
@@ -21,14 +24,24 @@ from fleet.spec.project import open_project
 
 
 def check(
-    env: Env,
     paths: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[PATH]...",
-            help="Endpoints by name; specs, locks or folders of specs by path; all if none is named.",
+            help="Endpoints by name; specs, locks or folders of specs by path; all if none is named. Or model"
+            " repositories: a .pbtxt file, a folder, an archive.",
         ),
     ] = None,
+    env: Annotated[
+        str | None,
+        typer.Option(
+            "--env", help="An environment: the stem of a file in environments/. Repositories need none."
+        ),
+    ] = None,
+    mode: ModeOf = None,
+    triton: Release = None,
+    instance: Instance = None,
+    default_model: DefaultModel = None,
     format: Annotated[
         Format, typer.Option("--format", help="For a person, a program, or annotations in a pull request.")
     ] = Format.HUMAN,
@@ -37,26 +50,47 @@ def check(
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings as well.")] = False,
 ) -> None:
-    """Say what is wrong with the endpoints of an environment; nothing is changed.
+    """Say what is wrong with the endpoints of an environment, or with model repositories; nothing is changed.
 
     A spec that lies elsewhere is checked as if it were one of the environment's, without a lock.
     """
-    root = project_root(Path.cwd())
-    try:
-        named = named_by(root, env, paths or ())
-        project = open_project(root, env, named.endpoints, named.draft_names())
-        if named.drafts and not named.endpoints:
-            project = replace(project, endpoints=())
-        findings = all_findings(project, named.drafts, locked=locked)
-    except FindingsError as error:
-        findings = [with_line(each) for each in error.findings]
-    else:
-        if not findings and format is Format.HUMAN:
-            checked = [*project.endpoints, *(file.name for file in named.drafts)]
-            say(f"{env}: no findings in {', '.join(checked) or 'model_specs/, which holds none'}")
-            return
+    repositories = [Path(each) for each in paths or () if is_repository(Path(each))]
+    specs = [each for each in paths or () if not is_repository(Path(each))]
+    asked = asked_for(mode, triton, instance, default_model)
+    if asked != Asked() and not repositories:
+        raise typer.BadParameter(
+            "a spec says its own mode, release and instance", param_hint="--mode, --triton, --instance"
+        )
+    root, checked = Path.cwd(), [str(each) for each in repositories]
+    findings = named_findings(repositories, asked)
+    if specs or not repositories:
+        if env is None:
+            what = f"{specs[0]!r} is no model repository; " if specs else ""
+            message = f"{what}name the environment that endpoints are checked for"
+            raise typer.BadParameter(message, param_hint="--env")
+        root = project_root(Path.cwd())
+        of_specs, names = _of_specs(root, env, specs, locked=locked)
+        findings, checked = [*findings, *of_specs], [*checked, *names]
+    findings = sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
+    if not findings and format is Format.HUMAN:
+        about = f"{env}: " if env else ""
+        say(f"{about}no findings in {', '.join(checked) or 'model_specs/, which holds none'}")
+        return
     print_findings(findings, format, root)
     if format is Format.HUMAN:
         print(f"`fleet rules {findings[0].code}` explains the first", file=sys.stderr)
     if any(strict or each.severity is Severity.ERROR for each in findings):
         sys.exit(INPUT_IS_WRONG)
+
+
+def _of_specs(root: Path, env: str, paths: Sequence[str], *, locked: bool) -> tuple[list[Finding], list[str]]:
+    """What is wrong with specs, and which were checked."""
+    try:
+        named = named_by(root, env, paths)
+        project = open_project(root, env, named.endpoints, named.draft_names())
+        if named.drafts and not named.endpoints:
+            project = replace(project, endpoints=())
+        findings = all_findings(project, named.drafts, locked=locked)
+    except FindingsError as error:
+        return error.findings, []
+    return findings, [*project.endpoints, *(file.name for file in named.drafts)]

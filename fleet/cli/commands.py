@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from fleet.cli import local, models
+from fleet.cli import local, models, pbtxt
 from fleet.cli.check import check
 from fleet.cli.dashboard import dashboard
 from fleet.cli.deploy import deploy
@@ -28,3 +28,4 @@ for command in (check, dashboard, deploy, destroy, invoke, lock, ls, promote, pu
     app.command()(command)
 app.add_typer(local.app, name="local")
 app.add_typer(models.app, name="models")
+app.add_typer(pbtxt.app, name="pbtxt")

@@ -35,6 +35,9 @@ FILES = {
 }
 """What Triton looks for in a version directory, in its order; files or folders."""
 
+ORDER = ("ensemble", "tensorrt", "onnxruntime", "openvino", "pytorch", "python")
+"""In which Triton asks whether platform or file name are a backend's."""
+
 
 def backend_of(config: Any, model: str, names: Collection[str]) -> str:
     """The backend that the config names, else the one that its platform or a file belongs to; "" if unknown.
@@ -42,14 +45,27 @@ def backend_of(config: Any, model: str, names: Collection[str]) -> str:
     `names` are those of FILES that lie in the first of the model's directories. Without any, what follows the
     first dot of the model's own name is its backend: `embed.dali`.
     """
-    if config.backend:
-        return str(config.backend)
-    if config.platform:
-        return (PLATFORMS | FORMATS).get(config.platform, "")
-    if config.default_model_filename:
-        return FILES.get(config.default_model_filename, "")
+    named = named_backend(config)
+    if named or config.platform or config.default_model_filename:
+        return named
     found = (backend for name, backend in FILES.items() if name in names)
     return next(found, model.partition(".")[2])
+
+
+def named_backend(config: Any) -> str:
+    """The backend that the config alone leads to; "" if it names none, or none that Triton knows.
+
+    A file name counts beside a platform as well; TensorRT's comes first, as Triton asks.
+    """
+    if config.backend:
+        return str(config.backend)
+    if config.platform in FORMATS:
+        return FORMATS[config.platform]
+    by_platform = PLATFORMS.get(config.platform, "")
+    by_file = FILES.get(config.default_model_filename, "")
+    if by_file == "tensorflow":
+        return by_platform if config.platform else by_file
+    return min((name for name in (by_platform, by_file) if name), key=ORDER.index, default="")
 
 
 def platform_of(config: Any) -> str:

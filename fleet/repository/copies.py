@@ -7,8 +7,9 @@ from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.repository.layout import entries
-from fleet.repository.pbtxt import PbtxtError, Text, strings
 from fleet.repository.python_names import model_names_in
+from fleet.repository.text_format.strings import Text, strings
+from fleet.repository.text_format.tokens import PbtxtError
 
 CONFIG = "config.pbtxt"
 MAX_BYTES = 1 << 20

@@ -217,9 +217,9 @@ def _nested(data: bytes, _: list[bytes], chance: random.Random) -> bytes:
     return data[:at] + chance.choice((b"[", b"{", b"- ", b"a: ", b"]", b'"')) * deep + data[at:]
 
 
-def main() -> int:
-    """Try inputs for some time."""
-    parser = argparse.ArgumentParser(description="Fuzz `fleet check`.")
+def fuzz(what: str, inputs: list[bytes], try_one: Callable[[bytes, float], None]) -> int:
+    """Try inputs for some time; keep those that break something."""
+    parser = argparse.ArgumentParser(description=f"Fuzz {what}.")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
@@ -227,12 +227,12 @@ def main() -> int:
     )
     options = parser.parse_args()
     tried, broken, began = 0, set[str](), time.monotonic()
-    for data in mutated(seeds(), random.Random(options.seed)):
+    for data in mutated(inputs, random.Random(options.seed)):
         if time.monotonic() - began >= options.seconds:
             break
         tried += 1
         try:
-            one_input(data, SECONDS)
+            try_one(data, SECONDS)
         except Exception as error:
             last = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{type(error).__name__} {last.filename}:{last.lineno}"
@@ -250,4 +250,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(fuzz("`fleet check`", seeds(), one_input))

@@ -83,7 +83,7 @@ class TestLocks:
         with weights.open("wb") as sparse:
             sparse.truncate(1 << 40)
         (folder.root / "locks/dev/sentences.lock.yaml").unlink()
-        assert set(found(folder)) == {"FL301", "FL251", "FL262"}
+        assert set(found(folder)) == {"FL301", "FL251", "FL262", "FL445"}
 
     def test_locks_can_be_taken_as_they_are(self, locked: FleetFolder) -> None:
         locked.write("repository/embed/1/model.py", "x = 2\n")

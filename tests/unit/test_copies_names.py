@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.repository.copies import renamed_config
-from fleet.repository.pbtxt import PbtxtError, strings
+from fleet.repository.text_format.strings import strings
+from fleet.repository.text_format.tokens import PbtxtError
 from fleet_folder import ROOT
 
 CORPUS = ROOT.parent / "shared" / "corpus"

@@ -1,0 +1,60 @@
+"""The repositories of a spec, judged as the container of its endpoint would take them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+from fleet.artifacts.sources.opening import repository_of
+from fleet.findings import Finding, FindingsError
+from fleet.repository.judged.judge import judged
+from fleet.repository.judged.packed import as_packed
+from fleet.repository.judged.setting import Setting
+from fleet.repository.layout import model_names
+from fleet.repository.reading.folder import read_folder
+from fleet.spec.endpoint import Archive, Mode
+from fleet.spec.project import LoadedSpec
+from fleet.spec.s3_repository import in_s3
+
+LOAD, NOT_NAMED = "--load-model", "FL460"
+SAID_BETTER = {"FL255": "FL415", "FL289": "FL411", "FL247": "FL435"}
+"""Rules that go by a lock, and what is said of the same mistake where the repository itself is read."""
+
+
+def repository_findings(loaded: LoadedSpec) -> Iterator[Finding]:
+    """What is wrong with the spec's folders; those that cannot be read, and what lies in S3, are left out."""
+    for index, archive in enumerate(loaded.spec.models):
+        if in_s3(archive):
+            continue
+        with suppress(FindingsError):  # told where it is packed
+            folder = repository_of(loaded, index)
+            model_names(folder)  # what is no repository at all, such as a whole disk, is not read
+            for each in judged(as_packed(read_folder(folder)), setting_of(loaded, archive)).findings:
+                if each.code != NOT_NAMED or loaded.spec.default_model is not None:
+                    yield each
+
+
+def setting_of(loaded: LoadedSpec, archive: Archive) -> Setting:
+    """The container that a spec puts one of its repositories into."""
+    spec = loaded.spec
+    flags = (flag.partition("=") for flag in spec.container.additional_args)
+    return Setting(
+        multi_model=spec.mode is Mode.MULTI_MODEL,
+        release=spec.triton,
+        default_model=spec.default_model,
+        further=frozenset(model for flag, _, model in flags if flag == LOAD),
+        built=frozenset(engine.model for engine in archive.engines),
+    )
+
+
+def without_repeats(found: Iterable[Finding], of_repositories: Iterable[Finding]) -> list[Finding]:
+    """Both together, without what is said of a repository in other words already."""
+    judged_ones = list(of_repositories)
+    said = {(each.code, each.file) for each in judged_ones}
+    codes = {each.code for each in judged_ones}
+    others = [
+        each
+        for each in found
+        if (each.code, each.file) not in said and SAID_BETTER.get(each.code) not in codes
+    ]
+    return [*others, *judged_ones]

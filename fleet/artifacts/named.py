@@ -1,0 +1,133 @@
+"""Model repositories that are named on the command line: a config.pbtxt, a folder or an archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from fleet.artifacts.asked import Asked
+from fleet.artifacts.facts_judged import fact_findings
+from fleet.artifacts.model_facts import model_facts
+from fleet.catalog.front_end import out_of_memory
+from fleet.findings import Finding, FindingsError, Severity
+from fleet.repository.config.judge import config_findings
+from fleet.repository.config.parsed import parsed_config
+from fleet.repository.contents import Contents
+from fleet.repository.judged.judge import Judgement, judged
+from fleet.repository.judged.setting import Setting
+from fleet.repository.kept_files import KeptFiles
+from fleet.repository.reading.path import read
+
+PBTXT = ".pbtxt"
+ARCHIVES = (".tar.gz", ".tgz", ".tar")
+
+
+def is_repository(path: Path) -> bool:
+    """Whether a path leads to a configuration, an archive or a folder of models, and not to specs."""
+    if path.is_dir():
+        entries = [each for each in path.iterdir() if not each.name.startswith(".")]
+        return bool(entries) and not any(each.suffix == ".yaml" and each.is_file() for each in entries)
+    return path.name.endswith((PBTXT, *ARCHIVES))
+
+
+def named_findings(paths: Sequence[Path], asked: Asked) -> list[Finding]:
+    """What is wrong with the configurations, folders and archives."""
+    findings, judgements = list[Finding](), dict[Path, Judgement]()
+    for path in paths:
+        try:
+            if alone := _alone(path):
+                for file in alone:
+                    findings += _of_config(file, asked)
+            else:
+                contents = read(path)
+                judgements[path] = judged(contents, _setting(asked))
+                findings += judgements[path].findings
+                findings += _of_facts(contents, judgements[path], asked)
+        except FindingsError as error:
+            findings += error.findings
+    if asked.multi_model:
+        findings += _of_set(judgements, asked)
+    return findings
+
+
+def _setting(asked: Asked) -> Setting:
+    return Setting(multi_model=asked.multi_model, release=asked.release, default_model=asked.default_model)
+
+
+def _alone(path: Path) -> list[Path]:
+    """Configurations that are judged without their folders: a file, or those of a folder of nothing else."""
+    if not path.is_dir():
+        return [path] if path.name.endswith(PBTXT) else []
+    has_models = (path / "config.pbtxt").exists() or any(each.is_dir() for each in path.iterdir())
+    return [] if has_models else sorted(path.glob(f"*{PBTXT}"))
+
+
+def _of_config(file: Path, asked: Asked) -> Iterator[Finding]:
+    try:
+        content = file.read_bytes()
+        config = parsed_config(content, file)
+    except OSError as error:
+        message = f"the file cannot be read: {error.strerror}"
+        yield Finding(code="FL406", message=message, file=file)
+        return
+    except FindingsError as error:
+        yield from error.findings
+        return
+    yield from config_findings(config, asked.release)
+    kept = KeptFiles()
+    path = f"{config.name}/config.pbtxt"
+    kept.keep(path, content)
+    yield from fact_findings(model_facts([config.name], kept), file, lambda _: file, asked)
+
+
+def _of_facts(contents: Contents, judgement: Judgement, asked: Asked) -> Iterator[Finding]:
+    kept = KeptFiles()
+    for path, entry in contents.entries.items():
+        if contents.is_file(path) and kept.add(path, entry.size):
+            kept.keep(path, contents.texts.get(path, b""))
+    facts = model_facts([name for name in judgement.loaded if name], kept)
+    yield from fact_findings(facts, contents.place, lambda name: _config_of(contents, name), asked)
+
+
+def _config_of(contents: Contents, model: str) -> Path:
+    path = f"{model}/config.pbtxt"
+    return contents.file(path if contents.is_file(path) else model)
+
+
+def _of_set(judgements: Mapping[Path, Judgement], asked: Asked) -> Iterator[Finding]:
+    """What archives of one endpoint must not have in common, and what their names must not hold."""
+    targets, models = dict[str, Path](), dict[str, Path]()
+    for path, judgement in judgements.items():
+        other = targets.setdefault(path.name, path)
+        if other != path:
+            message = f"{other} and {path} would be one target, {path.name!r}"
+            yield Finding(
+                code="FL466", message=message, file=path, hint="give the archives names of their own"
+            )
+        for word in out_of_memory():
+            if word in path.name:
+                message = (
+                    f"the archive's name holds {word!r}: the container takes any error about it for a"
+                    " lack of memory"
+                )
+                hint = (
+                    "rename it: each failure would be answered with 507 and make SageMaker unload other"
+                    " models"
+                )
+                yield Finding(code="FL467", message=message, file=path, hint=hint)
+        for model in judgement.loaded:
+            first = models.setdefault(model, path)
+            if model and first != path:
+                message = f"{first} and {path} both hold a model {model!r}"
+                yield Finding(
+                    code="FL466",
+                    message=message,
+                    file=path,
+                    hint="rename one of the two directories and its `name`",
+                    severity=_severity(asked.release),
+                )
+
+
+def _severity(release: str | None) -> Severity:
+    """Before namespaces, which came with 23.04, models of one name excluded each other."""
+    return Severity.ERROR if release is not None and release < "23.04" else Severity.WARNING

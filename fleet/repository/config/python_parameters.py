@@ -1,0 +1,32 @@
+"""Where a Python model's own environment lies, as its configuration names it.
+
+Source: triton-inference-server/python_backend, r26.05, src/python_be.cc, ModelState::ModelState, which
+replaces the variable only at the beginning: elsewhere it also drops as many characters as stand before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.findings import Finding, Severity
+from fleet.repository.config.parsed import ParsedConfig
+
+KEY = "EXECUTION_ENV_PATH"
+VARIABLE = "$$TRITON_MODEL_DIRECTORY"
+
+
+def python_parameters(config: ParsedConfig) -> Iterator[Finding]:
+    """What is wrong with the path of a model's environment, whatever lies there."""
+    if KEY not in config.message.parameters:
+        return
+    path, place = config.message.parameters[KEY].string_value, ("parameters", KEY)
+    if path.find(VARIABLE) > 0:
+        said = f"{KEY} is {path!r}: {VARIABLE} counts at the beginning alone, and the path comes out wrong"
+        hint = f'write "{VARIABLE}/" and the path below the model\'s directory'
+        yield config.finding("FL450", said, *place, hint=hint)
+    elif path and not path.startswith(("/", VARIABLE)) and "://" not in path:
+        said = f"{KEY} is {path!r}, which is looked for below the directory that the server was started in"
+        hint = f'write "{VARIABLE}/" before it'
+        if "TRITON_MODEL_DIRECTORY" in path:
+            hint = f'write "{VARIABLE}", with two dollar signs'
+        yield config.finding("FL451", said, *place, hint=hint, severity=Severity.WARNING)

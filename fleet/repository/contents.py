@@ -1,0 +1,78 @@
+"""What a model repository holds, a folder or an archive: names, kinds and sizes, and what few files say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+
+from fleet.findings import Finding
+from fleet.repository.conda import CondaEnvironment
+from fleet.repository.onnx_header import OnnxHeader
+
+
+class Kind(StrEnum):
+    """What an entry is; a link is never followed, and all else is neither file nor folder."""
+
+    FOLDER = "folder"
+    FILE = "file"
+    LINK = "link"
+    OTHER = "other"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry; `size` in bytes, 0 of what is no file."""
+
+    kind: Kind
+    size: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """A repository; all paths are relative to it, in POSIX form, without a slash at the end.
+
+    Attributes:
+        place: The folder or the archive, as the user names it.
+        archive: Whether it is an archive.
+        entries: By path, sorted; every folder above an entry is one, also where an archive does not say so.
+        texts: The content of files that are judged by it: each config.pbtxt and configs/*.pbtxt of a model,
+            and the Python files in its folders; of a TensorRT plan the first bytes.
+        headers: Of ONNX files, by path.
+        environments: Of packed Python environments, by path; of a folder only if a config names any.
+        findings: What is wrong with the folder or archive itself; what could not be read is missing above.
+    """
+
+    place: Path
+    archive: bool
+    entries: Mapping[str, Entry]
+    texts: Mapping[str, bytes] = field(default_factory=dict)
+    headers: Mapping[str, OnnxHeader] = field(default_factory=dict)
+    environments: Mapping[str, CondaEnvironment] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+    def file(self, path: str = "") -> Path:
+        """An entry as a finding names it; one in an archive below the archive's own name."""
+        return self.place / path if path else self.place
+
+    def below(self, folder: str = "") -> dict[str, Entry]:
+        """The entries directly in a folder, by name, sorted."""
+        return dict(self._children.get(folder, {}))
+
+    @cached_property
+    def _children(self) -> dict[str, dict[str, Entry]]:
+        children: dict[str, dict[str, Entry]] = {}
+        for path, entry in self.entries.items():
+            above, _, name = path.rpartition("/")
+            children.setdefault(above, {})[name] = entry
+        return children
+
+    def folders(self, folder: str = "") -> list[str]:
+        """The names of the real folders directly in a folder, hidden ones too, sorted."""
+        return [name for name, entry in self.below(folder).items() if entry.kind is Kind.FOLDER]
+
+    def is_file(self, path: str) -> bool:
+        """Whether a regular file lies there."""
+        return path in self.entries and self.entries[path].kind is Kind.FILE

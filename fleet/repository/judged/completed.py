@@ -1,0 +1,58 @@
+"""A configuration as the ONNX Runtime backend completes it from its graph.
+
+Source: triton-inference-server/onnxruntime_backend, r26.06, src/onnxruntime.cc, AutoCompleteIO and
+AutoCompleteMaxBatch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.contents import Contents
+from fleet.repository.onnx_header import OnnxHeader, OnnxTensor
+
+DEFAULT_BATCH = 4
+"""Of `--backend-config=onnxruntime,default-max-batch-size`."""
+
+
+def completed_by_graph(
+    config: ParsedConfig, contents: Contents, folder: str, backend: str, versions: Sequence[str]
+) -> ParsedConfig:
+    """The configuration with the graph's inputs, outputs and batch size, where it has none of them."""
+    if backend != "onnxruntime" or not versions:
+        return config
+    header = header_of(config, contents, folder, versions[0])
+    if header is None or header.problem:
+        return config
+    message = type(config.message)()
+    message.CopyFrom(config.message)
+    if (not message.input or not message.output) and message.max_batch_size == 0 and _batches(header):
+        message.max_batch_size = DEFAULT_BATCH
+    batching = message.max_batch_size > 0
+    if not message.input and not message.batch_input:
+        _fill(message.input, header.inputs, batching)
+    if not message.output:
+        _fill(message.output, header.outputs, batching)
+    return replace(config, message=message)
+
+
+def _batches(header: OnnxHeader) -> bool:
+    shapes = [each.shape or () for each in (*header.inputs, *header.outputs)]
+    return all(shape[:1] == (-1,) for shape in shapes)
+
+
+def header_of(config: ParsedConfig, contents: Contents, folder: str, version: str) -> OnnxHeader | None:
+    """The header of the file that a version is loaded from, if it was read."""
+    name = config.message.default_model_filename or "model.onnx"
+    path = f"{folder}/{version}/{name}".strip("/")
+    return contents.headers.get(path) or contents.headers.get(f"{path}/model.onnx")
+
+
+def _fill(fields: object, tensors: Sequence[OnnxTensor], batching: bool) -> None:
+    for tensor in tensors:
+        if tensor.shape is None or not tensor.data_type:
+            continue
+        dims = tensor.shape[1:] if batching else tensor.shape
+        fields.add(name=tensor.name, data_type=tensor.data_type, dims=dims or (1,))  # type: ignore[attr-defined]

@@ -1,0 +1,103 @@
+"""One model in its folder: its configuration, and what has to lie beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from fleet.findings import Finding, Severity
+from fleet.repository.conda_match import conda_findings
+from fleet.repository.config.judge import config_findings
+from fleet.repository.contents import Contents
+from fleet.repository.judged.completed import header_of
+from fleet.repository.judged.decoupled import decoupled_branches
+from fleet.repository.judged.ensembles import mappings, missing_models, missing_versions
+from fleet.repository.judged.files import named_files
+from fleet.repository.judged.models import Model
+from fleet.repository.judged.setting import Setting
+from fleet.repository.judged.versions import versions
+from fleet.repository.model_files import missing_files
+from fleet.repository.onnx_match import external_findings, onnx_findings
+
+
+def model_findings(contents: Contents, setting: Setting, model: Model, *, role: str) -> Iterator[Finding]:
+    """What is wrong with one model.
+
+    Args:
+        contents: The repository.
+        setting: The container.
+        model: The model.
+        role: "main" for the one that answers, "part" for any other.
+    """
+    config, folder = model.config, model.directory
+    yield from config_findings(config, setting.release, model.backend)
+    yield from _identity(model, free_name=setting.multi_model and role == "main")
+    yield from _runtime(contents, model)
+    yield from versions(contents, folder, config)
+    yield from named_files(contents, folder, config)
+    yield from missing_files(
+        config, model.backend, setting.release, contents, folder, model.versions, setting.built
+    )
+    if model.backend == "python":
+        yield from conda_findings(config, contents, folder, setting.release)
+    if model.backend == "onnxruntime":
+        for version in model.versions:
+            header = header_of(config, contents, folder, version)
+            if header is not None:
+                file = contents.file(f"{folder}/{version}".strip("/"))
+                yield from onnx_findings(config, header, file)
+                yield from external_findings(config, header, contents, f"{folder}/{version}".strip("/"))
+    if setting.multi_model and role == "main" and config.message.model_transaction_policy.decoupled:
+        said = "HTTP end point doesn't support models with decoupled transaction policy"
+        hint = "a multi-model endpoint cannot stream: give the model a single endpoint"
+        yield config.finding("FL469", said, "model_transaction_policy", hint=hint, severity=Severity.WARNING)
+
+
+def ensemble_findings(model: Model, models: Mapping[str, Model]) -> Iterator[Finding]:
+    """What does not fit between an ensemble and its composing models."""
+    if not model.config.message.HasField("ensemble_scheduling"):
+        return
+    configs = {name: each.config for name, each in models.items()}
+    yield from missing_models(model.config, configs)
+    yield from missing_versions(model.config, {name: each.versions for name, each in models.items()})
+    yield from mappings(model.config, configs)
+    yield from decoupled_branches(model.config, configs)
+
+
+def _runtime(contents: Contents, model: Model) -> Iterator[Finding]:
+    """A library that neither the image has nor the model brings."""
+    named, folder = model.config.message.runtime, model.directory
+    own = ("", "model.py", f"libtriton_{model.backend}.so")
+    brought = [
+        f"{folder}/{place}{named}".lstrip("/") for place in ("", *(f"{each}/" for each in model.versions))
+    ]
+    if (
+        named.endswith(".so")
+        and "/" not in named
+        and named not in own
+        and not any(map(contents.is_file, brought))
+    ):
+        said = f"unable to find backend library '{named}' for model '{model.config.name}'"
+        hint = f"leave out `runtime`: it is libtriton_{model.backend}.so, or put the library into {folder}/1/"
+        yield model.config.finding("FL417", said, "runtime", hint=hint)
+
+
+def _identity(model: Model, *, free_name: bool) -> Iterator[Finding]:
+    config, folder = model.config, model.directory
+    if config.message.name not in ("", folder) and not free_name:
+        said = (
+            f"unexpected directory name '{folder}' for model '{config.message.name}', directory name must"
+            " equal model name"
+        )
+        hint = f'write `name: "{folder}"`, or leave it out: Triton takes the directory\'s name'
+        yield config.finding("FL411", said, "name", hint=hint)
+    if (
+        not model.backend
+        and config.message.platform == ""
+        and not config.message.HasField("ensemble_scheduling")
+    ):
+        said = (
+            f"Invalid model name: Could not determine backend for model '{config.name}' with no backend"
+            " in model configuration. Expected model name of the form 'model.<backend_name>'."
+        )
+        hint = "write `backend`, and put the model's file into the version directory"
+        yield config.finding("FL417", said, hint=hint)

@@ -1,0 +1,95 @@
+"""The models of a repository with their configurations, as far as these can be read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from fleet.catalog.backends import backend_facts
+from fleet.findings import Finding, FindingsError
+from fleet.repository.backends import FILES, backend_of
+from fleet.repository.config.parsed import ParsedConfig, parsed_config
+from fleet.repository.contents import Contents
+from fleet.repository.judged.completed import completed_by_graph
+from fleet.repository.judged.versions import versions_loaded, versions_there
+
+CONFIG = "config.pbtxt"
+COMPLETES = "auto_complete_config"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A model directory, "" for the root of an archive.
+
+    Attributes:
+        config: As Triton completes it where what completes it can be read; an empty one without a
+            config.pbtxt.
+        given: Whether there is a config.pbtxt.
+        backend: What serves it; "" if nothing tells.
+        versions: The version directories that would be loaded.
+    """
+
+    directory: str
+    config: ParsedConfig
+    given: bool
+    backend: str
+    versions: tuple[str, ...]
+
+
+def models_of(contents: Contents) -> tuple[dict[str, Model], dict[str, list[Finding]]]:
+    """The models by directory, and by directory why a configuration cannot be read."""
+    models, refused = dict[str, Model](), dict[str, list[Finding]]()
+    folders = [""] if contents.is_file(CONFIG) else contents.folders()
+    for folder in folders:
+        path = f"{folder}/{CONFIG}" if folder else CONFIG
+        given = contents.is_file(path)
+        if path in contents.entries and not given:
+            message = "config.pbtxt is no file: the server ends"
+            refused[folder] = [
+                Finding(code="FL415", message=message, hint="put a file there", file=contents.file(path))
+            ]
+            continue
+        if given and path not in contents.texts:
+            continue
+        try:
+            config = parsed_config(contents.texts.get(path, b""), contents.file(path), folder)
+        except FindingsError as error:
+            refused[folder] = error.findings
+            continue
+        if given or versions_there(contents, folder):
+            models[folder] = _model(contents, folder, config, given=given)
+    return models, refused
+
+
+def _model(contents: Contents, folder: str, config: ParsedConfig, *, given: bool) -> Model:
+    there = versions_there(contents, folder)
+    first = f"{folder}/{min(there, default='')}".strip("/")
+    names = [name for name in contents.below(first) if name in FILES] if there else []
+    backend = "" if config.message.platform == "ensemble" else backend_of(config.message, folder, names)
+    versions = tuple(versions_loaded(config, there))
+    config = replace(config, completed=_completes(contents, folder, backend, versions))
+    config = completed_by_graph(config, contents, folder, backend, versions)
+    return Model(directory=folder, config=config, given=given, backend=backend, versions=versions)
+
+
+def _completes(contents: Contents, folder: str, backend: str, versions: tuple[str, ...]) -> bool | None:
+    """Whether the backend completes the configuration; None if that is not known."""
+    if backend != "python":
+        facts = backend_facts(backend)
+        return True if facts and "input" in facts.completes else None
+    codes = [contents.texts.get(f"{folder}/{version}/model.py") for version in versions]
+    return any(_defines(code, COMPLETES) for code in codes if code is not None)
+
+
+def _defines(code: bytes, function: str) -> bool:
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return function.encode() in code
+    return any(isinstance(node, ast.FunctionDef) and node.name == function for node in ast.walk(tree))
+
+
+def configs_of(models: Mapping[str, Model]) -> dict[str, ParsedConfig]:
+    """The configurations that were given, by directory."""
+    return {name: each.config for name, each in models.items() if each.given}

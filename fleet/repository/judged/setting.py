@@ -1,0 +1,24 @@
+"""The container that a repository is judged for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """How the container of an endpoint would take a repository.
+
+    Attributes:
+        multi_model: Whether it is one archive of several, loaded by name when it is called.
+        release: The Triton release, such as "25.04"; None where it is not known.
+        default_model: The directory that a single container loads, if one is named.
+        further: Directories that it is told to load besides.
+        built: Models whose TensorRT engine is built later: the repository lacks it on purpose.
+    """
+
+    multi_model: bool = False
+    release: str | None = None
+    default_model: str | None = None
+    further: frozenset[str] = frozenset()
+    built: frozenset[str] = frozenset()

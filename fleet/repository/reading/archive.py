@@ -1,0 +1,133 @@
+"""A model repository in an archive, read as one stream and trusted in nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import BinaryIO
+
+from fleet.findings import Finding, FindingsError, Severity
+from fleet.repository.contents import Contents, Entry, Kind
+from fleet.repository.layout import NO_TEXT
+from fleet.repository.reading.gathered import FOLDER, Gathered, TooManyError
+from fleet.repository.reading.gunzip import MAGIC, Bounds, TooLargeError, unpacked
+from fleet.repository.reading.kept import Kept
+from fleet.repository.reading.stream import PIECE, CutOffError, FileStream, Stream, UnreadableError
+from fleet.repository.reading.tar import Member, members
+
+MAX_PATH, MAX_NAME = 4096, 255
+"""Bytes that Linux takes as a path and as a name in it."""
+OTHERS = {
+    b"PK\3\4": "a zip archive",
+    b"PK\5\6": "a zip archive",
+    b"BZh": "compressed by bzip2",
+    b"\xfd7zXZ\0": "compressed by xz",
+    b"\x28\xb5\x2f\xfd": "compressed by Zstandard",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+}
+"""First bytes of what SageMaker does not unpack."""
+LONGEST = max(map(len, OTHERS))
+ANEW = "make it anew: `tar -C REPOSITORY -czf ARCHIVE .`"
+
+
+def read_archive(file: Path) -> Contents:
+    """What lies in a tar archive, compressed by gzip or not.
+
+    Raises:
+        FindingsError: it cannot be opened, is another kind of archive, or none.
+    """
+    try:
+        with file.open("rb", buffering=0) as opened:
+            return _read(file, opened, file.stat().st_size)
+    except OSError as error:
+        message = f"the archive cannot be read: {error.strerror}"
+        raise FindingsError([Finding(code="FL406", message=message, file=file)]) from error
+
+
+def _read(file: Path, opened: BinaryIO, size: int) -> Contents:
+    packed = FileStream(opened, size)
+    head = packed.peek(LONGEST)
+    for magic, what in OTHERS.items():
+        if head.startswith(magic):
+            raise _refused(file, f"it is {what}")
+    gathered, bounds = Gathered(file, archive=True), Bounds(packed=size)
+    if not head.startswith(MAGIC):
+        message = "the archive is not compressed by gzip, as SageMaker has it"
+        gathered.notes.add("FL440", message, hint=ANEW, severity=Severity.WARNING)
+    _Archive(gathered, unpacked(packed, bounds), bounds).read()
+    return gathered.contents()
+
+
+def _refused(file: Path, problem: str) -> FindingsError:
+    message = f"the archive cannot be read: {problem}"
+    return FindingsError([Finding(code="FL440", message=message, file=file, hint=ANEW)])
+
+
+class _Archive:
+    def __init__(self, gathered: Gathered, stream: Stream, bounds: Bounds) -> None:
+        self._gathered, self._notes = gathered, gathered.notes
+        self._stream, self._bounds = stream, bounds
+        self._kept = Kept(gathered, bounds)
+
+    def read(self) -> None:
+        is_any = False
+        try:
+            for member in members(self._stream, self._bounds):
+                is_any = True
+                self._take(member)
+        except (TooLargeError, TooManyError) as error:
+            self._notes.add("FL443", f"the rest of the archive is not judged: {error}", hint=ANEW)
+            return
+        except UnreadableError as error:
+            if not is_any:
+                raise _refused(self._gathered.place, str(error)) from error
+            self._notes.add("FL440", f"the rest of the archive cannot be read: {error}", hint=ANEW)
+            return
+        self._end()
+
+    def _end(self) -> None:
+        """What comes after the end: nothing, or zeros."""
+        try:
+            while rest := self._stream.read(PIECE):
+                if rest.count(0) != len(rest):
+                    message = "the archive goes on after its end, and what follows is not unpacked"
+                    self._notes.add("FL440", message, hint=ANEW, severity=Severity.WARNING)
+                    return
+        except CutOffError as error:
+            self._notes.add("FL440", f"the archive cannot be read to its end: {error}", hint=ANEW)
+        except TooLargeError as error:
+            self._notes.add("FL443", f"the rest of the archive is not judged: {error}", hint=ANEW)
+        except UnreadableError as error:
+            message = f"what follows the end of the archive is damaged: {error}"
+            self._notes.add("FL440", message, hint=ANEW, severity=Severity.WARNING)
+
+    def _take(self, member: Member) -> None:
+        path = "/".join(part for part in member.path.split("/") if part not in ("", "."))
+        if problem := _problem(member.path):
+            code, reason = problem
+            self._notes.add(code, f"{member.path!r} {reason}", hint=ANEW)
+        elif member.what:
+            kind = Kind.LINK if "link" in member.what else Kind.OTHER
+            if self._gathered.add(path, Entry(kind)):
+                message = f"{path!r} is {member.what}, and only folders and files are trusted"
+                self._notes.add("FL403", message, path, "put the file itself there")
+        elif member.is_folder:
+            if path:
+                self._gathered.add(path, FOLDER)
+        elif self._gathered.add(path, Entry(Kind.FILE, member.content.size)):
+            self._kept.read(path, member.content.size, member.content)
+
+
+def _problem(path: str) -> tuple[str, str] | None:
+    """The code and the reason why an entry cannot be where its path says."""
+    if NO_TEXT.search(path):
+        return "FL414", "holds control characters or is not in UTF-8"
+    if path.startswith("/"):
+        return "FL441", "is an absolute path"
+    parts = path.split("/")
+    if ".." in parts:
+        return "FL441", "leads out of its folder"
+    if "\\" in path:
+        return "FL441", "holds backslashes, which part no folders on Linux"
+    if len(path.encode()) > MAX_PATH or any(len(part.encode()) > MAX_NAME for part in parts):
+        return "FL441", f"is longer than Linux takes: {MAX_NAME} bytes a name, {MAX_PATH} a path"
+    return None

@@ -1,0 +1,99 @@
+"""A model repository in a folder, read without its weights."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from fleet.findings import Finding, FindingsError
+from fleet.repository.contents import Contents, Entry, Kind
+from fleet.repository.layout import NO_TEXT, belongs
+from fleet.repository.reading.gathered import FOLDER, Gathered, TooManyError
+from fleet.repository.reading.gunzip import Bounds, TooLargeError
+from fleet.repository.reading.kept import Kept, kind_of
+from fleet.repository.reading.stream import FileStream, UnreadableError
+
+NAMED = b"EXECUTION_ENV_PATH"
+
+
+def read_folder(folder: Path) -> Contents:
+    """What lies in a folder; links in it are not followed.
+
+    Packed environments are read only if a config has the parameter that names one: it takes seconds.
+
+    Raises:
+        FindingsError: it cannot be listed.
+    """
+    gathered = Gathered(folder, archive=False)
+    try:
+        _list(gathered)
+    except TooManyError as error:
+        gathered.notes.add("FL443", f"the rest of the folder is not judged: {error}")
+    except OSError as error:
+        message = f"the folder cannot be read: {error.strerror}"
+        raise FindingsError([Finding(code="FL406", message=message, file=folder)]) from error
+    _read(gathered)
+    return gathered.contents()
+
+
+def _list(gathered: Gathered) -> None:
+    waiting = _entries(gathered, "")
+    while waiting:
+        folder = waiting.pop()
+        try:
+            waiting += _entries(gathered, folder)
+        except OSError as error:
+            gathered.notes.add("FL406", f"the folder cannot be read: {error.strerror}", folder)
+
+
+def _entries(gathered: Gathered, folder: str) -> list[str]:
+    """Add what is in a folder; the folders in it."""
+    with os.scandir(gathered.place / folder) as found:
+        entries = sorted(found, key=lambda each: each.name)
+    folders = []
+    for each in entries:
+        path = f"{folder}/{each.name}" if folder else each.name
+        if NO_TEXT.search(each.name):
+            message = f"the name {each.name!r} holds control characters or is not in UTF-8"
+            gathered.notes.add("FL414", message, folder, "rename it")
+            continue
+        entry = _entry(each)
+        gathered.add(path, entry)
+        if entry.kind is Kind.FOLDER:
+            folders.append(path)
+        elif entry.kind is not Kind.FILE and all(map(belongs, path.split("/"))):
+            message = "only folders and files can be packed; this is a link or a device"
+            gathered.notes.add("FL403", message, path, "put the file itself there")
+    return folders
+
+
+def _entry(each: os.DirEntry[str]) -> Entry:
+    if each.is_symlink():
+        return Entry(Kind.LINK)
+    if each.is_dir(follow_symlinks=False):
+        return FOLDER
+    if not each.is_file(follow_symlinks=False):
+        return Entry(Kind.OTHER)
+    return Entry(Kind.FILE, each.stat(follow_symlinks=False).st_size)
+
+
+def _read(gathered: Gathered) -> None:
+    bounds = Bounds(packed=0)
+    kept = Kept(gathered, bounds)
+    kinds = {path: kind_of(path) for path, size in gathered.files()}
+    # What is packed comes last: the configs tell whether it is needed.
+    for path, size in sorted(gathered.files(), key=lambda each: (kinds[each[0]] == "packed", each[0])):
+        if not kinds[path]:
+            continue
+        if kinds[path] == "packed":
+            if not any(NAMED in text for text in gathered.texts.values()):
+                break
+            bounds.packed += size
+        try:
+            with (gathered.place / path).open("rb", buffering=0) as file:
+                kept.read(path, size, FileStream(file, size))
+        except TooLargeError as error:
+            gathered.notes.add("FL443", f"{path!r} is not judged: {error}", path)
+        except (OSError, UnreadableError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            gathered.notes.add("FL406", f"the file cannot be read: {reason}", path)

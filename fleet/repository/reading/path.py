@@ -1,0 +1,27 @@
+"""A model repository, wherever it lies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fleet.findings import Finding, FindingsError
+from fleet.repository.contents import Contents
+from fleet.repository.reading.archive import read_archive
+from fleet.repository.reading.folder import read_folder
+
+
+def read(path: Path) -> Contents:
+    """What lies in a folder or in an archive.
+
+    Raises:
+        FindingsError: nothing is there, it cannot be opened, or is neither.
+    """
+    if path.is_dir():
+        return read_folder(path)
+    if not path.exists():
+        message = "there is no model repository"
+        raise FindingsError([Finding(code="FL401", message=message, file=path)])
+    if not path.is_file():
+        message = "it is neither a folder nor an archive"
+        raise FindingsError([Finding(code="FL440", message=message, file=path)])
+    return read_archive(path)

@@ -1,0 +1,119 @@
+"""Bytes that are read once, in their order, in a fixed amount of memory."""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+PIECE = 1 << 20
+"""Bytes that are read at one time where all are read."""
+CHUNK = 1 << 15
+"""Bytes that are read of a file at one time, most of which may be passed over."""
+
+
+class UnreadableError(Exception):
+    """Why the rest of a stream cannot be read."""
+
+
+class CutOffError(UnreadableError):
+    """It ends too early."""
+
+
+class Stream:
+    """A stream; `position` counts the bytes that were read or passed over.
+
+    All methods raise UnreadableError where what it is read from is damaged.
+    """
+
+    def __init__(self, held: bytes = b"") -> None:
+        self._held, self._at = held, 0
+        self.position = 0
+
+    def read(self, size: int) -> bytes:
+        """At most so many bytes; none only at the end."""
+        if self._at == len(self._held):
+            self._held, self._at = self._next(), 0
+        piece = self._held[self._at : self._at + size]
+        self._at += len(piece)
+        self.position += len(piece)
+        return piece
+
+    def exactly(self, size: int) -> bytes:
+        """So many bytes, fewer only at the end."""
+        pieces = []
+        while size and (piece := self.read(size)):
+            pieces.append(piece)
+            size -= len(piece)
+        return b"".join(pieces)
+
+    def skip(self, size: int) -> int:
+        """Pass over so many bytes; how many there were."""
+        passed = min(size, len(self._held) - self._at)
+        self._at += passed
+        passed += self._pass(size - passed)
+        self.position += passed
+        return passed
+
+    def peek(self, size: int) -> bytes:
+        """The next bytes, which are read again; fewer only at the end."""
+        while len(self._held) - self._at < size and (chunk := self._next()):
+            self._held, self._at = self._held[self._at :] + chunk, 0
+        return self._held[self._at : self._at + size]
+
+    def _next(self) -> bytes:
+        """The bytes after those that are held, as many as there are at one time."""
+        return b""
+
+    def _pass(self, size: int) -> int:
+        """Pass over bytes after those that are held."""
+        passed = 0
+        while passed < size and (chunk := self._next()):
+            kept = min(size - passed, len(chunk))
+            self._held, self._at = chunk, kept
+            passed += kept
+        return passed
+
+
+class FileStream(Stream):
+    """A file of so many bytes, which need not be read to pass over what is in it."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        super().__init__()
+        self._file, self._left = file, size
+
+    def _next(self) -> bytes:
+        try:
+            chunk = self._file.read(CHUNK)
+        except OSError as error:
+            raise UnreadableError(f"it cannot be read: {error.strerror}") from error
+        self._left -= len(chunk)
+        return chunk
+
+    def _pass(self, size: int) -> int:
+        passed = min(size, max(self._left, 0))
+        self._file.seek(passed, 1)
+        self._left -= passed
+        return passed
+
+
+class Part(Stream):
+    """The next bytes of another stream, `left` of which are still to come."""
+
+    def __init__(self, whole: Stream, size: int) -> None:
+        super().__init__()
+        self._whole, self.size, self.left = whole, size, size
+
+    def end(self) -> bool:
+        """Pass over what is left; whether all was there."""
+        self._held, self._at = b"", 0
+        self._pass(self.left)
+        return not self.left
+
+    def _next(self) -> bytes:
+        chunk = self._whole.read(self.left) if self.left else b""
+        self.left -= len(chunk)
+        return chunk
+
+    def _pass(self, size: int) -> int:
+        passed = self._whole.skip(min(size, self.left))
+        self.left -= passed
+        return passed

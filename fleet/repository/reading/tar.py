@@ -1,0 +1,161 @@
+"""A tar stream of anybody's, read as it passes by, in a fixed amount of memory.
+
+`tarfile` reads names and headers of any length into memory and follows them back and forth. Of it, only the
+parsing of one header is used. Formats: POSIX pax and ustar
+(https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html), GNU tar's long names and sparse files.
+"""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from fleet.repository.reading.gunzip import Bounds
+from fleet.repository.reading.lfs import IS_POINTER, is_pointer
+from fleet.repository.reading.stream import CutOffError, Part, Stream, UnreadableError
+
+BLOCK = tarfile.BLOCKSIZE
+MAX_HEADER = 1 << 20
+"""Bytes of a header that extends another's."""
+MAX_HEADERS = 10
+"""Headers before one entry: a program writes at most three."""
+EXTENDING = {
+    tarfile.XHDTYPE: "",
+    tarfile.XGLTYPE: "",
+    tarfile.GNUTYPE_LONGNAME: "path",
+    tarfile.GNUTYPE_LONGLINK: "linkpath",
+}
+"""Headers that extend the next one's, with what GNU's give."""
+WHAT = {
+    tarfile.REGTYPE: "",
+    tarfile.AREGTYPE: "",
+    tarfile.CONTTYPE: "",
+    tarfile.DIRTYPE: "",
+    tarfile.LNKTYPE: "a hard link",
+    tarfile.SYMTYPE: "a symbolic link",
+    tarfile.CHRTYPE: "a device",
+    tarfile.BLKTYPE: "a device",
+    tarfile.FIFOTYPE: "a pipe",
+    tarfile.GNUTYPE_SPARSE: "a sparse file",
+}
+WITHOUT_CONTENT = (
+    tarfile.DIRTYPE,
+    tarfile.LNKTYPE,
+    tarfile.SYMTYPE,
+    tarfile.CHRTYPE,
+    tarfile.BLKTYPE,
+    tarfile.FIFOTYPE,
+)
+CUT_OFF = "its tar stream is cut off"
+RECORD = re.compile(rb"([1-9]\d{0,6}) ([^=\0]+)=")
+HAS_MORE, MORE_AGAIN = 482, 504
+"""Where the header of a sparse file, and each block that goes on with it, say that another one follows."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """An entry as it is named; `what` is "" of a file and of a folder, else what it is instead."""
+
+    path: str
+    is_folder: bool
+    what: str
+    content: Part
+
+
+def members(stream: Stream, bounds: Bounds) -> Iterator[Member]:
+    """The entries, each with its content, which is gone when the next is asked for.
+
+    Raises:
+        TooLargeError: there are more than `bounds` lets through.
+        UnreadableError: it is no tar stream, or a damaged one, or cut off.
+    """
+    if is_pointer(stream):
+        raise UnreadableError(IS_POINTER)
+    if len(stream.peek(BLOCK)) < BLOCK:
+        raise UnreadableError("it holds no tar stream" if stream.peek(1) else "it is empty")
+    while (block := stream.exactly(BLOCK)) and block.count(0) != BLOCK:
+        bounds.enter()
+        header = _header(block)
+        extended: dict[str, str] = {}
+        for _ in range(MAX_HEADERS):
+            if header.type not in EXTENDING:
+                break
+            extended |= _extension(stream, header)
+            block = _whole(stream, BLOCK)
+            header = _header(block)
+        else:
+            raise UnreadableError(f"its tar stream has more than {MAX_HEADERS} headers for one entry")
+        if header.type == tarfile.GNUTYPE_SPARSE:
+            _pass_map(stream, block)
+        member = _member(stream, header, extended)
+        yield member
+        if not member.content.end():
+            raise CutOffError(CUT_OFF)
+        _whole(stream, -member.content.size % BLOCK)
+
+
+def _header(block: bytes) -> tarfile.TarInfo:
+    if len(block) < BLOCK:
+        raise CutOffError(CUT_OFF)
+    try:
+        return tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+    except (tarfile.HeaderError, ValueError) as error:
+        raise UnreadableError(f"it holds no tar stream, or a damaged one: {error}") from error
+
+
+def _member(stream: Stream, header: tarfile.TarInfo, extended: Mapping[str, str]) -> Member:
+    path, size = extended.get("path", header.name), extended.get("size", str(header.size))
+    what = WHAT.get(header.type, "neither a folder nor a file")
+    if any(key.startswith("GNU.sparse.") for key in extended):
+        path, what = extended.get("GNU.sparse.name", path), "a sparse file"
+    # Whether an entry that is no file has a content nevertheless is something that programs do not agree on.
+    if not re.fullmatch(r"[0-9]{1,15}", size) or (int(size) and header.type in WITHOUT_CONTENT):
+        raise UnreadableError(f"its tar stream gives {path!r} a size of {size!r}")
+    is_folder = header.isdir() or (not what and path.endswith("/"))
+    return Member(path, is_folder, what, Part(stream, int(size)))
+
+
+def _pass_map(stream: Stream, block: bytes) -> None:
+    more = block[HAS_MORE]
+    while more:
+        more = _whole(stream, BLOCK)[MORE_AGAIN]
+
+
+def _extension(stream: Stream, header: tarfile.TarInfo) -> dict[str, str]:
+    if not 0 <= header.size <= MAX_HEADER:
+        raise UnreadableError(f"a header of its tar stream has {header.size} bytes")
+    data = _whole(stream, header.size)
+    _whole(stream, -header.size % BLOCK)
+    if key := EXTENDING[header.type]:
+        return {key: _text(data.partition(b"\0")[0])}
+    records = dict(_records(data))
+    if header.type == tarfile.XHDTYPE:
+        return records
+    if wrong := [key for key in records if key in ("path", "size") or key.startswith("GNU.sparse.")]:
+        raise UnreadableError(f"its tar stream gives one {wrong[0]!r} to all entries")
+    return {}
+
+
+def _whole(stream: Stream, size: int) -> bytes:
+    data = stream.exactly(size)
+    if len(data) < size:
+        raise CutOffError(CUT_OFF)
+    return data
+
+
+def _records(data: bytes) -> Iterator[tuple[str, str]]:
+    """The records of a pax header: `LENGTH KEY=VALUE` and a line feed, LENGTH being that of all of it."""
+    at = 0
+    while at < len(data):
+        match = RECORD.match(data, at)
+        end = at + int(match[1]) if match else 0
+        if match is None or not match.end() < end <= len(data) or data[end - 1 : end] != b"\n":
+            raise UnreadableError("a pax header of its tar stream is damaged")
+        yield _text(match[2]), _text(data[match.end() : end - 1])
+        at = end
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")

@@ -1,0 +1,119 @@
+"""The tokens of protobuf's text format, with the comments between them.
+
+What Python's protobuf takes for a token is one, since its verdict on a file counts.
+
+Source: protobuf, python/google/protobuf/text_format.py and src/google/protobuf/io/tokenizer.cc.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+TOKEN = re.compile(
+    rb"""[ \t\r\n\v\f]*+(?:
+      (?P<comment>\#[^\n]*+)
+    | (?P<string>"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\[^\n][^'\\\n]*+)*+')
+    | (?P<word>[A-Za-z_][A-Za-z0-9_+-]*+|(?:[0-9+-]|\.[0-9])[A-Za-z0-9_.+-]*+)
+    | (?P<sign>[{}<>\[\]:;,])
+    | (?P<end>\Z)
+    | (?P<character>[\xc2-\xf4][\x80-\xbf]*+|.)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class PbtxtError(Exception):
+    """A text is not in the format; `line` and `column` count from 1, and a column may be unknown."""
+
+    def __init__(self, line: int, problem: str, column: int | None = None) -> None:
+        self.line, self.column = line, column
+        super().__init__(problem)
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment, with its `#`.
+
+    `is_beside`: a token stands before it on its line. `is_parted`: the line before it is blank.
+    """
+
+    text: str
+    end: int
+    is_beside: bool
+    is_parted: bool
+
+
+class Tokens:
+    """All of a file, by number: kinds of tokens, their offsets in bytes, and the comments before them.
+
+    A sign is a kind of its own; the others are `word`, `string` and, once, `end`. The parts of a token are in
+    lists of their own, because a million objects would keep Python's garbage collection busy.
+
+    Raises:
+        PbtxtError: there is a character that no token begins with.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self.kinds: list[str] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        self.comments: dict[int, list[Comment]] = {}
+        before = len(BYTE_ORDER_MARK) if content.startswith(BYTE_ORDER_MARK) else 0
+        for match in TOKEN.finditer(content, before):
+            kind = str(match.lastgroup)
+            start, end = match.span(kind)
+            if kind == "comment":
+                self._add_comment(before, start, end)
+            elif kind != "character":
+                self._add(chr(content[start]) if kind == "sign" else kind, start, end)
+                if kind == "end":
+                    break
+            elif not self._is_blank(start, end):
+                self._add("word", start, end)
+            else:
+                continue
+            before = end
+
+    def text(self, number: int) -> bytes:
+        """A token as it is written."""
+        return self.content[self.starts[number] : self.ends[number]]
+
+    def error(self, number: int, problem: str) -> PbtxtError:
+        """What is wrong with a token."""
+        return PbtxtError(self.line(self.starts[number]), problem)
+
+    def line(self, at: int) -> int:
+        """The line of an offset, from 1."""
+        return bisect_right(self._line_starts, at)
+
+    def column(self, at: int) -> int:
+        """The column of an offset, from 1, in characters."""
+        text = self.content[self._line_starts[self.line(at) - 1] : at]
+        return len(text.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")) + 1
+
+    def _add(self, kind: str, start: int, end: int) -> None:
+        self.kinds.append(kind)
+        self.starts.append(start)
+        self.ends.append(end)
+
+    def _add_comment(self, before: int, start: int, end: int) -> None:
+        lines = self.content.count(b"\n", before, start)
+        beside = lines == 0 and bool(self.kinds)
+        text = self.content[start:end].decode("utf-8", "surrogateescape").rstrip()
+        self.comments.setdefault(len(self.kinds), []).append(Comment(text, end, beside, lines > 1))
+
+    def _is_blank(self, start: int, end: int) -> bool:
+        """To Python's protobuf all blanks of Unicode are blanks, and a digit of any script is a number."""
+        character = self.content[start:end].decode("utf-8", "replace")
+        if not character.isspace() and not character.isdecimal():
+            raise PbtxtError(self.line(start), f"{character!r} does not belong here")
+        return character.isspace()
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in re.finditer(b"\n", self.content))]

@@ -1,0 +1,90 @@
+"""A text in protobuf's text format as a tree that knows where each field stands."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from fleet.repository.text_format.nodes import Message
+from fleet.repository.text_format.occurrences import Occurrences, by_name
+from fleet.repository.text_format.parser import Parser
+from fleet.repository.text_format.tokens import Tokens
+
+
+def parse(content: bytes) -> Tree:
+    """Read a text, in time and memory that grow with its length.
+
+    Whatever protobuf accepts is read; of what it refuses (it knows the schema) much is read as well.
+
+    Raises:
+        PbtxtError: it is not in protobuf's text format, or nested deeper than 100 levels.
+    """
+    return Tree(Tokens(content))
+
+
+class Tree:
+    """A text that was read; `root` is the message that it is.
+
+    A path is the names of fields from the outermost to the innermost. After a name may come which of its
+    occurrences is meant, else it is the first: a number from 0, over both spellings of repeated fields
+    (`x: [1, 2]` and `x: 1 x: 2`), or the key of a map's entry as text, after which the fields of the entry's
+    value follow at once:
+
+        tree.line("input", 0, "dims")
+        tree.line("parameters", "EXECUTION_ENV_PATH", "string_value")
+        tree.line("ensemble_scheduling", "step", 2, "input_map", "INPUT0")
+
+    Where the text lacks what the path leads to, the place is that of the nearest field around it, or the
+    start of the text.
+    """
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+        self.root = Parser(tokens).message()
+        self._known: dict[int, dict[str, Occurrences]] = {}
+
+    @property
+    def content(self) -> bytes:
+        """The text itself."""
+        return self._tokens.content
+
+    def line(self, *path: str | int) -> int:
+        """The line of what the path leads to, from 1."""
+        return self.line_of(self._at(*path))
+
+    def column(self, *path: str | int) -> int:
+        """The column of what the path leads to, from 1, in characters."""
+        return self._tokens.column(self._at(*path))
+
+    def line_of(self, at: int) -> int:
+        """The line of an offset in bytes."""
+        return self._tokens.line(at)
+
+    def _at(self, *path: str | int) -> int:
+        at, message, steps = 0, self.root, deque(path)
+        while steps:
+            found = self._fields(message).get(str(steps.popleft()))
+            if found is None:
+                break
+            at, element, entry = found.at, found.first, None
+            if steps and isinstance(steps[0], int):
+                element = found.chosen(steps.popleft())
+                at = element.at if element else at
+            elif steps and (entry := found.chosen(steps[0])):
+                steps.popleft()
+                at, element = entry.at, entry
+            if element is None or not isinstance(element.value, Message):
+                break
+            message = element.value
+            if entry and steps and str(steps[0]) not in self._fields(message):
+                message = self._value(message)
+        return at
+
+    def _value(self, entry: Message) -> Message:
+        value = self._fields(entry).get("value")
+        inner = value.first if value else None
+        return inner.value if inner and isinstance(inner.value, Message) else entry
+
+    def _fields(self, message: Message) -> dict[str, Occurrences]:
+        if id(message) not in self._known:
+            self._known[id(message)] = by_name(message)
+        return self._known[id(message)]

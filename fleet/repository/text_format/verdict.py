@@ -1,0 +1,81 @@
+"""Whether protobuf takes a file for a config.pbtxt; nothing else decides that."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from fleet.repository.text_format.cpp import for_python
+from fleet.repository.text_format.nodes import Message, Scalar, elements
+from fleet.repository.text_format.tokens import PbtxtError
+from fleet.repository.text_format.tree import parse
+
+MAX_BACKSLASHES = 256
+"""In a row: protobuf's time grows with the square of them."""
+
+
+def parsed(content: bytes) -> Any:
+    """The ModelConfig message that a file is; unknown fields are not allowed.
+
+    Raises:
+        PbtxtError: protobuf refuses the file, or would take too long.
+    """
+    # gRPC, which the schema comes with, takes as long to import as a small command takes.
+    from google.protobuf import text_format
+    from tritonclient.grpc import model_config_pb2
+
+    config = model_config_pb2.ModelConfig()  # type: ignore[attr-defined]  # it is made by the import
+    _check_backslashes(content)
+    text = for_python(content)
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # of Python, for escapes that protobuf hands on to it
+        try:
+            text_format.Parse(text, config)
+        except text_format.ParseError as error:
+            raise PbtxtError(error.GetLine() or 1, _problem(error, text), error.GetColumn()) from error
+        except ValueError as error:  # protobuf does not catch its own, of the number of an enum
+            raise PbtxtError(_line_beyond_range(content, config.DESCRIPTOR), str(error)) from error
+    return config
+
+
+def _check_backslashes(content: bytes) -> None:
+    run = content.find(b"\\" * (MAX_BACKSLASHES + 1))
+    if run >= 0:
+        raise PbtxtError(
+            content.count(b"\n", 0, run) + 1, f"more than {MAX_BACKSLASHES} backslashes stand in a row"
+        )
+
+
+def _problem(error: Any, text: str) -> str:
+    """What protobuf says, without the place and the whole line, which a finding has of its own."""
+    said = str(error)
+    line, column = error.GetLine(), error.GetColumn()
+    if line is None:
+        return said
+    whole_line = text.split("\n")[line - 1]
+    return said.removeprefix(f"{line}:{column} : ").removeprefix(f"'{whole_line}': ")
+
+
+def _line_beyond_range(content: bytes, descriptor: Any) -> int:
+    tree = parse(content)
+    return next((tree.line_of(each.at) for each in _beyond_range(tree.root, descriptor)), 1)
+
+
+def _beyond_range(message: Message, descriptor: Any) -> Iterator[Scalar]:
+    """The numbers of enums that have more than 32 bits."""
+    for each in elements(message.fields):
+        field = descriptor.fields_by_name.get(each.name)
+        if isinstance(each.value, Message) and field:
+            yield from _beyond_range(each.value, field.message_type)
+        elif isinstance(each.value, Scalar) and field and field.enum_type and _is_long(each.value.text):
+            yield each.value
+
+
+def _is_long(word: str) -> bool:
+    try:
+        return not -(2**31) <= int(word, 0) < 2**31
+    except ValueError:
+        return False

@@ -1,0 +1,102 @@
+"""A fuzz target: a config.pbtxt as bytes, judged alone, as one model of a repository, and formatted.
+
+`python tests/fuzz/fuzz_repository.py --seconds 60 --seed 1` mutates configurations that Triton takes and that it
+refuses, says how many inputs it tried, and keeps those that break something.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from config_texts import REFUSED, TAKEN
+from fleet.findings import Finding, FindingsError
+from fleet.repository.config.judge import config_findings
+from fleet.repository.config.parsed import parsed_config
+from fleet.repository.contents import Contents, Entry, Kind
+from fleet.repository.judged.judge import judged
+from fleet.repository.judged.setting import Setting
+from fleet.repository.text_format.canonical import canonical
+from fleet.repository.text_format.tokens import PbtxtError
+from scheduling_texts import REFUSED_SCHEDULING
+from tests.fuzz.fuzz_check import HANG, fuzz
+
+FILE = Path("repository/resnet/config.pbtxt")
+PART = b'backend: "python" input { name: "i" data_type: TYPE_FP32 dims: 1 }'
+CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
+
+
+def one_input(data: bytes, seconds: float = HANG) -> None:
+    """Judge a configuration in every way.
+
+    Raises:
+        AssertionError: a finding has no place or says nothing; a second run says something else; the canonical
+            form is not parsed, or not canonical; or it takes too long.
+    """
+    began = time.process_time()
+    found = _found(data)
+    took = time.process_time() - began
+    if took > seconds:
+        raise AssertionError(f"it takes {took:.1f} s")
+    if _found(data) != found:
+        raise AssertionError("two runs find different things")
+    for each in found:
+        if not (each.file and each.message.strip()):
+            raise AssertionError(f"a finding without a place or a message: {each!r}")
+    _format(data)
+
+
+def _found(data: bytes) -> list[Finding]:
+    found = _alone(data)
+    for multi_model in (False, True):
+        setting = Setting(
+            multi_model=multi_model, release="24.10", default_model=None if multi_model else "resnet"
+        )
+        found += judged(_repository(data), setting).findings
+    return found
+
+
+def _alone(data: bytes) -> list[Finding]:
+    try:
+        return list(config_findings(parsed_config(data, FILE), "24.10"))
+    except FindingsError as error:
+        return list(error.findings)
+
+
+def _repository(data: bytes) -> Contents:
+    texts = {
+        "resnet/config.pbtxt": data,
+        "a/config.pbtxt": PART,
+        "a/1/model.py": data,
+        "resnet/1/model.py": data,
+    }
+    folders = {"resnet", "resnet/1", "a", "a/1"}
+    entries = {path: Entry(Kind.FOLDER) for path in folders} | {
+        path: Entry(Kind.FILE, len(text)) for path, text in texts.items()
+    }
+    return Contents(
+        place=Path("repository"), archive=True, entries=dict(sorted(entries.items())), texts=texts
+    )
+
+
+def _format(data: bytes) -> None:
+    try:
+        once = canonical(data)
+    except PbtxtError:
+        return
+    if canonical(once.encode()) != once:
+        raise AssertionError("the canonical form is not canonical")
+    before, after = parsed_config(data, FILE).message, parsed_config(once.encode(), FILE).message
+    if before != after:
+        raise AssertionError("the canonical form says something else")
+
+
+def seeds() -> list[bytes]:
+    """Inputs that make sense: texts of the tests, and other people's where they are there."""
+    texts = [*TAKEN.values(), *(text for text, *_ in (REFUSED | REFUSED_SCHEDULING).values())]
+    return [text.encode() for text in texts] + [file.read_bytes() for file in sorted(CORPUS.glob("*.pbtxt"))]
+
+
+if __name__ == "__main__":
+    sys.exit(fuzz("the judgement of a config.pbtxt", seeds(), one_input))

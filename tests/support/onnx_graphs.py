@@ -1,0 +1,56 @@
+"""Small ONNX graphs for tests: what they say matters, not what they compute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+Shape: TypeAlias = "Sequence[object] | None"
+Tensors: TypeAlias = "Mapping[str, tuple[int, Shape]]"
+"""Element types and shapes by name."""
+FLOAT, INT8, INT32, STRING = TensorProto.FLOAT, TensorProto.INT8, TensorProto.INT32, TensorProto.STRING
+
+
+def graph_bytes(
+    inputs: Tensors,
+    outputs: Tensors,
+    initializers: Sequence[TensorProto] = (),
+    *,
+    version: int = 8,
+    nodes: Sequence[onnx.NodeProto] = (),
+) -> bytes:
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [_tensor(name, *each) for name, each in inputs.items()],
+        [_tensor(name, *each) for name, each in outputs.items()],
+        initializers,
+    )
+    model = helper.make_model(graph, ir_version=version, opset_imports=[helper.make_opsetid("", 17)])
+    return bytes(model.SerializeToString())
+
+
+def _tensor(name: str, element: int, shape: Shape) -> onnx.ValueInfoProto:
+    dims: list[Any] | None = None if shape is None else list(shape)
+    return helper.make_tensor_value_info(name, element, dims)
+
+
+def external(name: str, location: str) -> TensorProto:
+    """An initializer whose data lies in another file."""
+    tensor = TensorProto(name=name, data_type=FLOAT, dims=[2], data_location=TensorProto.EXTERNAL)
+    for key, value in {"offset": "0", "location": location, "length": "8"}.items():
+        tensor.external_data.add(key=key, value=value)
+    return tensor
+
+
+def weights(name: str, size: int = 2) -> TensorProto:
+    import numpy as np
+
+    return numpy_helper.from_array(np.zeros(size, np.float32), name)
+
+
+def add(left: str, right: str, to: str) -> onnx.NodeProto:
+    return helper.make_node("Add", [left, right], [to])

@@ -1,0 +1,67 @@
+"""Model repositories that exist in memory alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+from fleet.findings import Finding, Severity
+from fleet.repository.contents import Contents, Entry, Kind
+from fleet.repository.judged.judge import Judgement, judged
+from fleet.repository.judged.setting import Setting
+
+PLACE = Path("repository")
+CODE = "import triton_python_backend_utils as pb_utils\n"
+SINGLE, MULTI_MODEL = Setting(release="25.04"), Setting(release="25.04", multi_model=True)
+
+
+def contents(files: Mapping[str, str], *, archive: bool = True) -> Contents:
+    """A repository of these files; a path that ends in a slash is an empty folder."""
+    entries = {path.rstrip("/"): Entry(Kind.FOLDER) for path in files if path.endswith("/")}
+    entries |= {path: Entry(Kind.FILE, len(text)) for path, text in files.items() if not path.endswith("/")}
+    for path in list(entries):
+        entries |= {str(each): Entry(Kind.FOLDER) for each in list(PurePosixPath(path).parents)[:-1]}
+    texts = {path: text.encode() for path, text in files.items() if path.endswith((".pbtxt", ".py"))}
+    return Contents(place=PLACE, archive=archive, entries=dict(sorted(entries.items())), texts=texts)
+
+
+def model(name: str, config: str = "", code: str = CODE) -> dict[str, str]:
+    """A Python model that takes `x` and gives `y`, floats of any length, in batches of up to 8."""
+    whole = f'backend: "python"\nmax_batch_size: 8\n{tensors()}{config}'
+    return {f"{name}/config.pbtxt": whole, f"{name}/1/model.py": code}
+
+
+def tensors(x: str = "x", y: str = "y", dims: str = "-1") -> str:
+    """An input and an output."""
+    return (
+        f'input {{ name: "{x}" data_type: TYPE_FP32 dims: [ {dims} ] }}\n'
+        f'output {{ name: "{y}" data_type: TYPE_FP32 dims: [ {dims} ] }}\n'
+    )
+
+
+def ensemble(*steps: str, name: str = "both", size: int = 8) -> dict[str, str]:
+    """An ensemble of x to y through models that each take `x` and give `y`."""
+    names = ["x", *(f"between_{index}" for index in range(1, len(steps))), "y"]
+    written = "".join(
+        f'  step {{ model_name: "{step}" model_version: -1\n'
+        f'    input_map {{ key: "x" value: "{names[index]}" }}\n'
+        f'    output_map {{ key: "y" value: "{names[index + 1]}" }} }}\n'
+        for index, step in enumerate(steps)
+    )
+    text = f'platform: "ensemble"\nmax_batch_size: {size}\n{tensors()}ensemble_scheduling {{\n{written}}}\n'
+    return {f"{name}/config.pbtxt": text, f"{name}/1/": ""}
+
+
+def judgement(files: Mapping[str, str], setting: Setting = SINGLE) -> Judgement:
+    """What the container makes of them."""
+    return judged(contents(files), setting)
+
+
+def errors(files: Mapping[str, str], setting: Setting = SINGLE) -> list[Finding]:
+    """What keeps it from loading them."""
+    return [each for each in judgement(files, setting).findings if each.severity is Severity.ERROR]
+
+
+def warnings(files: Mapping[str, str], setting: Setting = SINGLE) -> list[Finding]:
+    """What is doubtful."""
+    return [each for each in judgement(files, setting).findings if each.severity is Severity.WARNING]

@@ -1,0 +1,178 @@
+"""A Python model's environment is there, has its script at the root, and the Python of Triton's stub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fleet.findings import Finding, Severity
+from fleet.repository.conda_match import conda_findings
+from fleet.repository.config.parsed import parsed_config
+from fleet.repository.contents import Contents
+from fleet.repository.reading.path import read
+from repository_archives import archive, folder_of, tar_of, zipped
+
+ENVIRONMENT = {"bin/activate": b"", "bin/python3.10": b"", "lib/python3.10/site-packages/x.py": b""}
+FILE = "$$TRITON_MODEL_DIRECTORY/env.tar.gz"
+
+
+def below(folder: str, files: dict[str, bytes] = ENVIRONMENT) -> dict[str, bytes]:
+    return {f"{folder}/{name}": content for name, content in files.items()}
+
+
+def config(path: str) -> bytes:
+    return f'parameters {{ key: "EXECUTION_ENV_PATH"\n value {{ string_value: "{path}" }} }}'.encode()
+
+
+def findings(
+    tmp_path: Path, path: str, files: dict[str, bytes], release: str | None = None, model: str = "m"
+) -> list[Finding]:
+    """Of the model in an archive, which are those of it in a folder."""
+    prefix = f"{model}/" if model else ""
+    files = {f"{prefix}config.pbtxt": config(path), **files}
+
+    def of(contents: Contents) -> list[Finding]:
+        text = contents.texts[f"{prefix}config.pbtxt"]
+        parsed = parsed_config(text, Path("config.pbtxt"), model)
+        return list(conda_findings(parsed, contents, model, release))
+
+    packed = of(read(archive(tmp_path, files)))
+    assert packed == of(read(folder_of(tmp_path / "repository", files)))
+    return packed
+
+
+def packed(files: dict[str, bytes]) -> dict[str, bytes]:
+    return {"m/env.tar.gz": zipped(tar_of(files))}
+
+
+def test_a_packed_environment_that_fits_has_no_findings(tmp_path: Path) -> None:
+    assert findings(tmp_path, FILE, packed(ENVIRONMENT), "24.10") == []
+    assert findings(tmp_path, FILE, packed(below(".")), None) == []
+    assert findings(tmp_path, "", {}, None) == []
+
+
+def test_an_environment_without_gzip_and_an_unpacked_one_fit_as_well(tmp_path: Path) -> None:
+    tar = {"m/env.tar": tar_of(ENVIRONMENT)}
+    assert findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/env.tar", tar, "24.10") == []
+    unpacked = below("m/env")
+    assert findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/env/", unpacked, "24.10") == []
+
+
+def test_a_model_at_the_root_has_its_environment_beside_its_config(tmp_path: Path) -> None:
+    assert findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/env", below("env"), "24.10", "") == []
+    (absent,) = findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/envs", {}, None, "")
+    assert absent.message == "Failed to get the canonical path for envs: nothing lies there"
+
+
+def test_what_is_not_there_is_an_error_that_names_what_is(tmp_path: Path) -> None:
+    (absent,) = findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/absent.tar.gz", packed(ENVIRONMENT))
+    assert (absent.code, absent.severity, absent.line) == ("FL448", Severity.ERROR, 1)
+    assert absent.message == "Failed to get the canonical path for m/absent.tar.gz: nothing lies there"
+    assert absent.hint == "the model has env.tar.gz"
+
+
+@pytest.mark.parametrize("folder", ["env", "a/b", "a/b/c/d"])
+def test_a_script_that_is_not_at_the_root_is_told_with_its_place(tmp_path: Path, folder: str) -> None:
+    (wrong,) = findings(tmp_path, FILE, packed(below(folder)), "24.10")
+    assert (wrong.code, wrong.severity) == ("FL448", Severity.ERROR)
+    assert wrong.message == (
+        "Path m/env.tar.gz/bin/activate does not exist. The Python environment should contain an 'activate'"
+        " script."
+    )
+    assert f"it lies in {folder!r}" in wrong.hint
+
+
+def test_an_environment_without_a_script_is_told(tmp_path: Path) -> None:
+    (wrong,) = findings(tmp_path, FILE, packed({"lib/python3.10/os.py": b""}))
+    assert "does not exist" in wrong.message
+    assert "conda-pack" in wrong.hint or "conda pack" in wrong.hint
+
+
+def test_an_environment_without_python_is_a_warning(tmp_path: Path) -> None:
+    (wrong,) = findings(tmp_path, FILE, packed({"bin/activate": b"", "bin/python": b""}))
+    assert (wrong.code, wrong.severity) == ("FL448", Severity.WARNING)
+    assert "holds no Python" in wrong.message
+
+
+@pytest.mark.parametrize(
+    ("release", "python", "severity"),
+    [
+        ("24.10", "3.10", None),
+        ("24.10", "3.12", Severity.ERROR),
+        ("24.11", "3.12", None),
+        ("25.04", "3.10", Severity.ERROR),
+        ("26.05", "3.12", None),
+        ("24.09", "3.12", Severity.WARNING),
+        ("22.05", "3.8", None),
+        (None, "3.12", None),
+        (None, "3.11", Severity.WARNING),
+    ],
+)
+def test_the_python_is_that_of_the_stub(
+    tmp_path: Path, release: str | None, python: str, severity: Severity | None
+) -> None:
+    files = packed({"bin/activate": b"", f"lib/python{python}/os.py": b""})
+    found = findings(tmp_path, FILE, files, release)
+    assert [each.severity for each in found] == ([severity] if severity else [])
+    assert all(each.code == "FL449" and f"has Python {python}" in each.message for each in found)
+
+
+def test_a_stub_of_the_models_own_takes_any_python(tmp_path: Path) -> None:
+    files = packed({"bin/activate": b"", "bin/python3.9": b""})
+    assert [each.code for each in findings(tmp_path, FILE, files, "25.04")] == ["FL449"]
+    assert findings(tmp_path, FILE, {**files, "m/triton_python_backend_stub": b""}, "25.04") == []
+
+
+def test_the_highest_version_at_the_root_counts(tmp_path: Path) -> None:
+    files = {
+        "bin/activate": b"",
+        "lib/python3.1/x": b"",
+        "lib/python3.10/x": b"",
+        "lib/python3.10/site-packages/a/lib/python3.12/x": b"",
+    }
+    assert findings(tmp_path, FILE, packed(files), "24.10") == []
+
+
+def test_a_path_that_leads_out_is_a_warning_and_is_looked_for(tmp_path: Path) -> None:
+    shared = {"env.tgz": b"", "shared/env.tgz": zipped(tar_of(ENVIRONMENT))}
+    path = "$$TRITON_MODEL_DIRECTORY/../shared/{}.tgz"
+    (outside,) = findings(tmp_path, path.format("env"), shared, "24.10")
+    assert (outside.severity, "leads out of the model's folder" in outside.message) == (
+        Severity.WARNING,
+        True,
+    )
+    both = findings(tmp_path, path.format("absent"), shared, "24.10")
+    assert [each.severity for each in both] == [Severity.WARNING, Severity.ERROR]
+    (far,) = findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/../../env.tgz", shared, "24.10")
+    assert far.severity is Severity.WARNING
+
+
+def test_a_path_in_the_image_is_a_warning(tmp_path: Path) -> None:
+    (image,) = findings(tmp_path, "/opt/envs/env.tar.gz", {}, "24.10")
+    assert (image.code, image.severity) == ("FL448", Severity.WARNING)
+    assert "a path in the image" in image.message
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"no archive", "it holds no tar stream"),
+        (b"no archive" * 99, "it holds no tar stream, or a damaged one"),
+        (b"version https://git-lfs.github.com/spec/v1", "run `git lfs pull`"),
+        (zipped(tar_of(ENVIRONMENT))[:60], "is cut off"),
+        (b"", "it is empty"),
+    ],
+)
+def test_an_environment_that_cannot_be_unpacked_is_an_error(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
+    (wrong,) = findings(tmp_path, FILE, {"m/env.tar.gz": content})
+    assert wrong.severity is Severity.ERROR
+    assert "the Python environment m/env.tar.gz cannot be unpacked" in wrong.message
+    assert said in wrong.message
+
+
+def test_an_archive_of_another_kind_is_an_error(tmp_path: Path) -> None:
+    (wrong,) = findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/env.zip", {"m/env.zip": b"PK"})
+    assert "m/env.zip is no archive that the Python backend reads" in wrong.message

@@ -1,0 +1,98 @@
+"""What Triton refuses of a config.pbtxt, told with its line and in its words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from config_texts import HEAD, IO, REFUSED, TAKEN
+from fleet.findings import Finding, FindingsError, Severity
+from fleet.repository.config.judge import config_findings
+from fleet.repository.config.parsed import parsed_config
+from scheduling_texts import REFUSED_SCHEDULING, ensemble, step
+
+FILE = Path("models/resnet/config.pbtxt")
+ALL = {**REFUSED, **REFUSED_SCHEDULING}
+
+
+def findings(text: str, release: str | None = None) -> list[Finding]:
+    try:
+        return list(config_findings(parsed_config(text.encode(), FILE, ""), release))
+    except FindingsError as error:
+        return error.findings
+
+
+def errors(text: str, release: str | None = None) -> list[Finding]:
+    return [each for each in findings(text, release) if each.severity is Severity.ERROR]
+
+
+@pytest.mark.parametrize(("text", "line", "said"), ALL.values(), ids=ALL)
+def test_what_triton_refuses_is_told_in_its_words_at_its_line(text: str, line: int, said: str) -> None:
+    assert [(each.line, each.file) for each in errors(text) if said in each.message] == [(line, FILE)]
+
+
+@pytest.mark.parametrize(("text", "line", "said"), ALL.values(), ids=ALL)
+def test_each_error_says_what_to_do(text: str, line: int, said: str) -> None:
+    assert all(each.hint for each in errors(text) if said in each.message), line
+
+
+@pytest.mark.parametrize("text", TAKEN.values(), ids=TAKEN)
+def test_what_triton_takes_is_no_error(text: str) -> None:
+    assert errors(text) == []
+
+
+def test_a_healthy_ensemble_is_no_error() -> None:
+    assert errors(ensemble(step(outputs="between"), step("between", name="b"))) == []
+
+
+def test_a_field_newer_than_the_release_is_refused_as_an_unknown_one() -> None:
+    text = ensemble("  max_inflight_requests: 4\n", step())
+    (found,) = errors(text, "24.10")
+    assert found.line == 7
+    assert (
+        found.message
+        == 'Message type "inference.ModelEnsembling" has no field named "max_inflight_requests".'
+    )
+    assert "25.11" in found.hint
+    assert errors(text, "25.11") == errors(text) == []
+
+
+def test_a_newer_field_is_found_in_either_spelling_of_a_list() -> None:
+    text = (
+        HEAD
+        + 'input [ { name: "i" data_type: TYPE_FP32 dims: [ 1, 1, 1 ]\n is_non_linear_format_io: false } ]\n'
+    )
+    assert [each.line for each in errors(text, "24.05")] == [5]
+    assert errors(text, "24.08") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("max_batch_sise: 4", "did you mean `max_batch_size`?"),
+        ("max_batch_size: ${BATCH}", "this is a template"),
+    ],
+)
+def test_a_slip_and_a_template_are_told_apart(line: str, hint: str) -> None:
+    (found,) = findings(line)
+    assert hint in found.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD.replace("4", "0") + "dynamic_batching { }",
+        HEAD + 'model_warmup { name: "none" }',
+        IO,
+        'backend: "python"\ninput { name: "i" data_type: TYPE_FP32 }',
+    ],
+    ids=["batching without a batch", "a sample of no batch", "no backend", "dims left to the backend"],
+)
+def test_what_is_only_doubtful_is_a_warning(text: str) -> None:
+    assert {each.severity for each in findings(text)} == {Severity.WARNING}
+
+
+def test_all_mistakes_of_a_file_are_told_at_once() -> None:
+    text = HEAD + IO.replace("8", "0") + "dynamic_batching { preferred_batch_size: [ 5, 6 ] }\n"
+    assert [each.line for each in errors(text)] == [5, 6, 6]

@@ -1,0 +1,132 @@
+"""Whatever an archive holds, reading it ends, in little memory and without a traceback."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fleet.findings import FindingsError
+from fleet.repository.contents import Contents
+from fleet.repository.reading.path import read
+from hostile_tar import END, extended, file, folder, header, record
+from repository_archives import archive, tar_of, zipped
+
+LIMITS = "fleet.repository.reading.gunzip"
+MODEL = {"m/config.pbtxt": b"c", "m/1/model.py": b""}
+ZEROS = bytes(30 << 20)
+
+
+def told(contents: Contents) -> list[str]:
+    return [f"{each.code}: {each.message}" for each in contents.findings]
+
+
+def test_a_bomb_is_read_up_to_a_ratio_and_in_little_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{LIMITS}.FREE", 10 << 20)
+    bomb = archive(tmp_path, {**MODEL, "m/1/zeros": ZEROS, "m/2/after": b""})
+    tracemalloc.start()
+    contents = read(bomb)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert told(contents) == [
+        "FL443: the rest of the archive is not judged: it unpacks to more than 100 times its size"
+    ]
+    assert contents.is_file("m/1/model.py")
+    assert peak < 6 << 20
+
+
+def test_an_archive_of_zeros_that_is_not_too_large_is_read(tmp_path: Path) -> None:
+    contents = read(archive(tmp_path, {**MODEL, "m/1/zeros": ZEROS}))
+    assert contents.findings == ()
+    assert contents.entries["m/1/zeros"].size == len(ZEROS)
+
+
+def test_bombs_within_an_archive_count_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{LIMITS}.FREE", 70 << 20)
+    inner = zipped(tar_of({"zeros": ZEROS}))
+    packed = archive(tmp_path, {**MODEL, **{f"m/{number}.tgz": inner for number in range(9)}})
+    contents = read(packed)
+    assert [each.code for each in contents.findings] == ["FL443"]
+    assert 1 < len(contents.environments) < 9
+
+
+def test_entries_count_also_where_they_are_of_one_name_or_within_another_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{LIMITS}.MAX_ENTRIES", 20)
+    same = tmp_path / "same.tar.gz"
+    same.write_bytes(zipped(file("a") * 30 + END))
+    assert "it holds more than 20 entries" in told(read(same))[1]
+    inner = tar_of({str(number): b"" for number in range(9)})
+    nested = archive(tmp_path, {**MODEL, "m/a.tar": inner, "m/b.tar": inner, "m/c.tar": inner})
+    assert [each.code for each in read(nested).findings] == ["FL443"]
+
+
+def test_folders_that_only_paths_name_count_as_well(tmp_path: Path) -> None:
+    names = b"".join(
+        extended(record("path", f"{number}/" + "d/" * 1000 + "f")) + file("x") for number in range(100)
+    )
+    deep = tmp_path / "deep.tar.gz"
+    deep.write_bytes(zipped(file("m/1/model.py") + names + END))
+    contents = read(deep)
+    assert "it holds more than 1000000 entries or 64 MiB of paths" in told(contents)[0]
+    assert contents.is_file("m/1/model.py")
+
+
+def parts() -> list[bytes]:
+    inner = zipped(tar_of({"bin/activate": b"", "bin/python3.10": b""}))
+    return [
+        folder("./"),
+        folder("m"),
+        file("m/config.pbtxt", b'name: "m"'),
+        file("m/1/model.onnx", b"\x08\x09\x3a\x06\x5a\x04\x0a\x02in"),
+        file("m/env.tar.gz", inner),
+        header("m/link", kind=b"2", link="/etc"),
+        header("m/sparse", kind=b"S"),
+        extended(record("path", "m/ü") + record("size", "3")) + file("x", b"abc"),
+        header("././@LongLink", 5, b"L") + b"m/l\0x".ljust(512, b"\0") + file("x"),
+        END,
+    ]
+
+
+@settings(deadline=None, max_examples=400, derandomize=True, database=None)
+@given(
+    order=st.lists(st.sampled_from(parts()), max_size=8),
+    noise=st.lists(st.tuples(st.integers(0, 6000), st.binary(max_size=8)), max_size=4),
+    cut=st.integers(0, 6000),
+    is_zipped=st.booleans(),
+    is_noise_outside=st.booleans(),
+)
+def test_any_archive_is_read_or_refused_with_findings(
+    order: list[bytes],
+    noise: list[tuple[int, bytes]],
+    cut: int,
+    is_zipped: bool,
+    is_noise_outside: bool,
+) -> None:
+    content = b"".join([*order, *parts()])
+    content = zipped(content) if is_zipped and is_noise_outside else content
+    changed = bytearray(content)
+    for at, data in noise:
+        changed[at : at + len(data)] = data
+    content = bytes(changed[: len(changed) - cut] if cut < 1000 else changed)
+    content = zipped(content) if is_zipped and not is_noise_outside else content
+    with TemporaryDirectory() as folder_:
+        written = Path(folder_) / "model.tar.gz"
+        written.write_bytes(content)
+        try:
+            contents = read(written)
+        except FindingsError as error:
+            assert error.findings
+            assert all(each.file == written for each in error.findings)
+        else:
+            assert all(str(each) for each in contents.findings)
+            above = {path.rpartition("/")[0] for path in contents.entries} - {""}
+            assert above <= {path for path, entry in contents.entries.items() if entry.kind == "folder"}
+            assert not any(".." in path.split("/") or path.startswith("/") for path in contents.entries)

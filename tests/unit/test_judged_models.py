@@ -1,0 +1,222 @@
+"""What is wrong with the models of a repository: versions, names, files, and how an ensemble fits its parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fleet.findings import Severity
+from fleet.repository.judged.judge import judged
+from repository_contents import (
+    MULTI_MODEL,
+    SINGLE,
+    contents,
+    ensemble,
+    errors,
+    judgement,
+    model,
+    tensors,
+    warnings,
+)
+
+NAMED = replace(SINGLE, default_model="both")
+BOTH = {**ensemble("a", "b"), **model("a"), **model("b")}
+
+
+def changed(path: str, old: str, new: str) -> dict[str, str]:
+    assert old in BOTH[path]
+    return {**BOTH, path: BOTH[path].replace(old, new)}
+
+
+def messages(files: dict[str, str]) -> list[str]:
+    return [each.message for each in errors(files, NAMED)]
+
+
+def test_a_healthy_ensemble_has_no_findings() -> None:
+    assert judgement(BOTH, NAMED).findings == ()
+
+
+@pytest.mark.parametrize("folder", ["a/01/model.py", "a/v1/model.py"])
+def test_a_model_without_a_version_that_counts_is_refused(folder: str) -> None:
+    found = errors({"a/config.pbtxt": 'backend: "python"\n', folder: ""})
+    assert "at least one version must be available under the version policy of model 'a'" in found[0].message
+
+
+def test_a_version_with_a_leading_zero_is_told() -> None:
+    (found,) = warnings({**model("a"), "a/02/model.py": ""})
+    assert (found.code, found.hint) == ("FL464", "rename it to 2")
+
+
+def test_an_ensemble_whose_empty_version_was_lost_in_packing_is_refused_with_the_remedy() -> None:
+    lost = {path: text for path, text in BOTH.items() if path != "both/1/"}
+    (found,) = errors(lost, NAMED)
+    assert found.code == "FL404"
+    assert found.hint.endswith("put a file into both/1/")
+
+
+def test_an_empty_version_of_a_folder_is_told_as_git_and_s3_lose_it() -> None:
+    (found,) = judged(contents(BOTH, archive=False), NAMED).findings
+    assert (found.code, found.severity, found.hint) == (
+        "FL463",
+        Severity.WARNING,
+        "put a file into both/1/, such as a README.md",
+    )
+
+
+def test_a_policy_that_takes_none_of_the_versions_is_refused_at_its_line() -> None:
+    found = errors(model("a", "version_policy { specific { versions: 3 } }\n"))
+    assert [(each.code, each.line) for each in found] == [("FL465", 5)]
+
+
+def test_a_models_name_is_its_directorys_but_for_the_main_model_of_an_archive() -> None:
+    named = model("a", 'name: "other"\n')
+    (found,) = errors(named)
+    assert found.message == (
+        "unexpected directory name 'a' for model 'other', directory name must equal model name"
+    )
+    assert errors(named, MULTI_MODEL) == []
+    part = {**ensemble("a"), **named}
+    assert [each.code for each in errors(part, MULTI_MODEL)] == ["FL411"]
+
+
+def test_a_model_that_nothing_tells_the_backend_of_is_refused() -> None:
+    found = errors({"a/config.pbtxt": "max_batch_size: 1\n", "a/1/weights.bin": ""})
+    assert found[0].message.startswith("Invalid model name: Could not determine backend for model 'a'")
+
+
+def test_files_that_a_config_names_have_to_lie_in_the_model() -> None:
+    there = {**model("a", 'output { name: "z" data_type: TYPE_FP32 dims: 1 label_filename: "labels.txt" }\n')}
+    (found,) = errors(there)
+    assert (found.code, found.line) == ("FL436", 5)
+    assert errors({**there, "a/labels.txt": ""}) == []
+
+
+def test_a_python_model_completes_what_it_leaves_out_only_by_its_own_function() -> None:
+    config = 'backend: "python"\ninput { name: "x" data_type: TYPE_FP32 }\n'
+    without = {"a/config.pbtxt": config, "a/1/model.py": ""}
+    with_function = {
+        **without,
+        "a/1/model.py": "class TritonPythonModel:\n  def auto_complete_config(c): ...\n",
+    }
+    assert [each.line for each in errors(without)] == [2]
+    assert errors(with_function) == []
+
+
+def test_a_step_of_a_model_that_is_not_there_is_refused_at_its_line() -> None:
+    missing = {path: text for path, text in BOTH.items() if not path.startswith("b/")}
+    (found,) = errors(missing, NAMED)
+    assert found.message == "ensemble both contains models that are not available or ambiguous: b"
+    assert (found.line, found.hint) == (9, "the repository has a")
+
+
+def test_a_step_of_a_version_that_is_not_loaded_is_refused() -> None:
+    assert messages(changed("both/config.pbtxt", "model_version: -1", "model_version: 2")) == [
+        "ensemble 'both' depends on 'a' whose required version 2 is not loaded.",
+        "ensemble 'both' depends on 'b' whose required version 2 is not loaded.",
+    ]
+
+
+def test_a_tensor_of_another_type_is_refused() -> None:
+    output = 'output { name: "y" data_type: TYPE_FP32'
+    assert messages(changed("a/config.pbtxt", output, output.replace("FP32", "INT64"))) == [
+        "in ensemble both, ensemble tensor between_1: inconsistent data type: TYPE_INT64 is inferred from model a"
+        " while TYPE_FP32 is inferred from model b"
+    ]
+
+
+def test_a_tensor_of_another_shape_is_refused_with_the_batch_shown() -> None:
+    parts = {
+        **changed("a/config.pbtxt", "[ -1 ] }\n", "[ 3, 4 ] }\n"),
+        "both/config.pbtxt": BOTH["both/config.pbtxt"],
+    }
+    assert (
+        "in ensemble both, ensemble tensor x: inconsistent shape: [-1,-1] is inferred from model both while [-1,3,4]"
+        " is inferred from model a"
+    ) in messages(parts)
+
+
+def test_a_model_without_a_batch_fits_one_with_a_batch_by_its_full_shape() -> None:
+    whole = f'backend: "python"\n{tensors(dims="-1, -1")}'
+    assert messages({**BOTH, "a/config.pbtxt": whole}) == []
+
+
+def test_an_ensemble_takes_no_larger_batches_than_its_parts() -> None:
+    assert messages(changed("b/config.pbtxt", "max_batch_size: 8", "max_batch_size: 2")) == [
+        "ensemble both allows maximum batch size 8, but it contains model b which only allows maximum batch size to"
+        " be 2"
+    ]
+
+
+def test_inputs_and_outputs_of_a_part_are_mapped_by_their_names() -> None:
+    assert messages(changed("a/config.pbtxt", 'input { name: "x"', 'input { name: "z"')) == [
+        "in ensemble both, ensemble tensor x is mapping to non-existing input x in model a",
+        "in ensemble both, input z in model a is not mapped to any ensemble tensors",
+    ]
+    assert messages(changed("b/config.pbtxt", 'output { name: "y"', 'output { name: "z"')) == [
+        "in ensemble both, ensemble tensor y is mapped from non-existing output y in model b"
+    ]
+
+
+def test_an_optional_input_needs_no_tensor() -> None:
+    optional = 'input { name: "z" data_type: TYPE_FP32 dims: 1 optional: true }\n'
+    assert messages({**BOTH, "a/config.pbtxt": BOTH["a/config.pbtxt"] + optional}) == []
+
+
+def test_ensembles_that_wait_for_each_other_are_refused() -> None:
+    ring = {**ensemble("other"), **ensemble("both", name="other")}
+    assert messages(ring) == [
+        "circular dependency between ensembles: both -> ... -> other -> both",
+        "circular dependency between ensembles: other -> ... -> both -> other",
+    ]
+
+
+def test_a_step_behind_two_decoupled_models_is_refused() -> None:
+    decoupled = "model_transaction_policy { decoupled: true }\n"
+    text = f"""platform: "ensemble"
+max_batch_size: 8
+{tensors()}ensemble_scheduling {{
+  step {{ model_name: "a" model_version: -1 input_map {{ key: "x" value: "x" }} output_map {{ key: "y" value: "one" }} }}
+  step {{ model_name: "b" model_version: -1 input_map {{ key: "x" value: "x" }} output_map {{ key: "y" value: "two" }} }}
+  step {{ model_name: "c" model_version: -1 input_map {{ key: "x" value: "one" }} input_map {{ key: "w" value: "two" }}
+    output_map {{ key: "y" value: "y" }} }}
+}}
+"""
+    c = model("c", 'input { name: "w" data_type: TYPE_FP32 dims: -1 }\n')
+    parts = {"both/config.pbtxt": text, "both/1/": "", **model("b", decoupled), **c}
+    assert messages({**parts, **model("a", decoupled)}) == [
+        "in ensemble both, step of model 'c' receives inputs originated from different decoupled models"
+    ]
+
+
+CALL = 'pb_utils.InferenceRequest(model_name="{}", requested_output_names=["y"], inputs=[])\n'
+
+
+def test_a_model_that_code_calls_has_to_be_loaded_by_a_flag() -> None:
+    calling = {**model("a", code="import x\n" + CALL.format("b")), **model("b")}
+    setting = replace(SINGLE, default_model="a")
+    found = [each for each in warnings(calling, setting) if each.code == "FL462"]
+    assert [(each.line, each.hint) for each in found] == [
+        (2, "add `--load-model=b` to `container.additional_args` of the endpoint's spec")
+    ]
+    assert warnings(calling, replace(setting, further=frozenset({"b"}))) == []
+
+
+def test_code_may_load_what_it_calls_by_itself() -> None:
+    code = 'pb_utils.load_model(model_name="b")\n' + CALL.format("b")
+    assert judgement(
+        {**model("a", code=code), **model("b")}, replace(SINGLE, default_model="a")
+    ).unloaded == ("b",)
+    found = warnings({**model("a", code=code), **model("b")}, replace(SINGLE, default_model="a"))
+    assert [each.code for each in found] == ["FL461"]
+
+
+def test_a_call_of_a_model_that_is_not_there_is_told() -> None:
+    (found,) = warnings(model("a", code=CALL.format("gone")))
+    assert "which the repository does not have" in found.message
+
+
+def test_a_multi_model_endpoint_does_not_stream() -> None:
+    streaming = model("a", "model_transaction_policy { decoupled: true }\n")
+    assert [each.code for each in warnings(streaming, MULTI_MODEL)] == ["FL469"]
+    assert warnings(streaming) == []
