@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from onnx import TensorProto, helper
+
 from fleet.artifacts.lock import write_locks
 from fleet.spec.project import open_project
 
@@ -25,10 +27,21 @@ instance_group [{ kind: KIND_GPU count: 2 }]
 """The config.pbtxt of an encoder."""
 
 
+def _encoder(name: str) -> bytes:
+    tokens = helper.make_tensor_value_info("tokens", TensorProto.INT64, ["batch", 128])
+    embedding = helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", 384])
+    node = helper.make_node("Encode", ["tokens"], ["embedding"], domain="benchmark")
+    graph = helper.make_graph([node], name, [tokens], [embedding])
+    return helper.make_model(graph).SerializeToString()
+
+
 def locked_fleet(root: Path, files: Mapping[str, str]) -> Path:
-    """Write the files, by their paths below the root, and the locks of environment `dev`."""
+    """Write the files, by their paths below the root, and the locks of environment `dev`.
+
+    Of an ONNX file the text is the name of its graph, which is that of an encoder.
+    """
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
+        (root / path).write_bytes(_encoder(text) if path.endswith(".onnx") else text.encode())
     write_locks(open_project(root, "dev"))
     return root

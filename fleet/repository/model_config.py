@@ -7,11 +7,14 @@ src/model_repository_manager/model_lifecycle.cc.
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from typing import Any
+
+from fleet.repository.text_format.tokens import PbtxtError
+from fleet.repository.text_format.verdict import parsed
 
 MAX_LINE = 1 << 16
 """Bytes of a line: protobuf's time grows with the square of them, where fields are unknown."""
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SIZES = {
     "TYPE_BOOL": 1,
     "TYPE_UINT8": 1,
@@ -38,24 +41,18 @@ def within_bounds(content: bytes) -> bool:
 
 
 def model_config(content: bytes) -> Any | None:
-    """The ModelConfig message of a config.pbtxt without unknown fields; None if it cannot be read.
+    """The ModelConfig message of a config.pbtxt, not to be changed by the caller; None if it cannot be read.
 
-    What is nested deeper than Python's recursion goes cannot be; lines beyond 64 KiB are not. The worst MiB
-    takes 4 s.
+    Fields of a later Triton are passed over. What is nested deeper than Python's recursion goes cannot be
+    read; lines beyond 64 KiB are not.
     """
     if not within_bounds(content):
         return None
-    # gRPC, which the schema comes with, takes as long to import as a small command takes.
-    from google.protobuf import text_format
-    from tritonclient.grpc import model_config_pb2
-
-    config = model_config_pb2.ModelConfig()  # type: ignore[attr-defined]  # it is made by the import
-    try:
-        text = content.removeprefix(BYTE_ORDER_MARK).decode()
-        text_format.Parse(text, config, allow_unknown_field=True)
-    except (text_format.ParseError, UnicodeDecodeError, RecursionError):
-        return None
-    return config
+    with suppress(PbtxtError, RecursionError):
+        return parsed(content)
+    with suppress(PbtxtError, RecursionError):
+        return parsed(content, later=True)
+    return None
 
 
 def loaded_versions(config: Any, there: Collection[str]) -> list[str]:

@@ -194,8 +194,9 @@ def test_kinds_and_types_that_are_numbers_of_a_later_triton_are_passed_over() ->
     assert found == LockedModel(instances=(InstanceGroup(kind="KIND_CPU"),))
 
 
-def test_a_byte_order_mark_is_passed_over() -> None:
-    assert facts('\ufeffbackend: "python"').backend == "python"
+@pytest.mark.parametrize("config", [b'backend: "python" # \xff', b'backend: "python" name: "\\377"'])
+def test_what_is_not_utf_8_is_read_as_triton_reads_it(config: bytes) -> None:
+    assert facts_of_all({"m/config.pbtxt": config, "m/1/model.py": b"x"})["m"].backend == "python"
 
 
 @pytest.mark.parametrize(
@@ -205,8 +206,8 @@ def test_a_byte_order_mark_is_passed_over() -> None:
         b'backend: "python" backend: "onnxruntime"',
         b"{",
         b"instance_group [ { kind: KIND_TPU } ]",
-        b'backend: "\xff"',
-        b'backend: "\\377"',
+        b'\xef\xbb\xbfbackend: "python"',
+        b'backend: "\\d"',
         b"max_batch_size: 99999999999",
         b"max_batch_size: 0x" + b"f" * 1000,
         b"a{" * 20_000 + b"}" * 20_000,

@@ -13,12 +13,11 @@ from typing import Any
 
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.config.wording import wording
+from fleet.repository.model_config import within_bounds
 from fleet.repository.text_format.tokens import PbtxtError
 from fleet.repository.text_format.tree import Tree, parse
 from fleet.repository.text_format.verdict import parsed
 
-MAX_LINE = 1 << 16
-"""Bytes of a line: protobuf's time grows with the square of them, where fields are unknown."""
 MAX_BYTES = 1 << 20
 CODE = "FL415"
 CONFIG = "config.pbtxt"
@@ -102,7 +101,7 @@ def parsed_config(content: bytes, file: Path, directory: str = "") -> ParsedConf
     Raises:
         FindingsError: Triton's schema does not take it.
     """
-    if len(content) > MAX_BYTES or max(map(len, content.split(b"\n"))) > MAX_LINE:
+    if len(content) > MAX_BYTES or not within_bounds(content):
         message = "this is no configuration of a model: it, or a line of it, is far too long"
         raise FindingsError([Finding(code=CODE, message=message, file=file, line=1)])
     try:

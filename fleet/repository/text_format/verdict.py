@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from fleet.repository.text_format.cpp import for_python
@@ -15,8 +16,15 @@ MAX_BACKSLASHES = 256
 """In a row: protobuf's time grows with the square of them."""
 
 
-def parsed(content: bytes) -> Any:
-    """The ModelConfig message that a file is; unknown fields are not allowed.
+@lru_cache(maxsize=64)
+def parsed(content: bytes, *, later: bool = False) -> Any:
+    """The ModelConfig message that a file is; not to be changed by the caller.
+
+    The last ones are kept: what is judged of an endpoint was read for its lock before.
+
+    Args:
+        content: The file.
+        later: Whether fields that the schema does not have are passed over, as a later Triton may have them.
 
     Raises:
         PbtxtError: protobuf refuses the file, or would take too long.
@@ -33,7 +41,7 @@ def parsed(content: bytes) -> Any:
             "ignore", DeprecationWarning
         )  # of Python, for escapes that protobuf hands on to it
         try:
-            text_format.Parse(text, config)
+            text_format.Parse(text, config, allow_unknown_field=later)
         except text_format.ParseError as error:
             raise PbtxtError(error.GetLine() or 1, _problem(error, text), error.GetColumn()) from error
         except ValueError as error:  # protobuf does not catch its own, of the number of an enum
