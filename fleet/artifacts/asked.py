@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fleet.repository.judged.setting import Setting
+
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
@@ -20,3 +22,7 @@ class Asked:
     release: str | None = None
     instance: str | None = None
     default_model: str | None = None
+
+    def setting(self) -> Setting:
+        """The container that follows."""
+        return Setting(multi_model=self.multi_model, release=self.release, default_model=self.default_model)

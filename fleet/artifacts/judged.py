@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 
 from fleet.artifacts.sources.opening import repository_of
-from fleet.findings import Finding, FindingsError
+from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.judged.judge import judged
 from fleet.repository.judged.packed import as_packed
 from fleet.repository.judged.setting import Setting
 from fleet.repository.layout import model_names
 from fleet.repository.reading.folder import read_folder
+from fleet.rules.other_codes import allowable_codes
 from fleet.spec.endpoint import Archive, Mode
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import in_s3
+from fleet.spec.source import finding_at
 
 LOAD, NOT_NAMED = "--load-model", "FL460"
 SAID_BETTER = {"FL255": "FL415", "FL289": "FL411", "FL247": "FL435"}
@@ -22,7 +25,23 @@ SAID_BETTER = {"FL255": "FL415", "FL289": "FL411", "FL247": "FL435"}
 
 
 def repository_findings(loaded: LoadedSpec) -> Iterator[Finding]:
-    """What is wrong with the spec's folders; those that cannot be read, and what lies in S3, are left out."""
+    """What is wrong with the spec's folders, without what it allows itself, and what it allows for nothing.
+
+    Folders that cannot be read, and what lies in S3, are left out.
+    """
+    found = list(_of_folders(loaded))
+    yield from (each for each in found if each.code not in loaded.spec.allow)
+    codes = {each.code for each in found}
+    for code in loaded.spec.allow:
+        mark = loaded.source.mark(("allow", code))
+        if code in allowable_codes() - codes and mark.file == loaded.source.file:
+            unused = finding_at(
+                mark, "FL130", f"`allow` names {code}, which finds nothing here", "leave it out"
+            )
+            yield replace(unused, severity=Severity.WARNING)
+
+
+def _of_folders(loaded: LoadedSpec) -> Iterator[Finding]:
     for index, archive in enumerate(loaded.spec.models):
         if in_s3(archive):
             continue

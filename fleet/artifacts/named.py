@@ -14,7 +14,6 @@ from fleet.repository.config.judge import config_findings
 from fleet.repository.config.parsed import parsed_config
 from fleet.repository.contents import Contents
 from fleet.repository.judged.judge import Judgement, judged
-from fleet.repository.judged.setting import Setting
 from fleet.repository.kept_files import KeptFiles
 from fleet.repository.reading.path import read
 
@@ -30,6 +29,11 @@ def is_repository(path: Path) -> bool:
     return path.name.endswith((PBTXT, *ARCHIVES))
 
 
+def is_configuration(path: Path) -> bool:
+    """Whether there is no model beside a configuration: it is judged without its folder."""
+    return bool(_alone(path))
+
+
 def named_findings(paths: Sequence[Path], asked: Asked) -> list[Finding]:
     """What is wrong with the configurations, folders and archives."""
     findings, judgements = list[Finding](), dict[Path, Judgement]()
@@ -40,7 +44,7 @@ def named_findings(paths: Sequence[Path], asked: Asked) -> list[Finding]:
                     findings += _of_config(file, asked)
             else:
                 contents = read(path)
-                judgements[path] = judged(contents, _setting(asked))
+                judgements[path] = judged(contents, asked.setting())
                 findings += judgements[path].findings
                 findings += _of_facts(contents, judgements[path], asked)
         except FindingsError as error:
@@ -48,10 +52,6 @@ def named_findings(paths: Sequence[Path], asked: Asked) -> list[Finding]:
     if asked.multi_model:
         findings += _of_set(judgements, asked)
     return findings
-
-
-def _setting(asked: Asked) -> Setting:
-    return Setting(multi_model=asked.multi_model, release=asked.release, default_model=asked.default_model)
 
 
 def _alone(path: Path) -> list[Path]:
@@ -116,8 +116,10 @@ def _of_set(judgements: Mapping[Path, Judgement], asked: Asked) -> Iterator[Find
                 )
                 yield Finding(code="FL467", message=message, file=path, hint=hint)
         for model in judgement.loaded:
+            if model == judgement.main:  # it is called as its archive is
+                continue
             first = models.setdefault(model, path)
-            if model and first != path:
+            if first != path:
                 message = f"{first} and {path} both hold a model {model!r}"
                 yield Finding(
                     code="FL466",

@@ -42,6 +42,9 @@ def check(
     triton: Release = None,
     instance: Instance = None,
     default_model: DefaultModel = None,
+    run: Annotated[
+        bool, typer.Option("--run", help="Load repositories in the real Triton of this machine as well.")
+    ] = False,
     format: Annotated[
         Format, typer.Option("--format", help="For a person, a program, or annotations in a pull request.")
     ] = Format.HUMAN,
@@ -57,12 +60,16 @@ def check(
     repositories = [Path(each) for each in paths or () if is_repository(Path(each))]
     specs = [each for each in paths or () if not is_repository(Path(each))]
     asked = asked_for(mode, triton, instance, default_model)
+    if run and not repositories:
+        raise typer.BadParameter("name a model repository: a folder or an archive", param_hint="--run")
     if asked != Asked() and not repositories:
         raise typer.BadParameter(
             "a spec says its own mode, release and instance", param_hint="--mode, --triton, --instance"
         )
     root, checked = Path.cwd(), [str(each) for each in repositories]
     findings = named_findings(repositories, asked)
+    if run:
+        findings += _last_word(repositories, asked, quiet=format is not Format.HUMAN)
     if specs or not repositories:
         if env is None:
             what = f"{specs[0]!r} is no model repository; " if specs else ""
@@ -81,6 +88,16 @@ def check(
         print(f"`fleet rules {findings[0].code}` explains the first", file=sys.stderr)
     if any(strict or each.severity is Severity.ERROR for each in findings):
         sys.exit(INPUT_IS_WRONG)
+
+
+def _last_word(repositories: Sequence[Path], asked: Asked, *, quiet: bool) -> list[Finding]:
+    """What Triton says; of a repository that cannot be read, only that is told."""
+    from fleet.cli.last_word import run_findings  # nobody else waits for its imports
+
+    try:
+        return list(run_findings(repositories, asked, quiet=quiet))
+    except FindingsError as error:
+        return error.findings
 
 
 def _of_specs(root: Path, env: str, paths: Sequence[str], *, locked: bool) -> tuple[list[Finding], list[str]]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from fleet.decide.decided import Decided
 from fleet.findings import Finding, Severity
+from fleet.rules.other_codes import allowable_codes
 from fleet.rules.registry import rules
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import finding_at
@@ -28,6 +29,8 @@ def rule_findings(endpoint: Decided, *, deploying: bool = False) -> list[Finding
 def _about_allow(endpoint: Decided, broken: Iterable[str], allowed: set[str]) -> Iterator[Finding]:
     for code in endpoint.spec.allow:
         mark = endpoint.source.mark(("allow", code))
+        if code in allowable_codes():
+            continue
         if code not in rules():
             hint = did_you_mean(code, list(rules()))
             yield finding_at(mark, "FL131", f"`allow` names {code}, which is no rule", hint)

@@ -36,8 +36,8 @@ A rule that is **needed** cannot be allowed: without what it asks for nothing ca
 OTHERS = """\
 ## Other codes
 
-What is found where files are read, repositories packed, endpoints deployed and called; `allow` silences none
-of it.
+What is found where files are read, repositories packed, endpoints deployed and called. `allow` silences what
+is said of models themselves, where it stands so above the table, and nothing else.
 """
 
 
@@ -124,7 +124,8 @@ def _source(source: str) -> str:
 
 
 def _group(group: Group) -> str:
-    lines = [f"### {group.about}\n", "| code | severity | |", "| --- | --- | --- |"]
+    allowed = ["A spec may `allow` itself any of these.\n"] if group.allowable else []
+    lines = [f"### {group.about}\n", *allowed, "| code | severity | |", "| --- | --- | --- |"]
     for code, said in group.codes.items():
         severity = Severity.WARNING if code in group.warnings else Severity.ERROR
         lines.append(f'| <a id="{code.lower()}"></a>{code} | {severity} | {said} |')

@@ -17,11 +17,15 @@ FILE = "other_codes.yaml"
 
 @dataclass(frozen=True)
 class Group:
-    """Codes that are about one thing, each with a sentence; `warnings` are those of them that only warn."""
+    """Codes that are about one thing, each with a sentence.
+
+    `warnings` are those of them that only warn; a spec may allow itself the codes of an `allowable` group.
+    """
 
     about: str
     codes: Mapping[str, str]
     warnings: tuple[str, ...] = ()
+    allowable: bool = False
 
 
 @cache
@@ -37,11 +41,19 @@ def other_codes() -> Mapping[str, str]:
     return MappingProxyType({code: said for group in groups() for code, said in group.codes.items()})
 
 
+@cache
+def allowable_codes() -> frozenset[str]:
+    """The codes that are no rules and that a spec may allow itself, as it may a rule."""
+    return frozenset(code for group in groups() if group.allowable for code in group.codes)
+
+
 def severity_of(code: str) -> Severity:
     """What a code that is no rule weighs, unless the finding says otherwise."""
     warnings = {each for group in groups() for each in group.warnings}
     return Severity.WARNING if code in warnings else Severity.ERROR
 
 
-def _group(about: str, codes: dict[str, str], warnings: Sequence[str] = ()) -> Group:
-    return Group(about, MappingProxyType(codes), tuple(warnings))
+def _group(
+    about: str, codes: dict[str, str], warnings: Sequence[str] = (), *, allowable: bool = False
+) -> Group:
+    return Group(about, MappingProxyType(codes), tuple(warnings), allowable)

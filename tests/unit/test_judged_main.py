@@ -86,7 +86,7 @@ def test_a_model_at_the_root_is_taken_by_a_multi_model_container_alone() -> None
 
 @pytest.mark.parametrize("setting", [SINGLE, MULTI_MODEL], ids=["single", "multi-model"])
 def test_an_empty_repository_has_no_model(setting: Setting) -> None:
-    assert [each.message for each in errors({}, setting)] == ["No model found in model repository"]
+    assert [each.code for each in errors({}, setting)] == ["FL407"]
 
 
 def test_a_folder_above_the_repository_is_named_with_the_folder_that_is_meant() -> None:

@@ -23,6 +23,8 @@ def batch_io(config: ParsedConfig) -> Iterator[Finding]:
         yield from _sources(config, "input", index, made, inputs)
         if config.enum(made, "data_type") not in DATA_TYPES:
             said = f"batch input data type must be TYPE_INT32 or TYPE_FP32 for {config.name}"
+            if not made.data_type:
+                said = "unexpected batch input data type 'TYPE_INVALID'"
             yield config.finding(CODE, said, "batch_input", index, "data_type", hint="write one of the two")
     for index, scattered in enumerate(config.message.batch_output):
         yield from _sources(config, "output", index, scattered, inputs)

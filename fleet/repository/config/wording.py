@@ -15,7 +15,7 @@ NO_VALUE = re.compile(
     r'Enum type "(?P<enum>[\w.]+)" has no value (?:named (?P<name>\S+?)|with number (?P<number>\S+?))\.?$'
 )
 EXPECTED = re.compile(r'Expected ("[^"]*"(?: or "[^"]*")?)\.')
-FIELD = re.compile(r"(\w+)\s*:?\s*(?:\[[^\[\]]*)?$")
+FIELD = re.compile(r"(\w+)\s*:\s*(?:\[[^\[\]{}]*)?$")
 TOKEN = re.compile(r"\"[^\"]*\"|'[^']*'|[\w.+-]+|.")
 WORDS = (
     (re.compile(r"Expected identifier or number, got (.*?)\.?$"), r"Expected identifier, got: \1"),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fleet.findings import Finding, Severity
 from fleet.repository.config.backend import is_ensemble
 from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.versions import NONE_LOADED
 from fleet.repository.contents import Contents
 from fleet.repository.judged.setting import Setting
 from fleet.repository.main_model import ENSEMBLE, LITERAL
@@ -36,6 +37,8 @@ def main_of(contents: Contents, setting: Setting, configs: Mapping[str, ParsedCo
         return Main(ROOT) if setting.multi_model else Main(None, (_at_root(contents),))
     if not folders:
         said = "No model found in model repository"
+        if setting.multi_model:
+            said = f"{NONE_LOADED.format(contents.place.name)}: it holds no directory"
         hint = "an archive's root holds one directory for each model"
         return Main(None, (Finding(code="FL407", message=said, hint=hint, file=contents.place),))
     if setting.multi_model:

@@ -1,0 +1,47 @@
+"""`fleet check --run`: what the real Triton of this machine says to a model repository."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from fleet.artifacts.asked import Asked
+from fleet.artifacts.named import is_configuration
+from fleet.cli.say import say
+from fleet.findings import CannotRunError, Finding
+from fleet.local.last_word import findings, last_word
+from fleet.local.state import LocalState
+from fleet.local.triton.runtime import find_runtime
+from fleet.project_root import project_root
+from fleet.repository.judged.judge import judged
+from fleet.repository.reading.path import read
+
+CACHE = ".cache/triton-fleet"
+"""Below the home of a user who is not in a fleet's folder."""
+
+
+def run_findings(paths: Sequence[Path], asked: Asked, *, quiet: bool) -> Iterator[Finding]:
+    """Load each folder and archive in Triton; its answers are printed unless `quiet`.
+
+    Raises:
+        FindingsError: a repository cannot be read.
+        CannotRunError: this machine has no Triton.
+    """
+    runtime = find_runtime(_cache())
+    for path in paths:
+        if is_configuration(path):
+            continue
+        main = judged(read(path), asked.setting()).main
+        mode = "multi-model" if asked.multi_model else "single"
+        answer = last_word(path, runtime, mode=mode, default_model=main or asked.default_model or "")
+        if not quiet:
+            for line in answer.lines():
+                say(f"{path}: {line}")
+        yield from findings(answer)
+
+
+def _cache() -> Path:
+    try:
+        return LocalState(project_root(Path.cwd())).cache
+    except CannotRunError:
+        return Path.home() / CACHE

@@ -1,0 +1,32 @@
+"""Triton's POST /models, which is bounded by whoever ends the server."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import urllib3
+
+from fleet.local.containers import TARGET_MODEL
+from fleet.local.triton.container import LOOPBACK
+from fleet.local.triton.server import TritonServer
+
+QUIET = {"SAGEMAKER_TRITON_LOG_VERBOSE": "false"}
+NOT_READ = "failed to poll"
+"""In the answer to a model whose configuration Triton does not take; why, only its log tells."""
+TARGET, ANY_TARGET = re.compile(r"[A-Za-z0-9._-]{1,200}"), "model.tar.gz"
+"""Names of archives that Triton's Python backend can put into a shell's command line; what others become."""
+
+
+def post(server: TritonServer, repository: Path, archive: str) -> str:
+    """Load the main model of a repository by its archive's name; why it failed, empty if it did not."""
+    target = archive if TARGET.fullmatch(archive) else ANY_TARGET
+    body = json.dumps({"model_name": repository.name, "url": str(repository)})
+    url, headers = f"http://{LOOPBACK}:{server.port}/models", {TARGET_MODEL: target}
+    try:
+        answer = urllib3.request("POST", url, body=body, headers=headers, retries=False)
+    except urllib3.exceptions.HTTPError:
+        server.process.dead.wait()
+        return f"it ended with exit code {server.process.returncode}"
+    return "" if answer.status == 200 else str(json.loads(answer.data)["error"])

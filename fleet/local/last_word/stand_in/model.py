@@ -1,0 +1,28 @@
+"""A stand-in for a backend that this machine does not have: it takes every model that Triton's core takes.
+
+Triton loads it as a Python-based backend in the place of one that needs a GPU or is the user's own. The core
+has read, completed and validated the configuration by then; the weights are not looked at, and a request gets
+an error.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import triton_python_backend_utils as pb_utils
+
+
+class TritonPythonModel:
+    """One instance of one model whose weights nobody reads."""
+
+    def initialize(self, args: dict[str, str]) -> None:
+        """Say in the server's log who this is."""
+        config = json.loads(args["model_config"])
+        backend, model = config["backend"], config["name"]
+        self.said = f"stand-in for the backend {backend!r}: the weights of {model!r} are not loaded"
+        pb_utils.Logger.log_info(self.said)
+
+    def execute(self, requests: list[Any]) -> list[Any]:
+        """Refuse each request."""
+        return [pb_utils.InferenceResponse(error=pb_utils.TritonError(self.said)) for _ in requests]

@@ -1,0 +1,26 @@
+"""How the tables of changes become cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from broken_repositories import Case, Files, changed
+
+Change = tuple[str, str, tuple[tuple[str, str], ...], str]
+"""Name, what was changed, replacements of texts in the config, and what is appended to it."""
+
+
+def put(name: str, what: str, added: str) -> Change:
+    """Something is appended to the config."""
+    return name, what, (), added
+
+
+def swap(name: str, what: str, *replacements: tuple[str, str], add: str = "") -> Change:
+    """Texts of the config are replaced."""
+    return name, what, replacements, add
+
+
+def cases(base: Files, file: str, changes: Iterable[Change]) -> Iterator[Case]:
+    """One case for each change of one config of a healthy repository."""
+    for name, what, replacements, added in changes:
+        yield Case(id=name, files=changed(base, file, *replacements, add=added), changed=what)

@@ -1,0 +1,95 @@
+"""Our verdict on broken and on healthy repositories is that of the real server."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from broken_repositories import SCALE, WRAPPER, Case, Files, changed, moved, python_model
+from fleet.findings import Finding, FindingsError, Severity
+from fleet.local.triton.runtime import TritonRuntime
+from fleet.repository.judged.judge import judge_path
+from tests.e2e.agreement.all_cases import all_cases
+from tests.e2e.agreement.sentences import is_tritons, sentence
+from tests.e2e.agreement.server import Court, Verdict
+
+pytestmark = pytest.mark.triton
+
+SAME_WORDS = 0.9
+
+
+def errors(case: Case, folder: Path, release: str) -> list[Finding]:
+    """What we say would keep the repository from being loaded."""
+    repository = case.write(folder / case.id / "model")
+    try:
+        findings = judge_path(repository, mode=case.mode, release=release)
+    except FindingsError as error:
+        findings = error.findings
+    shutil.rmtree(folder / case.id)
+    return [finding for finding in findings if finding.severity is Severity.ERROR]
+
+
+@pytest.fixture(scope="module")
+def judged(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Finding]]:
+    folder = tmp_path_factory.mktemp("judged")
+    return {case.id: errors(case, folder, runtime.release) for case in all_cases()}
+
+
+@pytest.fixture(scope="module")
+def verdicts(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Verdict]:
+    return Court(runtime, tmp_path_factory.mktemp("court")).verdicts(all_cases())
+
+
+def test_a_repository_is_refused_by_us_if_and_only_if_the_server_refuses_it(
+    judged: dict[str, list[Finding]], verdicts: dict[str, Verdict]
+) -> None:
+    disagreements = [
+        f"{case.id} ({case.mode}; {case.changed}): the server"
+        f" {'loads it' if verdicts[case.id].loaded else 'says: ' + sentence(verdicts[case.id], case)};"
+        f" we say: {'; '.join(f'{each.code} {each.message}' for each in judged[case.id]) or 'no error'}"
+        for case in all_cases()
+        if verdicts[case.id].loaded == bool(judged[case.id])
+    ]
+    assert not disagreements, "\n".join([f"{len(disagreements)} disagreements", *disagreements])
+
+
+def test_what_both_refuse_is_refused_in_the_servers_words(
+    judged: dict[str, list[Finding]], verdicts: dict[str, Verdict]
+) -> None:
+    said = {case.id: sentence(verdicts[case.id], case) for case in all_cases() if judged[case.id]}
+    said = {case: words for case, words in said.items() if words and is_tritons(words)}
+    ours = {case: "; ".join(" ".join(each.message.split()) for each in judged[case]) for case in said}
+    others = [
+        f"{case}: the server says: {words}; we say: {ours[case]}"
+        for case, words in said.items()
+        if words not in ours[case]
+    ]
+    share = 1 - len(others) / len(said)
+    assert share >= SAME_WORDS, "\n".join([f"the same words in {share:.0%} of {len(said)}", *others])
+
+
+def test_there_are_cases_of_both_kinds_in_both_modes(verdicts: dict[str, Verdict]) -> None:
+    kinds = {(case.mode, verdicts[case.id].loaded) for case in all_cases()}
+    assert kinds == {(mode, loaded) for mode in ("single", "multi-model") for loaded in (True, False)}
+    assert len(verdicts) >= 150
+
+
+TWO: Files = {**SCALE, **python_model("double", 'backend: "python"')}
+OTHER = moved(changed(WRAPPER, "pipeline/config.pbtxt", ('"pipeline"', '"other"')), "pipeline/", "other/")
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        (TWO, "FL408"),
+        ({**WRAPPER, **OTHER}, "FL409"),
+        ({**SCALE, ".git/HEAD": b"x"}, "FL460"),
+        (changed(WRAPPER, "pipeline/config.pbtxt", ('"ensemble"', "'ensemble'")), "FL468"),
+    ],
+)
+def test_what_the_server_would_decide_by_chance_is_refused(files: Files, code: str, tmp_path: Path) -> None:
+    """The order in which the file system lists the directories decides, so the server is not asked."""
+    found = errors(Case(id="chance", files=files, changed=""), tmp_path, "24.10")
+    assert code in [finding.code for finding in found]

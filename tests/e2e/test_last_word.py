@@ -1,0 +1,210 @@
+"""The last word on a repository is that of the real Triton."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import psutil
+import pytest
+
+from broken_repositories import (
+    CODE,
+    CONFIG,
+    DOUBLE,
+    ENSEMBLE,
+    PLAN,
+    SCALE,
+    Case,
+    Files,
+    changed,
+    moved,
+    without,
+)
+from fleet.findings import Severity
+from fleet.local.last_word import Answer, findings, last_word
+from fleet.local.triton.runtime import TritonRuntime
+
+pytestmark = pytest.mark.triton
+
+MODES = pytest.mark.parametrize("mode", ["single", "multi-model"])
+GPU = "instance_group { kind: KIND_GPU }\n"
+
+
+class Asker:
+    """Writes a repository, and has the real Triton judge it."""
+
+    def __init__(self, runtime: TritonRuntime, folder: Path) -> None:
+        self.runtime, self.repository = runtime, folder / "repository"
+
+    def ask(self, files: Files, mode: str, default_model: str = "", seconds: float = 60.0) -> Answer:
+        Case(id="", files=files, changed="").write(self.repository)
+        return last_word(
+            self.repository, self.runtime, mode=mode, default_model=default_model, seconds=seconds
+        )
+
+
+@pytest.fixture
+def asker(runtime: TritonRuntime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asker:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return Asker(runtime, tmp_path)
+
+
+@MODES
+def test_a_model_that_loads_is_ready_and_nothing_is_found(asker: Asker, mode: str) -> None:
+    answer = asker.ask(DOUBLE, mode)
+    assert answer.loaded
+    assert answer.ready == (("double",) if mode == "single" else ("repository.tar.gz",))
+    assert findings(answer) == []
+    assert answer.lines() == [f"Triton 24.10 loads it; ready: {answer.ready[0]}"]
+
+
+def test_an_ensemble_is_loaded_with_its_models(asker: Asker) -> None:
+    assert asker.ask(ENSEMBLE, "multi-model").ready == ("double", "repository.tar.gz", "scale")
+
+
+def test_a_single_container_loads_the_model_that_is_named(asker: Asker) -> None:
+    assert asker.ask(ENSEMBLE, "single", default_model="scale").ready == ("scale",)
+
+
+def test_an_archive_is_unpacked_and_loaded_by_its_name(asker: Asker, tmp_path: Path) -> None:
+    Case(id="", files=DOUBLE, changed="").write(asker.repository)
+    archive = tmp_path / "mine.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(asker.repository, ".")
+    assert last_word(archive, asker.runtime, mode="multi-model").ready == ("mine.tar.gz",)
+
+
+def test_what_is_no_archive_is_refused_without_a_traceback(asker: Asker, tmp_path: Path) -> None:
+    archive = tmp_path / "mine.tar.gz"
+    archive.write_bytes(b"no archive")
+    (finding,) = findings(last_word(archive, asker.runtime, mode="single"))
+    assert finding.code == "FL490"
+    assert f"Could not unpack model data at {archive}" in finding.message
+
+
+@MODES
+def test_a_config_that_triton_cannot_parse_is_named_with_its_line(asker: Asker, mode: str) -> None:
+    broken = changed(ENSEMBLE, CONFIG, add="no_such_field: 1\n")
+    (finding,) = findings(asker.ask(broken, mode, default_model="pipeline"))
+    assert (finding.code, finding.severity) == ("FL490", Severity.ERROR)
+    assert (finding.file, finding.line) == (asker.repository / CONFIG, 6)
+    assert 'Message type "inference.ModelConfig" has no field named "no_such_field".' in finding.message
+
+
+@MODES
+def test_code_that_fails_is_named_with_its_line(asker: Asker, mode: str) -> None:
+    code = CODE + b"\n    def initialize(self, args):\n        raise ValueError('spoilt')\n"
+    (finding,) = findings(asker.ask({**DOUBLE, "double/1/model.py": code}, mode))
+    assert finding.file == asker.repository / "double/1/model.py"
+    assert finding.line == code.decode().splitlines().index("        raise ValueError('spoilt')") + 1
+    assert "ValueError: spoilt" in finding.message
+
+
+def test_the_start_scripts_refusal_is_told_in_its_words(asker: Asker) -> None:
+    (finding,) = findings(asker.ask({**DOUBLE, **SCALE}, "single"))
+    assert "More than 1 model directory found in model repository." in finding.message
+    assert finding.file == asker.repository
+
+
+def test_files_at_the_root_are_a_model_of_a_multi_model_endpoint_alone(asker: Asker, tmp_path: Path) -> None:
+    at_root = moved(DOUBLE, "double/", "")
+    assert asker.ask(at_root, "multi-model").loaded
+    answer = last_word(asker.repository, asker.runtime, mode="single")
+    assert answer.reason.startswith("Incorrect directory structure.")
+
+
+def test_a_model_of_a_gpu_backend_is_judged_by_the_core_and_the_answer_says_so(asker: Asker) -> None:
+    answer = asker.ask(changed(PLAN, "plan/config.pbtxt", add=GPU), "single")
+    assert answer.loaded
+    assert answer.stand_ins == {"plan": "tensorrt"}
+    said = "the configuration of 'plan' was judged by Triton's core alone; the model's weights were not loaded: stand-in for tensorrt"
+    assert said in answer.lines()
+    assert [str(each) for each in answer.rewrites] == [
+        "plan/config.pbtxt: instance_group { kind: KIND_GPU } -> instance_group { count: 1 kind: KIND_CPU }"
+    ]
+
+
+@pytest.mark.parametrize("backend", ["pytorch", "mine"])
+def test_the_core_refuses_what_is_wrong_with_the_config_of_any_backend(asker: Asker, backend: str) -> None:
+    broken = changed(DOUBLE, CONFIG, ('"python"', f'"{backend}"'), ("dims: [ 2 ]", "dims: [ 0 ]"))
+    (finding,) = findings(asker.ask(broken, "single"))
+    assert "model input 'x' dimension must be integer >= 1" in finding.message
+    assert finding.file == asker.repository / CONFIG
+
+
+def test_a_stand_in_has_no_library_and_the_configuration_need_not_name_it(asker: Asker) -> None:
+    files = changed(PLAN, "plan/config.pbtxt", add='runtime: "libtriton_tensorrt.so"\n')
+    answer = asker.ask(moved(files, "plan/", ""), "multi-model")
+    assert answer.loaded
+    assert answer.stand_ins == {"repository": "tensorrt"}
+    assert [str(each) for each in answer.rewrites] == [
+        'config.pbtxt: runtime: "libtriton_tensorrt.so" -> dropped'
+    ]
+
+
+def test_what_a_stand_in_cannot_know_makes_a_warning_of_the_refusal(asker: Asker) -> None:
+    plan = changed(
+        ENSEMBLE,
+        CONFIG,
+        ('backend: "python"', 'backend: "tensorrt"'),
+        ('input [ { name: "x" data_type: TYPE_FP32 dims: [ 2 ] } ]', ""),
+    )
+    (finding,) = findings(asker.ask(plan, "multi-model"))
+    assert (finding.code, finding.severity) == ("FL492", Severity.WARNING)
+    assert (
+        "the configuration of 'double' leaves out inputs or outputs, which tensorrt would take"
+        in finding.hint
+    )
+
+
+@MODES
+def test_a_text_that_is_rewritten_for_want_of_a_gpu_is_read_as_it_is_written(asker: Asker, mode: str) -> None:
+    """Protobuf's Python, which rewrites it, takes a plus sign; Triton does not."""
+    (finding,) = findings(asker.ask(changed(DOUBLE, CONFIG, ("[ 2 ]", "[ +2 ]"), add=GPU), mode))
+    assert finding.message.endswith(
+        "the config.pbtxt of model 'double' cannot be read: line 4:50: Expected integer, got: +"
+    )
+    assert (finding.file, finding.line) == (asker.repository / CONFIG, 4)
+
+
+def test_a_python_model_without_its_code_is_told_in_place_of_a_wait_without_end(asker: Asker) -> None:
+    codeless = {**without(DOUBLE, ["double/1/model.py"]), "double/1/": b""}
+    answer = asker.ask(codeless, "multi-model", seconds=600.0)
+    assert answer.silent
+    (finding,) = findings(answer)
+    assert finding.code == "FL491"
+    assert "Python model file not found in 'double/1/model.py'" in finding.message
+
+
+@MODES
+def test_a_load_that_takes_too_long_is_given_up(asker: Asker, mode: str) -> None:
+    slow = {**DOUBLE, "double/1/model.py": b"import time\ntime.sleep(600)\n"}
+    (finding,) = findings(asker.ask(slow, mode, seconds=2.0))
+    assert finding.code == "FL491"
+    assert "not ready after 2 s; still loading" in finding.message
+
+
+def test_a_server_that_ends_is_told(asker: Asker) -> None:
+    """A version beyond 64 bits ends Triton 24.10."""
+    answer = asker.ask(moved(DOUBLE, "double/1/", f"double/{'9' * 20}/"), "multi-model")
+    assert answer.reason == "it ended with exit code -6"
+
+
+def test_two_models_of_an_archive_are_said_to_be_left_to_chance(asker: Asker) -> None:
+    answer = asker.ask({**DOUBLE, **SCALE}, "multi-model")
+    assert answer.loaded
+    assert answer.doubts == (
+        "the archive holds 2 models and no ensemble, double, scale: any of them would be loaded, and the others not",
+    )
+
+
+@MODES
+def test_nothing_is_left_and_the_repository_is_as_it_was(asker: Asker, tmp_path: Path, mode: str) -> None:
+    files = changed(DOUBLE, CONFIG, add=GPU)
+    answer = asker.ask(files, mode)
+    assert answer.loaded
+    assert [entry.name for entry in tmp_path.iterdir()] == ["repository"]
+    assert (asker.repository / CONFIG).read_bytes() == files[CONFIG]
+    assert not [each for each in psutil.Process().children(recursive=True) if "triton" in each.name()]

@@ -1,0 +1,156 @@
+"""`fleet check` of model repositories: files, folders and archives, by path, outside of any fleet."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tarfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fleet.artifacts.asked import Asked
+from fleet.artifacts.named import is_repository, named_findings
+from fleet.findings import Finding, Severity
+from repository_contents import ensemble, model
+
+ASKED = Asked(release="25.04")
+MULTI_MODEL = replace(ASKED, multi_model=True)
+
+
+def fleet(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).parent / "fleet"), *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def written(folder: Path, files: dict[str, str]) -> Path:
+    for path, text in files.items():
+        file = folder / path
+        (file if path.endswith("/") else file.parent).mkdir(parents=True, exist_ok=True)
+        if not path.endswith("/"):
+            file.write_text(text)
+    return folder
+
+
+def packed(folder: Path, name: str) -> Path:
+    file = folder.parent / name
+    with tarfile.open(file, "w:gz") as archive:
+        archive.add(folder, ".")
+    return file
+
+
+def errors(paths: list[Path], asked: Asked = ASKED) -> list[Finding]:
+    return [each for each in named_findings(paths, asked) if each.severity is Severity.ERROR]
+
+
+def test_a_healthy_repository_is_clean_as_a_folder_and_as_an_archive(tmp_path: Path) -> None:
+    folder = written(tmp_path / "models", {**model("a"), "README.md": "ours"})
+    archive = packed(folder, "models.tar.gz")
+    done = fleet(tmp_path, "check", "models", "models.tar.gz", "--mode", "multi-model", "--triton", "25.04")
+    assert (done.returncode, done.stdout) == (0, "no findings in models, models.tar.gz\n")
+    assert named_findings([folder, archive], MULTI_MODEL) == []
+
+
+def test_a_configuration_alone_is_told_with_line_and_excerpt(tmp_path: Path) -> None:
+    (tmp_path / "resnet.pbtxt").write_text('backend: "python"\nmax_batch_size: many\n')
+    done = fleet(tmp_path, "check", "resnet.pbtxt")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[:4] == [
+        "resnet.pbtxt:2:17: error FL415: Expected integer, got: many",
+        "  2 | max_batch_size: many",
+        "    |                 ^^^^",
+        "  hint: write a whole number",
+    ]
+
+
+def test_findings_are_printed_for_programs_as_well(tmp_path: Path) -> None:
+    (tmp_path / "resnet.pbtxt").write_text("max_batch_size: -1\n")
+    told = json.loads(fleet(tmp_path, "check", "resnet.pbtxt", "--format", "json").stdout)
+    assert "FL421" in json.dumps(told)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nowhere"],
+        ["resnet.pbtxt", "--triton", "25"],
+        ["resnet.pbtxt", "--instance", "ml.g5.xlagre"],
+        ["resnet.pbtxt", "--mode", "multi-model", "--default-model", "a"],
+        ["--env", "dev", "--triton", "25.04"],
+    ],
+)
+def test_options_that_name_nothing_exit_with_2(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "resnet.pbtxt").write_text("")
+    assert fleet(tmp_path, "check", *arguments).returncode == 2
+
+
+def test_an_entry_of_an_archive_is_named_below_it(tmp_path: Path) -> None:
+    broken = written(tmp_path / "models", model("a", "instance_group { kind: KIND_CPU gpus: 0 }\n"))
+    (found,) = errors([packed(broken, "a.tar.gz")])
+    assert found.place.endswith("a.tar.gz/a/config.pbtxt:5:33")
+
+
+def test_a_folder_of_configurations_alone_is_judged_file_by_file(tmp_path: Path) -> None:
+    folder = written(tmp_path / "configs", {"a.pbtxt": "max_batch_size: -1\n", "b.pbtxt": "x: 1\n"})
+    assert [(each.file and each.file.name, each.code) for each in errors([folder])] == [
+        ("a.pbtxt", "FL421"),
+        ("b.pbtxt", "FL415"),
+    ]
+
+
+def test_a_folder_of_specs_is_no_repository(tmp_path: Path) -> None:
+    assert not is_repository(written(tmp_path / "specs", {"a.yaml": "endpoint: a\n"}))
+    assert not is_repository(written(tmp_path / "empty", {"x/": ""}) / "x")
+    assert is_repository(written(tmp_path / "models", model("a")))
+
+
+def test_a_release_that_gave_the_backend_up_is_told_at_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "old.pbtxt").write_text('platform: "tensorflow_savedmodel"\n')
+    assert [each.code for each in errors([tmp_path / "old.pbtxt"])] == ["FL254"]
+    assert errors([tmp_path / "old.pbtxt"], Asked(release="24.09")) == []
+    assert errors([tmp_path / "old.pbtxt"], Asked()) == []
+
+
+def test_an_instance_without_a_gpu_is_told_at_the_configuration_that_wants_one(tmp_path: Path) -> None:
+    folder = written(tmp_path / "models", model("a", "instance_group { kind: KIND_GPU }\n"))
+    (found,) = errors([folder], Asked(instance="ml.c5.xlarge"))
+    assert (found.code, found.file) == ("FL253", folder / "a" / "config.pbtxt")
+    assert errors([folder], Asked(instance="ml.g5.xlarge")) == []
+
+
+def test_a_default_model_may_be_named(tmp_path: Path) -> None:
+    folder = written(tmp_path / "models", {**model("a"), **model("b")})
+    assert [each.code for each in errors([folder])] == ["FL460"]
+    assert errors([folder], replace(ASKED, default_model="b")) == []
+
+
+def test_models_of_one_name_in_two_archives_exclude_each_other_before_namespaces(tmp_path: Path) -> None:
+    parts = {**ensemble("a"), **model("a")}
+    one, two = (written(tmp_path / name, parts) for name in ("one", "two"))
+    said = [each for each in named_findings([one, two], MULTI_MODEL) if each.code == "FL466"]
+    assert {each.severity for each in said} == {Severity.WARNING}
+    assert {each.code for each in errors([one, two], replace(MULTI_MODEL, release="23.03"))} == {"FL466"}
+
+
+def test_two_archives_of_one_name_would_be_one_target(tmp_path: Path) -> None:
+    paths = [written(tmp_path / folder / "same", model("a")) for folder in ("one", "two")]
+    assert [each.code for each in errors(paths, MULTI_MODEL)] == ["FL466"]
+
+
+def test_an_archive_whose_name_reads_like_a_lack_of_memory_is_refused(tmp_path: Path) -> None:
+    archive = packed(written(tmp_path / "models", model("a")), "HOTEL_ROOMS.tar.gz")
+    assert [each.code for each in errors([archive], MULTI_MODEL)] == ["FL467"]
+    assert errors([archive]) == []
+
+
+def test_what_is_not_there_and_what_is_no_archive_are_told(tmp_path: Path) -> None:
+    (tmp_path / "text.tar.gz").write_text("no archive")
+    assert [each.code for each in errors([tmp_path / "gone.tar.gz", tmp_path / "text.tar.gz"])] == [
+        "FL401",
+        "FL440",
+    ]
+    assert [each.code for each in errors([tmp_path / "gone.pbtxt"])] == ["FL406"]

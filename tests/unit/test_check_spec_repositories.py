@@ -1,0 +1,63 @@
+"""`fleet check` of an endpoint judges its repositories as its container would take them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fleet.artifacts.checked import all_findings, checked_fleet
+from fleet.artifacts.lock import write_locks
+from fleet.findings import Finding, FindingsError, Severity
+from fleet.spec.project import open_project
+from fleet_folder import FleetFolder
+
+CONFIG = "repository/embed/config.pbtxt"
+BROKEN = 'backend: "python"\ninstance_group { kind: KIND_CPU gpus: 0 }\n'
+
+
+def locked_with(folder: FleetFolder, config: str) -> Path:
+    folder.lock()
+    file = folder.write(CONFIG, config)
+    write_locks(open_project(folder.root, "dev"))
+    return file
+
+
+def findings(folder: FleetFolder) -> list[Finding]:
+    return all_findings(open_project(folder.root, "dev"))
+
+
+def test_what_triton_would_refuse_is_told_at_the_line_of_the_configuration(folder: FleetFolder) -> None:
+    file = locked_with(folder, BROKEN)
+    assert [(each.code, each.file, each.line) for each in findings(folder)] == [("FL425", file, 2)]
+
+
+def test_a_deploy_stops_at_it(folder: FleetFolder) -> None:
+    locked_with(folder, BROKEN)
+    with pytest.raises(FindingsError) as refused:
+        checked_fleet(open_project(folder.root, "dev"))
+    assert [each.code for each in refused.value.findings] == ["FL425"]
+    assert checked_fleet(open_project(folder.root, "dev"), locked=True).endpoints
+
+
+def test_a_spec_may_allow_it_with_a_reason(folder: FleetFolder) -> None:
+    locked_with(folder, BROKEN)
+    folder.spec('allow: {FL425: "loads on our own image, see PR 12"}\n')
+    assert findings(folder) == []
+
+
+def test_an_allowance_for_nothing_is_a_warning(folder: FleetFolder) -> None:
+    folder.lock()
+    folder.spec('allow: {FL425: "loads on our own image, see PR 12"}\n')
+    assert [(each.code, each.severity) for each in findings(folder)] == [("FL130", Severity.WARNING)]
+
+
+def test_a_mistake_is_told_once_and_where_it_stands(folder: FleetFolder) -> None:
+    file = locked_with(folder, "backend: python\n")
+    assert [(each.code, each.file, each.line) for each in findings(folder)] == [("FL415", file, 1)]
+
+
+def test_hidden_folders_are_left_out_as_they_are_when_it_is_packed(folder: FleetFolder) -> None:
+    folder.write("repository/.ipynb_checkpoints/x.py", "")
+    folder.lock()
+    assert findings(folder) == []
