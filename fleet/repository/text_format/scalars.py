@@ -9,6 +9,7 @@ from typing import Any
 from google.protobuf import text_encoding, text_format, wrappers_pb2
 from google.protobuf.descriptor import FieldDescriptor
 
+from fleet.repository.text_format.escapes import unescaped
 from fleet.repository.text_format.nodes import Scalar
 
 ESCAPE = re.compile(rb"\\(.)", re.DOTALL)
@@ -45,13 +46,12 @@ def _value(field: Any, word: str) -> object:
 
 
 def _string(scalar: Scalar) -> str:
-    if any(match[1][0] not in ESCAPES for each in scalar.literals for match in ESCAPE.finditer(each)):
-        # Python's reader and Triton's make different things of other escapes: nothing but these very
-        # literals means the same to both.
+    others = any(match[1][0] not in ESCAPES for each in scalar.literals for match in ESCAPE.finditer(each))
+    if others or not _is_utf_8(b"".join(unescaped(each[1:-1]) for each in scalar.literals)):
+        # Python's reader and Triton's make different things of other escapes, and of what is no text: nothing
+        # but these very literals means the same to both.
         return " ".join(literal.decode() for literal in scalar.literals)
     value = b"".join(text_encoding.CUnescape(literal[1:-1].decode()) for literal in scalar.literals)
-    if not _is_utf_8(value):
-        return " ".join(literal.decode() for literal in scalar.literals)
     # protobuf escapes both kinds of quotation marks, whichever a string stands in.
     escaped = text_encoding.CEscape(value, as_utf8=True).replace("\\'", "'")
     return f'"{escaped}"'
