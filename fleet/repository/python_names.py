@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Set
 from pathlib import Path
 
+from fleet.repository.python_syntax import syntax_tree
+
 
 def model_names_in(file: Path, models: Set[str]) -> Iterator[tuple[int, str]]:
     """Lines of a Python file whose string literals are a model's name, with that name.
@@ -14,9 +16,8 @@ def model_names_in(file: Path, models: Set[str]) -> Iterator[tuple[int, str]]:
     Code that this Python cannot parse, as the container's is another, is searched for quoted names.
     """
     content = file.read_bytes()
-    try:
-        tree = ast.parse(content)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = syntax_tree(content)
+    if tree is None:
         quoted = re.compile("|".join(rf"([\"']){re.escape(model)}\1" for model in sorted(models)) or r"(?!)")
         for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
             yield from ((number, match[0][1:-1]) for match in quoted.finditer(line))

@@ -15,6 +15,8 @@ NO_VALUE = re.compile(
     r'Enum type "(?P<enum>[\w.]+)" has no value (?:named (?P<name>\S+?)|with number (?P<number>\S+?))\.?$'
 )
 EXPECTED = re.compile(r'Expected ("[^"]*"(?: or "[^"]*")?)\.')
+FAR = 200
+"""Characters before a value in which its field is looked for: the search takes the square of them."""
 FIELD = re.compile(r"(\w+)\s*:\s*(?:\[[^\[\]{}]*)?$")
 TOKEN = re.compile(r"\"[^\"]*\"|'[^']*'|[\w.+-]+|.")
 WORDS = (
@@ -60,9 +62,9 @@ HINTS = {
 
 def wording(said: str, line: str, column: int | None) -> tuple[str, str]:
     """The message and a hint for what protobuf's Python parser says of a place in a line of the text."""
-    before, found_there = line[: (column or 1) - 1], line[(column or 1) - 1 :]
-    token = TOKEN.match(found_there)
-    field = FIELD.search(before)
+    at = (column or 1) - 1
+    token = TOKEN.match(line, at)
+    field = FIELD.search(line[max(at - FAR, 0) : at])
     if expected := EXPECTED.fullmatch(said):
         said = _expected(expected[1], token[0] if token else "", field[1] if field else "")
     if found := NO_FIELD.search(said):

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from fleet.findings import Finding, Severity
 from fleet.repository.contents import Contents
 from fleet.repository.judged.setting import Setting
+from fleet.repository.python_syntax import syntax_tree
 
 CODE = "FL462"
 REQUEST, LOADS = "InferenceRequest", "load_model"
@@ -59,9 +60,8 @@ def _hint(name: str, setting: Setting, models: Mapping[str, object]) -> str:
 
 def _calls(content: bytes) -> tuple[list[tuple[int, str]], set[str]]:
     """Lines and names of the models that code calls, and the names that it loads by itself."""
-    try:
-        tree = ast.parse(content)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = syntax_tree(content)
+    if tree is None:
         return [], set()
     calls, loads = list[tuple[int, str]](), set[str]()
     for node in ast.walk(tree):

@@ -13,6 +13,7 @@ from fleet.repository.config.parsed import ParsedConfig, parsed_config
 from fleet.repository.contents import Contents
 from fleet.repository.judged.completed import completed_by_graph
 from fleet.repository.judged.versions import versions_loaded, versions_there
+from fleet.repository.python_syntax import syntax_tree
 
 CONFIG = "config.pbtxt"
 COMPLETES = "auto_complete_config"
@@ -83,9 +84,8 @@ def _completes(contents: Contents, folder: str, backend: str, versions: tuple[st
 
 
 def _defines(code: bytes, function: str) -> bool:
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = syntax_tree(code)
+    if tree is None:
         return function.encode() in code
     return any(isinstance(node, ast.FunctionDef) and node.name == function for node in ast.walk(tree))
 

@@ -19,6 +19,7 @@ ESCAPE = re.compile(
     rb"\\(?:[abfnrtv\\'\"?]|[0-7]|[xX][0-9a-fA-F]|u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})"
 )
 NUMBER_AND_WORD = re.compile(rb"-?[0-9][0-9a-fA-FxX.]*_")
+TWO_SIGNS = "Expected integer, got: -"
 NUL, MINUS = b"\0", b"-"
 
 
@@ -39,7 +40,7 @@ def _pieces(content: bytes) -> Iterator[bytes]:
         kind = str(match.lastgroup)
         start, end = match.span(kind)
         token = content[start:end]
-        if problem := _problem(kind, token):
+        if problem := _problem(kind, token) or (TWO_SIGNS if sign and token == MINUS else ""):
             raise PbtxtError(
                 content.count(b"\n", 0, start) + 1, problem, start - content.rfind(b"\n", 0, start)
             )

@@ -1,0 +1,48 @@
+"""Where Python's protobuf reads a text otherwise than Triton's parser, Triton is followed."""
+
+from __future__ import annotations
+
+import pytest
+
+from fleet.repository.text_format.cpp import for_python
+from fleet.repository.text_format.tokens import PbtxtError
+from fleet.repository.text_format.verdict import parsed
+
+REFUSED = {
+    b'name: "a" # \0': "Invalid control characters encountered in text.",
+    b'name: "\0"': "Unexpected end of string.",
+    b'name: "\\d"': "Invalid escape sequence in string literal.",
+    b"max_batch_size: +1": "Expected integer, got: +",
+    b"max_batch_size: 1_000": "Need space between number and identifier.",
+    b"max_batch_size: - - 1": "Expected integer, got: -",
+    b"\xef\xbb\xbfmax_batch_size: 1": "Interpreting non ascii codepoint 239.",
+    b"max_batch_size:\xc2\xa01": "Interpreting non ascii codepoint 194.",
+    b"max_batch_size: 1 \x1f": "Invalid control characters encountered in text.",
+}
+TAKEN = {
+    b"max_batch_size: -\n 1": "max_batch_size: \n -1",
+    b"max_batch_size: 1 # \xff": "max_batch_size: 1 # \ufffd",
+    b'name: "\\xff"': 'name: "\\357\\277\\275"',
+    b'name: "\\\\d"': 'name: "\\\\d"',
+    b"max_batch_size: 1 ": "max_batch_size: 1 ",
+}
+
+
+@pytest.mark.parametrize(("text", "said"), REFUSED.items())
+def test_what_triton_refuses_is_refused_in_its_words(text: bytes, said: str) -> None:
+    with pytest.raises(PbtxtError, match="^" + said.replace("+", r"\+").replace(".", r"\.") + "$"):
+        parsed(text)
+
+
+@pytest.mark.parametrize(("text", "read"), TAKEN.items())
+def test_what_triton_takes_is_written_as_python_takes_it(text: bytes, read: str) -> None:
+    written = for_python(text)
+    assert written.count("\n") == text.count(b"\n")
+    assert parsed(text) is not None
+    assert written == read or "\ufffd" in written
+
+
+def test_a_place_is_told_by_line_and_column() -> None:
+    with pytest.raises(PbtxtError) as refused:
+        parsed(b'name: "a"\nbackend: "\\q"')
+    assert (refused.value.line, refused.value.column) == (2, 10)
