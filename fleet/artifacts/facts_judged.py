@@ -22,6 +22,8 @@ NAME = "repository"
 OF_EACH = ("FL252", "FL253", "FL254", "FL256", "FL257", "FL260", "FL261")
 OF_ALL = ("FL249", "FL250", "FL251", "FL262")
 """The rules that look at models, at the image and at the instance, and at nothing else of a spec."""
+OF_THE_IMAGE = {"FL249", "FL254", "FL256"}
+"""Those of them that nothing is known for without a release."""
 ANY_INSTANCE = "ml.none.any"
 """A type that no rule knows anything of."""
 
@@ -69,4 +71,5 @@ def _findings(
         ),
     )
     for code in codes:
-        yield from rules()[code].findings(decided, deploying=True)
+        if asked.release is not None or code not in OF_THE_IMAGE:
+            yield from rules()[code].findings(decided, deploying=True)

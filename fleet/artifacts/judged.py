@@ -9,7 +9,6 @@ from dataclasses import replace
 from fleet.artifacts.sources.opening import repository_of
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.judged.judge import judged
-from fleet.repository.judged.packed import as_packed
 from fleet.repository.judged.setting import Setting
 from fleet.repository.layout import model_names
 from fleet.repository.reading.folder import read_folder
@@ -48,7 +47,7 @@ def _of_folders(loaded: LoadedSpec) -> Iterator[Finding]:
         with suppress(FindingsError):  # told where it is packed
             folder = repository_of(loaded, index)
             model_names(folder)  # what is no repository at all, such as a whole disk, is not read
-            for each in judged(as_packed(read_folder(folder)), setting_of(loaded, archive)).findings:
+            for each in judged(read_folder(folder, packed=True), setting_of(loaded, archive)).findings:
                 if each.code != NOT_NAMED or loaded.spec.default_model is not None:
                     yield each
 
@@ -70,10 +69,16 @@ def without_repeats(found: Iterable[Finding], of_repositories: Iterable[Finding]
     """Both together, without what is said of a repository in other words already."""
     judged_ones = list(of_repositories)
     said = {(each.code, each.file) for each in judged_ones}
-    codes = {each.code for each in judged_ones}
     others = [
-        each
-        for each in found
-        if (each.code, each.file) not in said and SAID_BETTER.get(each.code) not in codes
+        each for each in found if (each.code, each.file) not in said and not _is_said(each, judged_ones)
     ]
     return [*others, *judged_ones]
+
+
+def _is_said(finding: Finding, judged_ones: Iterable[Finding]) -> bool:
+    """Whether the same is said of the same model, at its own file."""
+    better = SAID_BETTER.get(finding.code)
+    return any(
+        each.code == better and each.file is not None and each.file.parent.name in finding.message
+        for each in judged_ones
+    )

@@ -14,10 +14,13 @@ from fleet.repository.config.judge import config_findings
 from fleet.repository.config.parsed import parsed_config
 from fleet.repository.contents import Contents
 from fleet.repository.judged.judge import Judgement, judged
+from fleet.repository.judged.main import CONFIG, ROOT
 from fleet.repository.kept_files import KeptFiles
 from fleet.repository.reading.path import read
 
 PBTXT = ".pbtxt"
+MODEL = "model"
+"""What a model is called whose files lie at the root of its archive; SageMaker calls its folder so."""
 ARCHIVES = (".tar.gz", ".tgz", ".tar")
 
 
@@ -25,7 +28,9 @@ def is_repository(path: Path) -> bool:
     """Whether a path leads to a configuration, an archive or a folder of models, and not to specs."""
     if path.is_dir():
         entries = [each for each in path.iterdir() if not each.name.startswith(".")]
-        return bool(entries) and not any(each.suffix == ".yaml" and each.is_file() for each in entries)
+        holds_models = (path / CONFIG).exists() or any((each / CONFIG).exists() for each in entries)
+        holds_specs = any(each.suffix == ".yaml" and each.is_file() for each in entries)
+        return holds_models or (bool(entries) and not holds_specs)
     return path.name.endswith((PBTXT, *ARCHIVES))
 
 
@@ -58,7 +63,8 @@ def _alone(path: Path) -> list[Path]:
     """Configurations that are judged without their folders: a file, or those of a folder of nothing else."""
     if not path.is_dir():
         return [path] if path.name.endswith(PBTXT) else []
-    has_models = (path / "config.pbtxt").exists() or any(each.is_dir() for each in path.iterdir())
+    shown = [each for each in path.iterdir() if not each.name.startswith(".")]
+    has_models = (path / CONFIG).exists() or any(each.is_dir() for each in shown)
     return [] if has_models else sorted(path.glob(f"*{PBTXT}"))
 
 
@@ -81,17 +87,18 @@ def _of_config(file: Path, asked: Asked) -> Iterator[Finding]:
 
 
 def _of_facts(contents: Contents, judgement: Judgement, asked: Asked) -> Iterator[Finding]:
-    kept = KeptFiles()
+    kept, at_root = KeptFiles(), judgement.main == ROOT
     for path, entry in contents.entries.items():
-        if contents.is_file(path) and kept.add(path, entry.size):
-            kept.keep(path, contents.texts.get(path, b""))
-    facts = model_facts([name for name in judgement.loaded if name], kept)
-    yield from fact_findings(facts, contents.place, lambda name: _config_of(contents, name), asked)
+        whole = f"{MODEL}/{path}" if at_root else path
+        if contents.is_file(path) and kept.add(whole, entry.size):
+            kept.keep(whole, contents.texts.get(path, b""))
 
+    def place_of(model: str) -> Path:
+        path = contents.path("" if at_root else model, CONFIG)
+        return contents.file(path if contents.is_file(path) else model)
 
-def _config_of(contents: Contents, model: str) -> Path:
-    path = f"{model}/config.pbtxt"
-    return contents.file(path if contents.is_file(path) else model)
+    facts = model_facts([MODEL] if at_root else judgement.loaded, kept)
+    yield from fact_findings(facts, contents.place, place_of, asked)
 
 
 def _of_set(judgements: Mapping[Path, Judgement], asked: Asked) -> Iterator[Finding]:

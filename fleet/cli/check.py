@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from fleet.artifacts.asked import Asked
 from fleet.artifacts.checked import all_findings, with_line
 from fleet.artifacts.named import is_repository, named_findings
 from fleet.cli.asked import DefaultModel, Instance, ModeOf, Release, asked_for
@@ -62,14 +61,17 @@ def check(
     asked = asked_for(mode, triton, instance, default_model)
     if run and not repositories:
         raise typer.BadParameter("name a model repository: a folder or an archive", param_hint="--run")
-    if asked != Asked() and not repositories:
+    if not repositories and any(each is not None for each in (mode, triton, instance, default_model)):
         raise typer.BadParameter(
-            "a spec says its own mode, release and instance", param_hint="--mode, --triton, --instance"
+            "a spec says its own mode, release and instance",
+            param_hint="--mode, --triton, --instance, --default-model",
         )
     root, checked = Path.cwd(), [str(each) for each in repositories]
     findings = named_findings(repositories, asked)
     if run:
-        findings += _last_word(repositories, asked, quiet=format is not Format.HUMAN)
+        from fleet.cli.last_word import run_findings  # nobody else waits for its imports
+
+        findings += run_findings(repositories, asked, quiet=format is not Format.HUMAN)
     if specs or not repositories:
         if env is None:
             what = f"{specs[0]!r} is no model repository; " if specs else ""
@@ -88,16 +90,6 @@ def check(
         print(f"`fleet rules {findings[0].code}` explains the first", file=sys.stderr)
     if any(strict or each.severity is Severity.ERROR for each in findings):
         sys.exit(INPUT_IS_WRONG)
-
-
-def _last_word(repositories: Sequence[Path], asked: Asked, *, quiet: bool) -> list[Finding]:
-    """What Triton says; of a repository that cannot be read, only that is told."""
-    from fleet.cli.last_word import run_findings  # nobody else waits for its imports
-
-    try:
-        return list(run_findings(repositories, asked, quiet=quiet))
-    except FindingsError as error:
-        return error.findings
 
 
 def _of_specs(root: Path, env: str, paths: Sequence[str], *, locked: bool) -> tuple[list[Finding], list[str]]:

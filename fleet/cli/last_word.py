@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from fleet.artifacts.asked import Asked
 from fleet.artifacts.named import is_configuration
 from fleet.cli.say import say
-from fleet.findings import CannotRunError, Finding
+from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.last_word import findings, last_word
 from fleet.local.state import LocalState
 from fleet.local.triton.runtime import find_runtime
@@ -24,20 +25,22 @@ def run_findings(paths: Sequence[Path], asked: Asked, *, quiet: bool) -> Iterato
     """Load each folder and archive in Triton; its answers are printed unless `quiet`.
 
     Raises:
-        FindingsError: a repository cannot be read.
-        CannotRunError: this machine has no Triton.
+        CannotRunError: this machine has no Triton, or a configuration is named without its model.
     """
+    alone = [path for path in paths if is_configuration(path)]
+    if alone:
+        problem = f"{alone[0]} is a configuration without a model, so Triton cannot load it"
+        raise CannotRunError(problem, "name the model repository that it lies in, or leave out --run")
     runtime = find_runtime(_cache())
     for path in paths:
-        if is_configuration(path):
-            continue
-        main = judged(read(path), asked.setting()).main
-        mode = "multi-model" if asked.multi_model else "single"
-        answer = last_word(path, runtime, mode=mode, default_model=main or asked.default_model or "")
-        if not quiet:
-            for line in answer.lines():
-                say(f"{path}: {line}")
-        yield from findings(answer)
+        with suppress(FindingsError):  # what cannot be read is told already
+            main = judged(read(path), asked.setting()).main
+            mode = "multi-model" if asked.multi_model else "single"
+            answer = last_word(path, runtime, mode=mode, default_model=main or asked.default_model or "")
+            if not quiet:
+                for line in answer.lines():
+                    say(f"{path}: {line}")
+            yield from findings(answer)
 
 
 def _cache() -> Path:

@@ -99,7 +99,7 @@ def _fits(
     if not environment.python:
         message = f"the Python environment {path} holds no Python: neither bin/python3.N nor lib/python3.N"
         yield config.finding("FL448", message, *PLACE, severity=Severity.WARNING)
-    elif not contents.is_file(f"{model}/{STUB}".strip("/")):
+    elif not contents.is_file(contents.path(model, STUB)):
         yield from _version(config, path, environment.python, release)
 
 

@@ -57,6 +57,11 @@ class Contents:
         """An entry as a finding names it; one in an archive below the archive's own name."""
         return self.place / path if path else self.place
 
+    @staticmethod
+    def path(*parts: str) -> str:
+        """The path of an entry by its parts; the repository itself is "", and no part of a path."""
+        return "/".join(part for part in parts if part)
+
     def below(self, folder: str = "") -> dict[str, Entry]:
         """The entries directly in a folder, by name, sorted."""
         return dict(self._children.get(folder, {}))

@@ -13,6 +13,7 @@ from fleet.findings import Finding, FindingsError
 LEFT_OUT = {"__pycache__"}
 NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters, and what Python makes of bytes that are not UTF-8."""
+VERSION = re.compile(r"0|[1-9][0-9]*")
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 
 
@@ -70,7 +71,7 @@ def belongs(name: str) -> bool:
 
 def is_version(folder: str) -> bool:
     """Whether Triton takes a model's folder of that name for a version."""
-    return folder.isdecimal() and not folder.startswith("0")
+    return VERSION.fullmatch(folder) is not None
 
 
 def _versions(model: Path) -> list[Path]:

@@ -49,7 +49,7 @@ def missing_files(
     wanted = _wanted(config, facts, release)
     yield from _name(config, facts, release)
     for version in versions if wanted else ():
-        folder = f"{model}/{version}".lstrip("/")
+        folder = contents.path(model, version)
         found = [each for each in wanted if _path(folder, each.name) in contents.entries]
         if facts.name == "python" and "/" in wanted[0].name:
             found = []  # it is imported as a module of the version directory

@@ -42,7 +42,7 @@ def onnx_findings(config: ParsedConfig, header: OnnxHeader, file: Path) -> Itera
     batching = config.message.max_batch_size > 0
     has_inputs = written(config, "input") or written(config, "batch_input")
     completes = not has_inputs or not written(config, "output")
-    if completes and _can_batch(header) != batching:
+    if completes and can_batch(header) != batching:
         if batching:
             said = (
                 f"autofill failed for model '{config.name}': model does not support batching while non-zero"
@@ -76,7 +76,7 @@ def external_findings(
             yield Finding(code="FL447", message=said, file=contents.file(path), hint=hint)
 
 
-def _can_batch(header: OnnxHeader) -> bool:
+def can_batch(header: OnnxHeader) -> bool:
     """Whether all first dimensions are open; of an output without a shape ONNX Runtime infers one."""
     inputs = [each.shape or () for each in header.inputs]
     outputs = [each.shape for each in header.outputs if each.shape is not None]

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
+from fleet.repository.layout import is_version
 
 CODE = "model.py"
 _COMMENT = re.compile(r"#.*")
 _BACKEND = re.compile(r'\bbackend\s*:\s*["\']python["\']')
-_VERSION = re.compile(r"[1-9]\d*")
 _FILE = re.compile(r'\bdefault_model_filename\s*:\s*["\']([^"\']+)["\']')
 
 
@@ -34,7 +34,7 @@ def _lacking(model: Path) -> str:
         return ""
     named = _FILE.search(text)
     wanted = named[1] if named else CODE
-    versions = sorted((int(each.name), each) for each in model.iterdir() if _VERSION.fullmatch(each.name))
+    versions = sorted((int(each.name), each) for each in model.iterdir() if is_version(each.name))
     # Without a policy Triton loads the latest version; with one, it is enough that any has the code.
     loaded = versions if "version_policy" in text else versions[-1:]
     inside = Path(wanted).name == wanted

@@ -154,3 +154,27 @@ def test_what_is_not_there_and_what_is_no_archive_are_told(tmp_path: Path) -> No
         "FL440",
     ]
     assert [each.code for each in errors([tmp_path / "gone.pbtxt"])] == ["FL406"]
+
+
+def test_a_model_at_the_root_of_an_archive_is_held_against_the_instance_too(tmp_path: Path) -> None:
+    parts = {
+        path.removeprefix("a/"): text
+        for path, text in model("a", "instance_group { kind: KIND_GPU }\n").items()
+    }
+    archive = packed(written(tmp_path / "model", parts), "a.tar.gz")
+    (found,) = errors([archive], Asked(multi_model=True, instance="ml.c5.xlarge"))
+    assert found.place.endswith("a.tar.gz/config.pbtxt:1:1")
+
+
+def test_without_a_release_nothing_is_said_of_the_image(tmp_path: Path) -> None:
+    (tmp_path / "old.pbtxt").write_text('platform: "tensorflow_savedmodel"\n')
+    assert errors([tmp_path / "old.pbtxt"], Asked(instance="ml.g5.xlarge")) == []
+
+
+def test_a_repository_with_a_yaml_file_of_its_own_is_one(tmp_path: Path) -> None:
+    assert is_repository(written(tmp_path / "models", {**model("a"), "dvc.yaml": "stages: {}\n"}))
+
+
+def test_hidden_folders_do_not_make_a_folder_of_configurations_a_repository(tmp_path: Path) -> None:
+    folder = written(tmp_path / "configs", {"a.pbtxt": "max_batch_size: -1\n", ".git/": ""})
+    assert [each.code for each in errors([folder])] == ["FL421"]

@@ -96,3 +96,15 @@ def test_what_is_only_doubtful_is_a_warning(text: str) -> None:
 def test_all_mistakes_of_a_file_are_told_at_once() -> None:
     text = HEAD + IO.replace("8", "0") + "dynamic_batching { preferred_batch_size: [ 5, 6 ] }\n"
     assert [each.line for each in errors(text)] == [5, 6, 6]
+
+
+def test_an_ensemble_of_thousands_of_steps_is_judged() -> None:
+    steps = [step(f"t{number + 1}", f"t{number}") for number in range(2000)]
+    told = errors(ensemble(*steps, step("image", "label")))
+    assert {each.code for each in told} == {"FL428"}
+    assert len(told) <= 40
+
+
+def test_a_comment_does_not_make_a_template() -> None:
+    (found,) = findings("max_batch_size: many #How many")
+    assert found.hint == "write a whole number"

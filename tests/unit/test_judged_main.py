@@ -100,3 +100,10 @@ def test_what_is_wrong_with_a_model_that_stays_unloaded_is_only_a_warning() -> N
     assert errors({**BOTH, **broken}, NAMED) == []
     assert "FL425" in {each.code for each in warnings({**BOTH, **broken}, NAMED)}
     assert "FL425" in {each.code for each in errors(broken)}
+
+
+def test_code_of_a_model_at_the_root_is_read_as_well() -> None:
+    call = 'pb_utils.InferenceRequest(model_name="gone")'
+    root = {path.removeprefix("a/"): text for path, text in model("a", code=call).items()}
+    assert [(each.code, each.line) for each in warnings(root, MULTI_MODEL)] == [("FL462", 1)]
+    assert "1/" in errors({"config.pbtxt": root["config.pbtxt"]}, MULTI_MODEL)[0].hint

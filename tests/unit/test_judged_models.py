@@ -220,3 +220,60 @@ def test_a_multi_model_endpoint_does_not_stream() -> None:
     streaming = model("a", "model_transaction_policy { decoupled: true }\n")
     assert [each.code for each in warnings(streaming, MULTI_MODEL)] == ["FL469"]
     assert warnings(streaming) == []
+
+
+def test_a_call_from_a_version_that_is_not_loaded_is_not_told() -> None:
+    old = {"a/1/old.py": CALL.format("gone"), "a/2/model.py": ""}
+    assert warnings({**model("a"), **old}) == []
+
+
+def test_a_helper_file_may_load_what_the_model_calls() -> None:
+    helper = {"a/1/helper.py": 'pb_utils.load_model("b")\n'}
+    found = warnings(
+        {**model("a", code=CALL.format("b")), **model("b"), **helper}, replace(SINGLE, default_model="a")
+    )
+    assert [each.code for each in found] == ["FL461"]
+
+
+@pytest.mark.parametrize("folder", ["+2", "-3", "2-old", "3.0"])
+def test_a_folder_that_triton_reads_a_version_from_is_refused_if_it_would_be_loaded(folder: str) -> None:
+    there = {**model("a", "version_policy { all { } }\n"), f"a/{folder}/model.py": ""}
+    assert [each.code for each in errors(there)] == ["FL464"]
+
+
+def test_the_version_0_is_one() -> None:
+    zero = {path.replace("/1/", "/0/"): text for path, text in model("a").items()}
+    assert errors(zero) == []
+    assert (
+        errors(
+            {**zero, "a/config.pbtxt": zero["a/config.pbtxt"] + "version_policy { specific { versions: 0 } }"}
+        )
+        == []
+    )
+
+
+def test_triton_looks_for_the_backends_file_in_the_first_folder_that_there_is() -> None:
+    alone = {"a/1/model.py": "def auto_complete_config(c): ..."}
+    assert errors(alone) == []
+    found = errors({**alone, "a/.cache/": ""})
+    assert "Could not determine backend" in found[0].message
+
+
+def test_a_long_chain_of_ensembles_is_judged() -> None:
+    chain = {
+        path: text
+        for number in range(1200)
+        for path, text in ensemble(f"e{number + 1}", name=f"e{number}").items()
+    }
+    found = errors({**chain, **model("e1200")}, replace(SINGLE, default_model="e0"))
+    assert found == []
+
+
+def test_ensembles_that_all_call_the_later_ones_are_judged() -> None:
+    names = [f"e{number}" for number in range(40)]
+    every = {
+        path: text
+        for at, name in enumerate(names[:-1])
+        for path, text in ensemble(*names[at + 1 :], name=name).items()
+    }
+    assert errors({**every, **model(names[-1])}, replace(SINGLE, default_model="e0")) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -159,7 +161,8 @@ def test_where_outputs_are_completed_the_batch_size_is_too() -> None:
 
 
 def test_what_was_completed_from_the_graph_is_not_judged_again() -> None:
-    completed = config(BATCH)
+    written = config(BATCH)
+    completed = replace(written, message=copy.deepcopy(written.message))
     completed.message.input.add(name="INPUT0", data_type="TYPE_FP32", dims=[1])
     completed.message.output.add(name="OUTPUT0", data_type="TYPE_FP32", dims=[1])
     assert list(onnx_findings(completed, GRAPH, FILE)) == []

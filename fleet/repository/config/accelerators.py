@@ -12,7 +12,7 @@ from fleet.catalog.backends import Accelerator, Backend
 from fleet.findings import Finding, Severity
 from fleet.repository.config.devices import runs_on_gpu
 from fleet.repository.config.parameter_values import wrong_value
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.parsed import ParsedConfig, Place
 
 CODE = "FL454"
 
@@ -35,7 +35,7 @@ def _accelerator(
     config: ParsedConfig,
     given: Any,
     known: Mapping[str, Accelerator],
-    place: tuple[str | int, ...],
+    place: Place,
     severity: Severity,
     release: str | None,
 ) -> Iterator[Finding]:

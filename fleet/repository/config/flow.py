@@ -6,22 +6,25 @@ BuildEnsembleGraph.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from itertools import islice
 
 from fleet.findings import Finding
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.parsed import ParsedConfig, Place
 
 CODE = "FL428"
 STEP = ("ensemble_scheduling", "step")
-PlaceOf = tuple[str | int, ...]
+SHOWN = 20
+"""So many findings of one kind are told of an ensemble."""
 
 
 @dataclass
-class Tensor:
-    """A tensor of the ensemble: which others have to be there before it, where it stands, who reads it."""
+class FlowTensor:
+    """A tensor: where it stands, whether a step writes and reads it, and what it waits for."""
 
-    place: PlaceOf
+    place: Place
     written: bool = False
     read: bool = False
     sources: set[str] = field(default_factory=set)
@@ -30,34 +33,23 @@ class Tensor:
 def flow(config: ParsedConfig) -> Iterator[Finding]:
     """Tensors that are written twice, never or for nobody, and inputs and outputs without a use."""
     tensors, twice = _graph(config)
-    yield from twice
-    inputs = {each.name for each in config.message.input}
-    outputs = {each.name for each in config.message.output}
-    ready = _ready(tensors, inputs)
-    for kind, message in (("input", config.message.input), ("output", config.message.output)):
-        for index, each in enumerate(message):
-            if each.name not in tensors:
-                said = f"ensemble {kind} '{each.name}' for ensemble {config.name}' is not used"
-                hint = f"no step's `{kind}_map` has it as a value: map it, or leave it out"
-                yield config.finding(CODE, said, kind, index, hint=hint)
-    for index, each in enumerate(config.message.output):
-        if each.name in tensors and each.name not in ready:
-            yield _not_written(config, index, each.name, tensors, ready)
-    for name, tensor in sorted(tensors.items()):
-        if name not in outputs and (name not in ready or not tensor.read):
-            said = f"ensemble tensor '{name}' is unused in ensemble '{config.name}'"
-            hint = "nothing writes it" if name not in ready else "no step reads it, and it is no output"
-            if name in ready or not outputs & _after(tensors, name):
-                yield config.finding(CODE, said, *tensor.place, hint=hint)
+    ready = _ready(tensors, {each.name for each in config.message.input})
+    for found in (
+        twice,
+        _without_use(config, tensors),
+        _not_written(config, tensors, ready),
+        _unused(config, tensors, ready),
+    ):
+        yield from islice(found, SHOWN)
 
 
-def _graph(config: ParsedConfig) -> tuple[dict[str, Tensor], list[Finding]]:
-    tensors, twice = dict[str, Tensor](), list[Finding]()
+def _graph(config: ParsedConfig) -> tuple[dict[str, FlowTensor], list[Finding]]:
+    tensors, twice = dict[str, FlowTensor](), list[Finding]()
     for index, step in enumerate(config.message.ensemble_scheduling.step):
         for output, name in sorted(step.output_map.items()):
-            place: PlaceOf = (*STEP, index, "output_map", output)
-            tensor = tensors.setdefault(name, Tensor(place))
-            if tensor.written:
+            place: Place = (*STEP, index, "output_map", output)
+            tensor = tensors.setdefault(name, FlowTensor(place))
+            if tensor.written and len(twice) < SHOWN:
                 said = (
                     f"ensemble tensor '{name}' can appear in an output map only once for ensemble"
                     f" '{config.name}' step {index}"
@@ -66,45 +58,83 @@ def _graph(config: ParsedConfig) -> tuple[dict[str, Tensor], list[Finding]]:
             tensor.written = True
             tensor.sources |= set(step.input_map.values())
         for own, name in sorted(step.input_map.items()):
-            tensors.setdefault(name, Tensor((*STEP, index, "input_map", own))).read = True
+            tensors.setdefault(name, FlowTensor((*STEP, index, "input_map", own))).read = True
     return tensors, twice
 
 
-def _ready(tensors: dict[str, Tensor], inputs: Set[str]) -> set[str]:
+def _ready(tensors: Mapping[str, FlowTensor], inputs: Set[str]) -> set[str]:
     """The tensors that are there at last, when the ensemble's inputs are there at first."""
-    ready = {name for name in inputs if name in tensors}
-    while True:
-        more = {
-            name
-            for name, tensor in tensors.items()
-            if name not in ready and tensor.written and tensor.sources <= ready
-        }
-        if not more:
-            return ready
-        ready |= more
+    waiting = {name: len(tensor.sources) for name, tensor in tensors.items()}
+    after = _after(tensors)
+    ready, arrived = set[str](), deque(name for name in tensors if name in inputs)
+    while arrived:
+        name = arrived.popleft()
+        if name in ready:
+            continue
+        ready.add(name)
+        for each in after.get(name, ()):
+            waiting[each] -= 1
+            if not waiting[each]:
+                arrived.append(each)
+    return ready
+
+
+def _after(tensors: Mapping[str, FlowTensor]) -> dict[str, list[str]]:
+    """By tensor, those that wait for it."""
+    after = dict[str, list[str]]()
+    for name, tensor in tensors.items():
+        for source in tensor.sources:
+            after.setdefault(source, []).append(name)
+    return after
+
+
+def _without_use(config: ParsedConfig, tensors: Mapping[str, FlowTensor]) -> Iterator[Finding]:
+    for kind in ("input", "output"):
+        for index, each in enumerate(getattr(config.message, kind)):
+            if each.name not in tensors:
+                said = f"ensemble {kind} '{each.name}' for ensemble {config.name}' is not used"
+                hint = f"no step's `{kind}_map` has it as a value: map it, or leave it out"
+                yield config.finding(CODE, said, kind, index, hint=hint)
 
 
 def _not_written(
-    config: ParsedConfig, index: int, name: str, tensors: dict[str, Tensor], ready: Set[str]
-) -> Finding:
-    said = f"output '{name}' for ensemble '{config.name}' is not written"
-    last, seen = name, {name}
-    while missing := sorted(tensors[last].sources - ready - seen):
-        last = missing[0]
-        seen.add(last)
-    if last != name:
-        said += f": at least one of its depending tensors, '{last}', is not connected"
-    hint = (
-        f"no step writes '{last}', and it is no input"
-        if not tensors[last].written
-        else "the steps run in a circle"
-    )
-    return config.finding(CODE, said, "output", index, hint=hint)
+    config: ParsedConfig, tensors: Mapping[str, FlowTensor], ready: Set[str]
+) -> Iterator[Finding]:
+    for index, each in enumerate(config.message.output):
+        if each.name not in tensors or each.name in ready:
+            continue
+        said = f"output '{each.name}' for ensemble '{config.name}' is not written"
+        last, seen = each.name, {each.name}
+        while missing := min(tensors[last].sources - ready - seen, default=""):
+            last = missing
+            seen.add(last)
+        if last != each.name:
+            said += f": at least one of its depending tensors, '{last}', is not connected"
+        lost = f"no step writes '{last}', and it is no input"
+        hint = "the steps run in a circle" if tensors[last].written else lost
+        yield config.finding(CODE, said, "output", index, hint=hint)
 
 
-def _after(tensors: dict[str, Tensor], name: str) -> set[str]:
-    """The tensors that wait for one, near and far."""
-    after = {name}
-    while more := {each for each, tensor in tensors.items() if tensor.sources & after} - after:
-        after |= more
-    return after
+def _unused(config: ParsedConfig, tensors: Mapping[str, FlowTensor], ready: Set[str]) -> Iterator[Finding]:
+    """Tensors that nobody reads or writes; those that an output waits for are told as its own."""
+    outputs = {each.name for each in config.message.output}
+    awaited = _before(tensors, outputs)
+    for name, tensor in sorted(tensors.items()):
+        if name not in outputs and (name not in ready or not tensor.read):
+            said = f"ensemble tensor '{name}' is unused in ensemble '{config.name}'"
+            if name in ready:
+                hint = "no step reads it, and it is no output"
+                yield config.finding(CODE, said, *tensor.place, hint=hint)
+            elif name not in awaited:
+                yield config.finding(CODE, said, *tensor.place, hint="nothing writes it")
+
+
+def _before(tensors: Mapping[str, FlowTensor], names: Iterable[str]) -> set[str]:
+    """The tensors that some of these wait for, near and far."""
+    before, left = set[str](), deque(names)
+    while left:
+        tensor = tensors.get(left.popleft())
+        for source in tensor.sources - before if tensor else ():
+            before.add(source)
+            left.append(source)
+    return before

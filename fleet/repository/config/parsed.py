@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.config.wording import wording
@@ -21,6 +21,8 @@ from fleet.repository.text_format.verdict import parsed
 MAX_BYTES = 1 << 20
 CODE = "FL415"
 CONFIG = "config.pbtxt"
+Place: TypeAlias = tuple[str | int, ...]
+"""Where a field stands: names of fields; after a repeated one its number, from 0, after a map its key."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,6 @@ def version_policy(config: ParsedConfig) -> Iterator[Finding]:
     if choice == "latest" and policy.latest.num_versions == 0:
         hint = "write `latest { num_versions: 1 }`, or leave the policy out"
         yield config.finding(CODE, said, "version_policy", hint=hint)
-    if choice == "specific" and not any(version > 0 for version in policy.specific.versions):
-        hint = "name the versions, counted from 1: `specific { versions: [ 1 ] }`"
+    if choice == "specific" and not any(version >= 0 for version in policy.specific.versions):
+        hint = "name the versions: `specific { versions: [ 1 ] }`"
         yield config.finding(CODE, said, "version_policy", hint=hint)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
-TEMPLATE = re.compile(r"\$\{|\{\{|\{%|<%|#[A-Z]")
+TEMPLATE = re.compile(r"\$\{|\{\{|\{%|<%|_#[A-Z]")
 NO_FIELD = re.compile(r'Message type "(?P<message>[\w.]+)" has no field named "(?P<field>[^"]*)"')
 NO_VALUE = re.compile(
     r'Enum type "(?P<enum>[\w.]+)" has no value (?:named (?P<name>\S+?)|with number (?P<number>\S+?))\.?$'

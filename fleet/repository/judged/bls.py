@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 
 from fleet.findings import Finding, Severity
 from fleet.repository.contents import Contents
+from fleet.repository.judged.models import Model
 from fleet.repository.judged.setting import Setting
 from fleet.repository.python_syntax import syntax_tree
 
@@ -17,40 +19,47 @@ CODE = "FL462"
 REQUEST, LOADS = "InferenceRequest", "load_model"
 
 
-def uncalled(
-    contents: Contents, setting: Setting, loaded: Collection[str], models: Mapping[str, object]
+def unloaded_calls(
+    contents: Contents, setting: Setting, loaded: Collection[str], models: Mapping[str, Model]
 ) -> Iterator[Finding]:
     """Calls of models that are not loaded, or not there, in the Python code of those that are.
 
     Only names that stand in the call itself are seen.
     """
-    for path, content in sorted(contents.texts.items()):
-        model = path.split("/")[0]
-        if not path.endswith(".py") or model not in loaded:
-            continue
-        calls, loads = _calls(content)
-        for line, name in calls:
-            if name in loaded or name in loads:
-                continue
-            said = (
-                f"the code of model {model!r} calls {name!r}, which {_why(name, models)}: each such call"
-                " fails"
-            )
-            yield Finding(
-                code=CODE,
-                message=said,
-                file=contents.file(path),
-                line=line,
-                hint=_hint(name, setting, models),
-                severity=Severity.WARNING,
-            )
+    for name in loaded:
+        codes = _codes(contents, models[name])
+        trees = {path: _calls(code) for path, code in codes.items()}
+        own = {each for _, loads in trees.values() for each in loads}
+        for path, (calls, _) in trees.items():
+            for line, called in calls:
+                if called not in loaded and called not in own:
+                    yield _unloaded(contents.file(path), line, name, called, setting, models)
 
 
-def _why(name: str, models: Mapping[str, object]) -> str:
+def _codes(contents: Contents, model: Model) -> dict[str, bytes]:
+    """The Python files in the versions that are loaded."""
+    starts = tuple(f"{contents.path(model.directory, version)}/" for version in model.versions)
+    return {
+        path: text
+        for path, text in sorted(contents.texts.items())
+        if path.endswith(".py") and starts and path.startswith(starts)
+    }
+
+
+def _unloaded(
+    file: Path, line: int, model: str, called: str, setting: Setting, models: Mapping[str, Model]
+) -> Finding:
+    who = f"the code of model {model!r}" if model else "the model's code"
+    said = f"{who} calls {called!r}, which {_why(called, models)}: each such call fails"
+    hint = _hint(called, setting, models)
+    return Finding(code=CODE, message=said, file=file, line=line, hint=hint, severity=Severity.WARNING)
+
+
+def _why(name: str, models: Mapping[str, Model]) -> str:
     return "the container does not load" if name in models else "the repository does not have"
 
 
-def _hint(name: str, setting: Setting, models: Mapping[str, object]) -> str:
+def _hint(name: str, setting: Setting, models: Mapping[str, Model]) -> str:
     if name not in models:
         return f"put the model into the repository; it has {', '.join(sorted(models))}"
     if setting.multi_model:

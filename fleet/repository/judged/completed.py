@@ -12,6 +12,7 @@ from dataclasses import replace
 from fleet.repository.config.parsed import ParsedConfig
 from fleet.repository.contents import Contents
 from fleet.repository.onnx_header import OnnxHeader, OnnxTensor
+from fleet.repository.onnx_match import can_batch
 
 DEFAULT_BATCH = 4
 """Of `--backend-config=onnxruntime,default-max-batch-size`."""
@@ -28,7 +29,7 @@ def completed_by_graph(
         return config
     message = type(config.message)()
     message.CopyFrom(config.message)
-    if (not message.input or not message.output) and message.max_batch_size == 0 and _batches(header):
+    if (not message.input or not message.output) and message.max_batch_size == 0 and can_batch(header):
         message.max_batch_size = DEFAULT_BATCH
     batching = message.max_batch_size > 0
     if not message.input and not message.batch_input:
@@ -38,15 +39,10 @@ def completed_by_graph(
     return replace(config, message=message)
 
 
-def _batches(header: OnnxHeader) -> bool:
-    shapes = [each.shape or () for each in (*header.inputs, *header.outputs)]
-    return all(shape[:1] == (-1,) for shape in shapes)
-
-
 def header_of(config: ParsedConfig, contents: Contents, folder: str, version: str) -> OnnxHeader | None:
     """The header of the file that a version is loaded from, if it was read."""
     name = config.message.default_model_filename or "model.onnx"
-    path = f"{folder}/{version}/{name}".strip("/")
+    path = contents.path(folder, version, name)
     return contents.headers.get(path) or contents.headers.get(f"{path}/model.onnx")
 
 

@@ -12,7 +12,7 @@ from posixpath import normpath
 from typing import Any, NamedTuple
 
 from fleet.findings import Finding
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.parsed import ParsedConfig, Place
 from fleet.repository.contents import Contents
 from fleet.repository.model_config import SIZES
 
@@ -22,7 +22,7 @@ CODE = "FL436"
 class Named(NamedTuple):
     """A file: where its name stands, the folder in the model, and the bytes that it has to have."""
 
-    place: tuple[str | int, ...]
+    place: Place
     folder: str
     name: str
     size: int

@@ -9,12 +9,13 @@ from pathlib import Path, PurePosixPath
 from fleet.findings import Finding, Severity
 from fleet.repository.config.versions import NONE_LOADED
 from fleet.repository.contents import Contents
-from fleet.repository.judged.bls import uncalled
-from fleet.repository.judged.ensembles import circles, steps_of
+from fleet.repository.judged.bls import unloaded_calls
+from fleet.repository.judged.circles import circles
 from fleet.repository.judged.main import CONFIG, main_of
 from fleet.repository.judged.model import ensemble_findings, model_findings
 from fleet.repository.judged.models import Model, configs_of, models_of
 from fleet.repository.judged.setting import Setting
+from fleet.repository.judged.steps import steps_of
 from fleet.repository.reading.path import read
 
 
@@ -57,12 +58,11 @@ def judged(contents: Contents, setting: Setting) -> Judgement:
     if main.model is not None and main.model not in models and main.model not in refused:
         findings.append(_no_model(contents, main.model))
     for name, model in models.items():
-        role = "main" if name == main.model else "part"
-        of_model = list(model_findings(contents, setting, model, role=role))
+        of_model = list(model_findings(contents, setting, model, is_main=name == main.model))
         of_model += ensemble_findings(model, models)
         findings += of_model if name in loaded else map(_as_warning, of_model)
     findings += circles({name: configs[name] for name in loaded if name in configs})
-    findings += uncalled(contents, setting, loaded, models)
+    findings += unloaded_calls(contents, setting, loaded, models)
     if main.model is not None:
         findings += _unloaded(contents, unloaded, main.model)
     return Judgement(

@@ -15,6 +15,7 @@ from fleet.repository.config.parsed import ParsedConfig
 from fleet.repository.config.versions import NONE_LOADED
 from fleet.repository.contents import Contents
 from fleet.repository.judged.setting import Setting
+from fleet.repository.layout import is_version
 from fleet.repository.main_model import ENSEMBLE, LITERAL
 
 CONFIG = "config.pbtxt"
@@ -156,7 +157,7 @@ def _by_chance(contents: Contents, folders: Sequence[str], configs: Mapping[str,
 
 def _looks_like_a_model(contents: Contents, folder: str) -> bool:
     return contents.is_file(f"{folder}/{CONFIG}") or any(
-        each.isdecimal() for each in contents.folders(folder) if not folder.startswith(".")
+        is_version(each) for each in contents.folders(folder) if not folder.startswith(".")
     )
 
 

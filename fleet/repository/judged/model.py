@@ -10,27 +10,28 @@ from fleet.repository.config.judge import config_findings
 from fleet.repository.contents import Contents
 from fleet.repository.judged.completed import header_of
 from fleet.repository.judged.decoupled import decoupled_branches
-from fleet.repository.judged.ensembles import mappings, missing_models, missing_versions
 from fleet.repository.judged.files import named_files
+from fleet.repository.judged.mappings import mappings
 from fleet.repository.judged.models import Model
 from fleet.repository.judged.setting import Setting
+from fleet.repository.judged.steps import missing_models, missing_versions
 from fleet.repository.judged.versions import versions
 from fleet.repository.model_files import missing_files
 from fleet.repository.onnx_match import external_findings, onnx_findings
 
 
-def model_findings(contents: Contents, setting: Setting, model: Model, *, role: str) -> Iterator[Finding]:
+def model_findings(contents: Contents, setting: Setting, model: Model, *, is_main: bool) -> Iterator[Finding]:
     """What is wrong with one model.
 
     Args:
         contents: The repository.
         setting: The container.
         model: The model.
-        role: "main" for the one that answers, "part" for any other.
+        is_main: Whether it is the one that answers.
     """
     config, folder = model.config, model.directory
     yield from config_findings(config, setting.release, model.backend)
-    yield from _identity(model, free_name=setting.multi_model and role == "main")
+    yield from _identity(model, free_name=setting.multi_model and is_main)
     yield from _runtime(contents, model)
     yield from versions(contents, folder, config)
     yield from named_files(contents, folder, config)
@@ -43,10 +44,10 @@ def model_findings(contents: Contents, setting: Setting, model: Model, *, role: 
         for version in model.versions:
             header = header_of(config, contents, folder, version)
             if header is not None:
-                file = contents.file(f"{folder}/{version}".strip("/"))
+                file = contents.file(contents.path(folder, version))
                 yield from onnx_findings(config, header, file)
-                yield from external_findings(config, header, contents, f"{folder}/{version}".strip("/"))
-    if setting.multi_model and role == "main" and config.message.model_transaction_policy.decoupled:
+                yield from external_findings(config, header, contents, contents.path(folder, version))
+    if setting.multi_model and is_main and config.message.model_transaction_policy.decoupled:
         said = "HTTP end point doesn't support models with decoupled transaction policy"
         hint = "a multi-model endpoint cannot stream: give the model a single endpoint"
         yield config.finding("FL469", said, "model_transaction_policy", hint=hint, severity=Severity.WARNING)
@@ -67,9 +68,7 @@ def _runtime(contents: Contents, model: Model) -> Iterator[Finding]:
     """A library that neither the image has nor the model brings."""
     named, folder = model.config.message.runtime, model.directory
     own = ("", "model.py", f"libtriton_{model.backend}.so")
-    brought = [
-        f"{folder}/{place}{named}".lstrip("/") for place in ("", *(f"{each}/" for each in model.versions))
-    ]
+    brought = [contents.path(folder, version, named) for version in ("", *model.versions)]
     if (
         named.endswith(".so")
         and "/" not in named
@@ -77,7 +76,7 @@ def _runtime(contents: Contents, model: Model) -> Iterator[Finding]:
         and not any(map(contents.is_file, brought))
     ):
         said = f"unable to find backend library '{named}' for model '{model.config.name}'"
-        hint = f"leave out `runtime`: it is libtriton_{model.backend}.so, or put the library into {folder}/1/"
+        hint = f"leave out `runtime`, it is libtriton_{model.backend}.so, or put the library beside the model"
         yield model.config.finding("FL417", said, "runtime", hint=hint)
 
 

@@ -16,7 +16,7 @@ from fleet.repository.judged.versions import versions_loaded, versions_there
 from fleet.repository.python_syntax import syntax_tree
 
 CONFIG = "config.pbtxt"
-COMPLETES = "auto_complete_config"
+CODE, COMPLETES = "model.py", "auto_complete_config"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ def models_of(contents: Contents) -> tuple[dict[str, Model], dict[str, list[Find
     models, refused = dict[str, Model](), dict[str, list[Finding]]()
     folders = [""] if contents.is_file(CONFIG) else contents.folders()
     for folder in folders:
-        path = f"{folder}/{CONFIG}" if folder else CONFIG
+        path = contents.path(folder, CONFIG)
         given = contents.is_file(path)
         if path in contents.entries and not given:
             message = "config.pbtxt is no file: the server ends"
@@ -64,22 +64,26 @@ def models_of(contents: Contents) -> tuple[dict[str, Model], dict[str, list[Find
 
 
 def _model(contents: Contents, folder: str, config: ParsedConfig, *, given: bool) -> Model:
-    there = versions_there(contents, folder)
-    first = f"{folder}/{min(there, default='')}".strip("/")
-    names = [name for name in contents.below(first) if name in FILES] if there else []
+    there, folders = versions_there(contents, folder), contents.folders(folder)
+    # Triton looks into the first folder there is, whatever it is for.
+    first = contents.below(contents.path(folder, min(folders))) if folders else {}
+    names = [name for name in first if name in FILES]
     backend = "" if config.message.platform == "ensemble" else backend_of(config.message, folder, names)
     versions = tuple(versions_loaded(config, there))
-    config = replace(config, completed=_completes(contents, folder, backend, versions))
+    config = replace(config, completed=_completes(contents, folder, config, backend, versions))
     config = completed_by_graph(config, contents, folder, backend, versions)
     return Model(directory=folder, config=config, given=given, backend=backend, versions=versions)
 
 
-def _completes(contents: Contents, folder: str, backend: str, versions: tuple[str, ...]) -> bool | None:
+def _completes(
+    contents: Contents, folder: str, config: ParsedConfig, backend: str, versions: tuple[str, ...]
+) -> bool | None:
     """Whether the backend completes the configuration; None if that is not known."""
     if backend != "python":
         facts = backend_facts(backend)
         return True if facts and "input" in facts.completes else None
-    codes = [contents.texts.get(f"{folder}/{version}/model.py") for version in versions]
+    name = config.message.default_model_filename or CODE
+    codes = [contents.texts.get(contents.path(folder, version, name)) for version in versions]
     return any(_defines(code, COMPLETES) for code in codes if code is not None)
 
 

@@ -12,22 +12,23 @@ from fleet.findings import Finding, Severity
 from fleet.repository.config.parsed import ParsedConfig
 from fleet.repository.config.versions import NONE_LOADED
 from fleet.repository.contents import Contents
+from fleet.repository.layout import is_version
 from fleet.repository.model_config import loaded_versions
 
-VERSION, LEADING_ZERO = re.compile(r"0|[1-9][0-9]*"), re.compile(r"0[0-9]+")
+LEADING_ZERO = re.compile(r"0[0-9]+")
 NUMBER = re.compile(r"\s*[+-]?[0-9]+")
 MOST = 2**63 - 1
 
 
 def versions_there(contents: Contents, model: str) -> list[str]:
     """The folders of a model that count as versions; "0" does, "01" does not."""
-    return [name for name in contents.folders(model) if VERSION.fullmatch(name) and int(name) <= MOST]
+    return [name for name in contents.folders(model) if is_version(name) and int(name) <= MOST]
 
 
 def mistaken_for_versions(contents: Contents, model: str) -> dict[str, int]:
     """Folders that Triton reads the number of a version from and that are not called so: "2-old" is 2."""
-    found = {name: NUMBER.match(name) for name in contents.folders(model) if not name.startswith("0")}
-    return {name: int(match[0]) for name, match in found.items() if match and name != match[0]}
+    names = [name for name in contents.folders(model) if not is_version(name) and not name.startswith("0")]
+    return {name: int(match[0]) for name in names if (match := NUMBER.match(name))}
 
 
 def versions_loaded(config: ParsedConfig, there: Sequence[str]) -> list[str]:
@@ -45,7 +46,7 @@ def versions(contents: Contents, model: str, config: ParsedConfig) -> Iterator[F
             yield Finding(
                 code="FL464",
                 message=said,
-                file=contents.file(f"{model}/{name}" if model else name),
+                file=contents.file(contents.path(model, name)),
                 hint=f"rename it to {int(name)}",
                 severity=Severity.WARNING,
             )
@@ -71,7 +72,7 @@ def versions(contents: Contents, model: str, config: ParsedConfig) -> Iterator[F
 
 def _empty(contents: Contents, model: str, there: Sequence[str]) -> Iterator[Finding]:
     """Version folders of an ensemble that would be lost on the way."""
-    folders = [f"{model}/{version}".lstrip("/") for version in there]
+    folders = [contents.path(model, version) for version in there]
     if there and not contents.archive and not any(contents.below(folder) for folder in folders):
         yield Finding(
             code="FL463",
@@ -92,22 +93,21 @@ def _numbers(contents: Contents, model: str, config: ParsedConfig, there: Sequen
                 f"Triton takes the directory '{name}' for version {number} of model '{config.name}',"
                 " which is not there"
             )
-            place = contents.file(f"{model}/{name}".lstrip("/"))
+            place = contents.file(contents.path(model, name))
             hint = f"rename it to {number}, or to a name that does not begin with a number"
             yield Finding(code="FL464", message=said, file=place, hint=hint)
     for name in contents.folders(model):
-        if VERSION.fullmatch(name) and int(name) > MOST:
+        if is_version(name) and int(name) > MOST:
             said = f"version {name} of model '{config.name}' is beyond 64 bits: the server ends"
-            place = contents.file(f"{model}/{name}".lstrip("/"))
+            place = contents.file(contents.path(model, name))
             yield Finding(code="FL464", message=said, file=place, hint="write a smaller number")
 
 
 def _without(contents: Contents, model: str, config: ParsedConfig) -> Finding:
-    hint = f"put its files into {model}/1/; where a script makes them, run it first"
+    folder = contents.path(model, "1")
+    hint = f"put its files into {folder}/; where a script makes them, run it first"
     if config.message.platform == "ensemble":
-        hint = (
-            f"an ensemble has an empty one, which git, S3 and some archives lose: put a file into {model}/1/"
-        )
+        hint = f"its empty one was lost, as in git, S3 and some archives: put a file into {folder}/"
     return Finding(
         code="FL404",
         message=f"{NONE_LOADED.format(config.name)}: it has no version directory",

@@ -16,17 +16,21 @@ from fleet.repository.reading.stream import FileStream, UnreadableError
 NAMED = b"EXECUTION_ENV_PATH"
 
 
-def read_folder(folder: Path) -> Contents:
+def read_folder(folder: Path, *, packed: bool = False) -> Contents:
     """What lies in a folder; links in it are not followed.
 
     Packed environments are read only if a config has the parameter that names one: it takes seconds.
+
+    Args:
+        folder: The model repository.
+        packed: Whether this product packs it, and so leaves hidden entries and what Python made out.
 
     Raises:
         FindingsError: it cannot be listed.
     """
     gathered = Gathered(folder, archive=False)
     try:
-        _list(gathered)
+        _list(gathered, packed=packed)
     except TooManyError as error:
         gathered.notes.add("FL443", f"the rest of the folder is not judged: {error}")
     except OSError as error:
@@ -36,23 +40,26 @@ def read_folder(folder: Path) -> Contents:
     return gathered.contents()
 
 
-def _list(gathered: Gathered) -> None:
-    waiting = _entries(gathered, "")
+def _list(gathered: Gathered, *, packed: bool) -> None:
+    waiting = _entries(gathered, "", packed=packed)
     while waiting:
         folder = waiting.pop()
         try:
-            waiting += _entries(gathered, folder)
+            waiting += _entries(gathered, folder, packed=packed)
         except OSError as error:
             gathered.notes.add("FL406", f"the folder cannot be read: {error.strerror}", folder)
 
 
-def _entries(gathered: Gathered, folder: str) -> list[str]:
+def _entries(gathered: Gathered, folder: str, *, packed: bool) -> list[str]:
     """Add what is in a folder; the folders in it."""
     with os.scandir(gathered.place / folder) as found:
         entries = sorted(found, key=lambda each: each.name)
     folders = []
     for each in entries:
         path = f"{folder}/{each.name}" if folder else each.name
+        left_out = not all(map(belongs, path.split("/")))
+        if left_out and packed:
+            continue
         if NO_TEXT.search(each.name):
             message = f"the name {each.name!r} holds control characters or is not in UTF-8"
             gathered.notes.add("FL414", message, folder, "rename it")
@@ -61,7 +68,7 @@ def _entries(gathered: Gathered, folder: str) -> list[str]:
         gathered.add(path, entry)
         if entry.kind is Kind.FOLDER:
             folders.append(path)
-        elif entry.kind is not Kind.FILE and all(map(belongs, path.split("/"))):
+        elif entry.kind is not Kind.FILE and not left_out:
             message = "only folders and files can be packed; this is a link or a device"
             gathered.notes.add("FL403", message, path, "put the file itself there")
     return folders

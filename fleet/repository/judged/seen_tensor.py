@@ -1,4 +1,4 @@
-"""Tensors as two models see them.
+"""A tensor as one of the models sees it that pass it on.
 
 Source: triton-inference-server/core, r26.06, src/ensemble_scheduler/ensemble_utils.cc,
 ValidateTensorConsistency.
@@ -13,7 +13,7 @@ ANY = -1
 
 
 @dataclass(frozen=True)
-class Tensor:
+class SeenTensor:
     """What a model says of a tensor; `dims` are without the batch, which it has if `batching`."""
 
     model: str
@@ -27,12 +27,12 @@ class Tensor:
         return (ANY, *self.dims) if self.batching else self.dims
 
 
-def consistent(one: Tensor, other: Tensor) -> bool:
+def consistent(one: SeenTensor, other: SeenTensor) -> bool:
     """Whether the shapes fit, without the batch or with it; what varies is Triton's to see at each call."""
     return _fit(one.dims, other.dims) or _fit(one.full, other.full)
 
 
-def shown(tensor: Tensor) -> str:
+def shown(tensor: SeenTensor) -> str:
     """The full shape as Triton writes it."""
     return f"[{','.join(map(str, tensor.full))}]"
 
