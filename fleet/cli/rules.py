@@ -16,7 +16,7 @@ from fleet.cli.say import say
 from fleet.findings import Finding, FindingsError
 from fleet.rules.docs import link_to, said_of, weight_of
 from fleet.rules.example import examples
-from fleet.rules.other_codes import other_codes, severity_of
+from fleet.rules.other_codes import other_codes, severity_of, weight_of_other
 from fleet.rules.registry import rules as all_rules
 from fleet.rules.rule import Rule
 from fleet.spec.problems import did_you_mean
@@ -103,7 +103,7 @@ def _entry(code: str) -> dict[str, Any]:
 def _explain(code: str) -> None:
     rule = all_rules().get(code)
     if rule is None:
-        say(f"{code} ({severity_of(code)})", "bold")
+        say(f"{code} ({weight_of_other(code)})", "bold")
         say(f"{other_codes()[code]}\n")
         return
     say(f"{code} {rule.name} ({weight_of(rule)})", "bold")

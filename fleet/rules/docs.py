@@ -6,7 +6,6 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from fleet.findings import Severity
 from fleet.rules.example import Case, Example
 from fleet.rules.other_codes import Group, groups
 from fleet.rules.rule import DOCS, Rule
@@ -124,9 +123,9 @@ def _source(source: str) -> str:
 
 
 def _group(group: Group) -> str:
-    allowed = ["A spec may `allow` itself any of these.\n"] if group.allowable else []
+    but = f", but for {', '.join(group.needed)}" if group.needed else ""
+    allowed = [f"A spec may `allow` itself any of these{but}.\n"] if group.allowable else []
     lines = [f"### {group.about}\n", *allowed, "| code | severity | |", "| --- | --- | --- |"]
     for code, said in group.codes.items():
-        severity = Severity.WARNING if code in group.warnings else Severity.ERROR
-        lines.append(f'| <a id="{code.lower()}"></a>{code} | {severity} | {said} |')
+        lines.append(f'| <a id="{code.lower()}"></a>{code} | {group.weight(code)} | {said} |')
     return "\n".join([*lines, ""])

@@ -19,13 +19,27 @@ FILE = "other_codes.yaml"
 class Group:
     """Codes that are about one thing, each with a sentence.
 
-    `warnings` are those of them that only warn; a spec may allow itself the codes of an `allowable` group.
+    Attributes:
+        about: What they are about.
+        codes: Their sentences.
+        warnings: Those that only warn.
+        either: Those that are errors where the container surely fails, and warnings where it may not.
+        allowable: Whether a spec may allow itself the codes of the group, but for those that are `needed`.
+        needed: Those that it may not.
     """
 
     about: str
     codes: Mapping[str, str]
     warnings: tuple[str, ...] = ()
+    either: tuple[str, ...] = ()
     allowable: bool = False
+    needed: tuple[str, ...] = ()
+
+    def weight(self, code: str) -> str:
+        """The severities of one of the codes, for people."""
+        if code in self.either:
+            return f"{Severity.ERROR} or {Severity.WARNING}"
+        return str(Severity.WARNING if code in self.warnings else Severity.ERROR)
 
 
 @cache
@@ -44,7 +58,8 @@ def other_codes() -> Mapping[str, str]:
 @cache
 def allowable_codes() -> frozenset[str]:
     """The codes that are no rules and that a spec may allow itself, as it may a rule."""
-    return frozenset(code for group in groups() if group.allowable for code in group.codes)
+    allowable = (group for group in groups() if group.allowable)
+    return frozenset(code for group in allowable for code in group.codes if code not in group.needed)
 
 
 def severity_of(code: str) -> Severity:
@@ -53,7 +68,15 @@ def severity_of(code: str) -> Severity:
     return Severity.WARNING if code in warnings else Severity.ERROR
 
 
-def _group(
-    about: str, codes: dict[str, str], warnings: Sequence[str] = (), *, allowable: bool = False
-) -> Group:
-    return Group(about, MappingProxyType(codes), tuple(warnings), allowable)
+def weight_of_other(code: str) -> str:
+    """The severities of a code that is no rule, for people."""
+    return next(group.weight(code) for group in groups() if code in group.codes)
+
+
+def _group(about: str, codes: dict[str, str], *, allowable: bool = False, **lists: Sequence[str]) -> Group:
+    return Group(
+        about,
+        MappingProxyType(codes),
+        allowable=allowable,
+        **{name: tuple(each) for name, each in lists.items()},
+    )

@@ -10,6 +10,7 @@ from config_texts import HEAD, IO, REFUSED, TAKEN
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.config.judge import config_findings
 from fleet.repository.config.parsed import parsed_config
+from fleet.rules.other_codes import groups, weight_of_other
 from scheduling_texts import REFUSED_SCHEDULING, ensemble, step
 
 FILE = Path("models/resnet/config.pbtxt")
@@ -33,8 +34,18 @@ def test_what_triton_refuses_is_told_in_its_words_at_its_line(text: str, line: i
 
 
 @pytest.mark.parametrize(("text", "line", "said"), ALL.values(), ids=ALL)
-def test_each_error_says_what_to_do(text: str, line: int, said: str) -> None:
-    assert all(each.hint for each in errors(text) if said in each.message), line
+def test_each_error_says_what_to_do_and_weighs_what_its_code_says(text: str, line: int, said: str) -> None:
+    (found,) = (each for each in errors(text) if said in each.message)
+    assert found.hint
+    assert "error" in weight_of_other(found.code)
+
+
+def test_each_code_of_a_configuration_has_a_case() -> None:
+    group = next(each for each in groups() if each.about == "A model's config.pbtxt")
+    told = {each.code for text, *_ in ALL.values() for each in errors(text)}
+    only_warn = set(group.warnings)
+    by_release = {"FL416"}
+    assert told >= set(group.codes) - only_warn - by_release
 
 
 @pytest.mark.parametrize("text", TAKEN.values(), ids=TAKEN)
