@@ -20,6 +20,7 @@ from broken_repositories import (
 def layout_cases() -> Iterator[Case]:
     """All of them."""
     yield from _either_mode()
+    yield from _folders_beside()
     yield from _multi_model()
     yield from _single()
 
@@ -81,6 +82,37 @@ def _either_mode() -> Iterator[Case]:
     )
     dotted = moved(changed(DOUBLE, CONFIG, ('"double"', '"double.v1"')), "double/", "double.v1/")
     yield Case(id="model-name-dot", files=dotted, changed="the model is called double.v1")
+
+
+def _folders_beside() -> Iterator[Case]:
+    """Folders of a model that are no versions, and what Triton makes of their names."""
+    zero = moved(
+        changed(SCALE, "scale/config.pbtxt", add="version_policy { specific { versions: 0 } }\n"),
+        "scale/1/",
+        "scale/0/",
+    )
+    yield Case(id="version-zero-specific", files=zero, changed="version 0, and a policy that names it")
+    everything = changed(SCALE, "scale/config.pbtxt", add="version_policy { all { } }\n")
+    for name, folder in (("plus", "+2"), ("minus", "-3"), ("word", "2-old")):
+        file = {f"scale/{folder}/notes.txt": b"x"}
+        yield Case(id=f"beside-{name}", files={**everything, **file}, changed=f"a folder {folder} beside 1")
+    yield Case(
+        id="beside-zero-word",
+        files={**everything, "scale/0assets/notes.txt": b"x"},
+        changed="a folder 0assets beside 1",
+    )
+    alone = without(SCALE, ["scale/config.pbtxt"])
+    for name, folder in (("hidden", ".cache"), ("zero", "0assets")):
+        yield Case(
+            id=f"no-config-{name}-first",
+            files={**alone, f"scale/{folder}/notes.txt": b"x"},
+            changed=f"no config, and a folder {folder} that comes before 1",
+        )
+    yield Case(
+        id="no-config-folder-last",
+        files={**alone, "scale/assets/notes.txt": b"x"},
+        changed="no config, and a folder that comes after 1",
+    )
 
 
 def _multi_model() -> Iterator[Case]:
