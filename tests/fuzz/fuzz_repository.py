@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from config_texts import REFUSED, TAKEN
+from corpus import CORPUS
 from fleet.findings import Finding, FindingsError
 from fleet.repository.config.judge import config_findings
 from fleet.repository.config.parsed import parsed_config
@@ -24,7 +25,6 @@ from tests.fuzz.fuzz_check import HANG, fuzz
 
 FILE = Path("repository/resnet/config.pbtxt")
 PART = b'backend: "python" input { name: "i" data_type: TYPE_FP32 dims: 1 }'
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 
 
 def one_input(data: bytes, seconds: float = HANG) -> None:

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from functools import cache
-from pathlib import Path
 
 import pytest
-from google.protobuf import text_format
-from tritonclient.grpc import model_config_pb2
 
+from corpus import CORPUS, needs_corpus, rows
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.config.judge import config_findings
 from fleet.repository.config.parsed import CODE as NOT_PARSED
 from fleet.repository.config.parsed import parsed_config
-from fleet.repository.text_format.canonical import canonical
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
-INDEX = CORPUS / "INDEX.tsv"
+RELEASES = (None, "24.10", "25.04", "26.05")
 SAME_CAUSE = 0.9
 
-pytestmark = pytest.mark.skipif(not INDEX.is_file(), reason=f"the corpus is not at {CORPUS}")
-
-
-@cache
-def rows() -> list[dict[str, str]]:
-    with INDEX.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
+pytestmark = needs_corpus
 
 
 @cache
@@ -66,12 +55,15 @@ def test_a_file_that_does_not_parse_is_refused_at_the_line_that_triton_names() -
             assert found(row["file"])[0].line == int(place[1]), row["file"]
 
 
-def test_what_triton_takes_in_strict_mode_is_no_error() -> None:
-    taken = [
-        row for row in rows() if row["triton_strict"].startswith("CONFIG_OK") and row["kind"] != "qa-invalid"
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_triton_takes_in_strict_mode_is_no_error(release: str | None) -> None:
+    accepted = [
+        row["file"]
+        for row in rows()
+        if row["triton_strict"].startswith("CONFIG_OK") and row["kind"] != "qa-invalid"
     ]
-    assert {row["file"]: errors(row["file"]) for row in taken if errors(row["file"])} == {}
-    assert taken
+    assert {file: told for file in accepted if (told := errors(file, release))} == {}
+    assert accepted
 
 
 def test_what_tritons_own_tests_expect_to_be_refused_is_an_error() -> None:
@@ -85,17 +77,3 @@ def test_of_what_is_refused_nine_in_ten_are_told_in_tritons_words() -> None:
         for row in refused_by_config()
     ]
     assert sum(told) >= SAME_CAUSE * len(told)
-
-
-def test_the_canonical_form_of_every_file_says_the_same() -> None:
-    for row in rows():
-        if row["parse"] == "ok":
-            content = (CORPUS / row["file"]).read_bytes()
-            once = canonical(content)
-            assert _message(content.decode()) == _message(once), row["file"]
-            assert canonical(once.encode()) == once, row["file"]
-
-
-def _message(text: str) -> object:
-    config = model_config_pb2.ModelConfig()  # type: ignore[attr-defined]  # it is made by the import
-    return text_format.Parse(text.removeprefix("\ufeff"), config)

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
-from pathlib import Path
-
 import pytest
 
+from corpus import files, needs_corpus
 from fleet.repository.text_format.canonical import canonical
 from fleet.repository.text_format.tokens import PbtxtError, Tokens
 from fleet.repository.text_format.verdict import parsed
-from fleet_folder import ROOT
 
-CORPUS = ROOT.parent / "shared" / "corpus"
-pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason=f"the corpus of real configs is not at {CORPUS}")
-
-
-def real_configs(*, parsable: bool) -> Sequence[Path]:
-    with (CORPUS / "INDEX.tsv").open() as index:
-        rows = list(csv.DictReader(index, delimiter="\t"))
-    return [CORPUS / row["file"] for row in rows if (row["parse"] == "ok") is parsable]
+pytestmark = needs_corpus
 
 
 def comments_of(content: bytes) -> list[str]:
@@ -28,7 +17,7 @@ def comments_of(content: bytes) -> list[str]:
 
 
 def test_real_configs_mean_the_same_and_keep_their_comments() -> None:
-    configs = real_configs(parsable=True)
+    configs = files(parsable=True)
     for config in configs:
         content = config.read_bytes()
         text = canonical(content).encode()
@@ -39,7 +28,7 @@ def test_real_configs_mean_the_same_and_keep_their_comments() -> None:
 
 
 def test_templates_of_configs_are_refused() -> None:
-    templates = real_configs(parsable=False)
+    templates = files(parsable=False)
     for template in templates:
         with pytest.raises(PbtxtError):
             canonical(template.read_bytes())
