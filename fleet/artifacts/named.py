@@ -11,7 +11,7 @@ from fleet.artifacts.model_facts import model_facts
 from fleet.catalog.front_end import out_of_memory
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.config.judge import config_findings
-from fleet.repository.config.parsed import parsed_config
+from fleet.repository.config.parsed import MAX_BYTES, parsed_config
 from fleet.repository.contents import Contents
 from fleet.repository.judged.judge import Judgement, judged
 from fleet.repository.judged.main import CONFIG, ROOT
@@ -34,6 +34,27 @@ def is_repository(path: Path) -> bool:
     return path.name.endswith((PBTXT, *ARCHIVES))
 
 
+def leads_nowhere(path: Path) -> bool:
+    """Whether a path is neither a repository nor what may be a spec: not there, empty, or of another kind."""
+    return (
+        not is_repository(path)
+        and path.suffix != ".yaml"
+        and not (path.is_dir() and any(path.glob("*.yaml")))
+    )
+
+
+def nothing_there(named: str) -> Finding:
+    """What is said of a path that leads nowhere."""
+    path = Path(named)
+    hint = "endpoints are checked with --env; repositories are folders, .tar.gz files and .pbtxt files"
+    if path.suffix == ".zip":
+        hint = "SageMaker unpacks .tar.gz alone"
+    message = (
+        f"{named!r} is not there" if not path.exists() else f"{named!r} holds nothing that can be checked"
+    )
+    return Finding(code="FL126", message=message, file=path, hint=hint)
+
+
 def is_configuration(path: Path) -> bool:
     """Whether there is no model beside a configuration: it is judged without its folder."""
     return bool(_alone(path))
@@ -42,7 +63,7 @@ def is_configuration(path: Path) -> bool:
 def named_findings(paths: Sequence[Path], asked: Asked) -> list[Finding]:
     """What is wrong with the configurations, folders and archives."""
     findings, judgements = list[Finding](), dict[Path, Judgement]()
-    for path in paths:
+    for path in dict.fromkeys(paths):
         try:
             if alone := _alone(path):
                 for file in alone:
@@ -70,11 +91,11 @@ def _alone(path: Path) -> list[Path]:
 
 def _of_config(file: Path, asked: Asked) -> Iterator[Finding]:
     try:
-        content = file.read_bytes()
+        content = _content(file)
         config = parsed_config(content, file)
     except OSError as error:
         message = f"the file cannot be read: {error.strerror}"
-        yield Finding(code="FL406", message=message, file=file)
+        yield Finding(code="FL406", message=message, file=file, hint="name a file that is there")
         return
     except FindingsError as error:
         yield from error.findings
@@ -84,6 +105,14 @@ def _of_config(file: Path, asked: Asked) -> Iterator[Finding]:
     path = f"{config.name}/config.pbtxt"
     kept.keep(path, content)
     yield from fact_findings(model_facts([config.name], kept), file, lambda _: file, asked)
+
+
+def _content(file: Path) -> bytes:
+    """As much of a file as is needed to see that it is too long; a pipe or a device might never end."""
+    if file.exists() and not file.is_file():
+        raise OSError(0, "it is no file")
+    with file.open("rb") as stream:
+        return stream.read(MAX_BYTES + 1)
 
 
 def _of_facts(contents: Contents, judgement: Judgement, asked: Asked) -> Iterator[Finding]:
@@ -103,14 +132,8 @@ def _of_facts(contents: Contents, judgement: Judgement, asked: Asked) -> Iterato
 
 def _of_set(judgements: Mapping[Path, Judgement], asked: Asked) -> Iterator[Finding]:
     """What archives of one endpoint must not have in common, and what their names must not hold."""
-    targets, models = dict[str, Path](), dict[str, Path]()
+    models = dict[str, Path]()
     for path, judgement in judgements.items():
-        other = targets.setdefault(path.name, path)
-        if other != path:
-            message = f"{other} and {path} would be one target, {path.name!r}"
-            yield Finding(
-                code="FL466", message=message, file=path, hint="give the archives names of their own"
-            )
         for word in out_of_memory():
             if word in path.name:
                 message = (

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from fleet.artifacts.checked import all_findings, with_line
-from fleet.artifacts.named import is_repository, named_findings
+from fleet.artifacts.named import is_repository, leads_nowhere, named_findings, nothing_there
 from fleet.cli.asked import DefaultModel, Instance, ModeOf, Release, asked_for
 from fleet.cli.say import say
 from fleet.exits import INPUT_IS_WRONG
@@ -56,23 +56,24 @@ def check(
 
     A spec that lies elsewhere is checked as if it were one of the environment's, without a lock.
     """
-    repositories = [Path(each) for each in paths or () if is_repository(Path(each))]
-    specs = [each for each in paths or () if not is_repository(Path(each))]
+    repositories, nowhere, specs = _sorted(paths or (), env)
     asked = asked_for(mode, triton, instance, default_model)
     if run and not repositories:
         raise typer.BadParameter("name a model repository: a folder or an archive", param_hint="--run")
-    if not repositories and any(each is not None for each in (mode, triton, instance, default_model)):
+    if not (repositories or nowhere) and any(
+        each is not None for each in (mode, triton, instance, default_model)
+    ):
         raise typer.BadParameter(
             "a spec says its own mode, release and instance",
             param_hint="--mode, --triton, --instance, --default-model",
         )
     root, checked = Path.cwd(), [str(each) for each in repositories]
-    findings = named_findings(repositories, asked)
+    findings = [*map(nothing_there, nowhere), *named_findings(repositories, asked)]
     if run:
         from fleet.cli.last_word import run_findings  # nobody else waits for its imports
 
         findings += run_findings(repositories, asked, quiet=format is not Format.HUMAN)
-    if specs or not repositories:
+    if specs or not (repositories or nowhere):
         if env is None:
             what = f"{specs[0]!r} is no model repository; " if specs else ""
             message = f"{what}name the environment that endpoints are checked for"
@@ -90,6 +91,14 @@ def check(
         print(f"`fleet rules {findings[0].code}` explains the first", file=sys.stderr)
     if any(strict or each.severity is Severity.ERROR for each in findings):
         sys.exit(INPUT_IS_WRONG)
+
+
+def _sorted(paths: Sequence[str], env: str | None) -> tuple[list[Path], list[str], list[str]]:
+    """Model repositories; what leads nowhere, where it is no endpoint of an environment; all else."""
+    repositories = [Path(each) for each in paths if is_repository(Path(each))]
+    nowhere = [each for each in paths if env is None and leads_nowhere(Path(each))]
+    others = [each for each in paths if each not in nowhere and Path(each) not in repositories]
+    return repositories, nowhere, others
 
 
 def _of_specs(root: Path, env: str, paths: Sequence[str], *, locked: bool) -> tuple[list[Finding], list[str]]:

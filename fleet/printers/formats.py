@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fleet.findings import Finding
 from fleet.printers.human import show_findings
+from fleet.printers.places import outside
 
 
 class Format(StrEnum):
@@ -41,11 +42,11 @@ def print_findings(findings: Sequence[Finding], format: Format, root: Path) -> N
         case Format.SARIF:
             from fleet.printers.sarif import as_sarif
 
-            _write(as_sarif(findings, root))
+            _write(as_sarif([outside(each) for each in findings], root))
         case Format.GITHUB:
             from fleet.printers.github import as_github
 
-            _write(as_github(findings, root))
+            _write(as_github([outside(each) for each in findings], root))
 
 
 def _write(text: str) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path, PurePath
 from urllib.parse import quote_from_bytes
+
+from fleet.findings import Finding
 
 
 def place_in(root: Path, file: Path) -> PurePath:
@@ -13,6 +16,17 @@ def place_in(root: Path, file: Path) -> PurePath:
     real = PurePath(os.path.realpath(file))
     top = os.path.realpath(root)
     return real.relative_to(top) if real.is_relative_to(top) else real
+
+
+def outside(finding: Finding) -> Finding:
+    """What is wrong with an entry of an archive, told at the archive, which is the file that there is."""
+    if finding.file is None:
+        return finding
+    for above in finding.file.parents:
+        if above.is_file():
+            inner = replace(finding, file=finding.file.relative_to(above)).place
+            return replace(finding, file=above, line=1, column=None, message=f"{inner}: {finding.message}")
+    return finding
 
 
 def uri_of(place: PurePath) -> str:

@@ -8,6 +8,26 @@ output { name: "label" data_type: TYPE_FP32 dims: [ 8 ] }
 """
 
 REFUSED = {
+    "agents that are not named": (
+        HEAD + "model_repository_agents { }\n",
+        4,
+        "the model asks for repository agents and names none: the server ends",
+    ),
+    "the runtime that is no runtime": (
+        'backend: "python"\nruntime: "model.py"\n',
+        2,
+        "unable to find Python backend based backend library 'model.py'",
+    ),
+    "a Python file that is no module": (
+        'backend: "python"\ndefault_model_filename: "my.model.py"\n',
+        2,
+        "No module named '1.my'",
+    ),
+    "a Python file of another ending": (
+        'backend: "python"\ndefault_model_filename: "model.PY"\n',
+        2,
+        "Model name must end with '.py'",
+    ),
     "an unknown field": (HEAD + "max_batch: 4\n", 4, 'has no field named "max_batch".'),
     "a word for a number": ('name: "x"\nmax_batch_size: many\n', 2, "Expected integer, got: many"),
     "a data type that is none": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tarfile
@@ -76,7 +77,6 @@ def test_findings_are_printed_for_programs_as_well(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["nowhere"],
         ["resnet.pbtxt", "--triton", "25"],
         ["resnet.pbtxt", "--instance", "ml.g5.xlagre"],
         ["resnet.pbtxt", "--mode", "multi-model", "--default-model", "a"],
@@ -136,9 +136,9 @@ def test_models_of_one_name_in_two_archives_exclude_each_other_before_namespaces
     assert {each.code for each in errors([one, two], replace(MULTI_MODEL, release="23.03"))} == {"FL466"}
 
 
-def test_two_archives_of_one_name_would_be_one_target(tmp_path: Path) -> None:
-    paths = [written(tmp_path / folder / "same", model("a")) for folder in ("one", "two")]
-    assert [each.code for each in errors(paths, MULTI_MODEL)] == ["FL466"]
+def test_a_pipe_that_is_called_a_configuration_is_no_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.pbtxt")
+    assert [each.code for each in errors([tmp_path / "pipe.pbtxt"])] == ["FL406"]
 
 
 def test_an_archive_whose_name_reads_like_a_lack_of_memory_is_refused(tmp_path: Path) -> None:
@@ -178,3 +178,25 @@ def test_a_repository_with_a_yaml_file_of_its_own_is_one(tmp_path: Path) -> None
 def test_hidden_folders_do_not_make_a_folder_of_configurations_a_repository(tmp_path: Path) -> None:
     folder = written(tmp_path / "configs", {"a.pbtxt": "max_batch_size: -1\n", ".git/": ""})
     assert [each.code for each in errors([folder])] == ["FL421"]
+
+
+def test_a_path_that_leads_nowhere_is_told_beside_what_is_found_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "resnet.pbtxt").write_text("max_batch_size: -1\n")
+    (tmp_path / "models.zip").write_text("")
+    (tmp_path / "empty").mkdir()
+    done = fleet(tmp_path, "check", "nowhere", "models.zip", "empty", "resnet.pbtxt")
+    assert done.returncode == 1
+    told = [line.partition(": ")[2] for line in done.stderr.splitlines() if ": error " in line]
+    assert told == [
+        "error FL126: 'empty' holds nothing that can be checked",
+        "error FL126: 'models.zip' holds nothing that can be checked",
+        "error FL126: 'nowhere' is not there",
+        "error FL421: 'max_batch_size' must be non-negative value for resnet",
+    ]
+
+
+def test_machines_are_told_of_an_entry_at_its_archive(tmp_path: Path) -> None:
+    broken = written(tmp_path / "models", model("a", "instance_group { kind: KIND_CPU gpus: 0 }\n"))
+    packed(broken, "a.tar.gz")
+    done = fleet(tmp_path, "check", "a.tar.gz", "--format", "github")
+    assert done.stdout.startswith("::error file=a.tar.gz,line=1,title=FL425::a/config.pbtxt:5:33: ")

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from fleet.repository.judged.judge import judged
 from fleet.repository.judged.setting import Setting
-from repository_contents import MULTI_MODEL, SINGLE, ensemble, errors, judgement, model, warnings
+from repository_contents import MULTI_MODEL, SINGLE, contents, ensemble, errors, judgement, model, warnings
 
 BOTH = {**ensemble("a", "b"), **model("a"), **model("b")}
 TWO = {**model("a"), **model("b")}
@@ -90,9 +91,18 @@ def test_an_empty_repository_has_no_model(setting: Setting) -> None:
 
 
 def test_a_folder_above_the_repository_is_named_with_the_folder_that_is_meant() -> None:
-    (found,) = errors({f"models/{path}": text for path, text in model("a").items()})
-    assert found.code == "FL404"
-    assert found.hint.endswith("repository/models")
+    above = {f"models/{path}": text for path, text in model("a").items()}
+    (packed,), (folder,) = (judged(contents(above, archive=each), SINGLE).findings for each in (True, False))
+    assert packed.code == folder.code == "FL404"
+    assert folder.hint.endswith("repository/models")
+    assert "`tar -C models -czf ARCHIVE .`" in packed.hint
+
+
+def test_of_a_folder_of_repositories_each_is_to_be_named() -> None:
+    several = {f"{name}/{path}": text for name in ("one", "two") for path, text in model("a").items()}
+    for setting in (SINGLE, MULTI_MODEL):
+        (found,) = errors(several, setting)
+        assert (found.code, found.hint) == ("FL407", "name each repository: repository/one, repository/two")
 
 
 def test_what_is_wrong_with_a_model_that_stays_unloaded_is_only_a_warning() -> None:

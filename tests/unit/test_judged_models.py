@@ -94,13 +94,51 @@ def test_files_that_a_config_names_have_to_lie_in_the_model() -> None:
 
 def test_a_python_model_completes_what_it_leaves_out_only_by_its_own_function() -> None:
     config = 'backend: "python"\ninput { name: "x" data_type: TYPE_FP32 }\n'
-    without = {"a/config.pbtxt": config, "a/1/model.py": ""}
+    without = {"a/config.pbtxt": config, "a/1/model.py": "class TritonPythonModel:\n  pass\n"}
     with_function = {
         **without,
         "a/1/model.py": "class TritonPythonModel:\n  def auto_complete_config(c): ...\n",
     }
     assert [each.line for each in errors(without)] == [2]
     assert errors(with_function) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from impl import *",
+        "from impl import TritonPythonModel",
+        "import impl\nclass TritonPythonModel(impl.Base): pass",
+        "class TritonPythonModel: pass\nsetattr(TritonPythonModel, 'auto_complete_config', print)",
+        "class TritonPythonModel:\n  auto_complete_config = staticmethod(print)",
+    ],
+)
+def test_a_class_that_comes_from_elsewhere_may_complete_anything(code: str) -> None:
+    config = 'backend: "python"\ninput { name: "x" data_type: TYPE_FP32 }\n'
+    assert errors({"a/config.pbtxt": config, "a/1/model.py": code}) == []
+    empty = {"a/config.pbtxt": 'backend: "python"\n', "a/1/model.py": code}
+    assert errors({**ensemble("a"), **empty}, NAMED) == []
+
+
+def test_of_tensors_of_one_name_the_first_counts_for_the_ensemble_and_all_for_a_part() -> None:
+    second = 'input { name: "x" data_type: TYPE_INT32 dims: [ -1 ] }\n'
+    both = BOTH["both/config.pbtxt"]
+    assert messages({**BOTH, "both/config.pbtxt": both + second}) == []
+    (told,) = messages({**BOTH, "a/config.pbtxt": BOTH["a/config.pbtxt"] + second})
+    assert "inconsistent data type" in told
+
+
+@pytest.mark.parametrize("name", ["a b", "a&b", "m'x", "m$HOME", "*"])
+def test_a_python_model_is_not_called_as_a_shell_would_read_it(name: str) -> None:
+    assert "FL405" in {each.code for each in errors(model(name), MULTI_MODEL)}
+    assert errors(model("a-b=c,d~e"), MULTI_MODEL) == []
+
+
+def test_an_ensemble_with_a_decoupled_part_keeps_no_responses() -> None:
+    parts = {**BOTH, **model("a", "model_transaction_policy { decoupled: true }\n")}
+    cached = BOTH["both/config.pbtxt"] + "response_cache { enable: true }\n"
+    (told,) = messages({**parts, "both/config.pbtxt": cached})
+    assert "Response Cache does not currently support model both with 'decoupled'" in told
 
 
 def test_a_step_of_a_model_that_is_not_there_is_refused_at_its_line() -> None:

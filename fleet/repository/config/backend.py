@@ -7,15 +7,18 @@ ValidateModelConfig and GetBackendTypeFromPlatform.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 from posixpath import normpath
 
-from fleet.catalog.backends import backend_facts
+from fleet.catalog.backends import backend_facts, backends
 from fleet.catalog.model_config import platform_since
 from fleet.findings import Finding, Severity
 from fleet.repository.backends import FORMATS, PLATFORMS, named_backend
 from fleet.repository.config.parsed import ParsedConfig
 
 ENSEMBLE = "ensemble"
+CLOSE = 0.75
+"""How like a known backend's name another has to be to be taken for it; of 1."""
 TENSORRT_PLAN = "tensorrt_plan"
 DEFAULT_PLATFORMS = {
     "tensorrt": TENSORRT_PLAN,
@@ -59,8 +62,12 @@ def completes(config: ParsedConfig) -> bool:
 def runtime(config: ParsedConfig) -> Iterator[Finding]:
     """A library that Triton would not take: one outside of the backend's folders, or none at all."""
     named, folder = config.message.runtime, backend_of(config) or config.directory
+    if is_ensemble(config):
+        return
     if named and not normpath(f"{folder}/{named}").startswith(f"{folder}/"):
         said = f"backend library name '{named}' escapes backend directory, for model '{config.name}'"
+    elif named == "model.py" and folder == "python":
+        said = f"unable to find Python backend based backend library '{named}' for model '{config.name}'"
     elif named and named != "model.py" and not named.endswith(".so"):
         said = f"unable to find backend library '{named}' for model '{config.name}'"
     else:
@@ -79,6 +86,12 @@ def identity(config: ParsedConfig, release: str | None = None) -> Iterator[Findi
             yield config.finding("FL417", said, "backend", hint="leave out `backend`")
         return
     resolved = backend_of(config)
+    names = {each.backend for each in backends().values()}
+    near = get_close_matches(backend.lower(), names, 1, CLOSE) if backend not in names else []
+    if backend and near:
+        said = f"unable to find backend library for backend '{backend}'"
+        hint = f"did you mean `{near[0]}`? Of a backend of your own nothing is known here"
+        yield config.finding("FL417", said, "backend", hint=hint, severity=Severity.WARNING)
     if not backend and platform and not resolved:
         said = f"unexpected platform type '{platform}' for {name}"
         hint = f"write `backend`, or one of the platforms {', '.join(sorted(PLATFORMS | FORMATS))}"

@@ -36,6 +36,12 @@ def response_cache(config: ParsedConfig) -> Iterator[Finding]:
 
 def repository_agents(config: ParsedConfig) -> Iterator[Finding]:
     """Agents that Triton's images do not have."""
+    if (
+        config.message.HasField("model_repository_agents")
+        and not config.message.model_repository_agents.agents
+    ):
+        said = "the model asks for repository agents and names none: the server ends"
+        yield config.finding("FL437", said, "model_repository_agents", hint="leave it out")
     for index, agent in enumerate(config.message.model_repository_agents.agents):
         if agent.name not in AGENTS:
             said = (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
 
 from fleet.findings import Finding
 from fleet.repository.config.backend import backend_of, identity, runtime
@@ -20,6 +22,8 @@ from fleet.repository.config.tensors import tensors
 from fleet.repository.config.versions import version_policy
 from fleet.repository.config.warm_up import warm_up
 
+MOST = 50
+"""So many findings of one check are told of a file."""
 CHECKS = (
     runtime,
     tensors,
@@ -44,10 +48,20 @@ def config_findings(config: ParsedConfig, release: str | None, backend: str = ""
         release: The Triton release, such as "25.04"; None for the newest, where nothing depends on the image.
         backend: What serves the model where its files say so; else what the configuration says.
     """
-    yield from newer_fields(config, release)
-    yield from identity(config, release)
-    for check in CHECKS:
-        yield from check(config)
     served = backend or backend_of(config)
-    yield from parameters(config, served, release)
-    yield from backend_tensors(config, served, release)
+    for found in (
+        newer_fields(config, release),
+        identity(config, release),
+        *(check(config) for check in CHECKS),
+        parameters(config, served, release),
+        backend_tensors(config, served, release),
+    ):
+        yield from _first(list(islice(found, MOST)))
+
+
+def _first(found: list[Finding]) -> list[Finding]:
+    """As many findings of one check as anybody reads; the last says that there are more."""
+    if len(found) < MOST:
+        return found
+    last = found[MOST - 1]
+    return [*found[: MOST - 1], replace(last, message=f"{last.message} (and more of the kind)")]

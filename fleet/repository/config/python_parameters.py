@@ -16,7 +16,8 @@ VARIABLE = "$$TRITON_MODEL_DIRECTORY"
 
 
 def python_parameters(config: ParsedConfig) -> Iterator[Finding]:
-    """What is wrong with the path of a model's environment, whatever lies there."""
+    """What is wrong with the names of a model's code and of its environment, whatever lies there."""
+    yield from _code(config)
     if KEY not in config.message.parameters:
         return
     path, place = config.message.parameters[KEY].string_value, ("parameters", KEY)
@@ -30,3 +31,20 @@ def python_parameters(config: ParsedConfig) -> Iterator[Finding]:
         if "TRITON_MODEL_DIRECTORY" in path:
             hint = f'write "{VARIABLE}", with two dollar signs'
         yield config.finding("FL451", said, *place, hint=hint, severity=Severity.WARNING)
+
+
+def _code(config: ParsedConfig) -> Iterator[Finding]:
+    """A file that Python cannot import as a module of the version's folder (tried with 24.10)."""
+    named = config.message.default_model_filename
+    stem = named.removesuffix(".py")
+    if not named or "/" in named:
+        return
+    if stem == named:
+        said = f"Model name must end with '.py'. Model name is \"{named}\"."
+    elif "." in stem:
+        said = f"No module named '1.{stem.partition('.')[0]}'"
+    elif any(each.isspace() for each in stem):
+        said = f"{named!r} is started by a shell, which splits it on white space"
+    else:
+        return
+    yield config.finding("FL458", said, "default_model_filename", hint="call it as a module: `model.py`")

@@ -48,7 +48,7 @@ def header_of(config: ParsedConfig, contents: Contents, folder: str, version: st
 
 def _fill(fields: object, tensors: Sequence[OnnxTensor], batching: bool) -> None:
     for tensor in tensors:
-        if tensor.shape is None or not tensor.data_type:
-            continue
-        dims = tensor.shape[1:] if batching else tensor.shape
-        fields.add(name=tensor.name, data_type=tensor.data_type, dims=dims or (1,))  # type: ignore[attr-defined]
+        dims = tensor.shape[1:] if batching and tensor.shape else tensor.shape
+        known = {"data_type": tensor.data_type} if tensor.data_type else {}
+        shape = {} if dims is None else {"dims": dims or (1,)}
+        fields.add(name=tensor.name, **known, **shape)  # type: ignore[attr-defined]

@@ -18,6 +18,9 @@ from fleet.repository.judged.setting import Setting
 from fleet.repository.judged.steps import steps_of
 from fleet.repository.reading.path import read
 
+UNREADABLE = "FL440"
+"""Of an archive whose rest is unknown, nothing more can be said."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
@@ -41,6 +44,8 @@ def judge_path(path: Path, *, mode: str, release: str) -> list[Finding]:
 
 def judged(contents: Contents, setting: Setting) -> Judgement:
     """Judge a repository as the container of the setting takes it."""
+    if any(each.code == UNREADABLE and each.severity is Severity.ERROR for each in contents.findings):
+        return Judgement(main=None, loaded=(), unloaded=(), findings=contents.findings)
     models, refused = models_of(contents)
     configs = configs_of(models)
     main = main_of(contents, setting, configs)
@@ -55,7 +60,8 @@ def judged(contents: Contents, setting: Setting) -> Judgement:
             if main.model is None or name in (main.model, *_steps(loaded, models))
             else map(_as_warning, of_config)
         )
-    if main.model is not None and main.model not in models and main.model not in refused:
+    unread = contents.path(main.model or "", CONFIG) in contents.entries
+    if main.model is not None and main.model not in models and main.model not in refused and not unread:
         findings.append(_no_model(contents, main.model))
     for name, model in models.items():
         of_model = list(model_findings(contents, setting, model, is_main=name == main.model))
@@ -93,9 +99,10 @@ def _no_model(contents: Contents, folder: str) -> Finding:
     within = sorted(path for path in contents.entries if path.endswith(f"/{CONFIG}") and path.count("/") > 1)
     hint = "a model is a directory with config.pbtxt and a version, 1/"
     if within:
-        hint = (
-            f"name the model repository itself, {contents.file(str(PurePosixPath(within[0]).parent.parent))}"
-        )
+        repository = PurePosixPath(within[0]).parent.parent
+        hint = f"name the model repository itself, {contents.file(str(repository))}"
+        if contents.archive:
+            hint = f"pack what is in {repository}, and not the folder: `tar -C {repository} -czf ARCHIVE .`"
     return Finding(
         code="FL404",
         message=f"{NONE_LOADED.format(folder)}: it holds no config.pbtxt and no version directory",

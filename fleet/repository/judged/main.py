@@ -77,9 +77,11 @@ def _of_single(
         " SAGEMAKER_TRITON_DEFAULT_MODEL_NAME to run the ensemble backend. Directories found in model"
         f" repository: {' '.join(folders)}"
     )
-    if strays and len(models) < 2:
+    if strays and len(models) == 1:
         hint = f"take {', '.join(strays)} out: that is no model, and the container counts it"
         return Main(None, (Finding(code="FL460", message=said, hint=hint, file=contents.place),))
+    if not models:
+        return Main(None, (_none(contents, folders),))
     tops = _tops(models, configs)
     if len(tops) != 1:
         hint = f"write one of them as the endpoint's `default_model`: {', '.join(models)}"
@@ -125,6 +127,8 @@ def _of_archive(contents: Contents, folders: Sequence[str], configs: Mapping[str
         )
         hint = f"write it literally: `{LITERAL}`"
         return Main(None, (config.finding("FL468", said, "platform", hint=hint),))
+    if not any(name in configs or _looks_like_a_model(contents, name) for name in folders):
+        return Main(None, (_none(contents, folders),))
     return Main(None, (_by_chance(contents, folders, configs),))
 
 
@@ -136,6 +140,16 @@ def _mistaken(name: str, configs: Mapping[str, ParsedConfig]) -> Iterator[Findin
         )
         hint = "take the words out of the comment"
         yield configs[name].finding("FL468", said, hint=hint, severity=Severity.WARNING)
+
+
+def _none(contents: Contents, folders: Sequence[str]) -> Finding:
+    """Several folders, and no model among them: one too high, or too low."""
+    said = f"none of {', '.join(folders)} is a model: each holds no config.pbtxt and no version directory"
+    within = {path.split("/")[0] for path in contents.entries if path.endswith(f"/{CONFIG}")}
+    hint = "a model is a directory with config.pbtxt and a version, 1/"
+    if within:
+        hint = f"name each repository: {', '.join(str(contents.file(name)) for name in sorted(within))}"
+    return Finding(code="FL407", message=said, hint=hint, file=contents.place)
 
 
 def _by_chance(contents: Contents, folders: Sequence[str], configs: Mapping[str, ParsedConfig]) -> Finding:

@@ -6,7 +6,7 @@ ValidateEnsembleConfig, ValidateTensorMapping and ValidateTensorConsistency.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fleet.findings import Finding
@@ -20,10 +20,10 @@ WORDS = {"input": "is mapping to non-existing input", "output": "is mapped from 
 
 def mappings(config: ParsedConfig, configs: Mapping[str, ParsedConfig]) -> Iterator[Finding]:
     """What does not fit between an ensemble's tensors and those of the models that it passes them to."""
-    known = {
-        each.name: _seen(config, each, each.reshape.shape if each.HasField("reshape") else each.dims)
-        for each in (*config.message.input, *config.message.output)
-    }
+    known = dict[str, SeenTensor]()
+    for each in (*config.message.input, *config.message.output):
+        dims = each.reshape.shape if each.HasField("reshape") else each.dims
+        known.setdefault(each.name, _seen(config, each, dims))
     for index, step in enumerate(config.message.ensemble_scheduling.step):
         model = configs.get(step.model_name)
         if model is None:
@@ -50,19 +50,21 @@ def _of_kind(
 ) -> Iterator[Finding]:
     """A step's map of inputs or outputs; of a model that its backend completes unseen nothing is known."""
     step = config.message.ensemble_scheduling.step[index]
-    there = {each.name: each for each in getattr(model.message, kind)}
-    if model.completed is not False and not there:
+    tensors = getattr(model.message, kind)
+    if model.completed is not False and not tensors:
         return
     for own, name in sorted(getattr(step, f"{kind}_map").items()):
         place = (*STEP, index, f"{kind}_map", own)
-        if own in there:
-            yield from _fits(config, place, name, _seen(model, there[own], there[own].dims), known)
-        else:
+        there = [each for each in tensors if each.name == own]
+        for each in there:
+            if model.completed is False or (each.data_type and each.dims):
+                yield from _fits(config, place, name, _seen(model, each, each.dims), known)
+        if not there:
             said = (
                 f"in ensemble {config.name}, ensemble tensor {name} {WORDS[kind]} {own}"
                 f" in model {step.model_name}"
             )
-            yield config.finding(CODE, said, *place, hint=f"the model has {', '.join(sorted(there))}")
+            yield config.finding(CODE, said, *place, hint=_known(kind, [each.name for each in tensors]))
 
 
 def _unmapped(config: ParsedConfig, index: int, step: Any, model: ParsedConfig) -> Iterator[Finding]:
@@ -104,3 +106,7 @@ def _fits(
 def _seen(model: ParsedConfig, tensor: Any, dims: Any) -> SeenTensor:
     batching = model.message.max_batch_size > 0
     return SeenTensor(model.name, model.enum(tensor, "data_type"), tuple(dims), batching)
+
+
+def _known(kind: str, names: Sequence[str]) -> str:
+    return f"its {kind}s are {', '.join(sorted(names))}" if names else f"it describes no {kind}s: write them"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from fleet.findings import Finding, Severity
@@ -14,10 +15,14 @@ from fleet.repository.judged.files import named_files
 from fleet.repository.judged.mappings import mappings
 from fleet.repository.judged.models import Model
 from fleet.repository.judged.setting import Setting
-from fleet.repository.judged.steps import missing_models, missing_versions
+from fleet.repository.judged.steps import missing_models, missing_versions, steps_of
 from fleet.repository.judged.versions import versions
 from fleet.repository.model_files import missing_files
 from fleet.repository.onnx_match import external_findings, onnx_findings
+
+STREAMS_SINCE = "25.03"
+SHELL = re.compile(r"[\s&'\"();|<>`$\\*]")
+"""What a shell takes for its own: the Python backend starts each model by one (tried with 24.10)."""
 
 
 def model_findings(contents: Contents, setting: Setting, model: Model, *, is_main: bool) -> Iterator[Finding]:
@@ -32,6 +37,7 @@ def model_findings(contents: Contents, setting: Setting, model: Model, *, is_mai
     config, folder = model.config, model.directory
     yield from config_findings(config, setting.release, model.backend)
     yield from _identity(model, free_name=setting.multi_model and is_main)
+    yield from _name(contents, model)
     yield from _runtime(contents, model)
     yield from versions(contents, folder, config)
     yield from named_files(contents, folder, config)
@@ -47,9 +53,10 @@ def model_findings(contents: Contents, setting: Setting, model: Model, *, is_mai
                 file = contents.file(contents.path(folder, version))
                 yield from onnx_findings(config, header, file)
                 yield from external_findings(config, header, contents, contents.path(folder, version))
-    if setting.multi_model and is_main and config.message.model_transaction_policy.decoupled:
+    too_old = setting.release is not None and setting.release < STREAMS_SINCE
+    if is_main and config.message.model_transaction_policy.decoupled and (setting.multi_model or too_old):
         said = "HTTP end point doesn't support models with decoupled transaction policy"
-        hint = "a multi-model endpoint cannot stream: give the model a single endpoint"
+        hint = f"only a single endpoint with Triton {STREAMS_SINCE} or newer streams"
         yield config.finding("FL469", said, "model_transaction_policy", hint=hint, severity=Severity.WARNING)
 
 
@@ -62,6 +69,19 @@ def ensemble_findings(model: Model, models: Mapping[str, Model]) -> Iterator[Fin
     yield from missing_versions(model.config, {name: each.versions for name, each in models.items()})
     yield from mappings(model.config, configs)
     yield from decoupled_branches(model.config, configs)
+    decoupled = [
+        name
+        for name in steps_of(model.config)
+        if name in configs and configs[name].message.model_transaction_policy.decoupled
+    ]
+    if decoupled and model.config.message.response_cache.enable:
+        said = (
+            f"Response Cache does not currently support model {model.config.name} with 'decoupled'"
+            " transaction"
+            " policy. Please disable the response cache."
+        )
+        hint = f"leave it out: {decoupled[0]} answers in several parts, so the ensemble does"
+        yield model.config.finding("FL429", said, "response_cache", hint=hint)
 
 
 def _runtime(contents: Contents, model: Model) -> Iterator[Finding]:
@@ -78,6 +98,17 @@ def _runtime(contents: Contents, model: Model) -> Iterator[Finding]:
         said = f"unable to find backend library '{named}' for model '{model.config.name}'"
         hint = f"leave out `runtime`, it is libtriton_{model.backend}.so, or put the library beside the model"
         yield model.config.finding("FL417", said, "runtime", hint=hint)
+
+
+def _name(contents: Contents, model: Model) -> Iterator[Finding]:
+    """A directory that a Python model cannot be started in."""
+    if model.backend == "python" and (found := SHELL.search(model.directory)):
+        said = (
+            f"{model.directory!r} is no name for a Python model: it is started by a shell, which reads"
+            f" {found[0]!r}"
+        )
+        place = contents.file(model.directory)
+        yield Finding(code="FL405", message=said, hint="rename the directory", file=place)
 
 
 def _identity(model: Model, *, free_name: bool) -> Iterator[Finding]:

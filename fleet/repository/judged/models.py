@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -12,11 +11,11 @@ from fleet.repository.backends import FILES, backend_of
 from fleet.repository.config.parsed import ParsedConfig, parsed_config
 from fleet.repository.contents import Contents
 from fleet.repository.judged.completed import completed_by_graph
+from fleet.repository.judged.python_class import completes_itself
 from fleet.repository.judged.versions import versions_loaded, versions_there
-from fleet.repository.python_syntax import syntax_tree
 
 CONFIG = "config.pbtxt"
-CODE, COMPLETES = "model.py", "auto_complete_config"
+CODE = "model.py"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,14 +83,8 @@ def _completes(
         return True if facts and "input" in facts.completes else None
     name = config.message.default_model_filename or CODE
     codes = [contents.texts.get(contents.path(folder, version, name)) for version in versions]
-    return any(_defines(code, COMPLETES) for code in codes if code is not None)
-
-
-def _defines(code: bytes, function: str) -> bool:
-    tree = syntax_tree(code)
-    if tree is None:
-        return function.encode() in code
-    return any(isinstance(node, ast.FunctionDef) and node.name == function for node in ast.walk(tree))
+    answers = {completes_itself(code) for code in codes if code is not None}
+    return False if answers == {False} else None if None in answers or not answers else True
 
 
 def configs_of(models: Mapping[str, Model]) -> dict[str, ParsedConfig]:

@@ -26,7 +26,7 @@ OTHERS = {
 }
 """First bytes of what SageMaker does not unpack."""
 LONGEST = max(map(len, OTHERS))
-ANEW = "make it anew: `tar -C REPOSITORY -czf ARCHIVE .`"
+ANEW = "make it anew: `tar -C REPOSITORY --exclude='.[!.]*' -czf ARCHIVE .`"
 
 
 def read_archive(file: Path) -> Contents:

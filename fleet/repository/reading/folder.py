@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from fleet.findings import Finding, FindingsError
+from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents, Entry, Kind
 from fleet.repository.layout import NO_TEXT, belongs
 from fleet.repository.reading.gathered import FOLDER, Gathered, TooManyError
@@ -70,7 +70,10 @@ def _entries(gathered: Gathered, folder: str, *, packed: bool) -> list[str]:
             folders.append(path)
         elif entry.kind is not Kind.FILE and not left_out:
             message = "only folders and files can be packed; this is a link or a device"
-            gathered.notes.add("FL403", message, path, "put the file itself there")
+            # A link may lead to what Triton reads well, in a repository that somebody else packs.
+            lenient = entry.kind is Kind.LINK and not packed
+            severity = Severity.WARNING if lenient else Severity.ERROR
+            gathered.notes.add("FL403", message, path, "put the file itself there", severity)
     return folders
 
 

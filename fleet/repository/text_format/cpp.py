@@ -16,7 +16,7 @@ from fleet.repository.text_format.tokens import TOKEN, PbtxtError
 SUSPECT = re.compile(rb"[^\t-\r -~]|\\|\+|-\s|[0-9]_")
 """All that the two read otherwise; most files have none of it."""
 ESCAPE = re.compile(
-    rb"\\(?:[abfnrtv\\'\"?]|[0-7]|[xX][0-9a-fA-F]|u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})"
+    rb"\\(?:[abfnrtv\\'\"?]|[0-7]|x[0-9a-fA-F]|u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})"
 )
 NUMBER_AND_WORD = re.compile(rb"-?[0-9][0-9a-fA-FxX.]*_")
 TWO_SIGNS = "Expected integer, got: -"

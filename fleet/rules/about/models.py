@@ -72,13 +72,15 @@ def folders_that_s3_can_hold(endpoint: Decided) -> Iterator[Problem]:
 def gpu_for_models_that_want_one(endpoint: Decided) -> Iterator[Problem]:
     """Models that run on a GPU alone are on an instance with a GPU.
 
-    KIND_GPU on a machine without one fails the load, and so does TensorRT.
+    KIND_GPU on a machine without one fails the load, and so do numbers of GPUs, and TensorRT.
     """
     machine = endpoint.machine
     if machine is None or machine.kind is not Kind.CPU:
         return
     for each in endpoint.loaded_models():
         wants = "KIND_GPU" if any(group.kind == "KIND_GPU" for group in each.facts.instances) else ""
+        if any(group.kind == "KIND_AUTO" and group.gpus for group in each.facts.instances):
+            wants = "GPUs by number"
         if each.facts.backend in gpu_backends():
             wants = f"the {each.facts.backend} backend"
         if wants:
