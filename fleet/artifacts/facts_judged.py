@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from fleet.artifacts.asked import Asked
 from fleet.artifacts.draft import NO_DIGEST
@@ -18,10 +19,21 @@ from fleet.spec.problems import validated
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import Mark, Source
 
+MarkOf: TypeAlias = Callable[[str, Sequence[str]], Mark]
+
 NAME = "repository"
-OF_EACH = ("FL252", "FL253", "FL254", "FL256", "FL257", "FL260", "FL261")
+OF_EACH = {
+    "FL252": ("instance_group",),
+    "FL253": ("instance_group",),
+    "FL254": ("backend", "platform"),
+    "FL256": (),
+    "FL257": ("cc_model_filenames",),
+    "FL260": ("input",),
+    "FL261": ("instance_group",),
+}
+"""The rules that look at one model, at the image and at the instance, with the fields that they are about."""
 OF_ALL = ("FL249", "FL250", "FL251", "FL262")
-"""The rules that look at models, at the image and at the instance, and at nothing else of a spec."""
+"""Those that look at all models together."""
 OF_THE_IMAGE = {"FL249", "FL254", "FL256"}
 """Those of them that nothing is known for without a release."""
 ANY_INSTANCE = "ml.none.any"
@@ -29,29 +41,30 @@ ANY_INSTANCE = "ml.none.any"
 
 
 def fact_findings(
-    models: Mapping[str, LockedModel], place: Path, place_of: Callable[[str], Path], asked: Asked
+    models: Mapping[str, LockedModel], place: Path, mark_of: MarkOf, asked: Asked
 ) -> Iterator[Finding]:
     """What the rules find of models by their facts; nothing if neither image nor instance is named.
 
     Args:
         models: The facts of those that are loaded, by directory.
         place: The repository.
-        place_of: Where a model is told about.
+        mark_of: Where a model says the first of some fields that it says.
         asked: The image and the instance.
     """
     if asked.release is None and asked.instance is None:
         return
-    yield from _findings(models, place, asked, OF_ALL)
+    yield from _findings(models, Mark(place, 1, 1), asked, OF_ALL)
     for name, facts in models.items():
-        yield from _findings({name: facts}, place_of(name), asked, OF_EACH)
+        for code, fields in OF_EACH.items():
+            yield from _findings({name: facts}, mark_of(name, fields), asked, (code,))
 
 
 def _findings(
-    models: Mapping[str, LockedModel], place: Path, asked: Asked, codes: tuple[str, ...]
+    models: Mapping[str, LockedModel], mark: Mark, asked: Asked, codes: tuple[str, ...]
 ) -> Iterator[Finding]:
     release = asked.release or releases()[-1]
     source = Source(
-        place,
+        mark.file,
         {
             "endpoint": NAME,
             "mode": (Mode.MULTI_MODEL if asked.multi_model else Mode.SINGLE).value,
@@ -59,7 +72,7 @@ def _findings(
             "instance": {"type": asked.instance or ANY_INSTANCE},
             "models": [{"archive": NAME, "repository": "."}],
         },
-        {("models",): Mark(place, 1, 1)},
+        {("models",): mark, ("instance",): mark},
     )
     region = regions_of(release)[0] if release in releases() else image_regions()[0]
     decided = Decided(

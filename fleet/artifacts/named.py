@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from fleet.artifacts.asked import Asked
@@ -17,6 +18,9 @@ from fleet.repository.judged.judge import Judgement, judged
 from fleet.repository.judged.main import CONFIG, ROOT
 from fleet.repository.kept_files import KeptFiles
 from fleet.repository.reading.path import read
+from fleet.repository.text_format.tokens import PbtxtError
+from fleet.repository.text_format.tree import parse
+from fleet.spec.source import Mark
 
 PBTXT = ".pbtxt"
 MODEL = "model"
@@ -104,7 +108,8 @@ def _of_config(file: Path, asked: Asked) -> Iterator[Finding]:
     kept = KeptFiles()
     path = f"{config.name}/config.pbtxt"
     kept.keep(path, content)
-    yield from fact_findings(model_facts([config.name], kept), file, lambda _: file, asked)
+    facts = model_facts([config.name], kept)
+    yield from fact_findings(facts, file, lambda _, fields: _mark(file, content, fields), asked)
 
 
 def _content(file: Path) -> bytes:
@@ -115,6 +120,17 @@ def _content(file: Path) -> bytes:
         return stream.read(MAX_BYTES + 1)
 
 
+def _mark(file: Path, content: bytes, fields: Sequence[str]) -> Mark:
+    """Where the first of the fields stands that a configuration has; its beginning if it has none."""
+    with suppress(PbtxtError):
+        tree = parse(content)
+        there = {each.name for each in tree.root.fields}
+        for field in fields:
+            if field in there:
+                return Mark(file, tree.line(field), tree.column(field))
+    return Mark(file, 1, 1)
+
+
 def _of_facts(contents: Contents, judgement: Judgement, asked: Asked) -> Iterator[Finding]:
     kept, at_root = KeptFiles(), judgement.main == ROOT
     for path, entry in contents.entries.items():
@@ -122,12 +138,13 @@ def _of_facts(contents: Contents, judgement: Judgement, asked: Asked) -> Iterato
         if contents.is_file(path) and kept.add(whole, entry.size):
             kept.keep(whole, contents.texts.get(path, b""))
 
-    def place_of(model: str) -> Path:
+    def mark_of(model: str, fields: Sequence[str]) -> Mark:
         path = contents.path("" if at_root else model, CONFIG)
-        return contents.file(path if contents.is_file(path) else model)
+        file = contents.file(path if contents.is_file(path) else model)
+        return _mark(file, contents.texts.get(path, b""), fields)
 
     facts = model_facts([MODEL] if at_root else judgement.loaded, kept)
-    yield from fact_findings(facts, contents.place, place_of, asked)
+    yield from fact_findings(facts, contents.place, mark_of, asked)
 
 
 def _of_set(judgements: Mapping[Path, Judgement], asked: Asked) -> Iterator[Finding]:

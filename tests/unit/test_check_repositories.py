@@ -118,7 +118,7 @@ def test_a_release_that_gave_the_backend_up_is_told_at_the_configuration(tmp_pat
 def test_an_instance_without_a_gpu_is_told_at_the_configuration_that_wants_one(tmp_path: Path) -> None:
     folder = written(tmp_path / "models", model("a", "instance_group { kind: KIND_GPU }\n"))
     (found,) = errors([folder], Asked(instance="ml.c5.xlarge"))
-    assert (found.code, found.file) == ("FL253", folder / "a" / "config.pbtxt")
+    assert (found.code, found.file, found.line) == ("FL253", folder / "a" / "config.pbtxt", 5)
     assert errors([folder], Asked(instance="ml.g5.xlarge")) == []
 
 
@@ -163,7 +163,7 @@ def test_a_model_at_the_root_of_an_archive_is_held_against_the_instance_too(tmp_
     }
     archive = packed(written(tmp_path / "model", parts), "a.tar.gz")
     (found,) = errors([archive], Asked(multi_model=True, instance="ml.c5.xlarge"))
-    assert found.place.endswith("a.tar.gz/config.pbtxt:1:1")
+    assert found.place.endswith("a.tar.gz/config.pbtxt:5:1")
 
 
 def test_without_a_release_nothing_is_said_of_the_image(tmp_path: Path) -> None:
