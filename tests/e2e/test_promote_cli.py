@@ -38,7 +38,7 @@ def promotion(
     )
     monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
     folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
-    folder.write("repository/embed/1/model.py", "x = 1\n")
+    folder.write("repository/embed/1/model.py", "class TritonPythonModel: x = 1\n")
     monkeypatch.chdir(folder.root)
     promotion = Promotion(folder, urls)
     promotion.prepare()

@@ -113,7 +113,7 @@ def test_it_says_what_it_did_and_has_nothing_to_do_again(command: Command) -> No
 
 
 def test_a_changed_repository_is_a_finding(command: Command, folder: FleetFolder) -> None:
-    folder.write("sentences/embed/1/model.py", "x = 2\n")
+    folder.write("sentences/embed/1/model.py", "class TritonPythonModel: x = 2\n")
     done = command.run()
     assert done.returncode == 1
     assert "model_specs/sentences.yaml:5" in done.stderr

@@ -71,7 +71,7 @@ def one_input(data: bytes, seconds: float = HANG) -> None:
         root = Path(folder)
         files = dict(zip(FILES, (*given, *USUAL[len(given) :]), strict=True))
         files["repository/embed/config.pbtxt"] = b'backend: "python"\n'
-        files["repository/embed/1/model.py"] = b"x = 1\n"
+        files["repository/embed/1/model.py"] = b"class TritonPythonModel: x = 1\n"
         for path, content in files.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_bytes(content)

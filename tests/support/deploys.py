@@ -143,7 +143,7 @@ class Deploys:
 
     def model(self, code: str) -> None:
         """Change the model without a new lock."""
-        self.folder.write("repository/embed/1/model.py", code)
+        self.folder.write("repository/embed/1/model.py", f"class TritonPythonModel: {code}")
 
     def lock(self) -> str:
         """Lock what the repository holds now; the lock's text."""

@@ -56,7 +56,7 @@ class FleetFolder:
     def lock(self, environment: str = "dev") -> None:
         """A small model in the repository, and the lock that is true of it."""
         self.write("repository/embed/config.pbtxt", 'backend: "python"\n')
-        self.write("repository/embed/1/model.py", "x = 1\n")
+        self.write("repository/embed/1/model.py", "class TritonPythonModel: x = 1\n")
         write_locks(open_project(self.root, environment))
 
     def resolve(self, environment: str = "dev", *endpoints: str) -> ResolvedEndpoint:

@@ -11,7 +11,7 @@ from fleet.repository.judged.judge import Judgement, judged
 from fleet.repository.judged.setting import Setting
 
 PLACE = Path("repository")
-CODE = "import triton_python_backend_utils as pb_utils\n"
+CODE = "class TritonPythonModel:\n    pass\n"
 SINGLE, MULTI_MODEL = Setting(release="25.04"), Setting(release="25.04", multi_model=True)
 
 

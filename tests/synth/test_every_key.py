@@ -88,7 +88,7 @@ def fleet(
     folder.write(f"environments/{environment['environment']}.yaml", yaml.safe_dump(environment))
     for repository in ("repository", "other"):
         folder.write(f"{repository}/embed/config.pbtxt", 'backend: "python"\n')
-        folder.write(f"{repository}/embed/1/model.py", f"x = '{repository}'\n")
+        folder.write(f"{repository}/embed/1/model.py", f"class TritonPythonModel: x = '{repository}'\n")
     of, text = environment["environment"], _lock(spec, facts)
     folder.write(f"locks/{of}/{spec['endpoint']}.lock.yaml", text)
     return folder

@@ -76,7 +76,7 @@ def promotion(
 ) -> Iterator[Promotion]:
     """An endpoint with a model that can be tested."""
     folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
-    folder.write("repository/embed/1/model.py", "x = 1\n")
+    folder.write("repository/embed/1/model.py", "class TritonPythonModel: x = 1\n")
     folder.write("repository/embed/1/empty.py", "")
     promotion = Promotion(folder, promotion_urls)
     promotion.prepare()

@@ -71,7 +71,7 @@ class TestAllow:
 class TestLocks:
     def test_a_spec_without_a_lock_is_judged_by_its_repository(self, folder: FleetFolder) -> None:
         folder.write("repository/embed/config.pbtxt", 'backend: "python"\ninstance_group [{gpus: [3]}]\n')
-        folder.write("repository/embed/1/model.py", "x = 1\n")
+        folder.write("repository/embed/1/model.py", "class TritonPythonModel: x = 1\n")
         (folder.root / "locks/dev/sentences.lock.yaml").unlink()
         codes = found(folder)
         assert set(codes) == {"FL301", "FL252"}
@@ -86,7 +86,7 @@ class TestLocks:
         assert set(found(folder)) == {"FL301", "FL251", "FL262", "FL445"}
 
     def test_locks_can_be_taken_as_they_are(self, locked: FleetFolder) -> None:
-        locked.write("repository/embed/1/model.py", "x = 2\n")
+        locked.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
         project = open_project(locked.root, "dev")
         assert [each.code for each in all_findings(project)] == ["FL306"]
         assert all_findings(project, locked=True) == []
@@ -116,7 +116,7 @@ class TestLocks:
         folder.write("repository/m/config.pbtxt", 'backend: "tensorrt"\nmax_batch_size: 8\n')
         folder.write("repository/m/1/README.md", "")
         folder.write("other/m/config.pbtxt", 'backend: "python"\n')
-        folder.write("other/m/1/model.py", "")
+        folder.write("other/m/1/model.py", "class TritonPythonModel: x = 1\n")
         folder.spec(
             """\
             mode: multi-model
@@ -251,6 +251,6 @@ class TestPaths:
 
 def test_every_finding_has_a_file_and_a_line(folder: FleetFolder) -> None:
     folder.lock()
-    folder.write("repository/embed/1/model.py", "x = 2\n")
+    folder.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
     (stale,) = found(folder).values()
     assert (stale.code, stale.line) == ("FL306", 1)

@@ -291,7 +291,7 @@ def test_the_version_0_is_one() -> None:
 
 
 def test_triton_looks_for_the_backends_file_in_the_first_folder_that_there_is() -> None:
-    alone = {"a/1/model.py": "def auto_complete_config(c): ..."}
+    alone = {"a/1/model.py": "class TritonPythonModel:\n  def auto_complete_config(c): ..."}
     assert errors(alone) == []
     found = errors({**alone, "a/.cache/": ""})
     assert "Could not determine backend" in found[0].message
@@ -315,3 +315,14 @@ def test_ensembles_that_all_call_the_later_ones_are_judged() -> None:
         for path, text in ensemble(*names[at + 1 :], name=name).items()
     }
     assert errors({**every, **model(names[-1])}, replace(SINGLE, default_model="e0")) == []
+
+
+def test_code_without_the_backends_class_is_refused() -> None:
+    (found,) = errors(model("a", code="import numpy\nclass Model: pass\n"))
+    assert (found.code, found.message) == ("FL470", "module '1.model' has no attribute 'TritonPythonModel'")
+    for code in (
+        "from impl import Model as TritonPythonModel",
+        "TritonPythonModel = make()",
+        "from impl import *",
+    ):
+        assert errors(model("a", code=code)) == []

@@ -172,7 +172,7 @@ def test_files_without_a_marker_are_copied_again(promotion: Promotion) -> None:
     s3, file = promotion.s3("prod"), {"Bucket": promotion.bucket("prod"), "Key": f"{name}/embed/1/model.py"}
     s3.put_object(**file, Body=b"half of another")  # type: ignore[arg-type]
     promotion.promote()
-    assert s3.get_object(**file)["Body"].read() == b"x = 1\n"  # type: ignore[arg-type]
+    assert s3.get_object(**file)["Body"].read() == b"class TritonPythonModel: x = 1\n"  # type: ignore[arg-type]
 
 
 def test_an_endpoint_that_runs_something_else_was_not_tested(promotion: Promotion) -> None:

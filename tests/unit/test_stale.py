@@ -43,7 +43,7 @@ def test_a_lock_that_is_true_is_not_stale(folder: FleetFolder, repository: Path)
 def test_changed_new_and_removed_files_are_named(folder: FleetFolder, repository: Path) -> None:
     folder.write("repository/embed/1/old.py", "")
     write_locks(open_project(folder.root, "dev"))
-    (repository / MODEL).write_text("x = 2\n")
+    (repository / MODEL).write_text("class TritonPythonModel: x = 2\n")
     (repository / NEW).touch()
     (repository / "embed/1/old.py").unlink()
     assert said(folder, repository) == [
@@ -122,7 +122,7 @@ def test_a_promoted_lock_is_not_held_against_the_repositories_here(
 ) -> None:
     file = folder.root / "locks/dev/sentences.lock.yaml"
     write_lock(file, load_lock(file).model_copy(update={"promoted_from": "staging"}))
-    (repository / MODEL).write_text("x = 2\n")
+    (repository / MODEL).write_text("class TritonPythonModel: x = 2\n")
     assert stale(folder) == []
 
 
@@ -135,14 +135,14 @@ def test_a_repository_that_another_file_names_is_found_from_there(
     models = "{archive: sentences, repository: other/repository}"
     folder.environment(f"overrides:\n  sentences:\n    models: [{models}]\n")
     moved = folder.root / "environments/other/repository"
-    (moved / MODEL).write_text("x = 2\n")
+    (moved / MODEL).write_text("class TritonPythonModel: x = 2\n")
     assert said(folder, moved) == [(MODEL, f"the file changed {SINCE}")]
 
 
 def test_what_is_wrong_with_spec_lock_and_repository_is_said_at_one_time(
     folder: FleetFolder, repository: Path
 ) -> None:
-    (repository / MODEL).write_text("x = 2\n")
+    (repository / MODEL).write_text("class TritonPythonModel: x = 2\n")
     folder.spec(base=SPEC.replace("ml.g5.xlarge", "ml.g5.huge"))
     codes = [finding.code for finding in all_findings(open_project(folder.root, "dev"))]
     assert len(codes) > 1

@@ -32,3 +32,20 @@ def _is_named(node: ast.stmt, name: str) -> bool:
         return node.name == name
     targets = node.targets if isinstance(node, ast.Assign) else []
     return any(isinstance(each, ast.Name) and each.id == name for each in targets)
+
+
+def lacks_class(code: bytes) -> bool:
+    """Whether the module surely has no class of the name that the backend asks for."""
+    tree = syntax_tree(code)
+    return tree is not None and not any(_brings_more(node) or _binds(node) for node in ast.walk(tree))
+
+
+def _binds(node: ast.AST) -> bool:
+    match node:
+        case ast.ClassDef(name=name):
+            return name == CLASS
+        case ast.alias(name=name, asname=asname):
+            return CLASS in (name, asname)
+        case ast.Name(id=name, ctx=ast.Store()):
+            return name == CLASS
+    return False
