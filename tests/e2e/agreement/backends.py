@@ -116,6 +116,16 @@ def _files() -> Iterator[Case]:
         files={**without(SCALE, ["scale/1/model.onnx"]), "scale/1/": b""},
         changed="the ONNX file is missing",
     )
+    for name, text in (("no-class", b"class Model:\n    pass\n"), ("no-code", b"")):
+        files: Files = {**DOUBLE, "double/1/model.py": text}
+        yield Case(id=f"python-{name}", files=files, changed="code without TritonPythonModel")
+    aliased = (
+        b"class Model:\n    def execute(self, requests):\n        return []\n\n\nTritonPythonModel = Model\n"
+    )
+    files = {**DOUBLE, "double/1/model.py": aliased}
+    yield Case(
+        id="python-class-aliased", files=files, changed="TritonPythonModel is another class's second name"
+    )
     no_execute = b"class TritonPythonModel:\n    pass\n"
     yield Case(
         id="python-no-execute",
