@@ -92,46 +92,12 @@ def test_files_that_a_config_names_have_to_lie_in_the_model() -> None:
     assert errors({**there, "a/labels.txt": ""}) == []
 
 
-def test_a_python_model_completes_what_it_leaves_out_only_by_its_own_function() -> None:
-    config = 'backend: "python"\ninput { name: "x" data_type: TYPE_FP32 }\n'
-    without = {"a/config.pbtxt": config, "a/1/model.py": "class TritonPythonModel:\n  pass\n"}
-    with_function = {
-        **without,
-        "a/1/model.py": "class TritonPythonModel:\n  def auto_complete_config(c): ...\n",
-    }
-    assert [each.line for each in errors(without)] == [2]
-    assert errors(with_function) == []
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "from impl import *",
-        "from impl import TritonPythonModel",
-        "import impl\nclass TritonPythonModel(impl.Base): pass",
-        "class TritonPythonModel: pass\nsetattr(TritonPythonModel, 'auto_complete_config', print)",
-        "class TritonPythonModel:\n  auto_complete_config = staticmethod(print)",
-    ],
-)
-def test_a_class_that_comes_from_elsewhere_may_complete_anything(code: str) -> None:
-    config = 'backend: "python"\ninput { name: "x" data_type: TYPE_FP32 }\n'
-    assert errors({"a/config.pbtxt": config, "a/1/model.py": code}) == []
-    empty = {"a/config.pbtxt": 'backend: "python"\n', "a/1/model.py": code}
-    assert errors({**ensemble("a"), **empty}, NAMED) == []
-
-
 def test_of_tensors_of_one_name_the_first_counts_for_the_ensemble_and_all_for_a_part() -> None:
     second = 'input { name: "x" data_type: TYPE_INT32 dims: [ -1 ] }\n'
     both = BOTH["both/config.pbtxt"]
     assert messages({**BOTH, "both/config.pbtxt": both + second}) == []
     (told,) = messages({**BOTH, "a/config.pbtxt": BOTH["a/config.pbtxt"] + second})
     assert "inconsistent data type" in told
-
-
-@pytest.mark.parametrize("name", ["a b", "a&b", "m'x", "m$HOME", "*"])
-def test_a_python_model_is_not_called_as_a_shell_would_read_it(name: str) -> None:
-    assert "FL405" in {each.code for each in errors(model(name), MULTI_MODEL)}
-    assert errors(model("a-b=c,d~e"), MULTI_MODEL) == []
 
 
 def test_an_ensemble_with_a_decoupled_part_keeps_no_responses() -> None:
@@ -227,50 +193,10 @@ max_batch_size: 8
     ]
 
 
-CALL = 'pb_utils.InferenceRequest(model_name="{}", requested_output_names=["y"], inputs=[])\n'
-
-
-def test_a_model_that_code_calls_has_to_be_loaded_by_a_flag() -> None:
-    calling = {**model("a", code="import x\n" + CALL.format("b")), **model("b")}
-    setting = replace(SINGLE, default_model="a")
-    found = [each for each in warnings(calling, setting) if each.code == "FL462"]
-    assert [(each.line, each.hint) for each in found] == [
-        (2, "add `--load-model=b` to `container.additional_args` of the endpoint's spec")
-    ]
-    assert warnings(calling, replace(setting, further=frozenset({"b"}))) == []
-
-
-def test_code_may_load_what_it_calls_by_itself() -> None:
-    code = 'pb_utils.load_model(model_name="b")\n' + CALL.format("b")
-    assert judgement(
-        {**model("a", code=code), **model("b")}, replace(SINGLE, default_model="a")
-    ).unloaded == ("b",)
-    found = warnings({**model("a", code=code), **model("b")}, replace(SINGLE, default_model="a"))
-    assert [each.code for each in found] == ["FL461"]
-
-
-def test_a_call_of_a_model_that_is_not_there_is_told() -> None:
-    (found,) = warnings(model("a", code=CALL.format("gone")))
-    assert "which the repository does not have" in found.message
-
-
 def test_a_multi_model_endpoint_does_not_stream() -> None:
     streaming = model("a", "model_transaction_policy { decoupled: true }\n")
     assert [each.code for each in warnings(streaming, MULTI_MODEL)] == ["FL469"]
     assert warnings(streaming) == []
-
-
-def test_a_call_from_a_version_that_is_not_loaded_is_not_told() -> None:
-    old = {"a/1/old.py": CALL.format("gone"), "a/2/model.py": ""}
-    assert warnings({**model("a"), **old}) == []
-
-
-def test_a_helper_file_may_load_what_the_model_calls() -> None:
-    helper = {"a/1/helper.py": 'pb_utils.load_model("b")\n'}
-    found = warnings(
-        {**model("a", code=CALL.format("b")), **model("b"), **helper}, replace(SINGLE, default_model="a")
-    )
-    assert [each.code for each in found] == ["FL461"]
 
 
 @pytest.mark.parametrize("folder", ["+2", "-3", "2-old", "3.0"])
@@ -315,14 +241,3 @@ def test_ensembles_that_all_call_the_later_ones_are_judged() -> None:
         for path, text in ensemble(*names[at + 1 :], name=name).items()
     }
     assert errors({**every, **model(names[-1])}, replace(SINGLE, default_model="e0")) == []
-
-
-def test_code_without_the_backends_class_is_refused() -> None:
-    (found,) = errors(model("a", code="import numpy\nclass Model: pass\n"))
-    assert (found.code, found.message) == ("FL470", "module '1.model' has no attribute 'TritonPythonModel'")
-    for code in (
-        "from impl import Model as TritonPythonModel",
-        "TritonPythonModel = make()",
-        "from impl import *",
-    ):
-        assert errors(model("a", code=code)) == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import PurePosixPath
 
 from fleet.findings import Finding, Severity
 from fleet.repository.conda_match import conda_findings
@@ -14,7 +13,7 @@ from fleet.repository.judged.completed import header_of
 from fleet.repository.judged.decoupled import decoupled_branches
 from fleet.repository.judged.files import named_files
 from fleet.repository.judged.mappings import mappings
-from fleet.repository.judged.models import CODE, Model
+from fleet.repository.judged.models import Model, python_codes
 from fleet.repository.judged.python_class import lacks_class
 from fleet.repository.judged.setting import Setting
 from fleet.repository.judged.steps import missing_models, missing_versions, steps_of
@@ -89,14 +88,11 @@ def ensemble_findings(model: Model, models: Mapping[str, Model]) -> Iterator[Fin
 
 def _class(contents: Contents, model: Model) -> Iterator[Finding]:
     """Code without the class that the Python backend makes an instance of."""
-    for version in model.versions:
-        path = contents.path(model.directory, version, model.config.message.default_model_filename or CODE)
-        code = contents.texts.get(path)
-        if code is not None and lacks_class(code):
-            module = f"{version}.{PurePosixPath(path).stem}"
-            said = f"module '{module}' has no attribute 'TritonPythonModel'"
+    for path, code in python_codes(contents, model.directory, model.config, model.versions):
+        if lacks_class(code):
+            said = f"module '{path.parent.name}.{path.stem}' has no attribute 'TritonPythonModel'"
             hint = "write `class TritonPythonModel`, with `execute(self, requests)`"
-            yield Finding(code="FL470", message=said, hint=hint, file=contents.file(path), line=1)
+            yield Finding(code="FL470", message=said, hint=hint, file=contents.file(str(path)), line=1)
 
 
 def _runtime(contents: Contents, model: Model) -> Iterator[Finding]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from fleet.catalog.backends import backend_facts
 from fleet.findings import Finding, FindingsError
@@ -81,10 +82,18 @@ def _completes(
     if backend != "python":
         facts = backend_facts(backend)
         return True if facts and "input" in facts.completes else None
-    name = config.message.default_model_filename or CODE
-    codes = [contents.texts.get(contents.path(folder, version, name)) for version in versions]
-    answers = {completes_itself(code) for code in codes if code is not None}
+    answers = {completes_itself(code) for _, code in python_codes(contents, folder, config, versions)}
     return False if answers == {False} else None if None in answers or not answers else True
+
+
+def python_codes(
+    contents: Contents, folder: str, config: ParsedConfig, versions: tuple[str, ...]
+) -> Iterator[tuple[PurePosixPath, bytes]]:
+    """The file of each loaded version that the Python backend reads, and its code."""
+    for version in versions:
+        path = contents.path(folder, version, config.message.default_model_filename or CODE)
+        if (code := contents.texts.get(path)) is not None:
+            yield PurePosixPath(path), code
 
 
 def configs_of(models: Mapping[str, Model]) -> dict[str, ParsedConfig]:
