@@ -12,10 +12,10 @@ from fleet.artifacts.model_facts import model_facts
 from fleet.catalog.front_end import out_of_memory
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.config.judge import config_findings
-from fleet.repository.config.parsed import MAX_BYTES, parsed_config
+from fleet.repository.config.parsed import CONFIG, MAX_BYTES, parsed_config
 from fleet.repository.contents import Contents
 from fleet.repository.judged.judge import Judgement, judged
-from fleet.repository.judged.main import CONFIG, ROOT
+from fleet.repository.judged.main import ROOT
 from fleet.repository.kept_files import KeptFiles
 from fleet.repository.reading.path import read
 from fleet.repository.text_format.tokens import PbtxtError

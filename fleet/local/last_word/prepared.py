@@ -14,9 +14,8 @@ from fleet.local.last_word.stand_ins import backends_of, with_stand_ins, without
 from fleet.local.model_data import unpack
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import Rewrite, stage
+from fleet.repository.config.parsed import CONFIG
 from fleet.repository.main_model import main_model
-
-CONFIG = "config.pbtxt"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,9 +11,9 @@ from typing import Any
 from fleet.local.triton.model_config import parse, write
 from fleet.local.triton.staging import Rewrite
 from fleet.repository.backends import FILES, backend_of
+from fleet.repository.config.parsed import CONFIG
 
 STAND_IN = Path(__file__).parent / "stand_in" / "model.py"
-CONFIG = "config.pbtxt"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 ENSEMBLE = "ensemble"
 

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.local.last_word.prepared import CONFIG, Prepared
+from fleet.local.last_word.prepared import Prepared
+from fleet.repository.config.parsed import CONFIG
 
 _LOADED = re.compile(r"successfully loaded '(?P<model>[^']+)'")
 _NOT_READ = re.compile(r'failed to read text proto from (?P<file>[^"\n]+)')

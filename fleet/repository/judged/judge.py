@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from fleet.findings import Finding, Severity
+from fleet.repository.config.parsed import CONFIG
 from fleet.repository.config.versions import NONE_LOADED
 from fleet.repository.contents import Contents
 from fleet.repository.judged.bls import unloaded_calls
 from fleet.repository.judged.circles import circles
-from fleet.repository.judged.main import CONFIG, main_of
+from fleet.repository.judged.main import main_of
 from fleet.repository.judged.model import ensemble_findings, model_findings
 from fleet.repository.judged.models import Model, configs_of, models_of
 from fleet.repository.judged.setting import Setting

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 
 from fleet.findings import Finding, Severity
 from fleet.repository.config.backend import is_ensemble
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.parsed import CONFIG, ParsedConfig
 from fleet.repository.config.versions import NONE_LOADED
 from fleet.repository.contents import Contents
 from fleet.repository.judged.setting import Setting
 from fleet.repository.layout import is_version
 from fleet.repository.main_model import ENSEMBLE, LITERAL
 
-CONFIG = "config.pbtxt"
 ROOT = ""
 """The model whose files lie at the root of an archive."""
 

@@ -9,14 +9,12 @@ from pathlib import PurePosixPath
 from fleet.catalog.backends import backend_facts
 from fleet.findings import Finding, FindingsError
 from fleet.repository.backends import FILES, backend_of
-from fleet.repository.config.parsed import ParsedConfig, parsed_config
+from fleet.repository.config.parsed import CONFIG, ParsedConfig, parsed_config
 from fleet.repository.contents import Contents
 from fleet.repository.judged.completed import completed_by_graph
 from fleet.repository.judged.python_class import completes_itself
 from fleet.repository.judged.versions import versions_loaded, versions_there
-
-CONFIG = "config.pbtxt"
-CODE = "model.py"
+from fleet.repository.python_code import CODE
 
 
 @dataclass(frozen=True, kw_only=True)
