@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fleet.catalog.images import Image, Partition
 from fleet.catalog.instances import Instance
+from fleet.decide.alarms import Alarm
 from fleet.decide.kinds import kinds
 from fleet.decide.variables import TritonMetrics
 from fleet.findings import Finding
@@ -92,6 +93,7 @@ class ResolvedEndpoint:
     variables: Mapping[str, str]
     scaling: ResolvedScaling | None
     rollout: ResolvedRollout | None
+    alarms: tuple[Alarm, ...]
     triton_metrics: TritonMetrics | None
     timeouts: Timeouts
     cloudformation: Mapping[str, Mapping[str, object]]

@@ -94,6 +94,7 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
         variables=decided.variables,
         scaling=resolved_scaling(spec.scaling, machine) if spec.scaling else None,
         rollout=resolved_rollout(spec, spec.rollout) if spec.rollout else None,
+        alarms=(),
         triton_metrics=triton_metrics(spec),
         timeouts=spec.timeouts,
         cloudformation=spec.cloudformation,
