@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fleet.catalog.front_end import services
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.source import KeyPath
 
@@ -67,6 +68,9 @@ def decided_settings(spec: EndpointSpec, default_model: str | None) -> dict[str,
             METRICS_NAMESPACE: metrics.namespace,
         }
         settings |= {name: Setting(value, "metrics.triton") for name, value in values.items()}
+        [service] = [each for each in services() if each.allowed_by == ALLOW_METRICS]
+        if service.port_from not in settings | spec.environment:
+            settings[service.port_from] = Setting(str(service.port), "metrics.triton")
     return settings
 
 
