@@ -56,7 +56,7 @@ demo: weights  ## Deploy the examples to an embedded AWS, serve them with real T
 # One more than there are cores: tests wait for servers and for the CDK CLI for a third of their time.
 WORKERS ?= $(shell python3 -c 'import os; print(min(os.cpu_count() or 1, 4) + 1)')
 test: setup  ## Run all tests; those that need what is not there are skipped and say so
-	@pytest --numprocesses $(WORKERS) --dist loadfile $(ARGS)
+	@pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: setup  ## Check format, lint, types, imports and generated files
 	@ruff format --check .
