@@ -256,8 +256,8 @@ class TestWholes:
         assert said("FL298", {resource: properties})[1] == f"write `{hint}` for each key to change"
 
     def test_a_list_of_ones_own_is_written_whole(self) -> None:
-        capture = {"CaptureOptions": [{"CaptureMode": "Input"}], "DestinationS3Uri": "s3://b/c"}
-        assert config(DataCaptureConfig={**capture, "InitialSamplingPercentage": 5}) == []
+        told = {"NotificationConfig": {"IncludeInferenceResponseIn": ["SUCCESS_NOTIFICATION_TOPIC"]}}
+        assert config(AsyncInferenceConfig={"OutputConfig": {"S3OutputPath": "s3://b/c", **told}}) == []
 
 
 class TestStorage:
@@ -266,5 +266,5 @@ class TestStorage:
         assert config(**variant("VolumeSizeInGB", 100)[spelling]) == ["FL230"]
 
     def test_a_key_for_the_storage_is_that_of_the_configuration(self) -> None:
-        assert config(KmsKeyId="alias/models") == ["FL231"]
+        assert config(KmsKeyId="alias/models") == ["FL231", "FL263"]
         assert config(AsyncInferenceConfig={"OutputConfig": {"KmsKeyId": "alias/models"}}) == []
