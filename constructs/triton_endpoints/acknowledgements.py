@@ -43,6 +43,42 @@ WILDCARDS = (
         r"\*",
         frozenset(
             {
+                "ec2:CreateNetworkInterface",
+                "ec2:CreateNetworkInterfacePermission",
+                "ec2:DeleteNetworkInterface",
+                "ec2:DeleteNetworkInterfacePermission",
+                "ec2:DescribeDhcpOptions",
+                "ec2:DescribeNetworkInterfaces",
+                "ec2:DescribeSecurityGroups",
+                "ec2:DescribeSubnets",
+                "ec2:DescribeVpcs",
+            }
+        ),
+        "with a VPC alone: SageMaker's guide asks for these on all resources and without conditions",
+    ),
+    Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/capture/[^/]+/\*",
+        frozenset({"s3:PutObject"}),
+        "the endpoint's own captured calls, in objects that SageMaker names by time",
+    ),
+    Wildcard(
+        r"arn:[^:]+:logs:[^:]+:\d+:log-group:(/aws/sagemaker/Endpoints|/triton-fleet)/\*",
+        frozenset(
+            {
+                "logs:AssociateKmsKey",
+                "logs:CreateLogGroup",
+                "logs:DisassociateKmsKey",
+                "logs:PutRetentionPolicy",
+                "logs:TagResource",
+                "logs:UntagResource",
+            }
+        ),
+        "one function owns the log groups of all endpoints of the environment; it reads and deletes none",
+    ),
+    Wildcard(
+        r"\*",
+        frozenset(
+            {
                 "application-autoscaling:DescribeScalableTargets",
                 "application-autoscaling:DescribeScalingPolicies",
                 "application-autoscaling:DescribeScheduledActions",

@@ -7,6 +7,6 @@ from fleet.spec.endpoint import EndpointSpec
 
 
 def log_groups(spec: EndpointSpec) -> tuple[str, ...]:
-    """The group that SageMaker writes to, under a name of its own, and that of Triton's metrics if there are any."""
+    """The group of the containers, which SageMaker names, and that of Triton's metrics if there are any."""
     metrics = triton_metrics(spec)
     return (f"/aws/sagemaker/Endpoints/{spec.endpoint}", *([metrics.log_group] if metrics else []))

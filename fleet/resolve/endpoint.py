@@ -25,7 +25,7 @@ VARIANT = "AllTraffic"
 class Place:
     """Where a fleet lives: one environment's account and region, and the names that follow from them.
 
-    Ours are among the `tags`. `kms_key` is None for AWS's own keys, `permissions_boundary` where roles have none.
+    Ours are among the `tags`. `kms_key` is None for AWS's own keys, `permissions_boundary` without one.
     """
 
     environment: str

@@ -25,7 +25,7 @@ def no_metrics_out_of_isolation(endpoint: Decided) -> Iterator[Problem]:
     spec = endpoint.spec
     if spec.network.isolated and spec.metrics.triton:
         message = "the container is isolated, and `metrics.triton` would have it call CloudWatch"
-        hint = "write `metrics: {triton: false}`, or leave `network.isolated` out and close a VPC by its endpoints"
+        hint = "write `metrics: {triton: false}`, or a VPC without a way out in place of `network.isolated`"
         yield Problem(("network", "isolated"), message, hint)
 
 
