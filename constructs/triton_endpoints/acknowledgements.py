@@ -137,18 +137,27 @@ def acknowledge_wildcards(
         policy: The policy.
         granted: The actions and the resources of each of its statements.
     """
-    actions_on: dict[str, set[str]] = {}
+    reasons: dict[str, list[str | None]] = {}
     for actions, resources in granted:
         for resource in resources:
-            actions_on.setdefault(resource, set()).update(actions)
+            reasons.setdefault(resource, []).append(_reason(resource, actions))
+    # cdk-nag knows resources alone: one statement that is not meant leaves all on its resource unacknowledged.
     meant = [
-        Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=wildcard.reason)
-        for resource, actions in sorted(actions_on.items())
-        for wildcard in WILDCARDS
-        if re.fullmatch(wildcard.form, resource) and actions <= wildcard.actions
+        Acknowledgment(
+            id=f"AwsSolutions-IAM5[Resource::{resource}]", reason="; ".join(dict.fromkeys(map(str, found)))
+        )
+        for resource, found in sorted(reasons.items())
+        if None not in found
     ]
     if meant:
         Validations.of(policy).acknowledge(*meant)
+
+
+def _reason(resource: str, actions: Sequence[str]) -> str | None:
+    for wildcard in WILDCARDS:
+        if re.fullmatch(wildcard.form, resource) and wildcard.actions.issuperset(actions):
+            return wildcard.reason
+    return None
 
 
 def acknowledge_invocation(caller: iam.Role, function: lambda_.Function) -> None:
