@@ -141,7 +141,7 @@ def acknowledge_wildcards(
     for actions, resources in granted:
         for resource in resources:
             reasons.setdefault(resource, []).append(_reason(resource, actions))
-    # cdk-nag knows resources alone: one statement that is not meant leaves all on its resource unacknowledged.
+    # cdk-nag goes by resources: one statement that is not meant leaves all on its resource unacknowledged.
     meant = [
         Acknowledgment(
             id=f"AwsSolutions-IAM5[Resource::{resource}]", reason="; ".join(dict.fromkeys(map(str, found)))
