@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from aws_cdk import App, Stack, Validations
+from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Template
+from cdk_nag import AwsSolutionsChecks
 
 from fleet_folder import SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
 from tests.synth.resources import BUCKET, KINDS, STACK, only, statements
+from triton_endpoints.policy import Statement, policy_of
 
 FOUNDATION = "triton-fleet-dev"
 VPC = "subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]"
@@ -198,3 +202,20 @@ class TestTags:
         foundation = str(templates(folder)[FOUNDATION].to_json())
         assert "search" in foundation
         assert "ranking" not in foundation
+
+
+@pytest.mark.parametrize("also", [["s3:GetObject"], ["iam:PassRole", "ecr:GetAuthorizationToken"]])
+def test_a_statement_that_is_not_meant_is_not_hidden_by_one_on_the_same_resource_that_is(
+    also: list[str],
+) -> None:
+    app = App()
+    Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    stack = Stack(app, "Stack")
+    role = iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
+    meant, other = (
+        Statement(sid=sid, actions=actions, resources=["*"])
+        for sid, actions in (("Meant", ["ecr:GetAuthorizationToken"]), ("Other", also))
+    )
+    policy_of(stack, "Policy", role_name=role.role_name, statements=[meant, other])
+    with pytest.raises(RuntimeError, match="ValidationFailed|Validation failed"):
+        app.synth()
