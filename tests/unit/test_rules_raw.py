@@ -209,7 +209,25 @@ class TestValues:
         ],
     )
     def test_type_choice_pattern_and_number_of_items_are_judged(self, name: str, value: object) -> None:
-        assert config(**{name: value}) == ["FL269"]
+        message, _ = said("FL269", {"EndpointConfig": {name: value}})
+        assert message
+
+    @pytest.mark.parametrize(
+        ("resource", "properties", "key"),
+        [
+            ("Model", {"VpcConfig": None}, "network.subnets"),
+            ("EndpointConfig", {"VpcConfig.Subnets": ["subnet-1"]}, "network.subnets"),
+            ("Model", {"EnableNetworkIsolation": True}, "network.isolated"),
+            ("EndpointConfig", {"EnableNetworkIsolation": False}, "network.isolated"),
+            ("EndpointConfig", {"DataCaptureConfig.InitialSamplingPercentage": 5}, "capture"),
+            ("EndpointConfig", {"MetricsConfig.EnableEnhancedMetrics": True}, "metrics"),
+            ("EndpointConfig", {"KmsKeyId": "alias/models"}, "kms_key in environments/*.yaml"),
+        ],
+    )
+    def test_what_roles_and_rules_go_by_is_said_by_its_key(
+        self, resource: str, properties: dict[str, Any], key: str
+    ) -> None:
+        assert said("FL263", {resource: properties})[1] == f"write `{key}` instead"
 
     @pytest.mark.parametrize("function", [{"Ref": "A"}, {"Fn::ImportValue": "a"}])
     def test_what_cloudformation_computes_is_not_judged(self, function: object) -> None:

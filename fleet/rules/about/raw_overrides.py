@@ -30,6 +30,8 @@ OWN_KEYS = {
         f"{VARIANT}.InferenceAmiVersion": "instance.ami",
         f"{VARIANT}.ModelDataDownloadTimeoutInSeconds": "timeouts.model_download",
         f"{VARIANT}.ContainerStartupHealthCheckTimeoutInSeconds": "timeouts.startup",
+        "VpcConfig": "network.subnets",
+        "EnableNetworkIsolation": "network.isolated",
         "DataCaptureConfig": "capture",
         "MetricsConfig": "metrics",
         "KmsKeyId": "kms_key in environments/*.yaml",
