@@ -78,7 +78,8 @@ def _values(endpoint: ResolvedEndpoint) -> dict[str, Any]:
         "download_timeout": endpoint.timeouts.model_download,
         "startup_timeout": endpoint.timeouts.startup,
         "namespace": metrics.namespace if metrics else None,
-        "log_group": metrics.log_group if metrics else None,
+        "log_groups": list(endpoint.log_groups),
+        "tags": dict(endpoint.tags),
         "scaling": {
             "min": scaling.min,
             "max": scaling.max,
@@ -89,6 +90,7 @@ def _values(endpoint: ResolvedEndpoint) -> dict[str, Any]:
         if scaling
         else None,
         "guard": f"arn:aws:lambda:{place.region}:{place.account}:function:{place.stack}-scaling-guard",
+        "logs": f"arn:aws:lambda:{place.region}:{place.account}:function:{place.stack}-endpoint-logs",
         "rollout": {
             "canary": rollout.step,
             "bake": rollout.bake,

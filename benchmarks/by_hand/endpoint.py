@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 
-from aws_cdk import CfnOutput, CfnResource, Environment, RemovalPolicy, Stack, Tags
+from aws_cdk import CfnOutput, CfnResource, Environment, Stack, Tags
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
@@ -93,10 +92,19 @@ def _endpoint(
         rollout, needed = deployment(
             stack, values, values.rollout, config.attr_endpoint_config_name, role.ref
         )
-    if values.log_group:
-        group = logs.CfnLogGroup(stack, "Log", log_group_name=values.log_group, retention_in_days=30)
-        group.apply_removal_policy(RemovalPolicy.DESTROY)
-        needed.append(group)
+    needed.append(
+        CfnResource(
+            stack,
+            "Logs",
+            type="Custom::EndpointLogs",
+            properties={
+                "ServiceToken": values.logs,
+                "LogGroups": values.log_groups,
+                "RetentionInDays": 30,
+                "Tags": dict(values.tags),
+            },
+        )
+    )
     endpoint = sagemaker.CfnEndpoint(
         stack,
         "Endpoint",

@@ -33,7 +33,9 @@ class Endpoint:
     download_timeout: int
     startup_timeout: int
     namespace: str | None
-    log_group: str | None
+    log_groups: list[str]
+    tags: Mapping[str, str]
     guard: str
+    logs: str
     scaling: Mapping[str, Any] | None
     rollout: Mapping[str, Any] | None

@@ -43,6 +43,42 @@ WILDCARDS = (
         r"\*",
         frozenset(
             {
+                "ec2:CreateNetworkInterface",
+                "ec2:CreateNetworkInterfacePermission",
+                "ec2:DeleteNetworkInterface",
+                "ec2:DeleteNetworkInterfacePermission",
+                "ec2:DescribeDhcpOptions",
+                "ec2:DescribeNetworkInterfaces",
+                "ec2:DescribeSecurityGroups",
+                "ec2:DescribeSubnets",
+                "ec2:DescribeVpcs",
+            }
+        ),
+        "with a VPC alone: SageMaker's guide asks for these on all resources and without conditions",
+    ),
+    Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/capture/[^/]+/\*",
+        frozenset({"s3:PutObject"}),
+        "the endpoint's own captured calls, in objects that SageMaker names by time",
+    ),
+    Wildcard(
+        r"arn:[^:]+:logs:[^:]+:\d+:log-group:(/aws/sagemaker/Endpoints|/triton-fleet)/\*",
+        frozenset(
+            {
+                "logs:AssociateKmsKey",
+                "logs:CreateLogGroup",
+                "logs:DisassociateKmsKey",
+                "logs:PutRetentionPolicy",
+                "logs:TagResource",
+                "logs:UntagResource",
+            }
+        ),
+        "one function owns the log groups of all endpoints of the environment; it reads and deletes none",
+    ),
+    Wildcard(
+        r"\*",
+        frozenset(
+            {
                 "application-autoscaling:DescribeScalableTargets",
                 "application-autoscaling:DescribeScalingPolicies",
                 "application-autoscaling:DescribeScheduledActions",
@@ -101,18 +137,27 @@ def acknowledge_wildcards(
         policy: The policy.
         granted: The actions and the resources of each of its statements.
     """
-    actions_on: dict[str, set[str]] = {}
+    reasons: dict[str, list[str | None]] = {}
     for actions, resources in granted:
         for resource in resources:
-            actions_on.setdefault(resource, set()).update(actions)
+            reasons.setdefault(resource, []).append(_reason(resource, actions))
+    # cdk-nag goes by resources: one statement that is not meant leaves all on its resource unacknowledged.
     meant = [
-        Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=wildcard.reason)
-        for resource, actions in sorted(actions_on.items())
-        for wildcard in WILDCARDS
-        if re.fullmatch(wildcard.form, resource) and actions <= wildcard.actions
+        Acknowledgment(
+            id=f"AwsSolutions-IAM5[Resource::{resource}]", reason="; ".join(dict.fromkeys(map(str, found)))
+        )
+        for resource, found in sorted(reasons.items())
+        if None not in found
     ]
     if meant:
         Validations.of(policy).acknowledge(*meant)
+
+
+def _reason(resource: str, actions: Sequence[str]) -> str | None:
+    for wildcard in WILDCARDS:
+        if re.fullmatch(wildcard.form, resource) and wildcard.actions.issuperset(actions):
+            return wildcard.reason
+    return None
 
 
 def acknowledge_invocation(caller: iam.Role, function: lambda_.Function) -> None:

@@ -132,7 +132,14 @@ class ScalingGuard(Construct):
                 resources=[place.bucket_arn],
                 conditions={"StringLike": {"s3:prefix": [SAVED]}},
             ),
+            *self._key_statements(),
         ]
+
+    def _key_statements(self) -> list[Statement]:
+        """What is saved lies in a bucket that may be encrypted with the environment's key."""
+        key = self._place.kms_key
+        actions = ["kms:Decrypt", "kms:GenerateDataKey"]
+        return [Statement(sid="UseKey", actions=actions, resources=[key])] if key else []
 
 
 class GuardedUpdate(Construct):

@@ -13,7 +13,9 @@ from fleet.decide.variables import TritonMetrics
 from fleet.findings import Finding
 from fleet.resolve.rollout import ResolvedRollout
 from fleet.resolve.scaling import ResolvedScaling
-from fleet.spec.endpoint import Compression, Mode, Packed, Timeouts
+from fleet.spec.capture import Capture
+from fleet.spec.endpoint import Compression, Metrics, Mode, Packed, Timeouts
+from fleet.spec.network import Network
 
 VARIANT = "AllTraffic"
 """The one production variant; a scaled variant's name never changes."""
@@ -21,13 +23,18 @@ VARIANT = "AllTraffic"
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a fleet lives: one environment's account and region, and the names that follow from them."""
+    """Where a fleet lives: one environment's account and region, and the names that follow from them.
+
+    Ours are among the `tags`. `kms_key` is None for AWS's own keys, `permissions_boundary` without one.
+    """
 
     environment: str
     account: str
     region: str
     partition: Partition
     tags: Mapping[str, str]
+    kms_key: str | None = None
+    permissions_boundary: str | None = None
 
     @property
     def bucket(self) -> str:
@@ -76,7 +83,9 @@ class ResolvedEndpoint:
 
     `ami` is None for SageMaker's own choice of a host image. `variables` is the container's environment.
     `model_data` is a key of the bucket: of the one archive, or the prefix of all in mode `multi-model`, which
-    has no default model; without `compression`, the prefix of the one repository's files.
+    has no default model; without `compression`, the prefix of the one repository's files. `volume_key` is the
+    key of the instances' volumes, None for AWS's own or where they have none. The environment's and ours are
+    among the `tags`.
     """
 
     name: str
@@ -94,7 +103,14 @@ class ResolvedEndpoint:
     scaling: ResolvedScaling | None
     rollout: ResolvedRollout | None
     alarms: tuple[Alarm, ...]
+    metrics: Metrics
     triton_metrics: TritonMetrics | None
+    log_groups: tuple[str, ...]
+    retention_days: int
+    network: Network
+    capture: Capture | None
+    volume_key: str | None
+    tags: Mapping[str, str]
     timeouts: Timeouts
     cloudformation: Mapping[str, Mapping[str, object]]
 
@@ -114,6 +130,11 @@ class ResolvedEndpoint:
         return prefix_of(self.name)
 
     @property
+    def capture_prefix(self) -> str:
+        """Where in the bucket captured calls lie."""
+        return capture_prefix_of(self.name)
+
+    @property
     def stack(self) -> str:
         """The name of the endpoint's own stack."""
         return stack_of(self.place, self.name)
@@ -127,6 +148,11 @@ def stack_of(place: Place, endpoint: str) -> str:
 def prefix_of(endpoint: str) -> str:
     """An endpoint's own prefix of the bucket."""
     return f"endpoints/{endpoint}/"
+
+
+def capture_prefix_of(endpoint: str) -> str:
+    """Where in the bucket an endpoint's captured calls lie."""
+    return f"capture/{endpoint}/"
 
 
 @dataclass(frozen=True, kw_only=True)

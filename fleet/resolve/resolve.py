@@ -7,7 +7,10 @@ from pathlib import Path
 
 from fleet.catalog.images import partition_of
 from fleet.decide.decided import Decided
+from fleet.decide.log_groups import log_groups
+from fleet.decide.tags import endpoint_tags, environment_tags
 from fleet.decide.variables import triton_metrics
+from fleet.decide.volume_key import volume_key
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.resolve.archives import place_archives
 from fleet.resolve.endpoint import Place, ResolvedEndpoint, ResolvedFleet
@@ -67,7 +70,9 @@ def place_of(environment: Environment) -> Place:
         account=environment.account,
         region=environment.region,
         partition=partition_of(environment.region),
-        tags=environment.tags,
+        tags=environment_tags(environment),
+        kms_key=environment.kms_key,
+        permissions_boundary=environment.permissions_boundary,
     )
 
 
@@ -95,7 +100,14 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
         scaling=resolved_scaling(spec.scaling, machine) if spec.scaling else None,
         rollout=resolved_rollout(spec, spec.rollout) if spec.rollout else None,
         alarms=(),
+        metrics=spec.metrics,
         triton_metrics=triton_metrics(spec),
+        log_groups=log_groups(spec),
+        retention_days=spec.logs.retention_days,
+        network=spec.network,
+        capture=spec.capture,
+        volume_key=volume_key(project.environment, machine),
+        tags=endpoint_tags(project.environment, spec),
         timeouts=spec.timeouts,
         cloudformation=spec.cloudformation,
     )

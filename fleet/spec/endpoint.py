@@ -9,10 +9,14 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
+from fleet.spec.capture import Capture
 from fleet.spec.container import Container, Variables
 from fleet.spec.engine import Engine
+from fleet.spec.logs import Logs
+from fleet.spec.network import Network
 from fleet.spec.rollout import Alarms, Rollout
 from fleet.spec.scaling import Scaling
+from fleet.spec.tags import Tags
 from fleet.spec.values import NAME_LENGTH, Count, Digest, Document, ModelName, Name, Seconds, Text
 
 ARCHIVES = 10_000
@@ -103,6 +107,11 @@ class Metrics(Document):
 
     triton: bool = True
     """Let the container publish Triton's metrics to CloudWatch."""
+    detailed_observability: bool = False
+    """SageMaker's own collector of GPU and host metrics, queried with PromQL and billed by sample; off here,
+    on in SageMaker's own default."""
+    enhanced: bool = False
+    """SageMaker's metrics for each instance, container and GPU as well, each of which is billed."""
 
 
 class Timeouts(Document):
@@ -139,6 +148,12 @@ class EndpointSpec(Document):
     alarms: Alarms | None = None
     """What is too much, and calls a `rollout` back."""
     metrics: Metrics = Metrics()
+    logs: Logs = Logs()
+    network: Network = Network()
+    capture: Capture | None = None
+    """Left out: no call is kept."""
+    tags: Tags = Field(default_factory=dict)
+    """Tags of everything in the endpoint's stack, beside those of the environment; of one key these win."""
     container: Container = Container()
     environment: Variables = Field(default_factory=dict)
     """Further variables of the container, for what `container` has no key."""

@@ -86,6 +86,13 @@ def engine(one: Any, other: Any, **base: Any) -> Flip:
     return flip(one, other, models=archive(engines=[{"model": "embed", "onnx": "m.onnx"}]), **base)
 
 
+SUBNETS = [f"subnet-{number:08}" for number in range(3)]
+
+
+def network(one: Any, other: Any) -> Flip:
+    return flip(one, other, network={"subnets": SUBNETS[:2], "security_groups": ["sg-00000001"]})
+
+
 IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "endpoint": flip("sentences", "paragraphs"),
     "mode": flip("single", "multi-model"),
@@ -128,6 +135,16 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "alarms.latency_p99": alarm("100ms", "200ms"),
     "alarms.errors": alarm("1%", "2%"),
     "metrics.triton": flip(True, False),
+    "metrics.detailed_observability": flip(False, True),
+    "metrics.enhanced": flip(False, True),
+    "logs.retention_days": flip(30, 90),
+    "network.subnets": network([SUBNETS[0], SUBNETS[1]], [SUBNETS[0], SUBNETS[2]]),
+    "network.security_groups": network(["sg-00000001"], ["sg-00000002"]),
+    "network.isolated": flip(False, True, metrics={"triton": False}),
+    "capture.sample": flip("10%", "100%"),
+    "capture.requests": flip(True, False, capture={"sample": "10%"}),
+    "capture.responses": flip(True, False, capture={"sample": "10%"}),
+    "tags": flip({"team": "search"}, {"team": "ranking"}),
     "container.thread_count": flip(8, 16),
     "container.buffer_manager_thread_count": flip(0, 2),
     "container.log_verbose": flip(False, True),
@@ -191,6 +208,11 @@ def limits(folder: FleetFolder, environment: str) -> object:
     return Limits(folder.root)()
 
 
+def key(id: str) -> str:
+    """The ARN of a KMS key."""
+    return f"arn:aws:kms:us-east-1:111122223333:key/{id}"
+
+
 STALE = "FL306"
 PLANS = {"embed": {"backend": "tensorrt", "plans": {"1/model.plan": "10.9.0.34"}}}
 ELSEWHERE: Mapping[str, tuple[Flip, Seen]] = {
@@ -231,6 +253,12 @@ ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
     "account": ("111122223333", "444455556666", templates),
     "region": ("us-east-1", "us-west-2", templates),
     "tags": ({"team": "search"}, {"team": "ranking"}, templates),
+    "kms_key": (key("a"), key("b"), templates),
+    "permissions_boundary": (
+        "arn:aws:iam::111122223333:policy/a",
+        "arn:aws:iam::111122223333:policy/b",
+        templates,
+    ),
     "defaults": ({"metrics": {"triton": True}}, {"metrics": {"triton": False}}, templates),
     "overrides": (
         {"sentences": {"instance": {"count": 1}}},

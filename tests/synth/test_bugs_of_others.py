@@ -125,7 +125,7 @@ class TestNames:
         assert dict(_names(made["triton-fleet-dev"])) == {
             "AWS::S3::Bucket": {BUCKET},
             # CloudFormation refuses to change the token of a custom resource.
-            "AWS::Lambda::Function": {"triton-fleet-dev-scaling-guard"},
+            "AWS::Lambda::Function": {"triton-fleet-dev-endpoint-logs", "triton-fleet-dev-scaling-guard"},
             "AWS::SSM::Parameter": {"/triton-fleet/dev/artifact-bucket-arn"},
         }
         named = dict(_names(made[STACK]))
@@ -134,10 +134,7 @@ class TestNames:
         # After the configuration, whose name CloudFormation makes.
         for alarm in named.pop("AWS::CloudWatch::Alarm", set()):
             assert "EndpointConfigName" in alarm
-        assert named == {
-            "AWS::SageMaker::Endpoint": {"sentences"},
-            "AWS::Logs::LogGroup": {"/triton-fleet/sentences/metrics"},
-        }
+        assert named == {"AWS::SageMaker::Endpoint": {"sentences"}}
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_model_data_is_where_s3_has_it_and_no_web_address(self, folder: FleetFolder, kind: str) -> None:
