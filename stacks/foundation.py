@@ -7,11 +7,11 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from fleet.resolve.endpoint import Place
-from triton_endpoints import ArtifactBucket, ScalingGuard
+from triton_endpoints import ArtifactBucket, EndpointCheck, ScalingGuard
 
 
 class FoundationStack(Stack):
-    """The artifact bucket and the scaling guard; its template is the same whichever endpoints there are."""
+    """Bucket, scaling guard and endpoint check; its template is the same whichever endpoints there are."""
 
     def __init__(self, scope: Construct, *, place: Place) -> None:
         super().__init__(
@@ -30,3 +30,4 @@ class FoundationStack(Stack):
             description="ARN of the artifact bucket",
         )
         ScalingGuard(self, "ScalingGuard", place=place)
+        EndpointCheck(self, "EndpointCheck", place=place)

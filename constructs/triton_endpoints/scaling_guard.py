@@ -5,20 +5,16 @@ SageMaker refuses to update a variant's instance type while it is registered wit
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from aws_cdk import CfnResource, Duration, IgnoreMode, RemovalPolicy
-from aws_cdk import aws_iam as iam
-from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
+from aws_cdk import CfnResource
 from aws_cdk.custom_resources import Provider
 from constructs import Construct
 
 from fleet.resolve.endpoint import Place
 from triton_endpoints.acknowledgements import acknowledge_invocation
+from triton_endpoints.lambda_function import framework_name, function_of, log_of, role_of, service_token
 from triton_endpoints.policy import Statement, policy_of
 
-CODE = Path(__file__).resolve().parents[2] / "lambda"
+NOUN = "scaling-guard"
 SECONDS = 120
 SAVED = "scaling-guard/*"
 SEE_SCALING = [
@@ -48,46 +44,30 @@ class ScalingGuard(Construct):
     def __init__(self, scope: Construct, id: str, *, place: Place) -> None:
         super().__init__(scope, id)
         self._place = place
-        log = logs.LogGroup(
-            self, "Log", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY
-        )
-        role = self._role("Role", log)
+        log = log_of(self)
+        role = role_of(self, "Role", log)
         policy = policy_of(self, "Policy", role_name=role.role_name, statements=self._statements())
-        function = lambda_.Function(
+        function = function_of(
             self,
             "Function",
-            description="Takes the scaling of a variant aside while its instance type changes",
-            runtime=lambda_.Runtime.PYTHON_3_14,
-            code=lambda_.Code.from_asset(
-                str(CODE),
-                exclude=["*", "!scaling_guard", "!scaling_guard/*.py"],
-                ignore_mode=IgnoreMode.GIT,
-            ),
             handler="scaling_guard.handler.handler",
-            timeout=Duration.seconds(SECONDS),
+            description="Takes the scaling of a variant aside while its instance type changes",
+            seconds=SECONDS,
             role=role,
-            log_group=log,
+            log=log,
             environment={"BUCKET": place.bucket},
         )
         function.node.add_dependency(policy)
-        caller = self._role("FrameworkRole", log)
-        # Named by us: CloudFormation refuses to change the token of a custom resource, whatever becomes of
-        # the function behind it.
+        caller = role_of(self, "FrameworkRole", log)
         Provider(
             self,
             "Provider",
             on_event_handler=function,
             framework_on_event_role=caller,
             log_group=log,
-            provider_function_name=_name(place),
+            provider_function_name=framework_name(place, NOUN),
         )
         acknowledge_invocation(caller, function)
-
-    def _role(self, id: str, log: logs.LogGroup) -> iam.Role:
-        """A role for Lambda without AWS's managed policy, which writes to every log group."""
-        role = iam.Role(self, id, assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
-        log.grant_write(role)
-        return role
 
     def _statements(self) -> list[Statement]:
         place = self._place
@@ -143,7 +123,7 @@ class GuardedUpdate(Construct):
     ) -> None:
         super().__init__(scope, id)
         guarded = {
-            "ServiceToken": place.arn("lambda", f"function:{_name(place)}"),
+            "ServiceToken": service_token(place, NOUN),
             "EndpointName": endpoint,
             "VariantName": variant,
             "InstanceType": instance,
@@ -154,7 +134,3 @@ class GuardedUpdate(Construct):
     def _step(self, step: str, guarded: dict[str, str]) -> CfnResource:
         properties = {**guarded, "Step": step}
         return CfnResource(self, step.capitalize(), type="Custom::ScalingGuard", properties=properties)
-
-
-def _name(place: Place) -> str:
-    return f"{place.stack}-scaling-guard"

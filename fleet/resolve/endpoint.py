@@ -11,6 +11,7 @@ from fleet.decide.alarms import Alarm
 from fleet.decide.kinds import kinds
 from fleet.decide.variables import TritonMetrics
 from fleet.findings import Finding
+from fleet.resolve.check import ResolvedCheck
 from fleet.resolve.rollout import ResolvedRollout
 from fleet.resolve.scaling import ResolvedScaling
 from fleet.spec.endpoint import Compression, Mode, Packed, Timeouts
@@ -94,6 +95,7 @@ class ResolvedEndpoint:
     scaling: ResolvedScaling | None
     rollout: ResolvedRollout | None
     alarms: tuple[Alarm, ...]
+    check: ResolvedCheck
     triton_metrics: TritonMetrics | None
     timeouts: Timeouts
     cloudformation: Mapping[str, Mapping[str, object]]

@@ -10,6 +10,7 @@ from fleet.decide.decided import Decided
 from fleet.decide.variables import triton_metrics
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.resolve.archives import place_archives
+from fleet.resolve.check import resolved_check
 from fleet.resolve.endpoint import Place, ResolvedEndpoint, ResolvedFleet
 from fleet.resolve.environment import environment_findings
 from fleet.resolve.locks import read_lock
@@ -95,6 +96,7 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
         scaling=resolved_scaling(spec.scaling, machine) if spec.scaling else None,
         rollout=resolved_rollout(spec, spec.rollout) if spec.rollout else None,
         alarms=(),
+        check=resolved_check(spec),
         triton_metrics=triton_metrics(spec),
         timeouts=spec.timeouts,
         cloudformation=spec.cloudformation,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -14,8 +15,13 @@ from .errors import CheckError, NotYet
 from .request import Request
 from .sample import OK, Sample
 
-NOTHING = b'{"inputs": []}'
-"""A request that every model refuses, once it is loaded."""
+MARK = "triton-fleet-warm"
+ASKED = json.dumps({"inputs": [], "outputs": [{"name": MARK}]}).encode()
+"""For an output that no model has: a model that is loaded refuses it by this name, before it looks at inputs.
+
+A model that cannot be loaded is refused with the same status, and its name says nothing of the output.
+Source: triton-inference-server/core, src/infer_request.cc, Normalize; tried with Triton 24.10.
+"""
 LONGEST = 80.0
 """Seconds that one call may take, and a bit; below that no further one is begun."""
 _SAID = 400
@@ -49,12 +55,10 @@ def check(request: Request, sagemaker: Any, runtime: Any, seconds_left: Callable
 
 
 def _warm(request: Request, runtime: Any, target: str) -> None:
-    """Have the target loaded; its refusal of a request without inputs says that it is."""
+    """Have the target loaded; that it refuses an output which it does not have says that it is."""
     what = f"Target {target} of endpoint {request.endpoint} to be loaded"
-    reply = call(
-        runtime, request.endpoint, what, body=NOTHING, content_type="application/json", target=target
-    )
-    if reply.status != OK and reply.status // 100 != 4:
+    reply = call(runtime, request.endpoint, what, body=ASKED, content_type="application/json", target=target)
+    if MARK not in reply.said:
         raise CheckError(
             f"Target {target} of endpoint {request.endpoint} cannot be loaded: it answers with status"
             f" {reply.status}: {cut_said(reply)}.",
@@ -70,7 +74,7 @@ def _try(request: Request, runtime: Any, sample: Sample) -> None:
     if problem:
         raise CheckError(
             f"{what}: {problem}.",
-            "If the new model is right, change the sample in the spec; else mend the model. Then deploy again.",
+            "If the new model is right, change the sample in the spec, else the model, and deploy again.",
         )
 
 
