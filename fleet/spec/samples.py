@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema, model_validator
 
 from fleet.spec.datatypes import Datatype
 from fleet.spec.values import Document, Name
 
 ANY_SIZE = -1
 OK = 200
-Data = bool | int | float | str | list[Any]
 TensorName = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\x00]*$")]
 TypeName = Annotated[Datatype, Field(strict=False)]
 
@@ -24,6 +23,19 @@ def _status(status: int) -> int:
             " is no answer"
         )
     return status
+
+
+def _data(data: object) -> object:
+    if not isinstance(data, bool | int | float | str | list):
+        raise ValueError("write a list of elements, or one that fills the whole shape")
+    return data
+
+
+Data = Annotated[
+    object,
+    AfterValidator(_data),
+    WithJsonSchema({"type": ["boolean", "number", "string", "array"]}),
+]
 
 
 class Input(Document):
@@ -54,7 +66,7 @@ class Output(Document):
         None
     )
     """Size of each axis, the batch's included; -1 for any size."""
-    data: Data | None = None
+    data: Data = None
     """The elements, as of an input. NaN is wanted where "NaN" stands, and each infinity likewise."""
     tolerance: Annotated[float, Field(ge=0)] | None = None
     """How far each element may be from the wanted one, absolutely; needed with data of floating point, for
@@ -102,7 +114,7 @@ class Sample(Document):
         return self
 
 
-def _check_shape(data: list[Any], shape: tuple[int, ...] | None) -> None:
+def _check_shape(data: list[object], shape: tuple[int, ...] | None) -> None:
     """One list is elements in row-major order; nested ones are as the shape says.
 
     Raises:
@@ -128,7 +140,7 @@ def _check_shape(data: list[Any], shape: tuple[int, ...] | None) -> None:
         raise ValueError(f"`data` has the shape {nested}, and `shape` is {list(shape)}")
 
 
-def _nesting(data: list[Any]) -> list[int]:
+def _nesting(data: list[object]) -> list[int]:
     """The shape of nested lists.
 
     Raises:
