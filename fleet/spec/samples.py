@@ -31,11 +31,13 @@ def _data(data: object) -> object:
     return data
 
 
-Data = Annotated[
-    object,
-    AfterValidator(_data),
-    WithJsonSchema({"type": ["boolean", "number", "string", "array"]}),
-]
+def _no_data(data: object) -> object:
+    return None if data is None else _data(data)
+
+
+_KINDS = ("boolean", "number", "string", "array")
+Data = Annotated[object, AfterValidator(_data), WithJsonSchema({"type": _KINDS})]
+PerhapsData = Annotated[object, AfterValidator(_no_data), WithJsonSchema({"type": (*_KINDS, "null")})]
 
 
 class Input(Document):
@@ -66,7 +68,7 @@ class Output(Document):
         None
     )
     """Size of each axis, the batch's included; -1 for any size."""
-    data: Data = None
+    data: PerhapsData = None
     """The elements, as of an input. NaN is wanted where "NaN" stands, and each infinity likewise."""
     tolerance: Annotated[float, Field(ge=0)] | None = None
     """How far each element may be from the wanted one, absolutely; needed with data of floating point, for

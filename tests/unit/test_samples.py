@@ -231,3 +231,8 @@ class TestConfiguration:
     def test_what_the_backend_completes_is_not_judged(self, modelled: FleetFolder, tmp_path: Path) -> None:
         modelled.write("repository/embed/config.pbtxt", 'backend: "onnxruntime"\n')
         assert self.found(modelled, "inputs: {q: {datatype: FP64, shape: [2], data: 1}}") == []
+
+
+def test_what_fleet_show_prints_of_a_sample_can_be_read_back(folder: FleetFolder) -> None:
+    every = "y: {datatype: null, shape: null, data: null, tolerance: null}"
+    assert said(folder, f"target: null\n    {INPUT}\n    outputs: {{{every}}}\n    status: 200") == []
