@@ -8,6 +8,7 @@ from constructs import Construct
 from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint
 from stacks.boundary import bounded_by
 from triton_endpoints import (
+    CheckedEndpoint,
     EndpointDashboard,
     EndpointRole,
     EndpointScaling,
@@ -46,8 +47,12 @@ class EndpointStack(Stack):
         )
         served.endpoint.add_resource_dependency(update.before)
         update.after.add_resource_dependency(served.endpoint)
+        checked = CheckedEndpoint(
+            self, "Check", endpoint=endpoint, config_name=served.config.attr_endpoint_config_name
+        )
+        checked.add_resource_dependency(update.after)
         if endpoint.scaling:
-            EndpointScaling(
+            scaling = EndpointScaling(
                 self,
                 "Scaling",
                 scaling=endpoint.scaling,
@@ -55,5 +60,7 @@ class EndpointStack(Stack):
                 variant=VARIANT,
                 after=update.after,
             )
+            for each in scaling.resources:
+                checked.add_resource_dependency(each)
         EndpointDashboard(self, "Dashboard", endpoint=endpoint)
         CfnOutput(self, "EndpointName", value=name, description="For invoke_endpoint")

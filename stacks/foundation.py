@@ -9,11 +9,11 @@ from constructs import Construct
 
 from fleet.resolve.endpoint import Place
 from stacks.boundary import bounded_by
-from triton_endpoints import ArtifactBucket, EndpointLogs, ScalingGuard
+from triton_endpoints import ArtifactBucket, EndpointCheck, EndpointLogs, ScalingGuard
 
 
 class FoundationStack(Stack):
-    """The artifact bucket, and what looks after endpoints' scaling and logs.
+    """The artifact bucket, and what looks after endpoints' scaling and logs, and checks them.
 
     Its template is the same whichever endpoints there are.
     """
@@ -37,6 +37,7 @@ class FoundationStack(Stack):
         )
         ScalingGuard(self, "ScalingGuard", place=place)
         EndpointLogs(self, "EndpointLogs", place=place)
+        EndpointCheck(self, "EndpointCheck", place=place)
         if place.kms_key:
             for each in self.node.find_all():
                 if isinstance(each, logs.CfnLogGroup):

@@ -1,6 +1,7 @@
 """CDK constructs of a Triton endpoint, one per noun; they declare what a ResolvedEndpoint has decided."""
 
 from triton_endpoints.artifact_bucket import ArtifactBucket
+from triton_endpoints.endpoint_check import CheckedEndpoint, EndpointCheck
 from triton_endpoints.endpoint_dashboard import EndpointDashboard
 from triton_endpoints.endpoint_logs import EndpointLogs, OwnedLogs
 from triton_endpoints.endpoint_role import EndpointRole
@@ -12,6 +13,8 @@ from triton_endpoints.triton_model import TritonModel
 
 __all__ = [
     "ArtifactBucket",
+    "CheckedEndpoint",
+    "EndpointCheck",
     "EndpointDashboard",
     "EndpointLogs",
     "EndpointRole",

@@ -10,6 +10,8 @@ from typing import cast
 from aws_cdk import Acknowledgment, CfnElement, Stack, Validations
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk.custom_resources import Provider
+from constructs import IConstruct
 
 
 @dataclass(frozen=True)
@@ -116,9 +118,14 @@ WILDCARDS = (
         "the guard serves all endpoints of the environment, and CloudFormation names configurations",
     ),
     Wildcard(
+        r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint/\*",
+        frozenset({"sagemaker:DescribeEndpoint", "sagemaker:InvokeEndpoint"}),
+        "the check calls all endpoints of the environment, whose names are the specs' own",
+    ),
+    Wildcard(
         r"arn:[^:]+:cloudformation:[^:]+:\d+:stack/triton-fleet-[^*]+-\*",
         frozenset({"cloudformation:DescribeStacks"}),
-        "the guard serves all endpoint stacks of the environment",
+        "guard and check serve all endpoint stacks of the environment",
     ),
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/scaling-guard/\*",
@@ -160,12 +167,38 @@ def _reason(resource: str, actions: Sequence[str]) -> str | None:
     return None
 
 
-def acknowledge_invocation(caller: iam.Role, function: lambda_.Function) -> None:
-    """Acknowledge that the custom resource framework may invoke every version of the one function."""
-    logical_id = Stack.of(function).get_logical_id(cast(CfnElement, function.node.default_child))
+def acknowledge_invocation(caller: IConstruct, *functions: lambda_.Function) -> None:
+    """Acknowledge that the custom resource framework may invoke every version of its functions."""
     Validations.of(caller).acknowledge(
-        Acknowledgment(
-            id=f"AwsSolutions-IAM5[Resource::<{logical_id}.Arn>:*]",
-            reason="versions of the one function that the framework is there to invoke",
+        *(
+            Acknowledgment(
+                id=f"AwsSolutions-IAM5[Resource::<{_logical_id(function)}.Arn>:*]",
+                reason="versions of the one function that the framework is there to invoke",
+            )
+            for function in functions
         )
     )
+
+
+def acknowledge_waiter(provider: Provider) -> None:
+    """Acknowledge what the framework's state machine has of the CDK: it asks until a resource is complete."""
+    waiter = provider.node.find_child("waiter-state-machine")
+    asked = [
+        cast(lambda_.Function, provider.node.find_child(f"framework-{name}"))
+        for name in ("isComplete", "onTimeout")
+    ]
+    acknowledge_invocation(waiter, *asked)
+    Validations.of(waiter).acknowledge(
+        Acknowledgment(
+            id="AwsSolutions-IAM5[Resource::*]",
+            reason="the delivery of the state machine's log is set up by actions that know no resources",
+        ),
+        Acknowledgment(
+            id="AwsSolutions-SF2",
+            reason="one state that asks one function again: its log has every step, nothing is left to trace",
+        ),
+    )
+
+
+def _logical_id(function: lambda_.Function) -> str:
+    return Stack.of(function).get_logical_id(cast(CfnElement, function.node.default_child))

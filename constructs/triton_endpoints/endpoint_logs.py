@@ -6,20 +6,14 @@ one that logs while its stack is deleted makes them again. AWS::Logs::LogGroup f
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from aws_cdk import CfnResource, Duration, IgnoreMode, RemovalPolicy
-from aws_cdk import aws_iam as iam
-from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
-from aws_cdk.custom_resources import Provider
+from aws_cdk import CfnResource
 from constructs import Construct
 
 from fleet.resolve.endpoint import Place, ResolvedEndpoint
-from triton_endpoints.acknowledgements import acknowledge_invocation
-from triton_endpoints.policy import Statement, policy_of
+from triton_endpoints.lambda_function import provider_of, service_token
+from triton_endpoints.policy import Statement
 
-CODE = Path(__file__).resolve().parents[2] / "lambda"
+NOUN = "endpoint-logs"
 SECONDS = 120
 OWN = [
     "logs:AssociateKmsKey",
@@ -39,43 +33,15 @@ class EndpointLogs(Construct):
 
     def __init__(self, scope: Construct, id: str, *, place: Place) -> None:
         super().__init__(scope, id)
-        log = logs.LogGroup(
-            self, "Log", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY
-        )
-        role = self._role("Role", log)
-        policy = policy_of(self, "Policy", role_name=role.role_name, statements=_statements(place))
-        function = lambda_.Function(
+        provider_of(
             self,
-            "Function",
-            description="Makes or takes over the log groups of an endpoint",
-            runtime=lambda_.Runtime.PYTHON_3_14,
-            code=lambda_.Code.from_asset(
-                str(CODE),
-                exclude=["*", "!endpoint_logs", "!endpoint_logs/*.py"],
-                ignore_mode=IgnoreMode.GIT,
-            ),
+            NOUN,
+            place=place,
             handler="endpoint_logs.handler.handler",
-            timeout=Duration.seconds(SECONDS),
-            role=role,
-            log_group=log,
+            description="Makes or takes over the log groups of an endpoint",
+            seconds=SECONDS,
+            statements=_statements(place),
         )
-        function.node.add_dependency(policy)
-        caller = self._role("FrameworkRole", log)
-        Provider(
-            self,
-            "Provider",
-            on_event_handler=function,
-            framework_on_event_role=caller,
-            log_group=log,
-            provider_function_name=_name(place),
-        )
-        acknowledge_invocation(caller, function)
-
-    def _role(self, id: str, log: logs.LogGroup) -> iam.Role:
-        """A role for Lambda without AWS's managed policy, which writes to every log group."""
-        role = iam.Role(self, id, assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
-        log.grant_write(role)
-        return role
 
 
 class OwnedLogs(Construct):
@@ -85,7 +51,7 @@ class OwnedLogs(Construct):
         super().__init__(scope, id)
         place = endpoint.place
         properties = {
-            "ServiceToken": place.arn("lambda", f"function:{_name(place)}"),
+            "ServiceToken": service_token(place, NOUN),
             "LogGroups": list(endpoint.log_groups),
             "RetentionInDays": endpoint.retention_days,
             "Tags": dict(endpoint.tags),
@@ -108,7 +74,3 @@ def _statements(place: Place) -> list[Statement]:
             resources=[place.arn("cloudformation", f"stack/{place.stack}-*")],
         ),
     ]
-
-
-def _name(place: Place) -> str:
-    return f"{place.stack}-endpoint-logs"

@@ -43,8 +43,9 @@ class EndpointScaling(Construct):
             scheduled_actions=[_scheduled(schedule) for schedule in scaling.schedules] or None,
         )
         policies = [self._track(tracked) for tracked in scaling.targets]
+        self.resources: tuple[CfnResource, ...] = (self.target, *policies)
         if after is not None:
-            for each in (self.target, *policies):
+            for each in self.resources:
                 each.add_resource_dependency(after)
 
     def _track(self, tracked: TrackedTarget) -> autoscaling.CfnScalingPolicy:

@@ -5,20 +5,14 @@ SageMaker refuses to update a variant's instance type while it is registered wit
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from aws_cdk import CfnResource, Duration, IgnoreMode, RemovalPolicy
-from aws_cdk import aws_iam as iam
-from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
-from aws_cdk.custom_resources import Provider
+from aws_cdk import CfnResource
 from constructs import Construct
 
 from fleet.resolve.endpoint import Place
-from triton_endpoints.acknowledgements import acknowledge_invocation
-from triton_endpoints.policy import Statement, policy_of
+from triton_endpoints.lambda_function import provider_of, service_token
+from triton_endpoints.policy import Statement
 
-CODE = Path(__file__).resolve().parents[2] / "lambda"
+NOUN = "scaling-guard"
 SECONDS = 120
 SAVED = "scaling-guard/*"
 SEE_SCALING = [
@@ -47,99 +41,16 @@ class ScalingGuard(Construct):
 
     def __init__(self, scope: Construct, id: str, *, place: Place) -> None:
         super().__init__(scope, id)
-        self._place = place
-        log = logs.LogGroup(
-            self, "Log", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY
-        )
-        role = self._role("Role", log)
-        policy = policy_of(self, "Policy", role_name=role.role_name, statements=self._statements())
-        function = lambda_.Function(
+        provider_of(
             self,
-            "Function",
-            description="Takes the scaling of a variant aside while its instance type changes",
-            runtime=lambda_.Runtime.PYTHON_3_14,
-            code=lambda_.Code.from_asset(
-                str(CODE),
-                exclude=["*", "!scaling_guard", "!scaling_guard/*.py"],
-                ignore_mode=IgnoreMode.GIT,
-            ),
+            NOUN,
+            place=place,
             handler="scaling_guard.handler.handler",
-            timeout=Duration.seconds(SECONDS),
-            role=role,
-            log_group=log,
+            description="Takes the scaling of a variant aside while its instance type changes",
+            seconds=SECONDS,
+            statements=_statements(place),
             environment={"BUCKET": place.bucket},
         )
-        function.node.add_dependency(policy)
-        caller = self._role("FrameworkRole", log)
-        # Named by us: CloudFormation refuses to change the token of a custom resource, whatever becomes of
-        # the function behind it.
-        Provider(
-            self,
-            "Provider",
-            on_event_handler=function,
-            framework_on_event_role=caller,
-            log_group=log,
-            provider_function_name=_name(place),
-        )
-        acknowledge_invocation(caller, function)
-
-    def _role(self, id: str, log: logs.LogGroup) -> iam.Role:
-        """A role for Lambda without AWS's managed policy, which writes to every log group."""
-        role = iam.Role(self, id, assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
-        log.grant_write(role)
-        return role
-
-    def _statements(self) -> list[Statement]:
-        place = self._place
-        return [
-            Statement(sid="SeeScaling", actions=[*SEE_SCALING, "cloudwatch:DescribeAlarms"], resources=["*"]),
-            Statement(
-                sid="ChangeScaling",
-                actions=CHANGE_SCALING,
-                resources=[place.arn("application-autoscaling", "scalable-target/*")],
-                conditions={"StringEquals": OF_VARIANTS},
-            ),
-            # Application Auto Scaling asks its caller for what it does itself: the alarms of target tracking,
-            # and the change of instances. Source: its user guide, security_iam_id-based-policy-examples.html.
-            Statement(
-                sid="ChangeAlarmsOfScaling",
-                actions=CHANGE_ALARMS,
-                resources=[place.arn("cloudwatch", "alarm:TargetTracking-*")],
-            ),
-            Statement(
-                sid="ScaleEndpoints",
-                actions=["sagemaker:DescribeEndpoint", "sagemaker:UpdateEndpointWeightsAndCapacities"],
-                resources=[place.arn("sagemaker", "endpoint/*")],
-            ),
-            Statement(
-                sid="SeeConfigurations",
-                actions=["sagemaker:DescribeEndpointConfig"],
-                resources=[place.arn("sagemaker", "endpoint-config/*")],
-            ),
-            Statement(
-                sid="SeeStacks",
-                actions=["cloudformation:DescribeStacks"],
-                resources=[place.arn("cloudformation", f"stack/{place.stack}-*")],
-            ),
-            Statement(
-                sid="KeepScaling",
-                actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
-                resources=[f"{place.bucket_arn}/{SAVED}"],
-            ),
-            Statement(
-                sid="ListScaling",
-                actions=["s3:ListBucket"],
-                resources=[place.bucket_arn],
-                conditions={"StringLike": {"s3:prefix": [SAVED]}},
-            ),
-            *self._key_statements(),
-        ]
-
-    def _key_statements(self) -> list[Statement]:
-        """What is saved lies in a bucket that may be encrypted with the environment's key."""
-        key = self._place.kms_key
-        actions = ["kms:Decrypt", "kms:GenerateDataKey"]
-        return [Statement(sid="UseKey", actions=actions, resources=[key])] if key else []
 
 
 class GuardedUpdate(Construct):
@@ -150,7 +61,7 @@ class GuardedUpdate(Construct):
     ) -> None:
         super().__init__(scope, id)
         guarded = {
-            "ServiceToken": place.arn("lambda", f"function:{_name(place)}"),
+            "ServiceToken": service_token(place, NOUN),
             "EndpointName": endpoint,
             "VariantName": variant,
             "InstanceType": instance,
@@ -163,5 +74,54 @@ class GuardedUpdate(Construct):
         return CfnResource(self, step.capitalize(), type="Custom::ScalingGuard", properties=properties)
 
 
-def _name(place: Place) -> str:
-    return f"{place.stack}-scaling-guard"
+def _statements(place: Place) -> list[Statement]:
+    return [
+        Statement(sid="SeeScaling", actions=[*SEE_SCALING, "cloudwatch:DescribeAlarms"], resources=["*"]),
+        Statement(
+            sid="ChangeScaling",
+            actions=CHANGE_SCALING,
+            resources=[place.arn("application-autoscaling", "scalable-target/*")],
+            conditions={"StringEquals": OF_VARIANTS},
+        ),
+        # Application Auto Scaling asks its caller for what it does itself: the alarms of target tracking,
+        # and the change of instances. Source: its user guide, security_iam_id-based-policy-examples.html.
+        Statement(
+            sid="ChangeAlarmsOfScaling",
+            actions=CHANGE_ALARMS,
+            resources=[place.arn("cloudwatch", "alarm:TargetTracking-*")],
+        ),
+        Statement(
+            sid="ScaleEndpoints",
+            actions=["sagemaker:DescribeEndpoint", "sagemaker:UpdateEndpointWeightsAndCapacities"],
+            resources=[place.arn("sagemaker", "endpoint/*")],
+        ),
+        Statement(
+            sid="SeeConfigurations",
+            actions=["sagemaker:DescribeEndpointConfig"],
+            resources=[place.arn("sagemaker", "endpoint-config/*")],
+        ),
+        Statement(
+            sid="SeeStacks",
+            actions=["cloudformation:DescribeStacks"],
+            resources=[place.arn("cloudformation", f"stack/{place.stack}-*")],
+        ),
+        Statement(
+            sid="KeepScaling",
+            actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
+            resources=[f"{place.bucket_arn}/{SAVED}"],
+        ),
+        Statement(
+            sid="ListScaling",
+            actions=["s3:ListBucket"],
+            resources=[place.bucket_arn],
+            conditions={"StringLike": {"s3:prefix": [SAVED]}},
+        ),
+        *_key_statements(place),
+    ]
+
+
+def _key_statements(place: Place) -> list[Statement]:
+    """What is saved lies in a bucket that may be encrypted with the environment's key."""
+    key = place.kms_key
+    actions = ["kms:Decrypt", "kms:GenerateDataKey"]
+    return [Statement(sid="UseKey", actions=actions, resources=[key])] if key else []

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
+from fleet.artifacts.sampled import sample_findings
 from fleet.artifacts.sources.opening import repository_of
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.judged.judge import judged
@@ -47,9 +48,12 @@ def _of_folders(loaded: LoadedSpec) -> Iterator[Finding]:
         with suppress(FindingsError):  # told where it is packed
             folder = repository_of(loaded, index)
             model_names(folder)  # what is no repository at all, such as a whole disk, is not read
-            for each in judged(read_folder(folder, packed=True), setting_of(loaded, archive)).findings:
+            contents = read_folder(folder, packed=True)
+            verdict = judged(contents, setting_of(loaded, archive))
+            for each in verdict.findings:
                 if each.code != NOT_NAMED or loaded.spec.default_model is not None:
                     yield each
+            yield from sample_findings(loaded, index, contents, verdict.main)
 
 
 def setting_of(loaded: LoadedSpec, archive: Archive) -> Setting:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fleet.catalog.front_end import out_of_memory
+from fleet.decide.targets import target_model
 from fleet.findings import Finding, FindingsError
-from fleet.resolve.archives import target_model
 from fleet.resolve.endpoint import Place, prefix_of
 from fleet.resolve.resolve import place_of
 from fleet.spec.endpoint import ArchiveSet, Mode

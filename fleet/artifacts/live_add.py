@@ -10,8 +10,8 @@ from fleet.artifacts.live_targets import Past, digest_then, versions_of
 from fleet.artifacts.sources.source import ArchiveSource, Measured, measure
 from fleet.artifacts.store import copy_object, digest_of, store_key
 from fleet.artifacts.upload import ContentChangedError, ObjectPlace, Uploads
+from fleet.decide.targets import target_model
 from fleet.findings import Finding, FindingsError
-from fleet.resolve.archives import target_model
 from fleet.spec.endpoint import Mode
 
 if TYPE_CHECKING:

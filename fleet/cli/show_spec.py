@@ -41,7 +41,9 @@ def _block(value: object, path: KeyPath, indentation: str) -> Iterator[tuple[str
     if isinstance(value, dict):
         for key, inner in value.items():
             here, label = (*path, key), f"{indentation}{_scalar(key)}:"
-            if isinstance(inner, dict | list) and inner:
+            if _is_tensor(inner):
+                yield f"{label} {_flow(inner)}", _first(inner, here)
+            elif isinstance(inner, dict | list) and inner:
                 yield label, here
                 yield from _block(inner, here, f"{indentation}  ")
             else:
@@ -55,6 +57,21 @@ def _block(value: object, path: KeyPath, indentation: str) -> Iterator[tuple[str
                 yield from others
             else:
                 yield f"{indentation}- {_scalar(inner)}", here
+
+
+def _is_tensor(value: object) -> bool:
+    """Whether it is a list of numbers, or of such lists: many, and of one place."""
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(each, int | float) or _is_tensor(each) for each in value)
+
+
+def _flow(value: object) -> str:
+    return f"[{', '.join(map(_flow, value))}]" if isinstance(value, list) else _scalar(value)
+
+
+def _first(value: object, path: KeyPath) -> KeyPath:
+    return _first(value[0], (*path, 0)) if isinstance(value, list) else path
 
 
 def _scalar(value: object) -> str:

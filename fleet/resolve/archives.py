@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
+from fleet.decide.targets import target_model
 from fleet.resolve.endpoint import Artifact, prefix_of
 from fleet.spec.endpoint import ArchiveSet, Compression, EndpointSpec, Mode, Packed
 from fleet.spec.lock import LockedArchive
@@ -42,11 +43,6 @@ def set_digest(digests: Mapping[str, str]) -> str:
 def hexadecimal(digest: str) -> str:
     """A digest as it stands in keys, without its algorithm."""
     return digest.removeprefix("sha256:")
-
-
-def target_model(archive: str, version: int | None) -> str:
-    """What a caller names as TargetModel."""
-    return f"{archive}{'' if version is None else f'-v{version}'}.tar.gz"
 
 
 def _artifact(spec: EndpointSpec, packed: Packed, locked: LockedArchive, key: str) -> Artifact:

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from fleet.catalog.variables import variables as known_variables
 from fleet.decide.decided import Decided
+from fleet.decide.targets import target_model
 from fleet.decide.variables import DEFAULT_MODEL, decided_settings, triton_metrics
 from fleet.findings import Finding
-from fleet.resolve.archives import place_archives, target_model
+from fleet.resolve.archives import place_archives
+from fleet.resolve.check import check_decisions
 from fleet.resolve.decision import Decision, dated
 from fleet.resolve.effective import shown
 from fleet.resolve.endpoint import Place, stack_of
@@ -35,6 +37,7 @@ def decisions(endpoint: Decided, wrong_lock: Sequence[Finding] = ()) -> tuple[De
         *_variables(endpoint),
         *scaling_decisions(endpoint),
         *rollout_decisions(endpoint),
+        *check_decisions(endpoint),
         *_metrics(endpoint),
         *_billed_metrics(endpoint),
         *security_decisions(endpoint, place),

@@ -11,6 +11,7 @@ from fleet.decide.alarms import Alarm
 from fleet.decide.kinds import kinds
 from fleet.decide.variables import TritonMetrics
 from fleet.findings import Finding
+from fleet.resolve.check import ResolvedCheck
 from fleet.resolve.rollout import ResolvedRollout
 from fleet.resolve.scaling import ResolvedScaling
 from fleet.spec.capture import Capture
@@ -104,6 +105,7 @@ class ResolvedEndpoint:
     rollout: ResolvedRollout | None
     alarms: tuple[Alarm, ...]
     metrics: Metrics
+    check: ResolvedCheck
     triton_metrics: TritonMetrics | None
     log_groups: tuple[str, ...]
     retention_days: int

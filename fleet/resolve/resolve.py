@@ -13,6 +13,7 @@ from fleet.decide.variables import triton_metrics
 from fleet.decide.volume_key import volume_key
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.resolve.archives import place_archives
+from fleet.resolve.check import resolved_check
 from fleet.resolve.endpoint import Place, ResolvedEndpoint, ResolvedFleet
 from fleet.resolve.environment import environment_findings
 from fleet.resolve.locks import read_lock
@@ -101,6 +102,7 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
         rollout=resolved_rollout(spec, spec.rollout) if spec.rollout else None,
         alarms=(),
         metrics=spec.metrics,
+        check=resolved_check(spec),
         triton_metrics=triton_metrics(spec),
         log_groups=log_groups(spec),
         retention_days=spec.logs.retention_days,

@@ -15,6 +15,7 @@ from fleet.spec.engine import Engine
 from fleet.spec.logs import Logs
 from fleet.spec.network import Network
 from fleet.spec.rollout import Alarms, Rollout
+from fleet.spec.samples import Sample
 from fleet.spec.scaling import Scaling
 from fleet.spec.tags import Tags
 from fleet.spec.values import NAME_LENGTH, Count, Digest, Document, ModelName, Name, Seconds, Text
@@ -147,6 +148,10 @@ class EndpointSpec(Document):
     """Left out: all calls move to the new instances at once."""
     alarms: Alarms | None = None
     """What is too much, and calls a `rollout` back."""
+    samples: tuple[Sample, ...] = Field(default=(), strict=False)
+    """Calls that the endpoint has to answer after each deploy; else the deploy fails and is rolled back."""
+    warm: tuple[Name, ...] = Field(default=(), strict=False)
+    """Mode `multi-model`: archives that are loaded after each deploy, before the samples are sent."""
     metrics: Metrics = Metrics()
     logs: Logs = Logs()
     network: Network = Network()
@@ -178,6 +183,14 @@ class EndpointSpec(Document):
         if long := [name for name in counts if len(name) > NAME_LENGTH]:
             raise ValueError(f"{long[0]!r} is longer than {NAME_LENGTH} characters")
         return models
+
+    @field_validator("samples")
+    @classmethod
+    def _have_names_of_their_own(cls, samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
+        counts = Counter(sample.name for sample in samples)
+        if twice := [name for name, count in counts.items() if count > 1]:
+            raise ValueError(f"two samples are called {twice[0]!r}")
+        return samples
 
     @property
     def packed(self) -> tuple[Packed, ...]:

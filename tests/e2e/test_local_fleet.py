@@ -170,6 +170,23 @@ def test_a_repository_that_cannot_load_is_told_by_model_and_reason_and_the_old_o
     assert deployed.fleet("local", "up", ENDPOINT).returncode == 0
 
 
+def test_a_model_that_answers_wrongly_is_rolled_back_by_its_sample_and_the_old_one_answers(
+    deployed: Clone,
+) -> None:
+    before = invoke(deployed.client("sagemaker-runtime"), request(SENTENCES))
+    model = deployed.root / "examples/sentence_embeddings/models/postprocess/1/model.py"
+    kept = model.read_text()
+    model.write_text(kept.replace("unit.astype", "(3 * unit).astype"))
+    failed = deployed.fleet("local", "up", ENDPOINT)
+    model.write_text(kept)
+    said = " ".join(failed.stderr.split())
+    assert failed.returncode == 1
+    assert "FL601: Custom::EndpointCheck of triton-fleet-local-sentence-embeddings" in said
+    assert "sample one-sentence: output finaloutput[0, " in said
+    assert "and 0 within 0.25 was wanted" in said
+    assert np.array_equal(invoke(deployed.client("sagemaker-runtime"), request(SENTENCES)), before)
+
+
 def test_a_killed_supervisor_takes_its_triton_along_and_the_next_up_starts_anew(deployed: Clone) -> None:
     served = deployed.processes("tritonserver")
     (supervisor,) = deployed.processes("fleet.local.supervisor")

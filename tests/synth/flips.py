@@ -82,6 +82,10 @@ def alarm(one: Any, other: Any) -> Flip:
     return rollout(one, other, {})
 
 
+def sample(one: Any, other: Any) -> Flip:
+    return flip(one, other, samples=[{"name": "one", "inputs": TENSOR}])
+
+
 def engine(one: Any, other: Any, **base: Any) -> Flip:
     return flip(one, other, models=archive(engines=[{"model": "embed", "onnx": "m.onnx"}]), **base)
 
@@ -92,6 +96,12 @@ SUBNETS = [f"subnet-{number:08}" for number in range(3)]
 def network(one: Any, other: Any) -> Flip:
     return flip(one, other, network={"subnets": SUBNETS[:2], "security_groups": ["sg-00000001"]})
 
+
+TENSOR: Document = {"x": {"datatype": "FP32", "shape": [1], "data": 1}}
+ZOO: Document = {
+    "mode": "multi-model",
+    "models": [{**SPEC["models"][0], "archive": name} for name in ("sentences", "paragraphs")],
+}
 
 IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "endpoint": flip("sentences", "paragraphs"),
@@ -134,6 +144,16 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "alarms.latency_p90": alarm("100ms", "200ms"),
     "alarms.latency_p99": alarm("100ms", "200ms"),
     "alarms.errors": alarm("1%", "2%"),
+    "samples[].name": sample("one", "two"),
+    "samples[].target": Flip(
+        one="sentences",
+        other="paragraphs",
+        base={**ZOO, "samples": [{"name": "one", "inputs": TENSOR}]},
+    ),
+    "samples[].inputs": sample(TENSOR, {"y": TENSOR["x"]}),
+    "samples[].outputs": sample({}, {"y": {"shape": [1]}}),
+    "samples[].status": sample(200, 400),
+    "warm": flip([], ["paragraphs"], **ZOO),
     "metrics.triton": flip(True, False),
     "metrics.detailed_observability": flip(False, True),
     "metrics.enhanced": flip(False, True),

@@ -78,7 +78,8 @@ class TestEffectiveSpec:
         for path, origin in placed.items():
             assert origin.file is not None
             assert origin.line is not None
-            assert str(path[-1]) in origin.file.read_text().splitlines()[origin.line - 1]
+            key = [part for part in path if isinstance(part, str)][-1]
+            assert key in origin.file.read_text().splitlines()[origin.line - 1]
 
     def test_the_last_layer_that_speaks_of_a_key_is_named_with_its_line(self, folder: FleetFolder) -> None:
         folder.environment(

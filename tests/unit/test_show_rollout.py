@@ -1,4 +1,4 @@
-"""`fleet show` on what changes the number of instances, and how a new configuration takes over."""
+"""`fleet show` on the number of instances, and on how a new configuration takes over and is checked."""
 
 from __future__ import annotations
 
@@ -58,3 +58,29 @@ def test_schedules_are_shown_with_when_they_begin(folder: FleetFolder) -> None:
     (found,) = [each for each in shown if each.what == "schedule day"]
     assert found.value == "min 2"
     assert found.reason.startswith("from cron(0 8 ? * MON *) in Europe/Berlin on")
+
+
+def test_what_a_deploy_ends_with_is_shown_sample_by_sample(folder: FleetFolder) -> None:
+    shown = made(
+        folder,
+        """\
+        samples:
+          - name: pair
+            inputs: {x: {datatype: FP32, shape: [1, 2], data: 1}}
+            outputs: {y: {datatype: FP32, shape: [1, -1], data: 2, tolerance: 0.5}, z: {}}
+          - {name: any, inputs: {}}
+          - {name: none, inputs: {}, status: 400}
+        """,
+    )
+    assert values(shown, "check") == [
+        ("configuration", "in service with the new one"),
+        ("sample pair", "y FP32 [1, -1] values within 0.5, z"),
+        ("sample any", "answered with status 200"),
+        ("sample none", "refused with status 400"),
+    ]
+    assert values(made(folder, ""), "check")[1:] == [("samples", "none")]
+
+
+def test_archives_that_a_deploy_loads_are_shown_by_their_targets(folder: FleetFolder) -> None:
+    base = SPEC.replace("endpoint:", "mode: multi-model\nendpoint:")
+    assert ("loaded", "sentences.tar.gz") in values(made(folder, "warm: [sentences]\n", base), "check")

@@ -1,0 +1,119 @@
+"""What the functions of Foundation have in common: their code, their roles, their names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from aws_cdk import Duration, IgnoreMode, RemovalPolicy, SymlinkFollowMode
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk.custom_resources import Provider
+from constructs import Construct
+
+from fleet.resolve.endpoint import Place
+from triton_endpoints.acknowledgements import acknowledge_invocation
+from triton_endpoints.policy import Statement, policy_of
+
+CODE = Path(__file__).resolve().parents[2] / "lambda"
+
+
+def log_of(scope: Construct) -> logs.LogGroup:
+    """The log group of a provider's functions."""
+    return logs.LogGroup(
+        scope, "Log", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY
+    )
+
+
+def role_of(scope: Construct, id: str, log: logs.LogGroup) -> iam.Role:
+    """A role for Lambda without AWS's managed policy, which writes to every log group."""
+    role = iam.Role(scope, id, assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
+    log.grant_write(role)
+    return role
+
+
+def function_of(
+    scope: Construct,
+    id: str,
+    *,
+    handler: str,
+    description: str,
+    seconds: int,
+    role: iam.Role,
+    log: logs.LogGroup,
+    environment: dict[str, str] | None = None,
+    memory_mib: int | None = None,
+) -> lambda_.Function:
+    """A function whose package below `lambda/` is the first part of its handler's name."""
+    package = handler.partition(".")[0]
+    return lambda_.Function(
+        scope,
+        id,
+        description=description,
+        runtime=lambda_.Runtime.PYTHON_3_14,
+        code=lambda_.Code.from_asset(
+            str(CODE),
+            exclude=["*", f"!{package}", f"!{package}/*.py"],
+            ignore_mode=IgnoreMode.GIT,
+            follow_symlinks=SymlinkFollowMode.ALWAYS,
+        ),
+        handler=handler,
+        timeout=Duration.seconds(seconds),
+        memory_size=memory_mib,
+        role=role,
+        log_group=log,
+        environment=environment,
+    )
+
+
+def provider_of(
+    scope: Construct,
+    noun: str,
+    *,
+    place: Place,
+    handler: str,
+    description: str,
+    seconds: int,
+    statements: Sequence[Statement],
+    environment: dict[str, str] | None = None,
+) -> None:
+    """A provider of one function, with its log, its roles and its policy."""
+    log = log_of(scope)
+    role = role_of(scope, "Role", log)
+    policy = policy_of(scope, "Policy", role_name=role.role_name, statements=statements)
+    function = function_of(
+        scope,
+        "Function",
+        handler=handler,
+        description=description,
+        seconds=seconds,
+        role=role,
+        log=log,
+        environment=environment,
+    )
+    function.node.add_dependency(policy)
+    caller = role_of(scope, "FrameworkRole", log)
+    Provider(
+        scope,
+        "Provider",
+        on_event_handler=function,
+        framework_on_event_role=caller,
+        log_group=log,
+        provider_function_name=framework_name(place, noun),
+    )
+    acknowledge_invocation(caller, function)
+
+
+def framework_name(place: Place, noun: str) -> str:
+    """The framework's function, which custom resources name as their service token.
+
+    Named by us: CloudFormation refuses to change the token of a custom resource, whatever becomes of the
+    function behind it.
+    """
+    return f"{place.stack}-{noun}"
+
+
+def service_token(place: Place, noun: str) -> str:
+    """The ARN of the framework's function."""
+    return place.arn("lambda", f"function:{framework_name(place, noun)}")

@@ -1,0 +1,56 @@
+"""What a deployed endpoint is asked: targets to load, and samples as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fleet.decide.decided import Decided
+from fleet.decide.samples import samples_text, warm_targets
+from fleet.decide.targets import target_models
+from fleet.resolve.decision import Decision
+from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.samples import OK, Sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedCheck:
+    """`samples` is a JSON list; `warm` are TargetModels."""
+
+    samples: str
+    warm: tuple[str, ...]
+
+
+def resolved_check(spec: EndpointSpec) -> ResolvedCheck:
+    """The check of an endpoint; without samples it is one of the configuration alone."""
+    return ResolvedCheck(samples=samples_text(spec), warm=warm_targets(spec))
+
+
+def check_decisions(endpoint: Decided) -> Iterator[Decision]:
+    """What a deploy ends with: the configuration that runs, targets that are loaded, calls."""
+    spec, targets = endpoint.spec, target_models(endpoint.spec)
+    reason = "SageMaker may roll an update back and report success; a deploy fails then"
+    yield Decision(group="check", what="configuration", value="in service with the new one", reason=reason)
+    for name in spec.warm:
+        yield Decision(group="check", what="loaded", value=targets.get(name, name), reason="from `warm`")
+    for sample in spec.samples:
+        called = f" of {targets.get(sample.target, sample.target)}" if sample.target else ""
+        reason = f"called{called} after each deploy, which is rolled back unless it is answered so"
+        yield Decision(group="check", what=f"sample {sample.name}", value=_wanted(sample), reason=reason)
+    if not spec.samples:
+        reason = "`samples` is left out: a model that loads and answers wrongly is deployed"
+        yield Decision(group="check", what="samples", value="none", reason=reason)
+
+
+def _wanted(sample: Sample) -> str:
+    if sample.status != OK:
+        return f"refused with status {sample.status}"
+    outputs = []
+    for name, output in sample.outputs.items():
+        shape = None if output.shape is None else str(list(output.shape))
+        parts = [output.datatype and output.datatype.value, shape]
+        if output.data is not None:
+            near = "" if output.tolerance is None else f" within {output.tolerance:.15g}"
+            parts.append(f"values{near}")
+        outputs.append(" ".join([name, *filter(None, parts)]))
+    return ", ".join(outputs) or "answered with status 200"

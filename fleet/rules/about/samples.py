@@ -1,0 +1,80 @@
+"""Rules about the samples that a deployed endpoint has to answer, and the targets that it loads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.catalog.limits import limit
+from fleet.decide.decided import Decided
+from fleet.decide.samples import event_bytes, request_bytes
+from fleet.decide.targets import target_models
+from fleet.rules.about.models import INFERENCE_TYPE
+from fleet.rules.rule import Problem, rule
+from fleet.spec.endpoint import Mode
+from fleet.spec.problems import did_you_mean
+from fleet.spec.source import KeyPath
+
+MIB = 1 << 20
+REST_OF_THE_EVENT = 8192
+"""Bytes: everything else of it, such as ARNs and the URL to answer to."""
+
+
+@rule("FL326", source="docs/updates.md", needed=True)
+def targets_that_the_endpoint_has(endpoint: Decided) -> Iterator[Problem]:
+    """Samples and `warm` name archives of the spec, and those of a single endpoint none.
+
+    A call of a multi-model endpoint names its target model; SageMaker refuses it of any other endpoint, and
+    the deploy would fail at its end.
+    """
+    spec = endpoint.spec
+    wanted: list[tuple[KeyPath, str | None]] = [
+        *((("samples", index, "target"), each.target) for index, each in enumerate(spec.samples)),
+        *((("warm", index), name) for index, name in enumerate(spec.warm)),
+    ]
+    known = target_models(spec)
+    for path, name in wanted:
+        if spec.mode is Mode.SINGLE and name is not None:
+            message = f"{name!r} is named as a target, and mode `single` has none"
+            yield Problem(path, message, "leave it out: the default model answers")
+        elif spec.mode is Mode.MULTI_MODEL and name is None:
+            message = f"sample {spec.samples[int(path[1])].name!r} names no target, and each archive is one"
+            yield Problem(path[:2], message, f"write `target: {next(iter(known), 'ARCHIVE')}`")
+        elif spec.mode is Mode.MULTI_MODEL and name not in known:
+            yield Problem(path, f"no archive of `models` is called {name!r}", did_you_mean(str(name), known))
+
+
+@rule(
+    "FL327",
+    source="https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html",
+    needed=True,
+)
+def samples_that_reach_the_endpoint(endpoint: Decided) -> Iterator[Problem]:
+    """Samples fit CloudFormation's event for the endpoint check, and each request fits a call.
+
+    The event goes through Step Functions, which takes 256 KiB, and an update's has the old samples as well as
+    the new ones. InvokeEndpoint takes 6 MiB.
+    """
+    spec, fill = endpoint.spec, "write one number as `data`: it fills the whole shape"
+    most = limit("custom_resource_event_bytes") - REST_OF_THE_EVENT
+    if (size := event_bytes(spec)) > most:
+        message = f"`samples` and `warm` take {size} bytes of an update's event, and {most} are left to them"
+        yield Problem(("samples",) if spec.samples else ("warm",), message, f"{fill}, or send fewer")
+    most = limit("invoke_body_bytes")
+    for index, sample in enumerate(spec.samples):
+        if (size := request_bytes(sample)) > most:
+            message = (
+                f"the request of sample {sample.name!r} has {size / MIB:.1f} MiB; a call takes {most / MIB:g}"
+            )
+            yield Problem(("samples", index, "inputs"), message, "take a smaller shape, such as one item")
+
+
+@rule("FL329", source="https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc")
+def samples_of_an_endpoint_that_infers(endpoint: Decided) -> Iterator[Problem]:
+    """Samples are of an endpoint that takes named tensors.
+
+    With `inference_type: generate` it takes another body, so that every sample would be refused.
+    """
+    kind = endpoint.variables.get(INFERENCE_TYPE, "")
+    if endpoint.spec.samples and kind.startswith("generate"):
+        message = "samples are sent as tensors, and the endpoint takes the bodies of `generate`"
+        yield Problem(("samples",), message, "leave `samples` out, or `container.inference_type`")

@@ -1,0 +1,171 @@
+"""Calls that a deployed endpoint has to answer, and what its answers have to be."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema, model_validator
+
+from fleet.spec.datatypes import Datatype
+from fleet.spec.values import Document, Name
+
+ANY_SIZE = -1
+OK = 200
+TensorName = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\x00]*$")]
+TypeName = Annotated[Datatype, Field(strict=False)]
+
+
+def _status(status: int) -> int:
+    if status != OK and not (400 <= status <= 500 and status != 429):
+        raise ValueError(
+            "write 200, or a status that the model refuses with: 400 to 500 but for 429; what is tried again"
+            " is no answer"
+        )
+    return status
+
+
+def _data(data: object) -> object:
+    if not isinstance(data, bool | int | float | str | list):
+        raise ValueError("write a list of elements, or one that fills the whole shape")
+    return data
+
+
+def _no_data(data: object) -> object:
+    return None if data is None else _data(data)
+
+
+_KINDS = ("boolean", "number", "string", "array")
+Data = Annotated[object, AfterValidator(_data), WithJsonSchema({"type": _KINDS})]
+PerhapsData = Annotated[object, AfterValidator(_no_data), WithJsonSchema({"type": (*_KINDS, "null")})]
+
+
+class Input(Document):
+    """A tensor that is sent."""
+
+    datatype: TypeName
+    """By its name in Triton's protocol, such as FP32, INT64 or BYTES (text)."""
+    shape: tuple[Annotated[int, Field(ge=0, le=2**31 - 1)], ...] = Field(strict=False)
+    """Size of each axis, the batch's included."""
+    data: Data
+    """The elements in row-major order, nested or in one list; one value alone fills the whole shape. Of
+    floating point also "NaN", "Infinity" and "-Infinity"."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if isinstance(self.data, list):
+            _check_shape(self.data, self.shape)
+        _check_elements(self.data, self.datatype)
+        return self
+
+
+class Output(Document):
+    """What is wanted of a tensor that comes back; what is left out may be anything."""
+
+    datatype: TypeName | None = None
+    """By its name in Triton's protocol."""
+    shape: Annotated[tuple[Annotated[int, Field(ge=-1, le=2**31 - 1)], ...], Field(strict=False)] | None = (
+        None
+    )
+    """Size of each axis, the batch's included; -1 for any size."""
+    data: PerhapsData = None
+    """The elements, as of an input. NaN is wanted where "NaN" stands, and each infinity likewise."""
+    tolerance: Annotated[float, Field(ge=0)] | None = None
+    """How far each element may be from the wanted one, absolutely; needed with data of floating point, for
+    whole numbers 0 unless it is given. BOOL and BYTES are compared exactly."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.data is None:
+            if self.tolerance is not None:
+                raise ValueError("`tolerance` is of `data`, and there is none")
+            return self
+        if self.datatype is None:
+            raise ValueError("`data` needs `datatype`, which says how it is compared")
+        if isinstance(self.data, list):
+            _check_shape(self.data, self.shape)
+        _check_elements(self.data, self.datatype)
+        if self.datatype.is_float and self.tolerance is None:
+            raise ValueError(
+                "`data` of floating point needs `tolerance`: no two kinds of GPU compute it alike; write 0"
+                " where it has to be exact"
+            )
+        if self.tolerance is not None and self.datatype in (Datatype.BOOL, Datatype.BYTES):
+            raise ValueError(f"{self.datatype} is compared exactly: leave out `tolerance`")
+        return self
+
+
+class Sample(Document):
+    """One call after each deploy; where its answer is not as wanted, the deploy is rolled back."""
+
+    name: Name
+    """What messages call it."""
+    target: Name | None = None
+    """Mode `multi-model`: the archive that is called, by its name in `models`; a copy by `ARCHIVE-0`."""
+    inputs: dict[TensorName, Input]
+    """The tensors that are sent, by name."""
+    outputs: dict[TensorName, Output] = Field(default_factory=dict)
+    """What is wanted of the tensors that come back, by name; others may come as well."""
+    status: Annotated[int, AfterValidator(_status)] = OK
+    """The model's HTTP status; another one than 200, such as 400: it has to refuse."""
+
+    @model_validator(mode="after")
+    def _refused_without_outputs(self) -> Self:
+        if self.status != OK and self.outputs:
+            raise ValueError(f"an answer of status {self.status} has no outputs: leave out `outputs`")
+        return self
+
+
+def _check_shape(data: list[object], shape: tuple[int, ...] | None) -> None:
+    """One list is elements in row-major order; nested ones are as the shape says.
+
+    Raises:
+        ValueError: they are not.
+    """
+    nested = _nesting(data)
+    if shape is None:
+        return
+    if len(nested) == 1 and len(shape) != 1:
+        known = prod(size for size in shape if size != ANY_SIZE)
+        count = nested[0]
+        fits = (count % known == 0 if known else count == 0) if ANY_SIZE in shape else count == known
+        if not fits:
+            needs = f"{known} elements" if ANY_SIZE not in shape else f"a multiple of {known} elements"
+            raise ValueError(
+                f"the shape {list(shape)} takes {needs}, and `data` has {count}; one value that stands alone"
+                " fills the whole shape"
+            )
+        return
+    if len(nested) != len(shape) or any(
+        ANY_SIZE != size != there for size, there in zip(shape, nested, strict=True)
+    ):
+        raise ValueError(f"`data` has the shape {nested}, and `shape` is {list(shape)}")
+
+
+def _nesting(data: list[object]) -> list[int]:
+    """The shape of nested lists.
+
+    Raises:
+        ValueError: they are ragged.
+    """
+    lists = [each for each in data if isinstance(each, list)]
+    if not lists:
+        return [len(data)]
+    below = _nesting(lists[0])
+    if len(lists) < len(data) or any(_nesting(each) != below for each in lists[1:]):
+        raise ValueError("`data` is ragged: lists of one level are of one length")
+    return [len(data), *below]
+
+
+def _check_elements(data: object, datatype: Datatype) -> None:
+    for element in flat(data):
+        if problem := datatype.problem(element):
+            shown = repr(element) if isinstance(element, str) else str(element)
+            raise ValueError(f"`data` has {shown[:80]}, which {problem}: not {datatype}")
+
+
+def flat(data: object) -> list[object]:
+    """The elements of nested lists in row-major order; of one value, that value."""
+    if not isinstance(data, list):
+        return [data]
+    return [element for each in data for element in flat(each)]

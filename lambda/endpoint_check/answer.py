@@ -1,0 +1,47 @@
+"""What a model answers: its outputs, taken out of the body."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from .datatypes import unpacked
+from .sample import BINARY
+
+
+class AnswerError(Exception):
+    """The body is no answer of Triton's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """One tensor; its values are in row-major order."""
+
+    datatype: str
+    shape: list[int]
+    values: list[Any]
+
+
+def outputs_of(body: bytes, content_type: str) -> dict[str, Output]:
+    """The outputs by name.
+
+    Raises:
+        AnswerError: it is cut off, or of another format.
+    """
+    size = content_type.removeprefix(BINARY)
+    if size == content_type or not size.isdigit():
+        raise AnswerError(f"is of content type {content_type!r} and not Triton's binary one")
+    at, found = int(size), {}
+    try:
+        for each in json.loads(body[:at])["outputs"]:
+            end = at + each["parameters"]["binary_data_size"]
+            values = unpacked(each["datatype"], body[at:end])
+            if end > len(body) or len(values) != prod(each["shape"]):
+                raise ValueError(f"output {each['name']} is cut off")
+            found[each["name"]] = Output(datatype=each["datatype"], shape=each["shape"], values=values)
+            at = end
+    except (ValueError, KeyError, TypeError) as error:
+        raise AnswerError(f"cannot be read: {type(error).__name__}: {error}") from error
+    return found

@@ -1,0 +1,80 @@
+"""A call of the endpoint, and which of its refusals pass by themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.config import Config
+from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
+
+from .errors import CheckError, NotYet
+
+CONFIG = Config(read_timeout=70, retries={"total_max_attempts": 1})
+"""SageMaker gives a model 60 s, so its own answer is seen; what passes by itself is tried again by us."""
+PASSING = {
+    "InternalDependencyException",
+    "InternalFailure",
+    "ModelNotReadyException",
+    "ServiceUnavailable",
+    "ServiceUnavailableException",
+    "ThrottlingException",
+}
+"""Source: botocore's service model of sagemaker-runtime; the name differs between code and shape of one."""
+PASSING_STATUS = {0, 429, 502, 503, 504, 507}
+"""Of the container: it did not answer in time, is busy, or lacks the memory until another model goes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """The container's answer; `said` is its words where it refuses."""
+
+    status: int
+    body: bytes = b""
+    content_type: str = ""
+    said: str = ""
+
+
+def call(
+    runtime: Any, endpoint: str, what: str, *, body: bytes, content_type: str, target: str | None
+) -> Reply:
+    """Invoke the endpoint, once.
+
+    Args:
+        runtime: A client of sagemaker-runtime.
+        endpoint: Its name.
+        what: What the call is for, as errors begin.
+        body: What is sent.
+        content_type: Of what kind that is.
+        target: The target model of a multi-model endpoint.
+
+    Raises:
+        NotYet: it is refused for the moment.
+        CheckError: SageMaker itself refuses it for good.
+    """
+    to_model = {} if target is None else {"TargetModel": target}
+    try:
+        answer = runtime.invoke_endpoint(
+            EndpointName=endpoint, ContentType=content_type, Body=body, **to_model
+        )
+        return Reply(status=200, body=answer["Body"].read(), content_type=answer["ContentType"])
+    except (HTTPClientError, ConnectionError) as error:
+        raise NotYet(f"{what}: {type(error).__name__}: {error}") from error
+    except ClientError as error:
+        return _refused(error, what)
+
+
+def _refused(error: ClientError, what: str) -> Reply:
+    said: Any = error.response
+    code, message = said["Error"].get("Code", ""), said["Error"].get("Message", "")
+    if code == "ModelError":
+        status, words = said.get("OriginalStatusCode", 0), said.get("OriginalMessage", message)
+        if status in PASSING_STATUS:
+            raise NotYet(f"{what}: the model refuses with status {status}: {words}") from error
+        return Reply(status=status, said=words)
+    if code in PASSING:
+        raise NotYet(f"{what}: {code}: {message}") from error
+    raise CheckError(
+        f"{what}: SageMaker refuses the call with {code}: {message}.",
+        "Look whether the endpoint has what the spec's samples and `warm` name.",
+    ) from error

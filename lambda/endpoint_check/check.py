@@ -1,0 +1,97 @@
+"""The check itself: configuration, then targets, then samples."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from .answer import AnswerError, outputs_of
+from .call import Reply, call
+from .compare import cut, difference
+from .endpoint import see_in_service
+from .errors import CheckError, NotYet
+from .request import Request
+from .sample import OK, Sample
+
+MARK = "triton-fleet-warm"
+ASKED = json.dumps({"inputs": [], "outputs": [{"name": MARK}]}).encode()
+"""For an output that no model has: a model that is loaded refuses it by this name, before it looks at inputs.
+
+A model that cannot be loaded is refused with the same status, and its name says nothing of the output.
+Source: triton-inference-server/core, src/infer_request.cc, Normalize; tried with Triton 24.10.
+"""
+LONGEST = 80.0
+"""Seconds that one call may take, and a bit; below that no further one is begun."""
+_SAID = 400
+"""Characters of a model's own words that are told."""
+
+
+def check(request: Request, sagemaker: Any, runtime: Any, seconds_left: Callable[[], float]) -> str:
+    """Check everything once, from the beginning: what was loaded by an earlier try answers quickly.
+
+    Returns:
+        What was checked, as a sentence.
+
+    Raises:
+        NotYet: not everything could be called at the moment.
+        CheckError: something is not as it has to be.
+        ClientError: AWS does not let the endpoint be described.
+    """
+    see_in_service(sagemaker, request.endpoint, request.config)
+    targets = [(f"target {each}", partial(_warm, request, runtime, each)) for each in request.warm]
+    samples = [(str(each), partial(_try, request, runtime, each)) for each in request.samples]
+    work = targets + samples
+    for number, (what, do) in enumerate(work):
+        if seconds_left() < LONGEST:
+            raise NotYet(f"{number} of {len(work)} calls are made; the next one is of {what}")
+        do()
+        print(f"Passed: {what}")
+    return (
+        f"Endpoint {request.endpoint} is in service with {request.config}; {len(request.warm)} targets are"
+        f" loaded, and {len(request.samples)} samples passed."
+    )
+
+
+def _warm(request: Request, runtime: Any, target: str) -> None:
+    """Have the target loaded; that it refuses an output which it does not have says that it is."""
+    what = f"Target {target} of endpoint {request.endpoint} to be loaded"
+    reply = call(runtime, request.endpoint, what, body=ASKED, content_type="application/json", target=target)
+    if MARK not in reply.said:
+        raise CheckError(
+            f"Target {target} of endpoint {request.endpoint} cannot be loaded: it answers with status"
+            f" {reply.status}: {cut_said(reply)}.",
+            f"See the log group /aws/sagemaker/Endpoints/{request.endpoint}.",
+        )
+
+
+def _try(request: Request, runtime: Any, sample: Sample) -> None:
+    what = f"Endpoint {request.endpoint}, {sample}"
+    body, content_type = sample.request()
+    reply = call(runtime, request.endpoint, what, body=body, content_type=content_type, target=sample.target)
+    problem = _wrong_status(sample, reply) or (_wrong_outputs(sample, reply) if reply.status == OK else None)
+    if problem:
+        raise CheckError(
+            f"{what}: {problem}.",
+            "If the new model is right, change the sample in the spec, else the model, and deploy again.",
+        )
+
+
+def _wrong_status(sample: Sample, reply: Reply) -> str | None:
+    if reply.status == sample.status:
+        return None
+    said = f": {cut_said(reply)}" if reply.said else ""
+    return f"the answer has status {reply.status}, and {sample.status} was wanted{said}"
+
+
+def _wrong_outputs(sample: Sample, reply: Reply) -> str | None:
+    try:
+        return difference(sample, outputs_of(reply.body, reply.content_type))
+    except AnswerError as error:
+        return f"the answer {cut(error)}"
+
+
+def cut_said(reply: Reply) -> str:
+    """The beginning of the model's own words."""
+    return reply.said[:_SAID]

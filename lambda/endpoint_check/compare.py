@@ -1,0 +1,83 @@
+"""Whether outputs are what a sample wants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+from .answer import Output
+from .datatypes import BYTES, packed, unpacked
+from .sample import Sample, flat
+
+ANY = -1
+_MOST = 160
+"""Characters of a value or a list that are told."""
+
+
+def difference(sample: Sample, outputs: Mapping[str, Output]) -> str | None:
+    """The first thing that is not as wanted, as a clause; None where everything is."""
+    for name, wanted in sample.outputs.items():
+        if name not in outputs:
+            return f"there is no output {name}, but {cut(', '.join(outputs)) or 'none at all'}"
+        problem = _tensor(wanted, outputs[name])
+        if problem:
+            return f"output {name}{problem}"
+    return None
+
+
+def _tensor(wanted: Mapping[str, Any], got: Output) -> str | None:
+    datatype, shape = wanted.get("datatype", got.datatype), wanted.get("shape", got.shape)
+    if datatype != got.datatype:
+        return f" is of datatype {got.datatype}, and {datatype} was wanted"
+    sizes = zip(shape, got.shape, strict=False)
+    if len(shape) != len(got.shape) or any(ANY != size != there for size, there in sizes):
+        return f" has the shape {cut(got.shape)}, and {cut(shape)} was wanted"
+    return _values(wanted, got) if "data" in wanted else None
+
+
+def _values(wanted: Mapping[str, Any], got: Output) -> str | None:
+    data, tolerance = wanted["data"], wanted.get("tolerance", 0)
+    values = flat(data) if isinstance(data, list) else [data]
+    values = unpacked(got.datatype, packed(got.datatype, values))
+    if not isinstance(data, list):
+        values *= len(got.values)
+    if len(values) != len(got.values):
+        return f" has {len(got.values)} values, and {len(values)} were wanted"
+    pairs = zip(values, got.values, strict=True)
+    off = [at for at, (value, there) in enumerate(pairs) if not _is_near(value, there, tolerance)]
+    if not off:
+        return None
+    first = off[0]
+    within = "" if got.datatype in (BYTES, "BOOL") else f" within {tolerance:.9g}"
+    return (
+        f"{_index(first, got.shape)} is {_told(got.values[first])}, and {_told(values[first])}{within} was"
+        f" wanted; {len(off)} of {len(values)} values are off"
+    )
+
+
+def _is_near(wanted: Any, got: Any, tolerance: float) -> bool:
+    """NaN is near NaN alone, and each infinity near itself alone."""
+    if wanted == got or (wanted != wanted and got != got):
+        return True
+    return not isinstance(wanted, bytes) and bool(abs(got - wanted) <= tolerance) and abs(got) != float("inf")
+
+
+def _index(flat_index: int, shape: list[int]) -> str:
+    indices = []
+    for axis in range(len(shape)):
+        below = prod(shape[axis + 1 :])
+        indices.append(flat_index // below % shape[axis])
+    return f"[{', '.join(map(str, indices))}]"
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, bytes):
+        return cut(repr(value.decode("utf-8", "backslashreplace")))
+    return f"{value:.9g}" if isinstance(value, float) else str(value).lower()
+
+
+def cut(value: object) -> str:
+    """The text of a value, or its beginning."""
+    text = str(value)
+    return text if len(text) <= _MOST else f"{text[: _MOST - 1]}…"

@@ -1,0 +1,81 @@
+"""Triton's data types as they lie in binary data: little-endian.
+
+Source: Triton's documentation of the binary tensor data extension.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+BYTES, BF16 = "BYTES", "BF16"
+FORMATS = {
+    "BOOL": "?",
+    "UINT8": "B",
+    "UINT16": "H",
+    "UINT32": "I",
+    "UINT64": "Q",
+    "INT8": "b",
+    "INT16": "h",
+    "INT32": "i",
+    "INT64": "q",
+    "FP16": "e",
+    "FP32": "f",
+    "FP64": "d",
+}
+"""By the names of the struct module."""
+_LENGTH = struct.Struct("<I")
+
+
+def packed(datatype: str, values: Sequence[Any]) -> bytes:
+    """The values as binary data; those of floating point as the nearest that the data type has."""
+    if datatype == BYTES:
+        texts = [value.encode() for value in values]
+        return b"".join(_LENGTH.pack(len(text)) + text for text in texts)
+    if datatype == BF16:
+        return b"".join(_bf16(float(value)) for value in values)
+    numbers = map(float, values) if datatype.startswith("FP") else values
+    return struct.pack(f"<{len(values)}{FORMATS[datatype]}", *numbers)
+
+
+def unpacked(datatype: str, data: bytes) -> list[Any]:
+    """The values of binary data; BYTES stay bytes.
+
+    Raises:
+        ValueError: it is cut off.
+        KeyError: Triton has no such data type.
+    """
+    if datatype == BYTES:
+        return _elements(data)
+    if datatype == BF16:
+        halves = (data[at : at + 2] for at in range(0, len(data), 2))
+        data, datatype = b"".join(b"\0\0" + half for half in halves), "FP32"
+    form = FORMATS[datatype]
+    if datatype == "BOOL":
+        return [byte != 0 for byte in data]
+    try:
+        return list(struct.unpack(f"<{len(data) // struct.calcsize(form)}{form}", data))
+    except struct.error as error:
+        raise ValueError(str(error)) from error
+
+
+def _bf16(value: float) -> bytes:
+    """The nearest, ties to even; infinity and NaN as they are."""
+    (bits,) = struct.unpack("<I", struct.pack("<f", value))
+    if value == value and bits & 0x7FFFFFFF < 0x7F800000:
+        bits += 0x7FFF + (bits >> 16 & 1)
+    return struct.pack("<H", bits >> 16)
+
+
+def _elements(data: bytes) -> list[bytes]:
+    found, at = [], 0
+    while at < len(data):
+        start = at + _LENGTH.size
+        if start > len(data):
+            raise ValueError("it is cut off within a length")
+        at = start + _LENGTH.unpack_from(data, at)[0]
+        if at > len(data):
+            raise ValueError("it is cut off within an element")
+        found.append(data[start:at])
+    return found

@@ -1,0 +1,109 @@
+"""The endpoint check in the templates: it comes last, is in every endpoint's stack, and may do little."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from aws_cdk import App
+from aws_cdk.assertions import Template
+
+from fleet.resolve.resolve import resolve_fleet
+from fleet_folder import SPEC, FleetFolder
+from stacks.fleet_app import add_fleet
+
+NAME = "triton-fleet-dev-endpoint-check"
+SAMPLES = "samples: [{name: one, inputs: {x: {datatype: FP32, shape: [1], data: 1}}}]\n"
+SCALING = "scaling: {min: 1, max: 4, invocations_per_instance: 600}\n"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Template, Template]:
+    """Foundation and an endpoint that is scaled and has a sample."""
+    folder = FleetFolder(tmp_path_factory.mktemp("checked"))
+    folder.environment()
+    folder.spec(SAMPLES + SCALING, base=SPEC)
+    folder.lock()
+    app = App()
+    add_fleet(app, resolve_fleet(folder.root, "dev"))
+    foundation, endpoint = sorted(app.synth().stacks, key=lambda stack: len(stack.stack_name))
+    return Template.from_json(foundation.template), Template.from_json(endpoint.template)
+
+
+def only(template: Template, kind: str) -> dict[str, Any]:
+    (found,) = template.find_resources(kind).values()
+    return dict(found)
+
+
+def test_it_waits_for_all_that_changes_with_the_endpoint(made: tuple[Template, Template]) -> None:
+    _, endpoint = made
+    after = set(only(endpoint, "Custom::EndpointCheck")["DependsOn"])
+    guards = endpoint.find_resources("Custom::ScalingGuard")
+    (last,) = [name for name, guard in guards.items() if guard["Properties"]["Step"] == "after"]
+    scaling = [*endpoint.find_resources("AWS::ApplicationAutoScaling::ScalableTarget")]
+    scaling += endpoint.find_resources("AWS::ApplicationAutoScaling::ScalingPolicy")
+    assert after == {last, *scaling}
+    (served,) = endpoint.find_resources("AWS::SageMaker::Endpoint")
+    assert served in guards[last]["DependsOn"]
+
+
+def test_it_is_called_for_each_configuration_and_told_its_name(made: tuple[Template, Template]) -> None:
+    _, endpoint = made
+    (config,) = endpoint.find_resources("AWS::SageMaker::EndpointConfig")
+    told = only(endpoint, "Custom::EndpointCheck")["Properties"]
+    assert told["EndpointConfigName"] == {"Fn::GetAtt": [config, "EndpointConfigName"]}
+    assert told["EndpointName"] == "sentences"
+    assert json.loads(told["Samples"])[0]["name"] == "one"
+
+
+def test_its_token_stays_for_good(made: tuple[Template, Template]) -> None:
+    foundation, endpoint = made
+    token = only(endpoint, "Custom::EndpointCheck")["Properties"]["ServiceToken"]
+    assert token == f"arn:aws:lambda:us-east-1:111122223333:function:{NAME}"
+    foundation.has_resource_properties(
+        "AWS::Lambda::Function", {"FunctionName": NAME, "Handler": "framework.onEvent"}
+    )
+
+
+def test_its_own_deadline_comes_before_that_of_the_framework_and_of_cloudformation(
+    made: tuple[Template, Template],
+) -> None:
+    foundation, _ = made
+    machine = only(foundation, "AWS::StepFunctions::StateMachine")["Properties"]
+    text = "".join(
+        part if isinstance(part, str) else "arn" for part in machine["DefinitionString"]["Fn::Join"][1]
+    )
+    (retry,) = json.loads(text)["States"]["framework-isComplete-task"]["Retry"]
+    functions = foundation.find_resources("AWS::Lambda::Function").values()
+    (look,) = [
+        each["Properties"] for each in functions if each["Properties"]["Handler"].endswith("is_complete")
+    ]
+    ours = int(look["Environment"]["Variables"]["SECONDS"]) + look["Timeout"]
+    assert ours < retry["IntervalSeconds"] * retry["MaxAttempts"] < 3600
+    assert look["Timeout"] < 900
+
+
+def test_its_functions_may_look_at_endpoints_and_call_them_and_nothing_else(
+    made: tuple[Template, Template],
+) -> None:
+    foundation, _ = made
+    policies = foundation.find_resources("AWS::IAM::Policy").values()
+    (own,) = [
+        each["Properties"]["PolicyDocument"]["Statement"]
+        for each in policies
+        if "sagemaker:InvokeEndpoint" in json.dumps(each)
+    ]
+    assert [statement["Action"] for statement in own] == [
+        ["sagemaker:DescribeEndpoint", "sagemaker:InvokeEndpoint"],
+        "cloudformation:DescribeStacks",
+    ]
+
+
+def test_an_endpoint_without_samples_is_checked_as_well(folder: FleetFolder) -> None:
+    folder.lock()
+    app = App()
+    add_fleet(app, resolve_fleet(folder.root, "dev"))
+    endpoint = Template.from_json(max(app.synth().stacks, key=lambda each: len(each.stack_name)).template)
+    told = only(endpoint, "Custom::EndpointCheck")["Properties"]
+    assert (told["Samples"], told["Warm"]) == ("[]", [])

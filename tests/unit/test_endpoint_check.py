@@ -1,0 +1,229 @@
+"""The endpoint check as the CDK's framework calls it: what passes, what waits, what fails, and in which words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError, ReadTimeoutError
+
+from endpoint_check.errors import CheckError
+from sampled_endpoint import SampledEndpoint, model_error, refusal, sample, unknown_output
+
+NOT_YET = {"IsComplete": False}
+DOUBLE = {"y": {"datatype": "FP32", "shape": [1, 2], "data": [2, 4], "tolerance": 0.001}}
+
+
+def raising(*errors: Exception) -> Callable[[str | None], dict[str, Any]]:
+    """A model that refuses so many times, and then answers right."""
+    left = list(errors)
+
+    def invoke(_: str | None) -> dict[str, Any]:
+        if left:
+            raise left.pop(0)
+        return {"y": np.array([[2, 4]], np.float32)}
+
+    return invoke
+
+
+def late(event: dict[str, Any]) -> dict[str, Any]:
+    return {**event, "Deadline": time.time() - 1}
+
+
+class TestConfiguration:
+    def test_without_samples_the_endpoint_is_in_service_with_its_new_configuration(self) -> None:
+        done = SampledEndpoint(config="NEW").checked()
+        assert done["IsComplete"] is True
+        assert done["Data"]["Did"].startswith("Endpoint doubles is in service with new; 0 targets")
+
+    @pytest.mark.parametrize("status", ["Creating", "Updating", "SystemUpdating", "RollingBack"])
+    def test_what_is_under_way_is_waited_for(self, status: str) -> None:
+        assert SampledEndpoint(status=status).checked() == NOT_YET
+
+    @pytest.mark.parametrize("status", ["Failed", "UpdateRollbackFailed", "OutOfService", "Deleting"])
+    def test_what_is_out_of_service_fails_with_sagemakers_reason(self, status: str) -> None:
+        with pytest.raises(
+            CheckError, match=f"Endpoint doubles is {status}. SageMaker says: no capacity See"
+        ):
+            SampledEndpoint(status=status, failure="no capacity").checked()
+
+    def test_another_configuration_fails_and_is_named_with_what_to_look_at(self) -> None:
+        with pytest.raises(CheckError) as failed:
+            SampledEndpoint(config="old", failure="alarm rang").checked()
+        assert "with the configuration old, and not with new: SageMaker has rolled" in str(failed.value)
+        assert "SageMaker says: alarm rang" in str(failed.value)
+        assert "aws sagemaker describe-endpoint --endpoint-name doubles" in failed.value.remedy
+
+    def test_no_endpoint_at_all_fails(self) -> None:
+        with pytest.raises(CheckError, match="There is no endpoint doubles. It was deleted past its stack"):
+            SampledEndpoint(status="").checked()
+
+
+class TestWhatIsNotChecked:
+    @pytest.mark.parametrize("status", ["", "Failed"])
+    def test_a_deletion_succeeds_whatever_the_endpoint_is(self, status: str) -> None:
+        endpoint = SampledEndpoint(status=status)
+        begun = endpoint.begun({**endpoint.event(kind="Delete"), "PhysicalResourceId": "mine"})
+        assert begun["PhysicalResourceId"] == "mine"
+        assert begun["Data"]["Did"] == "Nothing to do: the check is deleted."
+        assert endpoint.looked(begun) == {"IsComplete": True}
+
+    def test_an_update_of_a_stack_that_rolls_back_succeeds_and_says_so(self) -> None:
+        endpoint = SampledEndpoint(status="Failed", stack="UPDATE_ROLLBACK_IN_PROGRESS")
+        begun = endpoint.begun(endpoint.event(sample(DOUBLE)))
+        assert begun["Data"]["Did"] == "Nothing is checked, because the stack rolls back."
+        assert endpoint.looked(begun) == {"IsComplete": True}
+        assert endpoint.calls == []
+
+    def test_a_creation_is_checked_and_its_name_stays_for_good(self) -> None:
+        endpoint = SampledEndpoint()
+        begun = endpoint.begun(endpoint.event(kind="Create"))
+        assert begun["PhysicalResourceId"] == "stack/fleet/1/Check"
+        again = endpoint.begun({**endpoint.event(), "PhysicalResourceId": begun["PhysicalResourceId"]})
+        assert again["PhysicalResourceId"] == begun["PhysicalResourceId"]
+        assert 1790 < again["Deadline"] - time.time() <= 1800
+
+
+class TestWhatPasses:
+    @pytest.mark.parametrize(
+        "error",
+        [
+            *(refusal("InvokeEndpoint", code) for code in ("ThrottlingException", "ModelNotReadyException")),
+            *(refusal("InvokeEndpoint", code) for code in ("ServiceUnavailable", "InternalFailure")),
+            refusal("InvokeEndpoint", "InternalDependencyException"),
+            ReadTimeoutError(endpoint_url="https://runtime"),
+            ConnectTimeoutError(endpoint_url="https://runtime"),
+            EndpointConnectionError(endpoint_url="https://runtime"),
+            *(model_error(status) for status in (0, 429, 502, 503, 504, 507)),
+        ],
+        ids=str,
+    )
+    def test_a_refusal_of_the_moment_is_tried_again(self, error: Exception) -> None:
+        endpoint = SampledEndpoint(invoke=raising(error))
+        begun = endpoint.begun(endpoint.event(sample(DOUBLE)))
+        assert endpoint.looked(begun) == NOT_YET
+        assert endpoint.looked(begun)["IsComplete"] is True
+
+    def test_at_the_deadline_the_last_refusal_is_told(self) -> None:
+        endpoint = SampledEndpoint(invoke=raising(model_error(503, "still loading")))
+        event = late(endpoint.begun(endpoint.event(sample(DOUBLE))))
+        with pytest.raises(CheckError) as failed:
+            endpoint.looked(event)
+        assert str(failed.value).startswith(
+            "Endpoint doubles could not be checked within 30 minutes. At last: Endpoint doubles, sample pair:"
+            " the model refuses with status 503: still loading. See the log group"
+        )
+
+    def test_after_the_deadline_what_is_ready_by_then_still_passes(self) -> None:
+        endpoint = SampledEndpoint(invoke=raising())
+        assert endpoint.looked(late(endpoint.begun(endpoint.event(sample(DOUBLE)))))["IsComplete"] is True
+
+    def test_no_call_is_begun_that_the_function_might_not_outlive(self) -> None:
+        endpoint = SampledEndpoint(seconds_left=79, invoke=raising())
+        assert endpoint.checked(sample(DOUBLE)) == NOT_YET
+        assert endpoint.calls == []
+
+    def test_the_client_waits_longer_than_sagemaker_and_repeats_nothing_by_itself(self) -> None:
+        endpoint = SampledEndpoint()
+        endpoint.checked()
+        config: Any = endpoint.configs["sagemaker-runtime"]
+        assert (config.read_timeout, config.retries) == (70, {"total_max_attempts": 1})
+
+
+class TestSamples:
+    def test_the_right_answer_passes(self) -> None:
+        endpoint = SampledEndpoint(invoke=raising())
+        assert "1 samples passed" in endpoint.checked(sample(DOUBLE))["Data"]["Did"]
+        assert "TargetModel" not in endpoint.calls[0]
+
+    def test_a_wrong_number_fails_at_once_with_place_numbers_tolerance_and_remedy(self) -> None:
+        endpoint = SampledEndpoint(invoke=lambda _: {"y": np.array([[2, 6]], np.float32)})
+        with pytest.raises(CheckError) as failed:
+            endpoint.checked(sample(DOUBLE))
+        assert str(failed.value) == (
+            "Endpoint doubles, sample pair: output y[0, 1] is 6, and 4 within 0.001 was wanted; 1 of 2 values"
+            " are off. If the new model is right, change the sample in the spec, else the model, and deploy"
+            " again."
+        )
+
+    @pytest.mark.parametrize("status", [400, 404, 500])
+    def test_a_refusal_of_the_model_fails_at_once_in_its_own_words(self, status: int) -> None:
+        endpoint = SampledEndpoint(invoke=raising(model_error(status, "no input 'x'")))
+        words = f"sample pair: the answer has status {status}, and 200 was wanted: no input 'x'."
+        with pytest.raises(CheckError, match=words):
+            endpoint.checked(sample(DOUBLE))
+
+    def test_a_model_that_has_to_refuse_passes_when_it_does_and_fails_when_it_answers(self) -> None:
+        endpoint = SampledEndpoint(invoke=raising(model_error(400)))
+        assert endpoint.checked(sample(status=400))["IsComplete"] is True
+        with pytest.raises(CheckError, match="the answer has status 200, and 400 was wanted"):
+            endpoint.checked(sample(status=400))
+
+    def test_a_refusal_of_sagemaker_itself_fails_at_once(self) -> None:
+        error = refusal("InvokeEndpoint", "ValidationError", "Endpoint doubles not found")
+        with pytest.raises(
+            CheckError, match="SageMaker refuses the call with ValidationError: Endpoint doub"
+        ):
+            SampledEndpoint(invoke=raising(error)).checked(sample())
+
+    @pytest.mark.parametrize(
+        ("body", "kind", "words"),
+        [
+            (b"{}", "application/json", "is of content type 'application/json'"),
+            (
+                b"{}",
+                "application/vnd.sagemaker-triton.binary+json;json-header-size=2",
+                "cannot be read: KeyE",
+            ),
+            (b"[", "application/vnd.sagemaker-triton.binary+json;json-header-size=1", "cannot be read: JSON"),
+        ],
+    )
+    def test_what_is_no_answer_of_tritons_fails(self, body: bytes, kind: str, words: str) -> None:
+        with pytest.raises(CheckError, match=words):
+            SampledEndpoint(invoke=lambda _: (body, kind)).checked(sample())
+
+    def test_a_message_fits_cloudformations_answer_and_keeps_its_remedy(self) -> None:
+        error = refusal("InvokeEndpoint", "ValidationError", "x" * 5000)
+        with pytest.raises(CheckError) as failed:
+            SampledEndpoint(invoke=raising(error)).checked(sample())
+        assert len(str(failed.value)) <= 1500
+        assert str(failed.value).endswith("what the spec's samples and `warm` name.")
+
+    def test_what_nobody_foresaw_is_told_without_a_trace(self) -> None:
+        denied = refusal("InvokeEndpoint", "AccessDeniedException", "not you")
+        with pytest.raises(
+            CheckError, match="SageMaker refuses the call with AccessDeniedException: not you"
+        ):
+            SampledEndpoint(invoke=raising(denied)).checked(sample())
+        with pytest.raises(CheckError, match="Endpoint doubles could not be checked: JSONDecodeError"):
+            SampledEndpoint().checked(Samples="[")
+
+
+class TestWarming:
+    def test_a_target_is_loaded_by_a_request_that_it_refuses_and_before_any_sample(self) -> None:
+        endpoint = SampledEndpoint(
+            invoke=lambda target: unknown_output(target) if target == "a.tar.gz" else {}
+        )
+        assert "1 targets are loaded" in endpoint.checked(sample(), Warm=["a.tar.gz"])["Data"]["Did"]
+        first, second = endpoint.calls
+        assert (first["TargetModel"], first["Body"][:13]) == ("a.tar.gz", b'{"inputs": []')
+        assert "TargetModel" not in second
+
+    def test_a_target_that_loads_slowly_is_waited_for(self) -> None:
+        endpoint = SampledEndpoint(invoke=raising(refusal("InvokeEndpoint", "ModelNotReadyException")))
+        assert endpoint.checked(Warm=["a.tar.gz"]) == NOT_YET
+
+    def test_a_target_that_cannot_be_loaded_fails_although_its_status_is_that_of_a_refusal(self) -> None:
+        endpoint = SampledEndpoint(invoke=raising(model_error(400, "failed to load 'a.tar.gz'")))
+        with pytest.raises(
+            CheckError, match="Target a.tar.gz of endpoint doubles cannot be loaded: it answers"
+        ):
+            endpoint.checked(Warm=["a.tar.gz"])
+
+    def test_a_sample_of_a_target_is_sent_to_it(self) -> None:
+        endpoint = SampledEndpoint(invoke=lambda _: {"y": np.zeros(1)})
+        endpoint.checked(sample(target="b.tar.gz"))
+        assert endpoint.calls[0]["TargetModel"] == "b.tar.gz"

@@ -1,0 +1,127 @@
+"""How the endpoint check sends the values of a sample, and compares those of an answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from endpoint_check.answer import AnswerError, outputs_of
+from endpoint_check.compare import difference
+from endpoint_check.datatypes import packed, unpacked
+from endpoint_check.sample import Sample
+from fleet_client import codec
+from sampled_endpoint import answer
+
+NAN, INF = float("nan"), float("inf")
+NUMBERS = [
+    ("BOOL", "?", [True, False]),
+    *((f"UINT{8 * size}", f"<u{size}", [0, 2 ** (8 * size) - 1]) for size in (1, 2, 4, 8)),
+    *((f"INT{8 * size}", f"<i{size}", [-(2 ** (8 * size - 1)), 7]) for size in (1, 2, 4, 8)),
+    *((f"FP{8 * size}", f"<f{size}", [0.1, -INF]) for size in (2, 4, 8)),
+]
+
+
+def sent(**tensor: Any) -> dict[str, Any]:
+    """A sample's request, as another codec reads it: requests are like answers but for a word."""
+    text = json.dumps([{"name": "one", "inputs": {"x": tensor}}])
+    body, kind = Sample.all_of(text)[0].request()
+    size = int(kind.rpartition("=")[2])
+    header = json.loads(body[:size])
+    assert header.pop("parameters") == {"binary_data_output": True}
+    renamed = json.dumps({"outputs": header["inputs"]}).encode()
+    return dict(codec.decode(renamed + body[size:], f"{kind.rpartition('=')[0]}={len(renamed)}"))
+
+
+def wrong(wanted: dict[str, Any], got: Any, datatype: str | None = None) -> str | None:
+    sample = Sample.all_of(json.dumps([{"name": "one", "inputs": {}, "outputs": {"y": wanted}}]))[0]
+    body, kind = answer({"y": np.asarray(got)}, {"y": datatype} if datatype else None)
+    return difference(sample, outputs_of(body, kind))
+
+
+@pytest.mark.parametrize(("datatype", "dtype", "values"), NUMBERS)
+def test_numbers_are_sent_and_read_as_numpy_has_them(datatype: str, dtype: str, values: list[Any]) -> None:
+    array = np.array(values, dtype)
+    assert packed(datatype, values) == array.tobytes()
+    assert unpacked(datatype, array.tobytes()) == array.tolist()
+    got = sent(datatype=datatype, shape=[1, 2], data=[values])["x"]
+    assert (got.dtype, got.tolist()) == (array.dtype, [array.tolist()])
+
+
+def test_bf16_is_the_nearest_and_not_what_is_left_when_half_is_cut_off() -> None:
+    values = [1.0, 1.00390625, 1.01171875, 3.3895313892515355e38, NAN, INF, -INF]
+    assert unpacked("BF16", packed("BF16", values))[:4] == [1.0, 1.0, 1.015625, 3.3895313892515355e38]
+    assert str(unpacked("BF16", packed("BF16", values))[4:]) == "[nan, inf, -inf]"
+
+
+def test_texts_are_sent_as_utf8_and_nan_by_its_name() -> None:
+    assert sent(datatype="BYTES", shape=[2], data=["grün", ""])["x"].tolist() == ["grün".encode(), b""]
+    assert str(sent(datatype="FP32", shape=[2], data=["NaN", "-Infinity"])["x"].tolist()) == "[nan, -inf]"
+
+
+def test_one_value_fills_a_whole_shape() -> None:
+    assert sent(datatype="INT64", shape=[2, 3], data=7)["x"].tolist() == [[7] * 3] * 2
+    assert sent(datatype="BYTES", shape=[2], data="a")["x"].tolist() == [b"a", b"a"]
+    assert sent(datatype="FP32", shape=[0, 3], data=7)["x"].shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "got"),
+    [
+        ({}, [1.5]),
+        ({"shape": [-1, 2]}, [[1.5, 2.5]]),
+        ({"datatype": "FP32", "shape": [1], "data": [0.1], "tolerance": 0}, np.array([0.1], np.float32)),
+        ({"datatype": "FP64", "data": [[1.0, 2.0]], "tolerance": 0.25}, [[1.25, 1.75]]),
+        ({"datatype": "FP64", "data": ["NaN", "Infinity"], "tolerance": 1}, [NAN, INF]),
+        ({"datatype": "FP64", "data": 0, "tolerance": 0.5}, [[0.5, -0.5], [0.25, 0.0]]),
+        ({"datatype": "INT64", "data": [1, 2]}, [1, 2]),
+        ({"datatype": "UINT8", "data": [100], "tolerance": 3}, np.array([103], np.uint8)),
+        ({"datatype": "BOOL", "data": [True, False]}, [True, False]),
+        ({"datatype": "BYTES", "data": ["grün"]}, np.array(["grün".encode()], object)),
+    ],
+)
+def test_what_is_near_enough_passes(wanted: dict[str, Any], got: Any) -> None:
+    assert wrong(wanted, got) is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "got", "words"),
+    [
+        ({"datatype": "FP32"}, [1.5], "output y is of datatype FP64, and FP32 was wanted"),
+        ({"shape": [2, -1]}, [[1.5]], "output y has the shape [1, 1], and [2, -1] was wanted"),
+        ({"shape": [1]}, [[1.5]], "output y has the shape [1, 1], and [1] was wanted"),
+        ({"datatype": "FP64", "data": [1.0], "tolerance": 0}, [1.0, 2.0], "has 2 values, and 1 were wanted"),
+        ({"datatype": "FP64", "data": [0], "tolerance": 1}, [NAN], "y[0] is nan, and 0 within 1 was wanted"),
+        ({"datatype": "FP64", "data": ["NaN"], "tolerance": 1}, [0.0], "y[0] is 0, and nan within 1 was"),
+        ({"datatype": "FP64", "data": ["Infinity"], "tolerance": 1}, [-INF], "is -inf, and inf within 1"),
+        ({"datatype": "FP64", "data": [0], "tolerance": 1e300}, [INF], "is inf, and 0 within 1e+300 was"),
+        (
+            {"datatype": "INT64", "data": 3},
+            [[3, 3], [3, 4]],
+            "y[1, 1] is 4, and 3 within 0 was wanted; 1 of 4",
+        ),
+        ({"datatype": "BOOL", "data": [True]}, [False], "y[0] is false, and true was wanted; 1 of 1"),
+        (
+            {"datatype": "BYTES", "data": ["a"]},
+            np.array([b"\xff"], object),
+            "is '\\\\xff', and 'a' was wanted",
+        ),
+    ],
+)
+def test_what_is_off_is_told_with_its_place(wanted: dict[str, Any], got: Any, words: str) -> None:
+    assert words in str(wrong(wanted, got))
+
+
+def test_an_output_that_is_not_there_is_told_with_those_that_are() -> None:
+    sample = Sample.all_of('[{"name": "one", "inputs": {}, "outputs": {"z": {}}}]')[0]
+    body, kind = answer({"x": np.zeros(1), "y": np.zeros(1)})
+    assert difference(sample, outputs_of(body, kind)) == "there is no output z, but x, y"
+
+
+@pytest.mark.parametrize("array", [np.zeros(2, np.float32), np.array([b"abc", b"d"], object)])
+def test_an_answer_that_is_cut_off_is_none(array: Any) -> None:
+    body, kind = answer({"y": array})
+    with pytest.raises(AnswerError, match="cannot be read"):
+        outputs_of(body[:-1], kind)

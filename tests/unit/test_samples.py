@@ -1,0 +1,238 @@
+"""Samples and `warm` in a spec: what is refused, where, and what the endpoint check is given of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fleet.artifacts.checked import all_findings
+from fleet.spec.project import open_project
+from fleet_folder import SPEC, FleetFolder
+
+INPUT = "inputs: {x: {datatype: FP32, shape: [1, 2], data: [1, 2]}}"
+ZOO = """\
+endpoint: sentences
+mode: multi-model
+triton: "25.04"
+instance: {type: ml.g5.xlarge}
+models:
+  - {archive: sentences, repository: ../repository, copies: 2}
+  - {archive: paragraphs, repository: ../repository}
+"""
+CONFIG = """\
+backend: "python"
+max_batch_size: 4
+input [ { name: "x" data_type: TYPE_FP32 dims: [ 2 ] }, { name: "z" data_type: TYPE_STRING dims: [ -1 ] optional: true } ]
+output [ { name: "y" data_type: TYPE_INT64 dims: [ 3, -1 ] } ]
+"""
+
+
+def said(folder: FleetFolder, sample: str, *, base: str = SPEC) -> list[str]:
+    """The findings of a spec with one sample."""
+    folder.spec(f"samples:\n  - name: one\n    {sample}\n", base=base)
+    return folder.said()
+
+
+class TestDataThatDoesNotFit:
+    @pytest.mark.parametrize(
+        ("tensor", "words"),
+        [
+            (
+                "datatype: FP31, shape: [1], data: 1",
+                '`samples[0].inputs.x.datatype` is "FP31": input should be',
+            ),
+            ("datatype: FP32, shape: [1], data: {}", "write a list of elements, or one that fills the whole"),
+            (
+                "datatype: FP32, shape: [1], data: ",
+                "`samples[0].inputs.x.data` is empty: write a list of ele",
+            ),
+            ("datatype: FP32, shape: [1], data: [{}]", "`data` has {}, which is no number: not FP32"),
+            ("datatype: FP32, shape: [-1], data: 1", "`samples[0].inputs.x.shape[0]` is -1: input should be"),
+            (
+                "datatype: FP32, shape: [2, 2], data: [1, 2, 3]",
+                "the shape [2, 2] takes 4 elements, and `data`",
+            ),
+            ("datatype: FP32, shape: [2, 2], data: [[1, 2]]", "`data` has the shape [1, 2], and `shape` is"),
+            ("datatype: FP32, shape: [2, 2], data: [[1, 2], [3]]", "`data` is ragged: lists of one level"),
+            ("datatype: FP32, shape: [2, 2], data: [[1, 2], 3]", "`data` is ragged: lists of one level"),
+            ("datatype: FP32, shape: [1], data: one", "`data` has 'one', which is no number, and none of"),
+            ("datatype: FP32, shape: [1], data: true", "`data` has True, which is no number: not FP32"),
+            ("datatype: FP16, shape: [1], data: 70000", "`data` has 70000, which is too large: not FP16"),
+            (
+                "datatype: INT8, shape: [1], data: 128",
+                "`data` has 128, which is not from -128 to 127: not INT8",
+            ),
+            ("datatype: UINT8, shape: [1], data: -1", "`data` has -1, which is not from 0 to 255: not UINT8"),
+            ("datatype: INT64, shape: [1], data: 1.5", "`data` has 1.5, which is no whole number: not INT64"),
+            (
+                "datatype: BOOL, shape: [1], data: 1",
+                "`data` has 1, which is neither true nor false: not BOOL",
+            ),
+            ("datatype: BYTES, shape: [1], data: 1", "`data` has 1, which is no text; put it in quotes: not"),
+        ],
+    )
+    def test_of_an_input_is_told_at_its_line(self, folder: FleetFolder, tensor: str, words: str) -> None:
+        (finding,) = said(folder, f"inputs: {{x: {{{tensor}}}}}")
+        assert finding.startswith("sentences.yaml:8 FL112 ")
+        assert words in finding
+
+    @pytest.mark.parametrize(
+        ("tensor", "words"),
+        [
+            ("tolerance: 1", "`tolerance` is of `data`, and there is none"),
+            ("data: 1", "`data` needs `datatype`"),
+            ("datatype: FP32, data: 1", "`data` of floating point needs `tolerance`"),
+            ("datatype: BYTES, data: a, tolerance: 0", "BYTES is compared exactly: leave out `tolerance`"),
+            (
+                "datatype: INT8, shape: [-1, 2], data: [1, 2, 3]",
+                "takes a multiple of 2 elements, and `data` has",
+            ),
+            ("datatype: INT8, data: 1, tolerance: -1", "greater than or equal to 0"),
+        ],
+    )
+    def test_of_an_output_is_told_at_its_line(self, folder: FleetFolder, tensor: str, words: str) -> None:
+        (finding,) = said(folder, f"{INPUT}\n    outputs: {{y: {{{tensor}}}}}")
+        assert finding.startswith("sentences.yaml:9 FL112 ")
+        assert words in finding
+
+    @pytest.mark.parametrize("status", [100, 201, 429, 503])
+    def test_a_status_that_is_no_answer_is_refused(self, folder: FleetFolder, status: int) -> None:
+        (finding,) = said(folder, f"{INPUT}\n    status: {status}")
+        assert "write 200, or a status that the model refuses with: 400 to 500" in finding
+
+    def test_a_refusal_has_no_outputs(self, folder: FleetFolder) -> None:
+        (finding,) = said(folder, f"{INPUT}\n    status: 400\n    outputs: {{y: {{}}}}")
+        assert "an answer of status 400 has no outputs: leave out `outputs`" in finding
+
+    def test_two_samples_have_two_names(self, folder: FleetFolder) -> None:
+        (finding,) = said(folder, f"{INPUT}\n  - name: one\n    {INPUT}")
+        assert "two samples are called 'one'" in finding
+
+
+class TestTargets:
+    @pytest.mark.parametrize(
+        ("sample", "words"),
+        [
+            (
+                INPUT,
+                "FL326 sample 'one' names no target, and each archive is one | write `target: sentences-0`",
+            ),
+            (
+                f"target: sentences\n    {INPUT}",
+                "FL326 no archive of `models` is called 'sentences' | did you",
+            ),
+            (
+                f"target: paragraphs\n    {INPUT}\nwarm: [pictures]",
+                "12 FL326 no archive of `models` is called",
+            ),
+        ],
+    )
+    def test_of_a_multi_model_endpoint_are_its_archives(
+        self, folder: FleetFolder, sample: str, words: str
+    ) -> None:
+        assert any(words in each for each in said(folder, sample, base=ZOO))
+
+    @pytest.mark.parametrize("sample", [f"target: sentences\n    {INPUT}", f"{INPUT}\nwarm: [sentences]"])
+    def test_of_a_single_endpoint_there_are_none(self, folder: FleetFolder, sample: str) -> None:
+        (finding,) = said(folder, sample)
+        assert "FL326 'sentences' is named as a target, and mode `single` has none" in finding
+
+    def test_the_check_is_given_target_models(self, folder: FleetFolder) -> None:
+        folder.spec(f"warm: [paragraphs]\nsamples: [{{name: one, target: sentences-1, {INPUT}}}]\n", base=ZOO)
+        folder.write("repository/embed/1/model.py", "class TritonPythonModel: x = 1\n")
+        folder.lock()
+        check = folder.resolve().check
+        assert check.warm == ("paragraphs.tar.gz",)
+        tensor = {"datatype": "FP32", "shape": [1, 2], "data": [1, 2]}
+        assert json.loads(check.samples) == [
+            {
+                "name": "one",
+                "target": "sentences-1.tar.gz",
+                "inputs": {"x": tensor},
+                "outputs": {},
+                "status": 200,
+            }
+        ]
+
+
+class TestSizes:
+    def test_samples_beyond_an_event_are_refused_with_the_way_out(self, folder: FleetFolder) -> None:
+        data = ", ".join(["0.123456789"] * 12_000)
+        (finding,) = said(folder, f"inputs: {{x: {{datatype: FP32, shape: [12000], data: [{data}]}}}}")
+        assert "FL327 `samples` and `warm` take 288" in finding
+        assert "write one number as `data`: it fills the whole shape" in finding
+        assert said(folder, "inputs: {x: {datatype: FP32, shape: [12000], data: 0.123456789}}") == []
+
+    def test_a_request_beyond_a_call_is_refused(self, folder: FleetFolder) -> None:
+        (finding,) = said(folder, "inputs: {x: {datatype: FP64, shape: [1000, 1000], data: 0}}")
+        assert "FL327 the request of sample 'one' has 7.6 MiB; a call takes 6" in finding
+        (finding,) = said(folder, "inputs: {x: {datatype: BYTES, shape: [1000000], data: grün}}")
+        assert "has 8.6 MiB" in finding
+
+    def test_samples_of_an_endpoint_that_generates_are_refused(self, folder: FleetFolder) -> None:
+        (finding,) = said(folder, f"{INPUT}\ncontainer: {{inference_type: generate}}")
+        assert "FL329 samples are sent as tensors" in finding
+
+
+class TestConfiguration:
+    """`fleet check` reads the model that would answer."""
+
+    @pytest.fixture
+    def modelled(self, folder: FleetFolder) -> FleetFolder:
+        folder.spec()
+        folder.lock()
+        folder.write("repository/embed/config.pbtxt", CONFIG)
+        return folder
+
+    def found(self, folder: FleetFolder, sample: str) -> list[str]:
+        folder.spec(f"samples:\n  - name: one\n    {sample}\n")
+        findings = all_findings(open_project(folder.root, "dev"))
+        return [f"{each.line} {each.message} | {each.hint}" for each in findings if each.code == "FL328"]
+
+    def test_a_sample_that_fits_is_fine(self, modelled: FleetFolder) -> None:
+        outputs = "outputs: {y: {datatype: INT64, shape: [1, 3, 7]}}"
+        assert self.found(modelled, f"{INPUT}\n    {outputs}") == []
+
+    @pytest.mark.parametrize(
+        ("tensors", "words"),
+        [
+            ("X: {datatype: FP32, shape: [1, 2], data: 1}", "model 'embed' has no input 'X' | "),
+            ("X: {datatype: FP32, shape: [1, 2], data: 1}", "needs the input 'x', and the sample has none"),
+            ("x: {datatype: FP64, shape: [1, 2], data: 1}", "'x' of model 'embed' is FP32, and not FP64 | "),
+            (
+                "x: {datatype: FP32, shape: [2], data: 1}",
+                "does not have the shape [2] | its input is of FP32",
+            ),
+            (
+                "x: {datatype: FP32, shape: [1, 3], data: 1}",
+                "does not have the shape [1, 3] | its input is of ",
+            ),
+            ("x: {datatype: FP32, shape: [5, 2], data: 1}", "takes batches of 4 at most, and not of 5"),
+        ],
+    )
+    def test_an_input_that_does_not_fit_is_told_at_its_line(
+        self, modelled: FleetFolder, tensors: str, words: str
+    ) -> None:
+        found = self.found(modelled, f"inputs: {{{tensors}}}")
+        assert any(each.startswith("8 ") and words in each for each in found), found
+
+    def test_an_output_that_does_not_fit_is_told_with_what_it_is(self, modelled: FleetFolder) -> None:
+        (found,) = self.found(modelled, f"{INPUT}\n    outputs: {{y: {{datatype: INT32}}}}")
+        assert found == (
+            "9 output 'y' of model 'embed' is INT64, and not INT32 | its output is of INT64, shape [-1, 3, -1]"
+        )
+
+    def test_what_is_to_be_refused_may_be_as_wrong_as_it_likes(self, modelled: FleetFolder) -> None:
+        wrong = "inputs: {x: {datatype: FP64, shape: [2], data: 1}}"
+        assert self.found(modelled, f"{wrong}\n    status: 400") == []
+
+    def test_what_the_backend_completes_is_not_judged(self, modelled: FleetFolder, tmp_path: Path) -> None:
+        modelled.write("repository/embed/config.pbtxt", 'backend: "onnxruntime"\n')
+        assert self.found(modelled, "inputs: {q: {datatype: FP64, shape: [2], data: 1}}") == []
+
+
+def test_what_fleet_show_prints_of_a_sample_can_be_read_back(folder: FleetFolder) -> None:
+    every = "y: {datatype: null, shape: null, data: null, tolerance: null}"
+    assert said(folder, f"target: null\n    {INPUT}\n    outputs: {{{every}}}\n    status: 200") == []
