@@ -35,5 +35,8 @@ class Endpoint:
     namespace: str | None
     log_group: str | None
     guard: str
+    check: str
+    samples: str
+    warm: list[str]
     scaling: Mapping[str, Any] | None
     rollout: Mapping[str, Any] | None

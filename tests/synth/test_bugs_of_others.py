@@ -125,7 +125,9 @@ class TestNames:
         assert dict(_names(made["triton-fleet-dev"])) == {
             "AWS::S3::Bucket": {BUCKET},
             # CloudFormation refuses to change the token of a custom resource.
-            "AWS::Lambda::Function": {"triton-fleet-dev-scaling-guard"},
+            "AWS::Lambda::Function": {
+                f"triton-fleet-dev-{each}" for each in ("endpoint-check", "scaling-guard")
+            },
             "AWS::SSM::Parameter": {"/triton-fleet/dev/artifact-bucket-arn"},
         }
         named = dict(_names(made[STACK]))
