@@ -26,6 +26,10 @@ rollout: {strategy: canary, canary: 50%, bake: 10m, rollback_on: [errors, latenc
 alarms: {latency_p99: 200ms, errors: 1%}
 metrics: {triton: true}
 container: {thread_count: 16, log_verbose: false}
+samples:
+  - name: ones
+    inputs: {x: {datatype: FP32, shape: [1, 8], data: 1}}
+    outputs: {y: {datatype: FP32, shape: [1, 8]}}
 """
 MULTI_MODEL = """\
 endpoint: NAME
@@ -91,6 +95,9 @@ def _values(endpoint: ResolvedEndpoint) -> dict[str, Any]:
         else None,
         "guard": f"arn:aws:lambda:{place.region}:{place.account}:function:{place.stack}-scaling-guard",
         "logs": f"arn:aws:lambda:{place.region}:{place.account}:function:{place.stack}-endpoint-logs",
+        "check": f"arn:aws:lambda:{place.region}:{place.account}:function:{place.stack}-endpoint-check",
+        "samples": endpoint.check.samples,
+        "warm": list(endpoint.check.warm),
         "rollout": {
             "canary": rollout.step,
             "bake": rollout.bake,

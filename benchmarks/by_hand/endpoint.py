@@ -29,13 +29,26 @@ def endpoint_stack(scope: Construct, values: Endpoint) -> None:
     role, policy = execution_role(stack, values)
     model = _model(stack, values, role)
     model.add_resource_dependency(policy)
-    endpoint = _endpoint(stack, values, _config(stack, values, model), role)
+    config = _config(stack, values, model)
+    endpoint = _endpoint(stack, values, config, role)
     before, after = guard_steps(stack, values)
     endpoint.add_resource_dependency(before)
     after.add_resource_dependency(endpoint)
     name = endpoint.attr_endpoint_name
-    if values.scaling:
-        scale(stack, values.scaling, name, after)
+    check = CfnResource(
+        stack,
+        "Check",
+        type="Custom::EndpointCheck",
+        properties={
+            "ServiceToken": values.check,
+            "EndpointName": values.name,
+            "EndpointConfigName": config.attr_endpoint_config_name,
+            "Samples": values.samples,
+            "Warm": values.warm,
+        },
+    )
+    for each in (after, *(scale(stack, values.scaling, name, after) if values.scaling else ())):
+        check.add_resource_dependency(each)
     multi_model = values.mode == "MultiModel"
     body = dashboard_body(
         values.name, values.region, gpu=values.gpu, multi_model=multi_model, namespace=values.namespace

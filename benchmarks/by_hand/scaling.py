@@ -31,7 +31,9 @@ def guard_steps(stack: Stack, values: Endpoint) -> list[CfnResource]:
     return steps
 
 
-def scale(stack: Stack, scaling: Mapping[str, Any], endpoint_name: str, after: CfnResource) -> None:
+def scale(
+    stack: Stack, scaling: Mapping[str, Any], endpoint_name: str, after: CfnResource
+) -> list[CfnResource]:
     """The target and its two policies."""
     target = autoscaling.CfnScalableTarget(
         stack,
@@ -43,6 +45,7 @@ def scale(stack: Stack, scaling: Mapping[str, Any], endpoint_name: str, after: C
         max_capacity=scaling["max"],
     )
     target.add_resource_dependency(after)
+    made: list[CfnResource] = [target]
     policy = autoscaling.CfnScalingPolicy
     invocations = policy.TargetTrackingScalingPolicyConfigurationProperty(
         target_value=scaling["targets"]["invocations_per_instance"],
@@ -77,3 +80,5 @@ def scale(stack: Stack, scaling: Mapping[str, Any], endpoint_name: str, after: C
             target_tracking_scaling_policy_configuration=tracking,
         )
         tracked.add_resource_dependency(after)
+        made.append(tracked)
+    return made

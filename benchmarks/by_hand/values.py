@@ -37,5 +37,8 @@ class Endpoint:
     tags: Mapping[str, str]
     guard: str
     logs: str
+    check: str
+    samples: str
+    warm: list[str]
     scaling: Mapping[str, Any] | None
     rollout: Mapping[str, Any] | None
