@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fleet.catalog.images import Image, Partition
 from fleet.catalog.instances import Instance
@@ -13,6 +13,7 @@ from fleet.decide.variables import TritonMetrics
 from fleet.findings import Finding
 from fleet.resolve.rollout import ResolvedRollout
 from fleet.resolve.scaling import ResolvedScaling
+from fleet.spec.alarms import Severity
 from fleet.spec.endpoint import Compression, Mode, Packed, Timeouts
 
 VARIANT = "AllTraffic"
@@ -21,13 +22,17 @@ VARIANT = "AllTraffic"
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a fleet lives: one environment's account and region, and the names that follow from them."""
+    """Where a fleet lives: one environment's account and region, and the names that follow from them.
+
+    `notifications` is who hears of alarms: email addresses and ARNs.
+    """
 
     environment: str
     account: str
     region: str
     partition: Partition
     tags: Mapping[str, str]
+    notifications: Mapping[Severity, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def bucket(self) -> str:
@@ -43,6 +48,10 @@ class Place:
     def stack(self) -> str:
         """The Foundation stack's name; no endpoint's stack can have it, as environments have no hyphen."""
         return f"triton-fleet-{self.environment}"
+
+    def alarm_topic(self, severity: Severity) -> str:
+        """The parameter of the parameter store with the ARN of a severity's topic."""
+        return f"/triton-fleet/{self.environment}/alarm-topic/{severity}"
 
     def arn(self, service: str, resource: str, *, account: str = "") -> str:
         """The ARN of a resource in the region, of this account unless another is named."""

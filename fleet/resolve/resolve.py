@@ -9,6 +9,7 @@ from fleet.catalog.images import partition_of
 from fleet.decide.decided import Decided
 from fleet.decide.variables import triton_metrics
 from fleet.findings import Finding, FindingsError, Severity
+from fleet.resolve.alarms import resolved_alarms
 from fleet.resolve.archives import place_archives
 from fleet.resolve.endpoint import Place, ResolvedEndpoint, ResolvedFleet
 from fleet.resolve.environment import environment_findings
@@ -68,6 +69,7 @@ def place_of(environment: Environment) -> Place:
         region=environment.region,
         partition=partition_of(environment.region),
         tags=environment.tags,
+        notifications={severity: tuple(each) for severity, each in environment.notifications},
     )
 
 
@@ -94,7 +96,7 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
         variables=decided.variables,
         scaling=resolved_scaling(spec.scaling, machine) if spec.scaling else None,
         rollout=resolved_rollout(spec, spec.rollout) if spec.rollout else None,
-        alarms=(),
+        alarms=resolved_alarms(decided),
         triton_metrics=triton_metrics(spec),
         timeouts=spec.timeouts,
         cloudformation=spec.cloudformation,

@@ -9,9 +9,10 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
+from fleet.spec.alarms import Alarms
 from fleet.spec.container import Container, Variables
 from fleet.spec.engine import Engine
-from fleet.spec.rollout import Alarms, Rollout
+from fleet.spec.rollout import Rollout
 from fleet.spec.scaling import Scaling
 from fleet.spec.values import NAME_LENGTH, Count, Digest, Document, ModelName, Name, Seconds, Text
 
@@ -136,8 +137,8 @@ class EndpointSpec(Document):
     """Left out: there are `instance.count` instances."""
     rollout: Rollout | None = None
     """Left out: all calls move to the new instances at once."""
-    alarms: Alarms | None = None
-    """What is too much, and calls a `rollout` back."""
+    alarms: Alarms | None = Alarms()
+    """What is too much: it wakes somebody, and calls a `rollout` back; `null`: nobody is woken."""
     metrics: Metrics = Metrics()
     container: Container = Container()
     environment: Variables = Field(default_factory=dict)
