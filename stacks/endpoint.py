@@ -8,6 +8,7 @@ from constructs import Construct
 
 from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint
 from triton_endpoints import (
+    EndpointAlarms,
     EndpointDashboard,
     EndpointRole,
     EndpointScaling,
@@ -64,5 +65,6 @@ class EndpointStack(Stack):
                 variant=VARIANT,
                 after=update.after,
             )
+        EndpointAlarms(self, "Alarms", endpoint=endpoint)
         EndpointDashboard(self, "Dashboard", endpoint=endpoint)
         CfnOutput(self, "EndpointName", value=name, description="For invoke_endpoint")

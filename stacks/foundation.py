@@ -7,11 +7,14 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from fleet.resolve.endpoint import Place
-from triton_endpoints import ArtifactBucket, ScalingGuard
+from triton_endpoints import AlarmTopics, ArtifactBucket, ScalingGuard
 
 
 class FoundationStack(Stack):
-    """The artifact bucket and the scaling guard; its template is the same whichever endpoints there are."""
+    """The artifact bucket, the alarms' topics and the scaling guard.
+
+    Its template is the same whichever endpoints there are.
+    """
 
     def __init__(self, scope: Construct, *, place: Place) -> None:
         super().__init__(
@@ -29,4 +32,5 @@ class FoundationStack(Stack):
             string_value=artifacts.bucket.bucket_arn,
             description="ARN of the artifact bucket",
         )
+        AlarmTopics(self, "AlarmTopics", place=place)
         ScalingGuard(self, "ScalingGuard", place=place)

@@ -15,7 +15,7 @@ Unit: TypeAlias = Literal["milliseconds", "share", "part", "instances", "request
 Need: TypeAlias = Literal["", "gpu", "multi-model", "scaling", "triton"]
 """Without what an endpoint lacks the metric."""
 FEW = 5
-"""Calls in a minute by which a share of failures is judged: an endpoint with few calls may fail in all of them."""
+"""Calls in a minute by which failures are judged: an endpoint with few calls may fail in all of them."""
 ENOUGH = 20
 """Calls in a minute by which a slow tail is told from one slow call."""
 
@@ -175,7 +175,7 @@ RECORDS = (
         default_in=(Mode.SINGLE,),
         missing="missing",
         never=100,
-        means="The disk of an instance is nearly full: Triton cannot unpack models and environments any more.",
+        means="The disk of an instance is nearly full: Triton cannot unpack models and environments.",
         runbook="disk",
     ),
     AlarmRecord(

@@ -1,4 +1,4 @@
-"""Which thresholds hold for an endpoint: those of its spec, else the defaults, as far as it has the metric."""
+"""Which thresholds hold for an endpoint: those of its spec, else the defaults."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def thresholds(spec: EndpointSpec) -> Iterator[Threshold]:
             yield Threshold(record=record, severity=severity, value=value, given=given)
 
 
-def is_lacking(record: AlarmRecord, endpoint: Decided) -> str:
+def lacking(record: AlarmRecord, endpoint: Decided) -> str:
     """Why the endpoint does not have the metric; empty where it has it."""
     has, reason = _NEEDS[record.needs]
     return "" if has(endpoint) else reason.format(type=endpoint.spec.instance.type)

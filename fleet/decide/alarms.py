@@ -23,8 +23,8 @@ class Alarm:
         key: The key of `alarms` that it follows from, such as `latency_p99`.
         measure: The catalog's name of the metric.
         statistic: Of a minute, as CloudWatch spells it.
-        threshold: What must not be exceeded, in the metric's own unit: microseconds, a share of 1, or percent added up
-            over an instance's GPUs or vCPUs.
+        threshold: What must not be exceeded, in the metric's own unit: microseconds, a share of 1, or percent
+            added up over an instance's GPUs or vCPUs.
         drawn: The same as a graph shows it: milliseconds, or percent of one GPU or vCPU.
         calls: Minutes with fewer calls do not count; 0 where all do.
         periods: So many minutes are looked at.

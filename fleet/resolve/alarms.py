@@ -8,7 +8,7 @@ from dataclasses import replace
 from fleet.catalog.instances import Instance
 from fleet.catalog.metrics import endpoint_metric, triton_metric
 from fleet.decide.alarm_records import AlarmRecord, Unit
-from fleet.decide.alarm_thresholds import Threshold, gate, is_lacking, thresholds
+from fleet.decide.alarm_thresholds import Threshold, gate, lacking, thresholds
 from fleet.decide.alarms import PERIOD, Alarm, Missing
 from fleet.decide.decided import Decided
 from fleet.decide.variables import triton_metrics
@@ -34,7 +34,7 @@ _WRITTEN: Mapping[Unit, str] = {
     "requests": "{:.15g} waiting",
 }
 _MISSING: Mapping[Missing, str] = {
-    "notBreaching": "A minute without data is no breach: nobody called.",
+    "notBreaching": "A minute without data is no breach.",
     "missing": "Without data it is neither well nor ringing.",
 }
 
@@ -45,9 +45,9 @@ def resolved_alarms(endpoint: Decided) -> tuple[Alarm, ...]:
 
 
 def alarms_with_thresholds(endpoint: Decided) -> Iterator[tuple[Threshold, Alarm]]:
-    """Each alarm with the threshold that it follows from; those whose metric the endpoint lacks are left out."""
+    """Each alarm with its threshold; those whose metric the endpoint lacks are left out."""
     for threshold in thresholds(endpoint.spec):
-        if endpoint.machine is not None and not is_lacking(threshold.record, endpoint):
+        if endpoint.machine is not None and not lacking(threshold.record, endpoint):
             alarm = _alarm(endpoint, endpoint.machine, threshold)
             yield threshold, replace(alarm, text=_text(endpoint, threshold.record, alarm))
 
@@ -84,7 +84,8 @@ def _query(endpoint: Decided, record: AlarmRecord) -> str:
     metrics = triton_metrics(endpoint.spec)
     if record.needs != "triton" or metrics is None:
         return ""
-    return f'SELECT MAX({triton_metric(record.measure)}) FROM "{metrics.namespace}"'
+    name, namespace = triton_metric(record.measure), metrics.namespace
+    return f'SELECT MAX({name}) FROM "{namespace}"'  # noqa: S608 - of Metrics Insights, and names alone
 
 
 def _text(endpoint: Decided, record: AlarmRecord, alarm: Alarm) -> str:

@@ -69,7 +69,7 @@ def place_of(environment: Environment) -> Place:
         region=environment.region,
         partition=partition_of(environment.region),
         tags=environment.tags,
-        notifications={severity: tuple(each) for severity, each in environment.notifications},
+        notifications=environment.notifications.by_severity,
     )
 
 

@@ -30,7 +30,9 @@ class BySeverity(Document):
     @model_validator(mode="after")
     def _has_one(self) -> Self:
         if not self.thresholds:
-            raise ValueError("nothing rings by it: give `warning`, `critical` or both, or write `null` for it all")
+            raise ValueError(
+                "nothing rings by it: give `warning`, `critical` or both, or write `null` for it all"
+            )
         return self
 
     @property
@@ -91,7 +93,7 @@ Number = Annotated[Annotated[Count, Tag(VALUE)] | Annotated[Counts, Tag(MAP)], D
 
 
 class Alarms(Document):
-    """Thresholds: one value, or one for each severity: `{warning: 200ms, critical: 1s}`; `null` for no alarm."""
+    """Thresholds: one value, or `{warning: 200ms, critical: 1s}`; `null` for no alarm."""
 
     latency_p50: Time | None = None
     """The container's latency that half of the calls stay below."""
@@ -106,8 +108,8 @@ class Alarms(Document):
     client_errors: Part | None = None
     """Share of calls that fail with a 4xx status."""
     model_errors: Part | None = None
-    """Share of calls that the container answers with no 2xx status, or with nothing that SageMaker understands
-    in time."""
+    """Share of calls that the container answers with no 2xx status, or with nothing that SageMaker
+    understands in time."""
     gpu_utilization: Part | None = None
     """Mean utilisation of one GPU."""
     gpu_memory: Part | None = None
@@ -129,12 +131,12 @@ class Alarms(Document):
     pending_requests: Number | None = None
     """With `metrics.triton`: requests that wait in Triton's queue."""
     calls: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
-    """In a minute with fewer calls, alarms on latencies and shares do not ring; 0 and 1: in every minute. Left
-    out: each alarm has its own number, 5 to 20."""
+    """In a minute with fewer calls, alarms on latencies and shares do not ring; 0 and 1: in every minute.
+    Left out: each alarm has its own number, 5 to 20."""
 
     def thresholds(self, key: str) -> Mapping[Severity | None, float]:
         """The thresholds of a key by severity, None for that of the one value; empty without any."""
         value = getattr(self, key)
-        if value is None:
-            return {}
-        return dict(value.thresholds) if isinstance(value, BySeverity) else {None: value}
+        if isinstance(value, BySeverity):
+            return {severity: each for severity, each in value.thresholds.items()}
+        return {} if value is None else {None: value}

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from fleet.spec.alarms import Severity
 from fleet.spec.values import Document
 
 _EMAIL = re.compile(r"[^\s@:/]+@[^\s@:/]+\.[^\s@:/.]+")
-_ARN = re.compile(r"arn:aws[a-z-]*:(sqs|lambda):[a-z0-9-]+:[0-9]{12}:(function:)?[A-Za-z0-9_-]+(:[A-Za-z0-9_-]+)?")
-_BY_HAND = "subscribe it by hand: `aws sns subscribe --topic-arn ... --protocol https --notification-endpoint ...`"
+_ARN = re.compile(
+    r"arn:aws[a-z-]*:(sqs|lambda):[a-z0-9-]+:[0-9]{12}:(function:)?[A-Za-z0-9_-]+(:[A-Za-z0-9_-]+)?"
+)
+_BY_HAND = (
+    "subscribe it by hand: `aws sns subscribe --topic-arn ... --protocol https --notification-endpoint ...`"
+)
 
 
 def _subscriber(value: str) -> str:
@@ -41,6 +47,11 @@ class Notifications(Document):
     """Who looks after the endpoints in working hours."""
     critical: Subscribers = ()
     """Who is woken."""
+
+    @property
+    def by_severity(self) -> Mapping[Severity, tuple[str, ...]]:
+        """The subscribers of each severity."""
+        return {"warning": self.warning, "critical": self.critical}
 
 
 def protocol(subscriber: str) -> str:
