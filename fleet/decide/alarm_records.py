@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from fleet.decide.alarms import Missing, Rings
 from fleet.spec.alarms import Severity
-from fleet.spec.endpoint import Mode
 
 Unit: TypeAlias = Literal["milliseconds", "share", "part", "instances", "requests"]
 """Of a threshold: `share` is percent of calls, `part` percent of one GPU, of one vCPU, of memory or disk."""
@@ -28,8 +26,6 @@ class AlarmRecord:
         key: The key of `alarms` with its thresholds.
         measure: The catalog's name of the metric, of Triton's own where `needs` says so.
         severity: Of a threshold that does not say its own.
-        default: Thresholds where the key is left out, by severity in percent; empty: no alarm then.
-        default_in: The modes in which the default holds.
         calls: Minutes with fewer calls do not count, unless `alarms.calls` says another number; 0: all count.
         never: The threshold, in the key's unit, from which on nothing rings any more.
         lasts: The threshold is a duration: `scaling.max` is what is not to be reached for so long.
@@ -46,8 +42,6 @@ class AlarmRecord:
     severity: Severity = "warning"
     rings: Rings = "above"
     missing: Missing = "notBreaching"
-    default: Mapping[Severity, float] = field(default_factory=dict)
-    default_in: tuple[Mode, ...] = tuple(Mode)
     needs: Need = ""
     calls: int = 0
     periods: int = 5
@@ -89,7 +83,6 @@ RECORDS = (
         statistic="Average",
         unit="share",
         severity="critical",
-        default={"warning": 1, "critical": 5},
         calls=FEW,
         never=100,
         means="Calls fail with a 5xx status.",
@@ -158,9 +151,6 @@ RECORDS = (
         measure="memory_utilization",
         statistic="Maximum",
         unit="part",
-        default={"warning": 90},
-        # SageMaker fills it with models on purpose where there are several, and disk with archives.
-        default_in=(Mode.SINGLE,),
         missing="missing",
         never=100,
         means="The memory of an instance is nearly used up: its container may be ended by the system.",
@@ -171,8 +161,6 @@ RECORDS = (
         measure="disk_utilization",
         statistic="Maximum",
         unit="part",
-        default={"warning": 85},
-        default_in=(Mode.SINGLE,),
         missing="missing",
         never=100,
         means="The disk of an instance is nearly full: Triton cannot unpack models and environments.",

@@ -1,4 +1,4 @@
-"""Which thresholds hold for an endpoint: those of its spec, else the defaults."""
+"""Which thresholds hold for an endpoint: those of its spec, each with its record."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ class Threshold:
 
 
 def thresholds(spec: EndpointSpec) -> Iterator[Threshold]:
-    """All that a spec asks for and all defaults, whether or not the endpoint has the metrics."""
+    """All thresholds of a spec, its defaults as well, whether or not the endpoint has the metrics."""
+    if spec.alarms is None:
+        return
     for record in RECORDS:
-        for severity, value in _values(spec, record).items():
-            given = _is_given(spec, record)
+        given = record.key in spec.alarms.model_fields_set
+        for severity, value in spec.alarms.thresholds(record.key, record.severity).items():
             yield Threshold(record=record, severity=severity, value=value, given=given)
 
 
@@ -40,19 +42,6 @@ def gate(record: AlarmRecord, spec: EndpointSpec) -> int:
     own = spec.alarms.calls if spec.alarms else None
     calls = record.calls if own is None or not record.calls else own
     return calls if calls > 1 else 0
-
-
-def _values(spec: EndpointSpec, record: AlarmRecord) -> Mapping[Severity, float]:
-    if spec.alarms is None:
-        return {}
-    if _is_given(spec, record):
-        own = spec.alarms.thresholds(record.key)
-        return {severity or record.severity: value for severity, value in own.items()}
-    return record.default if spec.mode in record.default_in else {}
-
-
-def _is_given(spec: EndpointSpec, record: AlarmRecord) -> bool:
-    return spec.alarms is not None and record.key in spec.alarms.model_fields_set
 
 
 _NEEDS: Mapping[Need, tuple[Callable[[Decided], bool], str]] = {

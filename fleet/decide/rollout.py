@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from math import ceil
 
 from fleet.catalog.limits import limit
-from fleet.decide.alarm_records import RECORDS
 from fleet.spec.alarms import Alarms
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.rollout import AlarmName, Rollout, Strategy
 
 PERIOD, PERIODS, RINGING = 60, 3, 2
 """A rollback alarm looks at that many periods of so many seconds; it rings when so many of them are bad."""
-ERRORS = min(value for record in RECORDS if record.key == "errors" for value in record.default.values())
+ERRORS = 1.0
 """Percent of failed calls that call a rollout back, where `alarms` says nothing of errors."""
 LATENCIES = ("latency_p50", "latency_p90", "latency_p99")
 _PROVISIONING = 1800
@@ -66,13 +65,13 @@ def _rollback_on(rollout: Rollout) -> tuple[AlarmName, ...]:
 
 def _errors(alarms: Alarms) -> Iterator[RollbackAlarm]:
     # The average of Invocation5XXErrors is the share of invocations that failed.
-    percent = min(alarms.thresholds("errors").values(), default=ERRORS)
+    percent = min(alarms.thresholds("errors", "critical").values(), default=ERRORS)
     yield RollbackAlarm(measure="errors_5xx", statistic="Average", threshold=percent / 100)
 
 
 def _latencies(alarms: Alarms) -> Iterator[RollbackAlarm]:
     for key in LATENCIES:
-        milliseconds = min(alarms.thresholds(key).values(), default=None)
+        milliseconds = min(alarms.thresholds(key, "critical").values(), default=None)
         if milliseconds is not None:
             statistic = key.removeprefix("latency_")
             yield RollbackAlarm(measure="model_latency", statistic=statistic, threshold=milliseconds * 1000)

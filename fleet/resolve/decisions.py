@@ -8,6 +8,7 @@ from fleet.catalog.variables import variables as known_variables
 from fleet.decide.decided import Decided
 from fleet.decide.variables import DEFAULT_MODEL, decided_settings, triton_metrics
 from fleet.findings import Finding
+from fleet.resolve.alarm_decisions import alarm_decisions
 from fleet.resolve.archives import place_archives, target_model
 from fleet.resolve.decision import Decision, dated
 from fleet.resolve.effective import shown
@@ -34,6 +35,7 @@ def decisions(endpoint: Decided, wrong_lock: Sequence[Finding] = ()) -> tuple[De
         *_variables(endpoint),
         *scaling_decisions(endpoint),
         *rollout_decisions(endpoint),
+        *alarm_decisions(endpoint),
         *_metrics(endpoint),
         *_places(endpoint, place),
     )

@@ -103,8 +103,8 @@ class Alarms(Document):
     """The container's latency that 99% of the calls stay below."""
     overhead_p99: Time | None = None
     """What SageMaker adds to the container's latency, below which 99% of the calls stay."""
-    errors: Part | None = None
-    """Share of calls that fail with a 5xx status; left out: 1% warns, 5% is critical."""
+    errors: Part | None = Shares.model_validate({"warning": "1%", "critical": "5%"})
+    """Share of calls that fail with a 5xx status."""
     client_errors: Part | None = None
     """Share of calls that fail with a 4xx status."""
     model_errors: Part | None = None
@@ -116,10 +116,10 @@ class Alarms(Document):
     """Memory of one GPU in use, on the fullest instance."""
     cpu_utilization: Part | None = None
     """Mean utilisation of one vCPU."""
-    memory: Part | None = None
-    """Memory in use, on the fullest instance; left out: 90% warns, in mode `single`."""
-    disk: Part | None = None
-    """Disk in use, on the fullest instance; left out: 85% warns, in mode `single`."""
+    memory: Part | None = Shares.model_validate({"warning": "90%"})
+    """Memory in use, on the fullest instance; left out in mode `multi-model`: no alarm."""
+    disk: Part | None = Shares.model_validate({"warning": "85%"})
+    """Disk in use, on the fullest instance; left out in mode `multi-model`: no alarm."""
     at_capacity: Duration | None = None
     """With `scaling`: for so long there are as many instances as its `max`; whole minutes, at most 24h."""
     model_load: Time | None = None
@@ -134,9 +134,13 @@ class Alarms(Document):
     """In a minute with fewer calls, alarms on latencies and shares do not ring; 0 and 1: in every minute.
     Left out: each alarm has its own number, 5 to 20."""
 
-    def thresholds(self, key: str) -> Mapping[Severity | None, float]:
-        """The thresholds of a key by severity, None for that of the one value; empty without any."""
+    def of_several_models(self) -> Alarms:
+        """These without the defaults that SageMaker exceeds: it fills memory and disk with models."""
+        return self.model_copy(update=dict.fromkeys({"memory", "disk"} - self.model_fields_set))
+
+    def thresholds(self, key: str, single: Severity) -> Mapping[Severity, float]:
+        """The thresholds of a key by severity, empty without any; `single` is the severity of one value."""
         value = getattr(self, key)
         if isinstance(value, BySeverity):
-            return {severity: each for severity, each in value.thresholds.items()}
-        return {} if value is None else {None: value}
+            return value.thresholds
+        return {} if value is None else {single: value}

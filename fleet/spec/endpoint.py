@@ -137,7 +137,7 @@ class EndpointSpec(Document):
     """Left out: there are `instance.count` instances."""
     rollout: Rollout | None = None
     """Left out: all calls move to the new instances at once."""
-    alarms: Alarms | None = Alarms()
+    alarms: Alarms | None = Field(default=Alarms(), validate_default=True)
     """What is too much: it wakes somebody, and calls a `rollout` back; `null`: nobody is woken."""
     metrics: Metrics = Metrics()
     container: Container = Container()
@@ -164,6 +164,12 @@ class EndpointSpec(Document):
         if long := [name for name in counts if len(name) > NAME_LENGTH]:
             raise ValueError(f"{long[0]!r} is longer than {NAME_LENGTH} characters")
         return models
+
+    @field_validator("alarms")
+    @classmethod
+    def _fits_several_models(cls, alarms: Alarms | None, info: ValidationInfo) -> Alarms | None:
+        several = info.data.get("mode") is Mode.MULTI_MODEL
+        return alarms.of_several_models() if several and alarms else alarms
 
     @property
     def packed(self) -> tuple[Packed, ...]:
