@@ -126,7 +126,11 @@ class TestNames:
             "AWS::S3::Bucket": {BUCKET},
             # CloudFormation refuses to change the token of a custom resource.
             "AWS::Lambda::Function": {"triton-fleet-dev-scaling-guard"},
-            "AWS::SSM::Parameter": {"/triton-fleet/dev/artifact-bucket-arn"},
+            "AWS::SSM::Parameter": {
+                "/triton-fleet/dev/artifact-bucket-arn",
+                "/triton-fleet/dev/alarm-topic/warning",
+                "/triton-fleet/dev/alarm-topic/critical",
+            },
         }
         named = dict(_names(made[STACK]))
         # Of one target, which has several; no other target meets the name.
