@@ -10,6 +10,7 @@ from by_hand.values import FILE
 from locked_fleet import ENVIRONMENT, ONNX, locked_fleet
 
 from fleet.catalog.metrics import endpoint_metric
+from fleet.decide.alarms import Alarm
 from fleet.decide.rollout import RollbackAlarm
 from fleet.resolve.endpoint import ResolvedEndpoint
 from fleet.resolve.resolve import resolve_fleet
@@ -107,6 +108,19 @@ def _values(endpoint: ResolvedEndpoint) -> dict[str, Any]:
         }
         if rollout
         else None,
+        "alarms": [_operators(each) for each in endpoint.alarms],
+    }
+
+
+def _operators(alarm: Alarm) -> dict[str, Any]:
+    return {
+        "id": f"{alarm.key}-{alarm.severity}",
+        "severity": alarm.severity,
+        "metric": endpoint_metric(alarm.measure).name,
+        "statistic": alarm.statistic,
+        "threshold": alarm.threshold,
+        "calls": alarm.calls,
+        "text": alarm.text,
     }
 
 

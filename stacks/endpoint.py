@@ -9,6 +9,7 @@ from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint
 from stacks.boundary import bounded_by
 from triton_endpoints import (
     CheckedEndpoint,
+    EndpointAlarms,
     EndpointDashboard,
     EndpointRole,
     EndpointScaling,
@@ -62,5 +63,6 @@ class EndpointStack(Stack):
             )
             for each in scaling.resources:
                 checked.add_resource_dependency(each)
+        EndpointAlarms(self, "Alarms", endpoint=endpoint)
         EndpointDashboard(self, "Dashboard", endpoint=endpoint)
         CfnOutput(self, "EndpointName", value=name, description="For invoke_endpoint")

@@ -9,11 +9,11 @@ from constructs import Construct
 
 from fleet.resolve.endpoint import Place
 from stacks.boundary import bounded_by
-from triton_endpoints import ArtifactBucket, EndpointCheck, EndpointLogs, ScalingGuard
+from triton_endpoints import AlarmTopics, ArtifactBucket, EndpointCheck, EndpointLogs, ScalingGuard
 
 
 class FoundationStack(Stack):
-    """The artifact bucket, and what looks after endpoints' scaling and logs, and checks them.
+    """The artifact bucket, the topics of alarms, and what looks after scaling and logs and checks endpoints.
 
     Its template is the same whichever endpoints there are.
     """
@@ -35,6 +35,7 @@ class FoundationStack(Stack):
             string_value=artifacts.bucket.bucket_arn,
             description="ARN of the artifact bucket",
         )
+        AlarmTopics(self, "AlarmTopics", place=place)
         ScalingGuard(self, "ScalingGuard", place=place)
         EndpointLogs(self, "EndpointLogs", place=place)
         EndpointCheck(self, "EndpointCheck", place=place)

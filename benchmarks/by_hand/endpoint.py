@@ -10,6 +10,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
+from by_hand.alarms import operators_alarms
 from by_hand.dashboard import dashboard_body
 from by_hand.role import execution_role
 from by_hand.rollout import deployment
@@ -49,6 +50,7 @@ def endpoint_stack(scope: Construct, values: Endpoint) -> None:
     )
     for each in (after, *(scale(stack, values.scaling, name, after) if values.scaling else ())):
         check.add_resource_dependency(each)
+    operators_alarms(stack, values)
     multi_model = values.mode == "MultiModel"
     body = dashboard_body(
         values.name, values.region, gpu=values.gpu, multi_model=multi_model, namespace=values.namespace

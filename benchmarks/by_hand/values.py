@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,3 +42,4 @@ class Endpoint:
     warm: list[str]
     scaling: Mapping[str, Any] | None
     rollout: Mapping[str, Any] | None
+    alarms: Sequence[Mapping[str, Any]]

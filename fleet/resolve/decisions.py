@@ -9,6 +9,7 @@ from fleet.decide.decided import Decided
 from fleet.decide.targets import target_model
 from fleet.decide.variables import DEFAULT_MODEL, decided_settings, triton_metrics
 from fleet.findings import Finding
+from fleet.resolve.alarm_decisions import alarm_decisions
 from fleet.resolve.archives import place_archives
 from fleet.resolve.check import check_decisions
 from fleet.resolve.decision import Decision, dated
@@ -38,6 +39,7 @@ def decisions(endpoint: Decided, wrong_lock: Sequence[Finding] = ()) -> tuple[De
         *scaling_decisions(endpoint),
         *rollout_decisions(endpoint),
         *check_decisions(endpoint),
+        *alarm_decisions(endpoint),
         *_metrics(endpoint),
         *_billed_metrics(endpoint),
         *security_decisions(endpoint, place),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fleet.catalog.images import Image, Partition
 from fleet.catalog.instances import Instance
@@ -14,6 +14,7 @@ from fleet.findings import Finding
 from fleet.resolve.check import ResolvedCheck
 from fleet.resolve.rollout import ResolvedRollout
 from fleet.resolve.scaling import ResolvedScaling
+from fleet.spec.alarms import Severity
 from fleet.spec.capture import Capture
 from fleet.spec.endpoint import Compression, Metrics, Mode, Packed, Timeouts
 from fleet.spec.network import Network
@@ -27,6 +28,7 @@ class Place:
     """Where a fleet lives: one environment's account and region, and the names that follow from them.
 
     Ours are among the `tags`. `kms_key` is None for AWS's own keys, `permissions_boundary` without one.
+    `notifications` is who hears of alarms: email addresses and ARNs.
     """
 
     environment: str
@@ -36,6 +38,7 @@ class Place:
     tags: Mapping[str, str]
     kms_key: str | None = None
     permissions_boundary: str | None = None
+    notifications: Mapping[Severity, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def bucket(self) -> str:
@@ -51,6 +54,10 @@ class Place:
     def stack(self) -> str:
         """The Foundation stack's name; no endpoint's stack can have it, as environments have no hyphen."""
         return f"triton-fleet-{self.environment}"
+
+    def alarm_topic(self, severity: Severity) -> str:
+        """The parameter of the parameter store with the ARN of a severity's topic."""
+        return f"/triton-fleet/{self.environment}/alarm-topic/{severity}"
 
     def arn(self, service: str, resource: str, *, account: str = "") -> str:
         """The ARN of a resource in the region, of this account unless another is named."""

@@ -12,6 +12,7 @@ from fleet.decide.tags import endpoint_tags, environment_tags
 from fleet.decide.variables import triton_metrics
 from fleet.decide.volume_key import volume_key
 from fleet.findings import Finding, FindingsError, Severity
+from fleet.resolve.alarms import resolved_alarms
 from fleet.resolve.archives import place_archives
 from fleet.resolve.check import resolved_check
 from fleet.resolve.endpoint import Place, ResolvedEndpoint, ResolvedFleet
@@ -74,6 +75,7 @@ def place_of(environment: Environment) -> Place:
         tags=environment_tags(environment),
         kms_key=environment.kms_key,
         permissions_boundary=environment.permissions_boundary,
+        notifications=environment.notifications.by_severity,
     )
 
 
@@ -100,9 +102,9 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
         variables=decided.variables,
         scaling=resolved_scaling(spec.scaling, machine) if spec.scaling else None,
         rollout=resolved_rollout(spec, spec.rollout) if spec.rollout else None,
-        alarms=(),
         metrics=spec.metrics,
         check=resolved_check(spec),
+        alarms=resolved_alarms(decided),
         triton_metrics=triton_metrics(spec),
         log_groups=log_groups(spec),
         retention_days=spec.logs.retention_days,

@@ -9,12 +9,13 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
+from fleet.spec.alarms import Alarms
 from fleet.spec.capture import Capture
 from fleet.spec.container import Container, Variables
 from fleet.spec.engine import Engine
 from fleet.spec.logs import Logs
 from fleet.spec.network import Network
-from fleet.spec.rollout import Alarms, Rollout
+from fleet.spec.rollout import Rollout
 from fleet.spec.samples import Sample
 from fleet.spec.scaling import Scaling
 from fleet.spec.tags import Tags
@@ -146,12 +147,12 @@ class EndpointSpec(Document):
     """Left out: there are `instance.count` instances."""
     rollout: Rollout | None = None
     """Left out: all calls move to the new instances at once."""
-    alarms: Alarms | None = None
-    """What is too much, and calls a `rollout` back."""
     samples: tuple[Sample, ...] = Field(default=(), strict=False)
     """Calls that the endpoint has to answer after each deploy; else the deploy fails and is rolled back."""
     warm: tuple[Name, ...] = Field(default=(), strict=False)
     """Mode `multi-model`: archives that are loaded after each deploy, before the samples are sent."""
+    alarms: Alarms | None = Field(default=Alarms(), validate_default=True)
+    """What is too much: it wakes somebody, and calls a `rollout` back; `null`: nobody is woken."""
     metrics: Metrics = Metrics()
     logs: Logs = Logs()
     network: Network = Network()
@@ -191,6 +192,12 @@ class EndpointSpec(Document):
         if twice := [name for name, count in counts.items() if count > 1]:
             raise ValueError(f"two samples are called {twice[0]!r}")
         return samples
+
+    @field_validator("alarms")
+    @classmethod
+    def _fits_several_models(cls, alarms: Alarms | None, info: ValidationInfo) -> Alarms | None:
+        several = info.data.get("mode") is Mode.MULTI_MODEL
+        return alarms.of_several_models() if several and alarms else alarms
 
     @property
     def packed(self) -> tuple[Packed, ...]:

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
 from fleet.catalog.images import partition_of
+from fleet.spec.notifications import Notifications
 from fleet.spec.tags import Tags
 from fleet.spec.values import Bytes, Document
 
@@ -45,6 +46,10 @@ class Environment(Document):
     """Keys of an endpoint's spec that hold where the spec itself says nothing."""
     overrides: dict[str, dict[str, object]] = Field(default_factory=dict)
     """By endpoint: keys that replace the spec's own here."""
+    notifications: Notifications = Notifications()
+    """Who hears of alarms, by their severity."""
+    runbook: Annotated[str, StringConstraints(pattern=r"^https://[^\s#]+#?$", max_length=400)] | None = None
+    """Where your copy of docs/runbook.md lies, for links to its sections; left out: the file's name."""
     local: LocalLimits | None = None
     """Limits of the local endpoints; only in `environments/local.yaml`."""
 

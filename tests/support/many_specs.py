@@ -78,8 +78,24 @@ ROLLOUT = _keys(
     timeout=st.sampled_from(["10m", "8h"]),
     rollback_on=st.sampled_from([[], ["errors"], ["latency", "errors"], ["errors", "errors"]]),
 )
-ALARMS = _keys(latency_p50=st.just("200ms"), latency_p99=st.just("999999999s"), errors=SHARES)
 VPC = {"subnets": ["subnet-0123456789abcdef0"], "security_groups": ["sg-0123456789abcdef0"]}
+
+
+def _by_severity(values: Values) -> Values:
+    return st.one_of(values, st.none(), _keys(wanted={"warning": values}, critical=values))
+
+
+ALARMS = _keys(
+    latency_p50=st.just("200ms"),
+    latency_p99=_by_severity(st.sampled_from(["1ms", "999999999s"])),
+    errors=_by_severity(SHARES),
+    gpu_memory=_by_severity(SHARES),
+    disk=_by_severity(SHARES),
+    at_capacity=_by_severity(st.sampled_from(["1m", "24h"])),
+    cache_hits=_by_severity(SHARES),
+    pending_requests=_by_severity(st.integers(1, 2**31 - 1)),
+    calls=st.integers(0, 2**31 - 1),
+)
 FLAGS = st.sampled_from(
     [
         "--cache-config=redis,host=x",

@@ -78,8 +78,9 @@ def rollout(one: Any, other: Any, alarms: Document | None = None, **base: Any) -
     return flip(one, other, instance=instance, rollout={"timeout": "4h", **base}, alarms=alarms)
 
 
-def alarm(one: Any, other: Any) -> Flip:
-    return rollout(one, other, {})
+def alarms(key: str, one: Any, other: Any, **base: Any) -> dict[str, Flip]:
+    """Each severity of an alarm's threshold."""
+    return {f"alarms.{key}.{severity}": flip(one, other, **base) for severity in ("warning", "critical")}
 
 
 def sample(one: Any, other: Any) -> Flip:
@@ -140,10 +141,6 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "rollout.termination_wait": rollout("0s", "5m"),
     "rollout.timeout": rollout("1h", "2h"),
     "rollout.rollback_on": rollout(["errors"], ["latency"], {"latency_p99": "200ms"}),
-    "alarms.latency_p50": alarm("100ms", "200ms"),
-    "alarms.latency_p90": alarm("100ms", "200ms"),
-    "alarms.latency_p99": alarm("100ms", "200ms"),
-    "alarms.errors": alarm("1%", "2%"),
     "samples[].name": sample("one", "two"),
     "samples[].target": Flip(
         one="sentences",
@@ -154,6 +151,24 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "samples[].outputs": sample({}, {"y": {"shape": [1]}}),
     "samples[].status": sample(200, 400),
     "warm": flip([], ["paragraphs"], **ZOO),
+    **alarms("latency_p50", "100ms", "200ms"),
+    **alarms("latency_p90", "100ms", "200ms"),
+    **alarms("latency_p99", "100ms", "200ms"),
+    **alarms("overhead_p99", "100ms", "200ms"),
+    **alarms("errors", "1%", "2%"),
+    **alarms("client_errors", "1%", "2%"),
+    **alarms("model_errors", "1%", "2%"),
+    **alarms("gpu_utilization", "80%", "90%"),
+    **alarms("gpu_memory", "80%", "90%"),
+    **alarms("cpu_utilization", "80%", "90%"),
+    **alarms("memory", "80%", "90%"),
+    **alarms("disk", "80%", "90%"),
+    **alarms("at_capacity", "15m", "1h", scaling={"min": 1, "max": 4, "invocations_per_instance": 60}),
+    **alarms("model_load", "10s", "20s", mode="multi-model"),
+    **alarms("loading_wait", "10s", "20s", mode="multi-model"),
+    **alarms("cache_hits", "80%", "90%", mode="multi-model"),
+    **alarms("pending_requests", 10, 20),
+    "alarms.calls": flip(5, 50, alarms={"latency_p99": "200ms"}),
     "metrics.triton": flip(True, False),
     "metrics.detailed_observability": flip(False, True),
     "metrics.enhanced": flip(False, True),
@@ -285,6 +300,9 @@ ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
         {"sentences": {"instance": {"count": 2}}},
         templates,
     ),
+    "notifications.warning": (["team@example.com"], ["others@example.com"], templates),
+    "notifications.critical": (["team@example.com"], ["others@example.com"], templates),
+    "runbook": ("https://wiki.example/a", "https://wiki.example/b", templates),
     "local.model_memory": ("1GiB", "2GiB", limits),
     "local.model_disk": ("1GiB", "2GiB", limits),
 }

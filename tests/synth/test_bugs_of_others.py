@@ -128,7 +128,11 @@ class TestNames:
             "AWS::Lambda::Function": {
                 f"triton-fleet-dev-{noun}" for noun in ("endpoint-check", "endpoint-logs", "scaling-guard")
             },
-            "AWS::SSM::Parameter": {"/triton-fleet/dev/artifact-bucket-arn"},
+            "AWS::SSM::Parameter": {
+                "/triton-fleet/dev/artifact-bucket-arn",
+                "/triton-fleet/dev/alarm-topic/warning",
+                "/triton-fleet/dev/alarm-topic/critical",
+            },
         }
         named = dict(_names(made[STACK]))
         # Of one target, which has several; no other target meets the name.

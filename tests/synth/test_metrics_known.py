@@ -117,8 +117,10 @@ def _measured(template: Template) -> Iterator[Measured]:
             yield Measured(metric["Namespace"], metric["MetricName"], tuple(dimensions_of(policy).items()))
     for alarm in template.find_resources("AWS::CloudWatch::Alarm").values():
         properties = alarm["Properties"]
-        named = {each["Name"]: or_endpoint(each["Value"]) for each in properties["Dimensions"]}
-        yield Measured(properties["Namespace"], properties["MetricName"], tuple(named.items()))
+        stats = [query["MetricStat"] for query in properties.get("Metrics", ()) if "MetricStat" in query]
+        for metric in [stat["Metric"] for stat in stats] + [properties] * ("MetricName" in properties):
+            named = {each["Name"]: or_endpoint(each["Value"]) for each in metric["Dimensions"]}
+            yield Measured(metric["Namespace"], metric["MetricName"], tuple(named.items()))
 
 
 def _plain(metrics: list[list[Any]]) -> Iterator[list[str]]:

@@ -14,6 +14,7 @@ from fleet.local.aws.types import (
     s3,
     sagemaker,
     scaling,
+    sns,
     ssm,
 )
 from fleet.local.aws.types.custom_resource import CustomResource
@@ -35,7 +36,9 @@ _OURS: dict[str, ResourceType] = {
     "AWS::Logs::LogGroup": logs.LogGroup(),
     "AWS::S3::Bucket": s3.Bucket(),
     "AWS::S3::BucketPolicy": s3.BucketPolicy(),
-    "AWS::SNS::TopicPolicy": ignored.Nothing(),
+    "AWS::SNS::Subscription": sns.Subscription(),
+    "AWS::SNS::Topic": sns.Topic(),
+    "AWS::SNS::TopicPolicy": sns.TopicPolicy(),
     "AWS::SSM::Parameter": ssm.Parameter(),
     "AWS::SageMaker::Endpoint": sagemaker.Endpoint(),
     "AWS::SageMaker::EndpointConfig": sagemaker.EndpointConfig(),
