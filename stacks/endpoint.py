@@ -9,6 +9,7 @@ from constructs import Construct
 from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint
 from triton_endpoints import (
     EndpointDashboard,
+    EndpointQueries,
     EndpointRole,
     EndpointScaling,
     GuardedUpdate,
@@ -64,5 +65,7 @@ class EndpointStack(Stack):
                 variant=VARIANT,
                 after=update.after,
             )
-        EndpointDashboard(self, "Dashboard", endpoint=endpoint)
+        EndpointQueries(self, "Queries", endpoint=endpoint)
+        if endpoint.place.dashboards:
+            EndpointDashboard(self, "Dashboard", endpoint=endpoint)
         CfnOutput(self, "EndpointName", value=name, description="For invoke_endpoint")

@@ -2,6 +2,7 @@
 
 from triton_endpoints.artifact_bucket import ArtifactBucket
 from triton_endpoints.endpoint_dashboard import EndpointDashboard
+from triton_endpoints.endpoint_queries import EndpointQueries
 from triton_endpoints.endpoint_role import EndpointRole
 from triton_endpoints.endpoint_rollout import EndpointRollout
 from triton_endpoints.endpoint_scaling import EndpointScaling
@@ -12,6 +13,7 @@ from triton_endpoints.triton_model import TritonModel
 __all__ = [
     "ArtifactBucket",
     "EndpointDashboard",
+    "EndpointQueries",
     "EndpointRole",
     "EndpointRollout",
     "EndpointScaling",

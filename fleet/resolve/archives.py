@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
+from fleet.decide.decided import Decided
 from fleet.resolve.endpoint import Artifact, prefix_of
 from fleet.spec.endpoint import ArchiveSet, Compression, EndpointSpec, Mode, Packed
 from fleet.spec.lock import LockedArchive
@@ -47,6 +48,19 @@ def hexadecimal(digest: str) -> str:
 def target_model(archive: str, version: int | None) -> str:
     """What a caller names as TargetModel."""
     return f"{archive}{'' if version is None else f'-v{version}'}.tar.gz"
+
+
+def counted_models(decided: Decided) -> tuple[str, ...]:
+    """What Triton's metrics call the models: their names, or the targets of a multi-model endpoint.
+
+    None of a live set, whose targets come and go without a deploy.
+    """
+    spec = decided.spec
+    if spec.mode is Mode.SINGLE:
+        return tuple(sorted({each.name for each in decided.loaded_models()}))
+    if spec.archive_set is ArchiveSet.LIVE:
+        return ()
+    return tuple(sorted(target_model(each.name, each.version) for each in spec.packed))
 
 
 def _artifact(spec: EndpointSpec, packed: Packed, locked: LockedArchive, key: str) -> Artifact:

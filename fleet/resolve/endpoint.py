@@ -21,13 +21,17 @@ VARIANT = "AllTraffic"
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a fleet lives: one environment's account and region, and the names that follow from them."""
+    """Where a fleet lives: one environment's account and region, and the names that follow from them.
+
+    `dashboards` is whether its endpoints have one each.
+    """
 
     environment: str
     account: str
     region: str
     partition: Partition
     tags: Mapping[str, str]
+    dashboards: bool = True
 
     @property
     def bucket(self) -> str:
@@ -76,7 +80,8 @@ class ResolvedEndpoint:
 
     `ami` is None for SageMaker's own choice of a host image. `variables` is the container's environment.
     `model_data` is a key of the bucket: of the one archive, or the prefix of all in mode `multi-model`, which
-    has no default model; without `compression`, the prefix of the one repository's files.
+    has no default model; without `compression`, the prefix of the one repository's files. `counted_models` is
+    what Triton's metrics call the models, as far as a deploy decides it.
     """
 
     name: str
@@ -95,6 +100,7 @@ class ResolvedEndpoint:
     rollout: ResolvedRollout | None
     alarms: tuple[Alarm, ...]
     triton_metrics: TritonMetrics | None
+    counted_models: tuple[str, ...]
     timeouts: Timeouts
     cloudformation: Mapping[str, Mapping[str, object]]
 

@@ -9,7 +9,7 @@ from fleet.catalog.images import partition_of
 from fleet.decide.decided import Decided
 from fleet.decide.variables import triton_metrics
 from fleet.findings import Finding, FindingsError, Severity
-from fleet.resolve.archives import place_archives
+from fleet.resolve.archives import counted_models, place_archives
 from fleet.resolve.endpoint import Place, ResolvedEndpoint, ResolvedFleet
 from fleet.resolve.environment import environment_findings
 from fleet.resolve.locks import read_lock
@@ -68,6 +68,7 @@ def place_of(environment: Environment) -> Place:
         region=environment.region,
         partition=partition_of(environment.region),
         tags=environment.tags,
+        dashboards=environment.dashboards,
     )
 
 
@@ -96,6 +97,7 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
         rollout=resolved_rollout(spec, spec.rollout) if spec.rollout else None,
         alarms=(),
         triton_metrics=triton_metrics(spec),
+        counted_models=counted_models(decided),
         timeouts=spec.timeouts,
         cloudformation=spec.cloudformation,
     )

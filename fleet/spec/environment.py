@@ -46,6 +46,9 @@ class Environment(Document):
     """Keys of an endpoint's spec that hold where the spec itself says nothing."""
     overrides: dict[str, dict[str, object]] = Field(default_factory=dict)
     """By endpoint: keys that replace the spec's own here."""
+    dashboards: bool = True
+    """Give each endpoint a CloudWatch dashboard, which costs 3 USD a month; the first three of an account are
+    free."""
     local: LocalLimits | None = None
     """Limits of the local endpoints; only in `environments/local.yaml`."""
 
