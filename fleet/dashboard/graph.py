@@ -43,7 +43,7 @@ class Computed:
 
 @dataclass(frozen=True)
 class Graph:
-    """One graph of SageMaker's metrics, brought to its unit; `least` is where the axis begins, if not by itself."""
+    """One graph of SageMaker's metrics, in its unit; the axis begins at `least`, or by its values."""
 
     title: str
     lines: tuple[Line | Computed, ...]

@@ -1,8 +1,9 @@
 """Questions to an endpoint's log, in the language of CloudWatch Logs Insights.
 
-A line of Triton's begins with a letter for the severity, month and day, the time, a number and `source.cc:line]`;
-what a model prints has no such head. The words for memory that ran out are those by which Triton's SageMaker server
-knows it. Source: triton-inference-server/core `src/logging`, server `src/sagemaker_server.cc`.
+A line of Triton's begins with a letter for the severity, month and day, the time, a number and
+`source.cc:line]`; what a model prints has no such head. The words for memory that ran out are those by which
+Triton's SageMaker server knows it. Source: triton-inference-server/server `src/sagemaker_server.cc`, and the
+log of a real Triton.
 """
 
 from __future__ import annotations

@@ -6,15 +6,15 @@ from fleet.dashboard.graph import Computed, Graph, Line, Section, Unit
 
 PERCENTILES = ("p50", "p90", "p99")
 RUNNING = Line("cpu_utilization", "SampleCount", "running")
-"""SageMaker publishes no number of instances. Each publishes its CPU once a minute, so the samples are counted."""
+"""SageMaker publishes no number of instances; each publishes its CPU once a minute: samples are counted."""
 CALLS = Line("invocations", "Sum", "all")
 CALLS_PER_INSTANCE = Line("invocations_per_instance", "Sum", "per instance")
 
 SECTIONS = (
     Section(
         "Calls",
-        "What callers see. Latency is the container's, overhead is what SageMaker adds to it. A call fails with"
-        " 4XX by its caller's mistake, with 5XX by the model's or SageMaker's.",
+        "What callers see. Latency is the container's, overhead is what SageMaker adds to it. A call fails"
+        " with 4XX by its caller's mistake, with 5XX by the model's or SageMaker's.",
         (
             Graph("Invocations a minute", (CALLS, CALLS_PER_INSTANCE)),
             Graph(

@@ -1,8 +1,8 @@
 """What of Triton's own metrics is drawn, and how they are found without knowing their dimensions.
 
-What is published with several sets of dimensions is found once for each of them. So nothing is summed by itself:
-what is drawn as it is has a line for each series, and sums stand in quotients alone, over and under which they are
-too large by the same factor.
+What is published with several sets of dimensions is found once for each of them. So nothing is summed by
+itself: what is drawn as it is has a line for each series, and sums stand in quotients alone, over and under
+which they are too large by the same factor.
 """
 
 from __future__ import annotations
@@ -57,16 +57,16 @@ def triton_text(endpoint: ResolvedEndpoint, metrics: TritonMetrics) -> str:
     text = f"What the container publishes as `{metrics.namespace}`, a line for each series."
     if not metrics.dimensions:
         return (
-            f"{text} Their dimensions are not documented, so they are found whatever they have: what has several"
-            " sets of them shows more than once, and quotients are over all models. Once you know them, write"
-            " `metrics: {triton_dimensions: [...]}`."
+            f"{text} Their dimensions are not documented, so they are found whatever they have: what has"
+            " several sets of them shows more than once, and quotients are over all models. Once you know"
+            " them, write `metrics: {triton_dimensions: [...]}`."
         )
     if _by_model(endpoint, metrics):
         return f"{text} Quotients are by model."
     if MODEL in metrics.dimensions and len(endpoint.counted_models) > MOST_MODELS:
         return (
-            f"{text} Quotients are over all models: there are {len(endpoint.counted_models)}, and a graph shows"
-            f" {MOST_MODELS} at most."
+            f"{text} Quotients are over all models: there are {len(endpoint.counted_models)}, and a graph"
+            f" shows {MOST_MODELS} at most."
         )
     return f"{text} Quotients are over all models."
 

@@ -26,7 +26,7 @@ def draw(
     least: float | None = 0,
     most: float | None = None,
 ) -> str:
-    graph = Graph(title, Box(12, 6, 12, 6), least, most, ())
+    graph = Graph(title, Box(12, 6, 12, 6), least, most, (), annotations)
     start = END - timedelta(hours=hours)
     return draw_page(Page(endpoint, "D-1", "account 1", [(graph, lines)], start, END))
 
