@@ -128,6 +128,7 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "alarms.latency_p99": alarm("100ms", "200ms"),
     "alarms.errors": alarm("1%", "2%"),
     "metrics.triton": flip(True, False),
+    "metrics.triton_dimensions": flip(["model"], ["model", "version"]),
     "container.thread_count": flip(8, 16),
     "container.buffer_manager_thread_count": flip(0, 2),
     "container.log_verbose": flip(False, True),
@@ -237,6 +238,7 @@ ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
         {"sentences": {"instance": {"count": 2}}},
         templates,
     ),
+    "dashboards": (True, False, templates),
     "local.model_memory": ("1GiB", "2GiB", limits),
     "local.model_disk": ("1GiB", "2GiB", limits),
 }
