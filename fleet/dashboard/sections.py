@@ -60,7 +60,7 @@ SECTIONS = (
         " instance.",
         (
             Graph(
-                "Instances",
+                "Instances running and wanted",
                 (
                     RUNNING,
                     Computed(

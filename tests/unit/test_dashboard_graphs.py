@@ -129,7 +129,7 @@ def test_times_are_in_milliseconds_and_shares_in_percent(folder: FleetFolder) ->
 
 def test_instances_are_counted_by_their_samples_and_by_what_they_answer(folder: FleetFolder) -> None:
     drawn = dashboard(folder)
-    assert drawn.lines("Instances") == {
+    assert drawn.lines("Instances running and wanted") == {
         "running": "CPUUtilization SampleCount",
         "answering calls": "invocations_Sum / invocations_per_instance_Sum",
     }
@@ -147,7 +147,7 @@ def test_thresholds_are_drawn_on_the_graphs_of_their_metrics(folder: FleetFolder
         ],
         "Failed invocations, %": [(1, "5XX: critical > 1%", RED)],
         "GPU, %": [(90, "utilisation: warning > 90%", ORANGE)],
-        "Instances": [(2, "wanted 2", GREY)],
+        "Instances running and wanted": [(2, "wanted 2", GREY)],
         "Triton: requests waiting": [(8, "warning > 8", ORANGE)],
     }
 
@@ -160,7 +160,7 @@ def test_what_scaling_holds_and_its_range_are_drawn(folder: FleetFolder) -> None
     assert dashboard(folder, keys, base=KINDS["several GPUs"]).annotations() == {
         "Invocations a minute": [(600, "per instance: scaling holds 600", GREY)],
         "Requests under way and waiting, on an instance": [(4, "mean: scaling holds 4", GREY)],
-        "Instances": [(1, "min 1", GREY), (4, "max 4", GREY), (2, "day: min 2", GREY)],
+        "Instances running and wanted": [(1, "min 1", GREY), (4, "max 4", GREY), (2, "day: min 2", GREY)],
         "GPU, %": [(60, "utilisation: scaling holds 60%", GREY)],
         "Host, %": [(50, "CPU: scaling holds 50%", GREY)],
     }

@@ -66,7 +66,8 @@ def draw_figure(graph: Graph, lines: Sequence[Line], start: datetime, end: datet
                 # plotly takes a label for markup of its own.
                 "text": escape(annotation.label, quote=False),
                 "font": {"color": annotation.colour, "size": 11},
-                "yshift": -1,
+                "bgcolor": "rgba(255, 255, 255, 0.75)",
+                "borderpad": 0,
             },
             annotation_position="top left",
         )
