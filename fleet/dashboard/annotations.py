@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from fleet.dashboard.graph import Line, Unit
 from fleet.dashboard.sections import RUNNING
-from fleet.decide.alarms import Severity
 from fleet.resolve.endpoint import ResolvedEndpoint
 from fleet.resolve.scaling import summed
 
-COLOURS: Mapping[Severity, str] = {"critical": "#d62728", "warning": "#ff7f0e"}
+COLOURS: Mapping[str, str] = {"critical": "#d62728", "warning": "#ff7f0e"}
+SIGNS = {"above": ">", "below": "<", "at least": "≥"}
 SCALING = "#7f7f7f"
 TRACKED = ("Average", "Sum")
 """Statistics that target tracking goes by."""
@@ -42,7 +42,7 @@ def horizontal(lines: Sequence[Line], unit: Unit, endpoint: ResolvedEndpoint) ->
 def _thresholds(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str, str]]:
     for alarm in endpoint.alarms:
         if (alarm.measure, alarm.statistic) == (line.measure, line.statistic):
-            text = f"{alarm.severity} > {_amount(alarm.drawn, unit)}"
+            text = f"{alarm.severity} {SIGNS[alarm.rings]} {_amount(alarm.drawn, unit)}"
             yield alarm.drawn, text, COLOURS[alarm.severity]
 
 

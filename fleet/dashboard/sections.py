@@ -55,7 +55,8 @@ SECTIONS = (
     ),
     Section(
         "Instances",
-        "100% is one GPU, one vCPU. SageMaker publishes no number of instances: those that run are counted by"
+        "100% is one processor at work all the time, however many an instance has; memory and disk are those"
+        " of the fullest instance. SageMaker publishes no number of instances: those that run are counted by"
         " their samples of CPU utilisation, those that answer calls by invocations over invocations per"
         " instance.",
         (
@@ -79,7 +80,7 @@ SECTIONS = (
                 "GPU, %",
                 (
                     Line("gpu_utilization", "Average", "utilisation"),
-                    Line("gpu_memory_utilization", "Average", "memory"),
+                    Line("gpu_memory_utilization", "Maximum", "memory"),
                 ),
                 Unit.PERCENT,
             ),
@@ -87,8 +88,8 @@ SECTIONS = (
                 "Host, %",
                 (
                     Line("cpu_utilization", "Average", "CPU"),
-                    Line("memory_utilization", "Average", "memory"),
-                    Line("disk_utilization", "Average", "disk"),
+                    Line("memory_utilization", "Maximum", "memory"),
+                    Line("disk_utilization", "Maximum", "disk"),
                 ),
                 Unit.PERCENT,
             ),

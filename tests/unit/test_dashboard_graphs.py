@@ -57,6 +57,15 @@ ALARMS = (
         drawn=90,
     ),
     Alarm(
+        key="at_capacity",
+        severity="critical",
+        measure="cpu_utilization",
+        statistic="SampleCount",
+        threshold=4,
+        drawn=4,
+        rings="at least",
+    ),
+    Alarm(
         key="pending",
         severity="warning",
         measure="pending_requests",
@@ -112,8 +121,8 @@ def test_100_percent_is_one_gpu_and_one_vcpu(folder: FleetFolder, instance: str,
     assert drawn.lines("GPU, %")["utilisation"].endswith(gpu)
     assert drawn.lines("Host, %") == {
         "CPU": f"cpu_utilization_Average{cpu}",
-        "memory": "MemoryUtilization Average",
-        "disk": "DiskUtilization Average",
+        "memory": "MemoryUtilization Maximum",
+        "disk": "DiskUtilization Maximum",
     }
 
 
@@ -147,9 +156,24 @@ def test_thresholds_are_drawn_on_the_graphs_of_their_metrics(folder: FleetFolder
         ],
         "Failed invocations, %": [(1, "5XX: critical > 1%", RED)],
         "GPU, %": [(90, "utilisation: warning > 90%", ORANGE)],
-        "Instances running and wanted": [(2, "wanted 2", GREY)],
+        "Instances running and wanted": [(4, "critical ≥ 4", RED), (2, "wanted 2", GREY)],
         "Triton: requests waiting": [(8, "warning > 8", ORANGE)],
     }
+
+
+def test_a_floor_is_told_from_a_ceiling(folder: FleetFolder) -> None:
+    hits = Alarm(
+        key="cache_hits",
+        severity="warning",
+        measure="model_cache_hit",
+        statistic="Average",
+        threshold=0.8,
+        drawn=80,
+        rings="below",
+    )
+    folder.spec(base=MULTI_MODEL)
+    drawn = Dashboard(replace(folder.resolve(), alarms=(hits,))).annotations()
+    assert drawn["Invocations whose model was loaded already, %"] == [(80, "warning < 80%", ORANGE)]
 
 
 def test_what_scaling_holds_and_its_range_are_drawn(folder: FleetFolder) -> None:
