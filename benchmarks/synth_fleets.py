@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from by_hand.values import FILE
 from locked_fleet import ENVIRONMENT, ONNX, locked_fleet
 
 from fleet.catalog.metrics import endpoint_metric
+from fleet.dashboard.body import dashboard_body
+from fleet.dashboard.log_queries import SAVED_QUERIES
 from fleet.decide.rollout import RollbackAlarm
 from fleet.resolve.endpoint import ResolvedEndpoint
 from fleet.resolve.resolve import resolve_fleet
@@ -73,7 +76,8 @@ def _values(endpoint: ResolvedEndpoint) -> dict[str, Any]:
         "variables": dict(endpoint.variables),
         "instance_type": endpoint.instance.type,
         "instance_count": endpoint.instance_count,
-        "gpu": endpoint.instance.gpus > 0,
+        "gpus": endpoint.instance.gpus,
+        "vcpus": endpoint.instance.vcpus,
         "ami": endpoint.ami,
         "download_timeout": endpoint.timeouts.model_download,
         "startup_timeout": endpoint.timeouts.startup,
@@ -98,6 +102,18 @@ def _values(endpoint: ResolvedEndpoint) -> dict[str, Any]:
         }
         if rollout
         else None,
+        "thresholds": [asdict(each) for each in endpoint.alarms],
+        "queries": {each.name: each.text for each in SAVED_QUERIES},
+        **_written(endpoint),
+    }
+
+
+def _written(endpoint: ResolvedEndpoint) -> dict[str, Any]:
+    """What stands on the dashboard in words: headings, and the question to the log."""
+    widgets = [(each["type"], each["properties"]) for each in dashboard_body(endpoint)["widgets"]]
+    return {
+        "texts": [properties["markdown"] for type, properties in widgets if type == "text"],
+        "last_errors": next(properties["query"] for type, properties in widgets if type == "log"),
     }
 
 

@@ -37,11 +37,15 @@ def endpoint_stack(scope: Construct, values: Endpoint) -> None:
     name = endpoint.attr_endpoint_name
     if values.scaling:
         scale(stack, values.scaling, name, after)
-    multi_model = values.mode == "MultiModel"
-    body = dashboard_body(
-        values.name, values.region, gpu=values.gpu, multi_model=multi_model, namespace=values.namespace
-    )
-    cloudwatch.CfnDashboard(stack, "Dashboard", dashboard_body=json.dumps(body))
+    for title, query in values.queries.items():
+        logs.CfnQueryDefinition(
+            stack,
+            f"Query{len(title)}",
+            name=f"TritonFleet/{values.name}/{title}",
+            query_string=query,
+            log_group_names=[f"/aws/sagemaker/Endpoints/{values.name}"],
+        )
+    cloudwatch.CfnDashboard(stack, "Dashboard", dashboard_body=json.dumps(dashboard_body(values)))
     CfnOutput(stack, "EndpointName", value=name, description="For invoke_endpoint")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,8 @@ class Endpoint:
     variables: Mapping[str, str]
     instance_type: str
     instance_count: int
-    gpu: bool
+    gpus: int
+    vcpus: int
     ami: str | None
     download_timeout: int
     startup_timeout: int
@@ -37,3 +38,7 @@ class Endpoint:
     guard: str
     scaling: Mapping[str, Any] | None
     rollout: Mapping[str, Any] | None
+    thresholds: Sequence[Mapping[str, Any]]
+    texts: Sequence[str]
+    queries: Mapping[str, str]
+    last_errors: str

@@ -47,8 +47,7 @@ class Environment(Document):
     overrides: dict[str, dict[str, object]] = Field(default_factory=dict)
     """By endpoint: keys that replace the spec's own here."""
     dashboards: bool = True
-    """Give each endpoint a CloudWatch dashboard, which costs 3 USD a month; the first three of an account are
-    free."""
+    """Give each endpoint a CloudWatch dashboard, which costs 3 USD a month."""
     local: LocalLimits | None = None
     """Limits of the local endpoints; only in `environments/local.yaml`."""
 
