@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from by_hand.values import FILE
 from locked_fleet import ENVIRONMENT, ONNX, locked_fleet
 
 from fleet.catalog.metrics import endpoint_metric
+from fleet.dashboard.body import dashboard_body
+from fleet.dashboard.log_queries import SAVED_QUERIES
 from fleet.decide.alarms import Alarm
 from fleet.decide.rollout import RollbackAlarm
 from fleet.resolve.endpoint import ResolvedEndpoint
@@ -78,7 +81,8 @@ def _values(endpoint: ResolvedEndpoint) -> dict[str, Any]:
         "variables": dict(endpoint.variables),
         "instance_type": endpoint.instance.type,
         "instance_count": endpoint.instance_count,
-        "gpu": endpoint.instance.gpus > 0,
+        "gpus": endpoint.instance.gpus,
+        "vcpus": endpoint.instance.vcpus,
         "ami": endpoint.ami,
         "download_timeout": endpoint.timeouts.model_download,
         "startup_timeout": endpoint.timeouts.startup,
@@ -109,6 +113,9 @@ def _values(endpoint: ResolvedEndpoint) -> dict[str, Any]:
         if rollout
         else None,
         "alarms": [_operators(each) for each in endpoint.alarms],
+        "thresholds": [asdict(each) for each in endpoint.alarms],
+        "queries": {each.name: each.text for each in SAVED_QUERIES},
+        **_written(endpoint),
     }
 
 
@@ -121,6 +128,15 @@ def _operators(alarm: Alarm) -> dict[str, Any]:
         "threshold": alarm.threshold,
         "calls": alarm.calls,
         "text": alarm.text,
+    }
+
+
+def _written(endpoint: ResolvedEndpoint) -> dict[str, Any]:
+    """What stands on the dashboard in words: headings, and the question to the log."""
+    widgets = [(each["type"], each["properties"]) for each in dashboard_body(endpoint)["widgets"]]
+    return {
+        "texts": [properties["markdown"] for type, properties in widgets if type == "text"],
+        "last_errors": next(properties["query"] for type, properties in widgets if type == "log"),
     }
 
 

@@ -11,6 +11,7 @@ from triton_endpoints import (
     CheckedEndpoint,
     EndpointAlarms,
     EndpointDashboard,
+    EndpointQueries,
     EndpointRole,
     EndpointScaling,
     GuardedUpdate,
@@ -64,5 +65,7 @@ class EndpointStack(Stack):
             for each in scaling.resources:
                 checked.add_resource_dependency(each)
         EndpointAlarms(self, "Alarms", endpoint=endpoint)
-        EndpointDashboard(self, "Dashboard", endpoint=endpoint)
+        EndpointQueries(self, "Queries", endpoint=endpoint)
+        if endpoint.place.dashboards:
+            EndpointDashboard(self, "Dashboard", endpoint=endpoint)
         CfnOutput(self, "EndpointName", value=name, description="For invoke_endpoint")

@@ -7,6 +7,7 @@ import json
 from aws_cdk import CfnOutput, CfnResource, Environment, Stack, Tags
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
@@ -51,11 +52,15 @@ def endpoint_stack(scope: Construct, values: Endpoint) -> None:
     for each in (after, *(scale(stack, values.scaling, name, after) if values.scaling else ())):
         check.add_resource_dependency(each)
     operators_alarms(stack, values)
-    multi_model = values.mode == "MultiModel"
-    body = dashboard_body(
-        values.name, values.region, gpu=values.gpu, multi_model=multi_model, namespace=values.namespace
-    )
-    cloudwatch.CfnDashboard(stack, "Dashboard", dashboard_body=json.dumps(body))
+    for title, query in values.queries.items():
+        logs.CfnQueryDefinition(
+            stack,
+            f"Query{len(title)}",
+            name=f"TritonFleet/{values.name}/{title}",
+            query_string=query,
+            log_group_names=[f"/aws/sagemaker/Endpoints/{values.name}"],
+        )
+    cloudwatch.CfnDashboard(stack, "Dashboard", dashboard_body=json.dumps(dashboard_body(values)))
     CfnOutput(stack, "EndpointName", value=name, description="For invoke_endpoint")
 
 

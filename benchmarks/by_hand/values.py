@@ -28,7 +28,8 @@ class Endpoint:
     variables: Mapping[str, str]
     instance_type: str
     instance_count: int
-    gpu: bool
+    gpus: int
+    vcpus: int
     ami: str | None
     download_timeout: int
     startup_timeout: int
@@ -43,3 +44,7 @@ class Endpoint:
     scaling: Mapping[str, Any] | None
     rollout: Mapping[str, Any] | None
     alarms: Sequence[Mapping[str, Any]]
+    thresholds: Sequence[Mapping[str, Any]]
+    texts: Sequence[str]
+    queries: Mapping[str, str]
+    last_errors: str

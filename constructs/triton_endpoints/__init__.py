@@ -6,6 +6,7 @@ from triton_endpoints.endpoint_alarms import EndpointAlarms
 from triton_endpoints.endpoint_check import CheckedEndpoint, EndpointCheck
 from triton_endpoints.endpoint_dashboard import EndpointDashboard
 from triton_endpoints.endpoint_logs import EndpointLogs, OwnedLogs
+from triton_endpoints.endpoint_queries import EndpointQueries
 from triton_endpoints.endpoint_role import EndpointRole
 from triton_endpoints.endpoint_rollout import EndpointRollout
 from triton_endpoints.endpoint_scaling import EndpointScaling
@@ -21,6 +22,7 @@ __all__ = [
     "EndpointCheck",
     "EndpointDashboard",
     "EndpointLogs",
+    "EndpointQueries",
     "EndpointRole",
     "EndpointRollout",
     "EndpointScaling",

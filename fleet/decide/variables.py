@@ -24,10 +24,11 @@ METRICS_NAMESPACE = f"{PREFIX}CLOUDWATCH_METRIC_NAMESPACE"
 
 @dataclass(frozen=True, kw_only=True)
 class TritonMetrics:
-    """Where the container publishes Triton's metrics."""
+    """Where the container publishes Triton's metrics, and with which dimensions; none: that is not known."""
 
     namespace: str
     log_group: str
+    dimensions: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,11 @@ def triton_metrics(spec: EndpointSpec) -> TritonMetrics | None:
     if not spec.metrics.triton:
         return None
     name = spec.endpoint
-    return TritonMetrics(namespace=f"TritonFleet/{name}", log_group=f"/triton-fleet/{name}/metrics")
+    return TritonMetrics(
+        namespace=f"TritonFleet/{name}",
+        log_group=f"/triton-fleet/{name}/metrics",
+        dimensions=spec.metrics.triton_dimensions,
+    )
 
 
 def decided_settings(spec: EndpointSpec, default_model: str | None) -> dict[str, Setting]:

@@ -29,6 +29,7 @@ class Place:
 
     Ours are among the `tags`. `kms_key` is None for AWS's own keys, `permissions_boundary` without one.
     `notifications` is who hears of alarms: email addresses and ARNs.
+    `dashboards` is whether its endpoints have one each.
     """
 
     environment: str
@@ -39,6 +40,7 @@ class Place:
     kms_key: str | None = None
     permissions_boundary: str | None = None
     notifications: Mapping[Severity, tuple[str, ...]] = field(default_factory=dict)
+    dashboards: bool = True
 
     @property
     def bucket(self) -> str:
@@ -93,7 +95,8 @@ class ResolvedEndpoint:
     `model_data` is a key of the bucket: of the one archive, or the prefix of all in mode `multi-model`, which
     has no default model; without `compression`, the prefix of the one repository's files. `volume_key` is the
     key of the instances' volumes, None for AWS's own or where they have none. The environment's and ours are
-    among the `tags`.
+    among the `tags`. `counted_models` is what Triton's metrics call the models, as far as a deploy
+    decides it.
     """
 
     name: str
@@ -120,6 +123,7 @@ class ResolvedEndpoint:
     capture: Capture | None
     volume_key: str | None
     tags: Mapping[str, str]
+    counted_models: tuple[str, ...]
     timeouts: Timeouts
     cloudformation: Mapping[str, Mapping[str, object]]
 

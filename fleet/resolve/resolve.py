@@ -13,7 +13,7 @@ from fleet.decide.variables import triton_metrics
 from fleet.decide.volume_key import volume_key
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.resolve.alarms import resolved_alarms
-from fleet.resolve.archives import place_archives
+from fleet.resolve.archives import counted_models, place_archives
 from fleet.resolve.check import resolved_check
 from fleet.resolve.endpoint import Place, ResolvedEndpoint, ResolvedFleet
 from fleet.resolve.environment import environment_findings
@@ -76,6 +76,7 @@ def place_of(environment: Environment) -> Place:
         kms_key=environment.kms_key,
         permissions_boundary=environment.permissions_boundary,
         notifications=environment.notifications.by_severity,
+        dashboards=environment.dashboards,
     )
 
 
@@ -112,6 +113,7 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
         capture=spec.capture,
         volume_key=volume_key(project.environment, machine),
         tags=endpoint_tags(project.environment, spec),
+        counted_models=counted_models(decided),
         timeouts=spec.timeouts,
         cloudformation=spec.cloudformation,
     )

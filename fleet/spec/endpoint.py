@@ -104,6 +104,12 @@ class Archive(Document):
         )
 
 
+DIMENSIONS = 30
+"""The most dimensions of a metric; source: CloudWatch API reference, Metric."""
+
+Dimension = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}$")]
+
+
 class Metrics(Document):
     """What the endpoint measures beyond SageMaker's own metrics."""
 
@@ -114,6 +120,17 @@ class Metrics(Document):
     on in SageMaker's own default."""
     enhanced: bool = False
     """SageMaker's metrics for each instance, container and GPU as well, each of which is billed."""
+    triton_dimensions: tuple[Dimension, ...] = Field(default=(), strict=False, max_length=DIMENSIONS)
+    """The dimensions that those metrics have, as `aws cloudwatch list-metrics --namespace TritonFleet/NAME`
+    shows them, such as `[model, version, reason, gpu_uuid]`; left out: the dashboard finds the metrics
+    whatever they have."""
+
+    @field_validator("triton_dimensions")
+    @classmethod
+    def _are_named_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if twice := sorted(name for name, count in Counter(names).items() if count > 1):
+            raise ValueError(f"{twice[0]!r} is named twice")
+        return names
 
 
 class Timeouts(Document):

@@ -50,6 +50,8 @@ class Environment(Document):
     """Who hears of alarms, by their severity."""
     runbook: Annotated[str, StringConstraints(pattern=r"^https://[^\s#]+#?$", max_length=400)] | None = None
     """Where your copy of docs/runbook.md lies, for links to its sections; left out: the file's name."""
+    dashboards: bool = True
+    """Give each endpoint a CloudWatch dashboard, which costs 3 USD a month."""
     local: LocalLimits | None = None
     """Limits of the local endpoints; only in `environments/local.yaml`."""
 

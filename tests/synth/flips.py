@@ -180,6 +180,7 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "capture.requests": flip(True, False, capture={"sample": "10%"}),
     "capture.responses": flip(True, False, capture={"sample": "10%"}),
     "tags": flip({"team": "search"}, {"team": "ranking"}),
+    "metrics.triton_dimensions": flip(["model"], ["model", "version"]),
     "container.thread_count": flip(8, 16),
     "container.buffer_manager_thread_count": flip(0, 2),
     "container.log_verbose": flip(False, True),
@@ -303,6 +304,7 @@ ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
     "notifications.warning": (["team@example.com"], ["others@example.com"], templates),
     "notifications.critical": (["team@example.com"], ["others@example.com"], templates),
     "runbook": ("https://wiki.example/a", "https://wiki.example/b", templates),
+    "dashboards": (True, False, templates),
     "local.model_memory": ("1GiB", "2GiB", limits),
     "local.model_disk": ("1GiB", "2GiB", limits),
 }

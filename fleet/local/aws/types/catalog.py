@@ -34,6 +34,7 @@ _OURS: dict[str, ResourceType] = {
     "AWS::IAM::Role": iam.Role(),
     "AWS::Lambda::Function": functions.Function(),
     "AWS::Logs::LogGroup": logs.LogGroup(),
+    "AWS::Logs::QueryDefinition": logs.QueryDefinition(),
     "AWS::S3::Bucket": s3.Bucket(),
     "AWS::S3::BucketPolicy": s3.BucketPolicy(),
     "AWS::SNS::Subscription": sns.Subscription(),
