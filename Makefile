@@ -19,7 +19,7 @@ ZOO := examples/model_zoo
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
-setup: .venv/.ready node_modules/.ready  ## Fill .venv (with the fleet command) and node_modules
+setup: .venv/.ready .venv-checkov/.ready node_modules/.ready  ## Fill .venv (with the fleet command) and node_modules
 
 .venv/.ready: requirements-dev.txt requirements-payload.txt requirements-triton.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -34,6 +34,11 @@ setup: .venv/.ready node_modules/.ready  ## Fill .venv (with the fleet command) 
 	  echo "there is no Triton for this machine (it takes Linux on x86-64 with glibc 2.35 or newer, and Python 3.11 or 3.12):" \
 	    "everything but the local endpoint and its tests works" >&2; fi
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv-checkov/.ready: requirements-checkov.txt .venv/.ready
+	@uv venv --quiet --clear --python $(BIN)/python .venv-checkov
+	@uv pip install --quiet --python .venv-checkov --require-hashes -r requirements-checkov.txt
 	@touch $@
 
 node_modules/.ready: package.json package-lock.json .venv/.ready
@@ -81,7 +86,7 @@ bench: setup  ## Run a benchmark: make bench NAME=...
 	@python benchmarks/$(NAME).py
 
 lock-requirements: setup  ## Pin the newest versions of all requirements, with hashes
-	@for name in requirements requirements-dev; do \
+	@for name in requirements requirements-dev requirements-checkov; do \
 	  uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 	    --custom-compile-command 'make lock-requirements' $$name.in --output-file $$name.txt || exit 2; done
 	@for name in requirements-payload requirements-triton; do \
@@ -90,4 +95,4 @@ lock-requirements: setup  ## Pin the newest versions of all requirements, with h
 
 clean:  ## Stop the local endpoints and remove everything that was made
 	@test ! -x $(BIN)/fleet || fleet local down
-	@rm -rf .venv node_modules cdk.out .fleet .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+	@rm -rf .venv .venv-checkov node_modules cdk.out .fleet .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

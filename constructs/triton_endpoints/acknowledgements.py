@@ -1,4 +1,4 @@
-"""The one place where a finding of cdk-nag is acknowledged, each kind with its reason."""
+"""The one place where findings of cdk-nag and of checkov are acknowledged, each kind with its reason."""
 
 from __future__ import annotations
 
@@ -134,6 +134,62 @@ WILDCARDS = (
         "scalings that are put aside, one object for each variant of the environment",
     ),
 )
+
+
+@dataclass(frozen=True)
+class Checkov:
+    """A check that resources of one form, `TYPE.LOGICAL_ID`, may fail, and why."""
+
+    check: str
+    form: str
+    reason: str
+
+
+_GUARD = r"AWS::Lambda::Function\.ScalingGuard\w+"
+
+CHECKOV = (
+    Checkov(
+        "CKV_AWS_18",
+        r"AWS::S3::Bucket\.ArtifactsAccessLogs\w+",
+        "it is the bucket of access logs: logs of its own would grow without end",
+    ),
+    Checkov(
+        "CKV_AWS_21",
+        r"AWS::S3::Bucket\.ArtifactsAccessLogs\w+",
+        "S3 writes each log once and under a name of its own, and they expire",
+    ),
+    Checkov(
+        "CKV_AWS_115",
+        _GUARD,
+        "deployments alone call it; a reservation would be taken from what the account has for others",
+    ),
+    Checkov(
+        "CKV_AWS_116",
+        _GUARD,
+        "CloudFormation waits for its answer and fails the deployment without one; nobody would read a queue",
+    ),
+    Checkov(
+        "CKV_AWS_117",
+        _GUARD,
+        "it calls AWS alone, with its role; in a VPC it could reach that by further endpoints only",
+    ),
+    Checkov(
+        "CKV_AWS_158",
+        r"AWS::Logs::LogGroup\.\w+",
+        "CloudWatch Logs encrypts every group by a key of its own; a KMS key is an account's to give",
+    ),
+    Checkov(
+        "CKV_AWS_173",
+        _GUARD,
+        "Lambda encrypts them by its own key, and they hold no secret: a bucket's name, a function's ARN",
+    ),
+    Checkov(
+        "CKV_AWS_370",
+        r"AWS::SageMaker::Model\.\w+",
+        "in isolation the container has no credentials and publishes no metrics: a spec asks for it by name",
+    ),
+)
+"""Compared with what checkov finds by `tests/synth/test_checkov.py`, in both directions."""
 
 
 def acknowledge_wildcards(

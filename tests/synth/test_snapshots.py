@@ -9,22 +9,16 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from aws_cdk import App
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from fleet.resolve.resolve import resolve_fleet
-from fleet.spec.environment import LOCAL
-from fleet.spec.project import endpoint_names, environment_names
+from fleet.spec.project import endpoint_names
 from fleet_folder import ROOT
-from stacks.fleet_app import add_fleet
+from tests.synth.shipped import ENVIRONMENTS, shipped
 
-ENVIRONMENTS = [name for name in environment_names(ROOT) if name != LOCAL]
 STACKS = [
     pytest.param(environment, stack, id=stack)
     for environment in ENVIRONMENTS
@@ -37,13 +31,13 @@ HASH = re.compile(r"\b[0-9a-f]{64}\b")
 @pytest.mark.parametrize(("environment", "stack"), STACKS)
 def test_the_template_is_as_reviewed(environment: str, stack: str, snapshot: SnapshotAssertion) -> None:
     reviewed = snapshot.use_extension(JSONSnapshotExtension)
-    assert readable(_synthesised(environment)[stack]) == reviewed
+    assert readable(shipped(environment)[stack]) == reviewed
 
 
 def test_every_stack_has_a_snapshot_of_its_own() -> None:
     for environment in ENVIRONMENTS:
         shown = {stack for of, stack in (param.values for param in STACKS) if of == environment}
-        assert shown == set(_synthesised(environment))
+        assert shown == set(shipped(environment))
 
 
 def test_a_snapshot_tells_everything_but_hashes() -> None:
@@ -54,15 +48,6 @@ def test_a_snapshot_tells_everything_but_hashes() -> None:
         "Size": 0,
         "DashboardBody": {"widgets": [{"title": "${Endpoint.Name}"}]},
     }
-
-
-@cache
-def _synthesised(environment: str) -> dict[str, Any]:
-    """The templates of an environment by stack, with the settings of `cdk.json` as the CDK CLI gives them."""
-    with TemporaryDirectory() as folder:
-        app = App(outdir=folder, context=json.loads((ROOT / "cdk.json").read_text())["context"])
-        add_fleet(app, resolve_fleet(ROOT, environment))
-        return {stack.stack_name: stack.template for stack in app.synth().stacks}
 
 
 def readable(value: Any) -> Any:
