@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -10,6 +11,14 @@ from fleet.spec.alarms import Severity
 
 Unit: TypeAlias = Literal["milliseconds", "share", "part", "instances", "requests"]
 """Of a threshold: `share` is percent of calls, `part` percent of one GPU, of one vCPU, of memory or disk."""
+SIGNS: Mapping[Unit, str] = {
+    "milliseconds": "ms",
+    "share": "%",
+    "part": "%",
+    "instances": "s",
+    "requests": "",
+}
+"""What a spec writes behind a threshold; that of `instances` says for how long."""
 Need: TypeAlias = Literal["", "gpu", "multi-model", "scaling", "triton"]
 """Without what an endpoint lacks the metric."""
 FEW = 5

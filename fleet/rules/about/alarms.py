@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from fleet.decide.alarm_records import AlarmRecord
+from fleet.decide.alarm_records import SIGNS, AlarmRecord
 from fleet.decide.alarm_thresholds import Threshold, lacking, thresholds
 from fleet.decide.decided import Decided
 from fleet.findings import Severity
@@ -43,7 +43,8 @@ def warning_before_critical(endpoint: Decided) -> Iterator[Problem]:
             continue
         warning, critical = values["warning"], values["critical"]
         if critical >= warning if record.rings == "below" else critical <= warning:
-            message = f"`{record.key}` is critical at {critical:g} and warns at {warning:g} only"
+            sign = SIGNS[record.unit]
+            message = f"`{record.key}` is critical at {critical:g}{sign} and warns at {warning:g}{sign} only"
             side = "above" if record.rings == "below" else "below"
             yield Problem(
                 ("alarms", record.key, "warning"), message, f"write a warning {side} the critical one"
@@ -60,8 +61,8 @@ def threshold_that_can_be_exceeded(endpoint: Decided) -> Iterator[Problem]:
         for each in held:
             most = each.record.never
             if most is not None and each.value >= most:
-                unit = "ms" if each.record.unit == "milliseconds" else "%"
-                message = f"`{each.record.key}` is {each.value:.15g}{unit}: nothing exceeds {most:g}{unit}"
+                sign = SIGNS[each.record.unit]
+                message = f"`{each.record.key}` is {each.value:.15g}{sign}: nothing exceeds {most:g}{sign}"
                 yield Problem(_path(each), f"{message}, so that it never rings", "write less")
 
 
