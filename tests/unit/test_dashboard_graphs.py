@@ -181,7 +181,8 @@ def test_what_scaling_holds_and_its_range_are_drawn(folder: FleetFolder) -> None
         "gpu_utilization: 60",
         "gpu_utilization: 60, schedules: [{name: day, at: 'cron(0 8 * * ? *)', min: 2}]",
     )
-    assert dashboard(folder, keys, base=KINDS["several GPUs"]).annotations() == {
+    folder.spec(keys, base=KINDS["several GPUs"])
+    assert Dashboard(replace(folder.resolve(), alarms=())).annotations() == {
         "Invocations a minute": [(600, "per instance: scaling holds 600", GREY)],
         "Requests under way and waiting, on an instance": [(4, "mean: scaling holds 4", GREY)],
         "Instances running and wanted": [(1, "min 1", GREY), (4, "max 4", GREY), (2, "day: min 2", GREY)],
