@@ -65,3 +65,15 @@ def dimensions_of(policy: Mapping[str, Any]) -> dict[str, str]:
 def or_endpoint(value: object) -> str:
     """A dimension's value; any reference, and the endpoint's name, stand for the endpoint."""
     return value if isinstance(value, str) and value != "sentences" else "ENDPOINT"
+
+
+def joined(body: Any) -> str:
+    """A text that CloudFormation puts together, with its references as `${NAME}`."""
+    match body:
+        case {"Fn::Join": ["", parts]}:
+            return "".join(map(joined, parts))
+        case {"Fn::GetAtt": [resource, attribute]}:
+            return f"${{{resource}.{attribute}}}"
+        case {"Ref": name}:
+            return f"${{{name}}}"
+    return str(body)

@@ -17,6 +17,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 
 from fleet.spec.project import endpoint_names
 from fleet_folder import ROOT
+from tests.synth.resources import joined
 from tests.synth.shipped import ENVIRONMENTS, shipped
 
 STACKS = [
@@ -54,7 +55,7 @@ def readable(value: Any) -> Any:
     """A template without hashes, and with the bodies of dashboards as JSON."""
     match value:
         case {"DashboardBody": body, **others}:
-            return {"DashboardBody": readable(json.loads(_joined(body))), **readable(others)}
+            return {"DashboardBody": readable(json.loads(joined(body))), **readable(others)}
         case dict():
             return {readable(key): readable(inner) for key, inner in value.items()}
         case list():
@@ -62,15 +63,3 @@ def readable(value: Any) -> Any:
         case str():
             return HASH.sub("HASH", value)
     return value
-
-
-def _joined(body: Any) -> str:
-    """A text that CloudFormation puts together, with its references as `${NAME}`."""
-    match body:
-        case {"Fn::Join": ["", parts]}:
-            return "".join(map(_joined, parts))
-        case {"Fn::GetAtt": [resource, attribute]}:
-            return f"${{{resource}.{attribute}}}"
-        case {"Ref": name}:
-            return f"${{{name}}}"
-    return str(body)

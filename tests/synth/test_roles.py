@@ -1,0 +1,125 @@
+"""Every action and resource of every role, as `docs/roles.md` lists them, and no wildcard without a reason.
+
+A change that is meant is written by `pytest -n0 tests/synth/test_roles.py --snapshot-update`.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+
+import pytest
+
+from fleet_folder import ROOT, SPEC, FleetFolder
+from tests.synth.conftest import templates
+from tests.synth.resources import MULTI_MODEL, STACK, WATCHED
+from tests.synth.roles import Granted, Role, roles
+from tests.synth.shipped import ENVIRONMENTS, shipped
+from triton_endpoints.acknowledgements import WILDCARDS
+
+DOCUMENT = ROOT / "docs" / "roles.md"
+HEAD = """\
+# Roles
+
+Every role of every stack, and all that each may do, with the environment `dev` of the account `111122223333` in
+`us-east-1` and the endpoint `sentences` as examples. This file is generated: a test compares it with the
+templates, and fails on a wildcard that `constructs/triton_endpoints/acknowledgements.py` gives no reason for.
+"""
+SCALED = "scaling: {min: 1, max: 4, invocations_per_instance: 60}\n"
+LIVE = MULTI_MODEL.replace("mode:", "archive_set: live\nmode:").replace("{archive:", "{version: 1, archive:")
+ENDPOINTS = {
+    "An endpoint of one model, with scaling, a rollout and alarms": (SPEC, SCALED + WATCHED),
+    "An endpoint of one model that publishes no metrics of Triton's": (SPEC, "metrics: {triton: false}\n"),
+    "A multi-model endpoint": (MULTI_MODEL, SCALED),
+    "A multi-model endpoint whose set of archives is live": (LIVE, ""),
+}
+VERSIONS = re.compile(r"\$\{\w+\.Arn\}:\*")
+"""Those of a function that the CDK's provider invokes: `acknowledge_invocation` has the reason."""
+
+
+@pytest.fixture(scope="module")
+def listed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Role]]:
+    """The roles of each kind of stack."""
+    found = {"Foundation": roles(shipped("dev")["triton-fleet-dev"])}
+    for number, (title, (base, keys)) in enumerate(ENDPOINTS.items()):
+        folder = FleetFolder(tmp_path_factory.mktemp("roles") / str(number))
+        folder.spec(keys, base=base)
+        folder.environment()
+        folder.lock()
+        found[title] = roles(templates(folder)[STACK].to_json())
+    return found
+
+
+@pytest.fixture(scope="module")
+def every(listed: dict[str, list[Role]]) -> list[Role]:
+    """Those, and the roles of what is shipped."""
+    made = (template for environment in ENVIRONMENTS for template in shipped(environment).values())
+    return [*chain(*listed.values()), *chain(*map(roles, made))]
+
+
+def test_the_document_lists_what_the_roles_may_do(
+    listed: dict[str, list[Role]], pytestconfig: pytest.Config
+) -> None:
+    parts = ["\n\n".join([f"## {title}", *map(Role.text, found)]) for title, found in listed.items()]
+    text = "\n\n".join([HEAD.rstrip(), *parts]) + "\n"
+    if pytestconfig.option.update_snapshots:
+        DOCUMENT.write_text(text)
+    assert DOCUMENT.read_text() == text
+
+
+def test_no_action_is_a_wildcard_and_nothing_is_granted_by_exclusion(every: list[Role]) -> None:
+    statements = [each for role in every for each in role.granted]
+    assert {each.effect for each in statements} == {"Allow"}
+    assert [each for each in statements if "*" in "".join(each.actions)] == []
+
+
+def test_each_wildcard_of_a_resource_is_one_that_somebody_reasoned_about(every: list[Role]) -> None:
+    unreasoned = [
+        (role.name, each.sid, resource)
+        for role in every
+        for each in role.granted
+        for resource in each.resources
+        if "*" in resource and not is_meant(each, resource)
+    ]
+    assert unreasoned == []
+
+
+def test_what_was_reasoned_about_is_granted(every: list[Role]) -> None:
+    """The reasons of wildcards that are no more go with them."""
+    statements = [each for role in every for each in role.granted]
+    for wildcard in WILDCARDS:
+        granted = {
+            action
+            for each in statements
+            if any(re.fullmatch(wildcard.form, resource) for resource in each.resources)
+            for action in each.actions
+        }
+        assert wildcard.actions <= granted, wildcard.form
+
+
+def test_a_role_is_taken_on_by_a_service_of_aws_alone(every: list[Role]) -> None:
+    trusted = [each for role in every for each in role.trusted]
+    assert {each.actions for each in trusted} == {("sts:AssumeRole",)}
+    assert {principal for each in trusted for principal in each.principals} == {
+        "Service: lambda.amazonaws.com",
+        "Service: sagemaker.amazonaws.com",
+    }
+
+
+def test_no_role_has_a_policy_of_others(every: list[Role]) -> None:
+    assert [role.name for role in every if role.managed] == []
+
+
+@pytest.mark.parametrize("kind", ["AWS::IAM::ManagedPolicy", "AWS::IAM::User"])
+def test_a_kind_of_grant_that_would_not_be_listed_is_refused(kind: str) -> None:
+    with pytest.raises(ValueError, match=kind):
+        roles({"Resources": {"Any": {"Type": kind}}})
+
+
+def is_meant(statement: Granted, resource: str) -> bool:
+    if VERSIONS.fullmatch(resource):
+        return statement.actions == ("lambda:InvokeFunction",)
+    return any(
+        re.fullmatch(wildcard.form, resource) and wildcard.actions >= {*statement.actions}
+        for wildcard in WILDCARDS
+    )
