@@ -145,9 +145,14 @@ class Checkov:
     reason: str
 
 
-_GUARD = r"AWS::Lambda::Function\.ScalingGuard\w+"
+_PLAIN_TOPIC = (
+    "alarms cannot publish to a topic with AWS's managed key, and a key of one's own costs money and a policy;"
+    " what is published names thresholds, and no data of calls"
+)
+_FUNCTIONS = r"AWS::Lambda::Function\.(EndpointCheck|EndpointLogs|ScalingGuard)\w+"
 
 CHECKOV = (
+    Checkov("CKV_AWS_26", r"AWS::SNS::Topic\.AlarmTopics\w+", _PLAIN_TOPIC),
     Checkov(
         "CKV_AWS_18",
         r"AWS::S3::Bucket\.ArtifactsAccessLogs\w+",
@@ -160,17 +165,17 @@ CHECKOV = (
     ),
     Checkov(
         "CKV_AWS_115",
-        _GUARD,
+        _FUNCTIONS,
         "deployments alone call it; a reservation would be taken from what the account has for others",
     ),
     Checkov(
         "CKV_AWS_116",
-        _GUARD,
+        _FUNCTIONS,
         "CloudFormation waits for its answer and fails the deployment without one; nobody would read a queue",
     ),
     Checkov(
         "CKV_AWS_117",
-        _GUARD,
+        _FUNCTIONS,
         "it calls AWS alone, with its role; in a VPC it could reach that by further endpoints only",
     ),
     Checkov(
@@ -180,7 +185,7 @@ CHECKOV = (
     ),
     Checkov(
         "CKV_AWS_173",
-        _GUARD,
+        _FUNCTIONS,
         "Lambda encrypts them by its own key, and they hold no secret: a bucket's name, a function's ARN",
     ),
     Checkov(
@@ -247,12 +252,12 @@ def acknowledge_waiter(provider: Provider) -> None:
     acknowledge_invocation(waiter, *asked)
     Validations.of(waiter).acknowledge(
         Acknowledgment(
-            id="AwsSolutions-IAM5[Resource::*]",
-            reason="the delivery of the state machine's log is set up by actions that know no resources",
+            id="AwsSolutions-SF1",
+            reason="a log of its own needs actions on all logs of the account; each look has its log",
         ),
         Acknowledgment(
             id="AwsSolutions-SF2",
-            reason="one state that asks one function again: its log has every step, nothing is left to trace",
+            reason="one state that asks one function again, whose log has every look: nothing is left to trace",
         ),
     )
 
@@ -263,8 +268,4 @@ def _logical_id(function: lambda_.Function) -> str:
 
 def acknowledge_plain_topic(topic: sns.CfnTopic) -> None:
     """Acknowledge that a topic of alarms has no key of its own."""
-    reason = (
-        "alarms cannot publish to a topic with AWS's managed key, and a key of one's own costs money and a"
-        " policy; what is published names thresholds, and no data of calls"
-    )
-    Validations.of(topic).acknowledge(Acknowledgment(id="AwsSolutions-SNS2", reason=reason))
+    Validations.of(topic).acknowledge(Acknowledgment(id="AwsSolutions-SNS2", reason=_PLAIN_TOPIC))

@@ -6,8 +6,7 @@ CloudFormation itself sees that an endpoint is in service, and neither with what
 from __future__ import annotations
 
 from aws_cdk import CfnResource, Duration
-from aws_cdk import aws_stepfunctions as stepfunctions
-from aws_cdk.custom_resources import LogOptions, Provider
+from aws_cdk.custom_resources import Provider
 from constructs import Construct
 
 from fleet.resolve.endpoint import Place, ResolvedEndpoint
@@ -65,10 +64,8 @@ class EndpointCheck(Construct):
             framework_on_event_role=caller,
             framework_complete_and_timeout_role=looker,
             log_group=log,
-            disable_waiter_state_machine_logging=False,
-            waiter_state_machine_log_options=LogOptions(
-                level=stepfunctions.LogLevel.ALL, include_execution_data=False, destination=log
-            ),
+            # It could log by actions on all logs of the account alone; each look logs what it sees.
+            disable_waiter_state_machine_logging=True,
             provider_function_name=framework_name(place, NOUN),
         )
         for function in (begin, look):

@@ -12,7 +12,7 @@ import pytest
 
 from fleet_folder import ROOT, SPEC, FleetFolder
 from tests.synth.conftest import templates
-from tests.synth.resources import MULTI_MODEL, STACK, WATCHED
+from tests.synth.resources import MULTI_MODEL, ROLLOUT, STACK
 from tests.synth.roles import Granted, Role, roles
 from tests.synth.shipped import ENVIRONMENTS, shipped
 from triton_endpoints.acknowledgements import WILDCARDS
@@ -27,12 +27,26 @@ templates, and fails on a wildcard that `constructs/triton_endpoints/acknowledge
 """
 SCALED = "scaling: {min: 1, max: 4, invocations_per_instance: 60}\n"
 LIVE = MULTI_MODEL.replace("mode:", "archive_set: live\nmode:").replace("{archive:", "{version: 1, archive:")
+WATCHED = f"{SCALED}{ROLLOUT}\nalarms: {{latency_p99: 200ms}}\n"
+NETWORK = "network: {subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]}\n"
+KEY = "kms_key: arn:aws:kms:us-east-1:111122223333:key/11111111-2222-3333-4444-555555555555\n"
 ENDPOINTS = {
-    "An endpoint of one model, with scaling, a rollout and alarms": (SPEC, SCALED + WATCHED),
-    "An endpoint of one model that publishes no metrics of Triton's": (SPEC, "metrics: {triton: false}\n"),
-    "A multi-model endpoint": (MULTI_MODEL, SCALED),
-    "A multi-model endpoint whose set of archives is live": (LIVE, ""),
+    "An endpoint of one model, with scaling, a rollout and alarms": (SPEC, WATCHED, ""),
+    "An endpoint of one model that publishes no metrics of Triton's": (
+        SPEC,
+        "metrics: {triton: false}\n",
+        "",
+    ),
+    "A multi-model endpoint": (MULTI_MODEL, SCALED, ""),
+    "A multi-model endpoint whose set of archives is live": (LIVE, "", ""),
+    "An endpoint in a VPC that captures calls": (SPEC, f"{NETWORK}capture: {{sample: 10%}}\n", ""),
+    "The same on volumes, in an environment with a key": (
+        SPEC.replace("g5", "c5"),
+        f"{NETWORK}capture: {{sample: 10%}}\n",
+        KEY,
+    ),
 }
+"""The spec, further keys of it, and further keys of its environment."""
 VERSIONS = re.compile(r"\$\{\w+\.Arn\}:\*")
 """Those of a function that the CDK's provider invokes: `acknowledge_invocation` has the reason."""
 
@@ -41,10 +55,10 @@ VERSIONS = re.compile(r"\$\{\w+\.Arn\}:\*")
 def listed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Role]]:
     """The roles of each kind of stack."""
     found = {"Foundation": roles(shipped("dev")["triton-fleet-dev"])}
-    for number, (title, (base, keys)) in enumerate(ENDPOINTS.items()):
+    for number, (title, (base, keys, environment)) in enumerate(ENDPOINTS.items()):
         folder = FleetFolder(tmp_path_factory.mktemp("roles") / str(number))
         folder.spec(keys, base=base)
-        folder.environment()
+        folder.environment(environment)
         folder.lock()
         found[title] = roles(templates(folder)[STACK].to_json())
     return found
@@ -103,6 +117,7 @@ def test_a_role_is_taken_on_by_a_service_of_aws_alone(every: list[Role]) -> None
     assert {principal for each in trusted for principal in each.principals} == {
         "Service: lambda.amazonaws.com",
         "Service: sagemaker.amazonaws.com",
+        "Service: states.amazonaws.com",
     }
 
 
