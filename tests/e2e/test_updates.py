@@ -16,7 +16,6 @@ pytestmark = pytest.mark.cdk
 STACK = "triton-fleet-dev-sentences"
 SCALING = "{min: 1, max: 6, invocations_per_instance: 600, gpu_utilization: 60}"
 TARGET = {"ServiceNamespace": "sagemaker", "ResourceId": "endpoint/sentences/variant/AllTraffic"}
-WEIGHT = "ProductionVariants.0.InitialVariantWeight: 0.5"
 ROLLOUT = "{strategy: canary, canary: 50%, bake: 5m}"
 
 
@@ -184,7 +183,7 @@ class TestWhatReachesTheRunningEndpoint:
     def test_a_new_weight_capture_setting_and_retention_of_logs_although_live_capacity_is_retained(
         self, scaled: Account
     ) -> None:
-        scaled.change(cloudformation=f"{{EndpointConfig: {{{WEIGHT}}}}}")
+        scaled.change(cloudformation="{EndpointConfig: {ProductionVariants.0.InitialVariantWeight: 0.5}}")
         after = updated(scaled, new_model=False)
         assert after.live["DesiredWeight"] == 0.5
         assert scaled.retention() == [30, 30]
