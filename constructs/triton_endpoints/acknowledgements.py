@@ -146,8 +146,8 @@ class Checkov:
 
 
 _PLAIN_TOPIC = (
-    "alarms cannot publish to a topic with AWS's managed key, and a key of one's own costs money and a policy;"
-    " what is published names thresholds, and no data of calls"
+    "alarms cannot publish to a topic with AWS's managed key, and a key of one's own costs money and a"
+    " policy; what is published names thresholds, and no data of calls"
 )
 _FUNCTIONS = r"AWS::Lambda::Function\.(EndpointCheck|EndpointLogs|ScalingGuard)\w+"
 
@@ -257,7 +257,7 @@ def acknowledge_waiter(provider: Provider) -> None:
         ),
         Acknowledgment(
             id="AwsSolutions-SF2",
-            reason="one state that asks one function again, whose log has every look: nothing is left to trace",
+            reason="one state that asks one function again, which logs each look: nothing is left to trace",
         ),
     )
 
