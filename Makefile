@@ -37,8 +37,8 @@ setup: .venv/.ready .venv-checkov/.ready node_modules/.ready  ## Fill .venv (wit
 	@touch $@
 
 .venv-checkov/.ready: requirements-checkov.txt .venv/.ready
-	@uv venv --quiet --clear --python $(BIN)/python .venv-checkov
-	@uv pip install --quiet --python .venv-checkov --require-hashes -r requirements-checkov.txt
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-checkov
+	@$(BIN)/uv pip install --quiet --python .venv-checkov --require-hashes -r requirements-checkov.txt
 	@touch $@
 
 node_modules/.ready: package.json package-lock.json .venv/.ready
@@ -66,7 +66,7 @@ test: setup  ## Run all tests; those that need what is not there are skipped and
 lint: setup  ## Check format, lint, types, imports and generated files
 	@ruff format --check .
 	@ruff check .
-	@mypy
+	@mypy --num-workers auto
 	@PYTHONPATH=constructs lint-imports
 	@fleet schema --check
 
