@@ -5,11 +5,15 @@ A change that is meant is written by `pytest -n0 tests/synth/test_roles.py --sna
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import chain
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cfn_linting import cfn_lint
 from fleet_folder import ROOT, SPEC, FleetFolder
 from tests.synth.conftest import templates
 from tests.synth.resources import MULTI_MODEL, ROLLOUT, STACK
@@ -52,16 +56,21 @@ VERSIONS = re.compile(r"\$\{\w+\.Arn\}:\*")
 
 
 @pytest.fixture(scope="module")
-def listed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Role]]:
-    """The roles of each kind of stack."""
-    found = {"Foundation": roles(shipped("dev")["triton-fleet-dev"])}
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """A template of each kind of stack."""
+    made = {"Foundation": shipped("dev")["triton-fleet-dev"]}
     for number, (title, (base, keys, environment)) in enumerate(ENDPOINTS.items()):
         folder = FleetFolder(tmp_path_factory.mktemp("roles") / str(number))
         folder.spec(keys, base=base)
         folder.environment(environment)
         folder.lock()
-        found[title] = roles(templates(folder)[STACK].to_json())
-    return found
+        made[title] = dict(templates(folder)[STACK].to_json())
+    return made
+
+
+@pytest.fixture(scope="module")
+def listed(kinds: dict[str, dict[str, Any]]) -> dict[str, list[Role]]:
+    return {title: roles(template) for title, template in kinds.items()}
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +138,27 @@ def test_no_role_has_a_policy_of_others(every: list[Role]) -> None:
 def test_a_kind_of_grant_that_would_not_be_listed_is_refused(kind: str) -> None:
     with pytest.raises(ValueError, match=kind):
         roles({"Resources": {"Any": {"Type": kind}}})
+
+
+def test_every_action_is_one_of_aws_and_takes_the_resource_of_its_statement(
+    kinds: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    """The one template that is not ours has one action of each mistake."""
+    statements = [
+        {
+            "Effect": "Allow",
+            "Action": action,
+            "Resource": "arn:aws:lambda:us-east-1:111122223333:function:any",
+        }
+        for action in ("lambda:InvokeFunctions", "s3:GetObject")
+    ]
+    document = {"Version": "2012-10-17", "Statement": statements}
+    policy = {"PolicyName": "any", "Roles": ["any"], "PolicyDocument": document}
+    wrong = {"Resources": {"Wrong": {"Type": "AWS::IAM::Policy", "Properties": policy}}}
+    for name, template in {**kinds, "wrong": wrong}.items():
+        (tmp_path / name).write_text(json.dumps(template))
+    found = sorted((file, rule) for file, rule, _ in cfn_lint(tmp_path.iterdir()))
+    assert found == [("wrong", "I3510"), ("wrong", "W3037")]
 
 
 def is_meant(statement: Granted, resource: str) -> bool:

@@ -16,6 +16,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from cdk_nag import AwsSolutionsChecks
 
+from cfn_linting import cfn_lint
 from fleet.spec.project import endpoint_names
 from fleet_folder import ROOT, FleetFolder
 from triton_endpoints.policy import Statement, policy_of
@@ -75,11 +76,8 @@ def assembly(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return made
 
 
-def test_cfn_lint_finds_no_error(assembly: Assembly) -> None:
-    templates = sorted(str(file) for file in assembly.folder.glob("*.template.json"))
-    command = [str(Path(sys.executable).parent / "cfn-lint"), "--non-zero-exit-code", "error", *templates]
-    linted = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert linted.returncode == 0, linted.stdout
+def test_cfn_lint_finds_nothing(assembly: Assembly) -> None:
+    assert cfn_lint(sorted(assembly.folder.glob("*.template.json"))) == []
 
 
 def test_each_endpoint_has_its_own_stack_beside_foundation(assembly: Assembly) -> None:
