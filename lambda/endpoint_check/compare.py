@@ -33,18 +33,20 @@ def _tensor(wanted: Mapping[str, Any], got: Output) -> str | None:
     sizes = zip(shape, got.shape, strict=False)
     if len(shape) != len(got.shape) or any(ANY != size != there for size, there in sizes):
         return f" has the shape {cut(got.shape)}, and {cut(shape)} was wanted"
-    return _values(wanted, got) if "data" in wanted else None
+    if "first" in wanted:
+        return _values(wanted["first"], wanted, got, got.values[: len(wanted["first"])])
+    return _values(wanted["data"], wanted, got, got.values) if "data" in wanted else None
 
 
-def _values(wanted: Mapping[str, Any], got: Output) -> str | None:
-    data, tolerance = wanted["data"], wanted.get("tolerance", 0)
+def _values(data: Any, wanted: Mapping[str, Any], got: Output, compared: list[Any]) -> str | None:
+    tolerance = wanted.get("tolerance", 0)
     values = flat(data) if isinstance(data, list) else [data]
     values = unpacked(got.datatype, packed(got.datatype, values))
     if not isinstance(data, list):
-        values *= len(got.values)
-    if len(values) != len(got.values):
-        return f" has {len(got.values)} values, and {len(values)} were wanted"
-    pairs = zip(values, got.values, strict=True)
+        values *= len(compared)
+    if len(values) != len(compared):
+        return f" has {len(compared)} values, and {len(values)} were wanted"
+    pairs = zip(values, compared, strict=True)
     off = [at for at, (value, there) in enumerate(pairs) if not _is_near(value, there, tolerance)]
     if not off:
         return None
