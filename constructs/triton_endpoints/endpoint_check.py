@@ -11,7 +11,14 @@ from constructs import Construct
 
 from fleet.resolve.endpoint import Place, ResolvedEndpoint
 from triton_endpoints.acknowledgements import acknowledge_invocation, acknowledge_waiter
-from triton_endpoints.lambda_function import framework_name, function_of, log_of, role_of, service_token
+from triton_endpoints.lambda_function import (
+    framework_name,
+    function_of,
+    log_of,
+    role_of,
+    see_stacks,
+    service_token,
+)
 from triton_endpoints.policy import Statement, policy_of
 
 NOUN = "endpoint-check"
@@ -108,9 +115,5 @@ def _statements(place: Place) -> list[Statement]:
             actions=["sagemaker:DescribeEndpoint", "sagemaker:InvokeEndpoint"],
             resources=[place.arn("sagemaker", "endpoint/*")],
         ),
-        Statement(
-            sid="SeeStacks",
-            actions=["cloudformation:DescribeStacks"],
-            resources=[place.arn("cloudformation", f"stack/{place.stack}-*")],
-        ),
+        see_stacks(place),
     ]

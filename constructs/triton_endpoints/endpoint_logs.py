@@ -10,7 +10,7 @@ from aws_cdk import CfnResource
 from constructs import Construct
 
 from fleet.resolve.endpoint import Place, ResolvedEndpoint
-from triton_endpoints.lambda_function import provider_of, service_token
+from triton_endpoints.lambda_function import provider_of, see_stacks, service_token
 from triton_endpoints.policy import Statement
 
 NOUN = "endpoint-logs"
@@ -68,9 +68,5 @@ def _statements(place: Place) -> list[Statement]:
             actions=OWN,
             resources=[place.arn("logs", f"log-group:{group}") for group in groups],
         ),
-        Statement(
-            sid="SeeStacks",
-            actions=["cloudformation:DescribeStacks"],
-            resources=[place.arn("cloudformation", f"stack/{place.stack}-*")],
-        ),
+        see_stacks(place),
     ]

@@ -117,3 +117,12 @@ def framework_name(place: Place, noun: str) -> str:
 def service_token(place: Place, noun: str) -> str:
     """The ARN of the framework's function."""
     return place.arn("lambda", f"function:{framework_name(place, noun)}")
+
+
+def see_stacks(place: Place) -> Statement:
+    """For functions that must not fail while the stack that calls them rolls back."""
+    return Statement(
+        sid="SeeStacks",
+        actions=["cloudformation:DescribeStacks"],
+        resources=[place.arn("cloudformation", f"stack/{place.stack}-*")],
+    )

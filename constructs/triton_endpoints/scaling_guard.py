@@ -9,7 +9,7 @@ from aws_cdk import CfnResource
 from constructs import Construct
 
 from fleet.resolve.endpoint import Place
-from triton_endpoints.lambda_function import provider_of, service_token
+from triton_endpoints.lambda_function import provider_of, see_stacks, service_token
 from triton_endpoints.policy import Statement
 
 NOUN = "scaling-guard"
@@ -100,11 +100,7 @@ def _statements(place: Place) -> list[Statement]:
             actions=["sagemaker:DescribeEndpointConfig"],
             resources=[place.arn("sagemaker", "endpoint-config/*")],
         ),
-        Statement(
-            sid="SeeStacks",
-            actions=["cloudformation:DescribeStacks"],
-            resources=[place.arn("cloudformation", f"stack/{place.stack}-*")],
-        ),
+        see_stacks(place),
         Statement(
             sid="KeepScaling",
             actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
