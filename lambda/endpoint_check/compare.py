@@ -13,6 +13,8 @@ from .sample import Sample, flat
 ANY = -1
 _MOST = 160
 """Characters of a value or a list that are told."""
+_DIGITS = 17
+"""Of the longest number of FP64."""
 
 
 def difference(sample: Sample, outputs: Mapping[str, Output]) -> str | None:
@@ -52,9 +54,10 @@ def _values(data: Any, wanted: Mapping[str, Any], got: Output, compared: list[An
         return None
     first = off[0]
     within = "" if got.datatype in (BYTES, "BOOL") else f" within {tolerance:.9g}"
+    there, value = (_told(each[first], got.datatype) for each in (got.values, values))
     return (
-        f"{_index(first, got.shape)} is {_told(got.values[first])}, and {_told(values[first])}{within} was"
-        f" wanted; {len(off)} of {len(values)} values are off"
+        f"{_index(first, got.shape)} is {there}, and {value}{within} was wanted; {len(off)} of {len(values)}"
+        " values are off"
     )
 
 
@@ -73,10 +76,21 @@ def _index(flat_index: int, shape: list[int]) -> str:
     return f"[{', '.join(map(str, indices))}]"
 
 
-def _told(value: Any) -> str:
+def _told(value: Any, datatype: str) -> str:
+    """A number of floating point by the fewest digits that make the same one of its data type."""
     if isinstance(value, bytes):
         return cut(repr(value.decode("utf-8", "backslashreplace")))
-    return f"{value:.9g}" if isinstance(value, float) else str(value).lower()
+    if not isinstance(value, float):
+        return str(value).lower()
+    texts = (f"{value:.{digits}g}" for digits in range(1, _DIGITS))
+    return next((text for text in texts if _is_same(float(text), value, datatype)), f"{value:.{_DIGITS}g}")
+
+
+def _is_same(one: float, other: float, datatype: str) -> bool:
+    try:
+        return packed(datatype, [one]) == packed(datatype, [other])
+    except OverflowError:  # rounded up, it is no number of that data type
+        return False
 
 
 def cut(value: object) -> str:

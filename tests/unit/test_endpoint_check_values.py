@@ -103,6 +103,21 @@ def test_what_is_near_enough_passes(wanted: dict[str, Any], got: Any) -> None:
             [[1, 3], [7, 8]],
             "y[0, 1] is 3, and 2 within 0 was wanted; 1 of 2",
         ),
+        (
+            {"datatype": "FP32", "data": [0.1], "tolerance": 0},
+            np.array([0.3], np.float32),
+            "is 0.3, and 0.1 within",
+        ),
+        (
+            {"datatype": "FP64", "data": [0.1], "tolerance": 0},
+            [0.1 + 0.2],
+            "is 0.30000000000000004, and 0.1 within",
+        ),
+        (
+            {"datatype": "FP16", "data": [0], "tolerance": 0},
+            np.array([65504], np.float16),
+            "is 6.55e+04, and 0 within",
+        ),
         ({"datatype": "INT64", "first": [1, 2]}, [1], "has 1 values, and 2 were wanted"),
         (
             {"datatype": "INT64", "data": 3},
