@@ -74,7 +74,8 @@ class EndpointAlarms(Construct):
 
     def _gated(self, alarm: Alarm) -> list[Query]:
         # IF without a third argument leaves the minute out, and takes 0 for a value that is missing: so the
-        # values themselves are counted, one for each call. Source: CloudWatch user guide, using-metric-math.html.
+        # values themselves are counted, one for each call.
+        # Source: CloudWatch user guide, using-metric-math.html.
         return [
             Query(id="gated", expression=f"IF(calls >= {alarm.calls}, value)", return_data=True),
             self._query("calls", alarm, "SampleCount"),
