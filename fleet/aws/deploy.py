@@ -97,7 +97,9 @@ class Deploy:
         command = ("deploy", name, "--exclusively", "--app", str(self._assembly))
         run = self._cdk.run(*command, "--require-approval", "never", "--progress", "events")
         if run.exit_code != 0:
-            raise deploy_failure(cloudformation, name, run.output, self._cdk.where_logs)
+            created = before is None or before.status == PLANNED
+            where = self._cdk.where_logs
+            raise deploy_failure(cloudformation, name, run.output, where, created=created)
         after = find_stack(cloudformation, name)
         if after is None:
             raise CannotRunError(f"the stack {name} was deleted while it was deployed", "deploy again")

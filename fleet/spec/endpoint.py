@@ -16,7 +16,7 @@ from fleet.spec.engine import Engine
 from fleet.spec.logs import Logs
 from fleet.spec.network import Network
 from fleet.spec.rollout import Rollout
-from fleet.spec.samples import Sample
+from fleet.spec.samples import ArchiveName, Sample
 from fleet.spec.scaling import Scaling
 from fleet.spec.tags import Tags
 from fleet.spec.values import NAME_LENGTH, Count, Digest, Document, ModelName, Name, Seconds, Text
@@ -166,7 +166,7 @@ class EndpointSpec(Document):
     """Left out: all calls move to the new instances at once."""
     samples: tuple[Sample, ...] = Field(default=(), strict=False)
     """Calls that the endpoint has to answer after each deploy; else the deploy fails and is rolled back."""
-    warm: tuple[Name, ...] = Field(default=(), strict=False)
+    warm: tuple[ArchiveName, ...] = Field(default=(), strict=False)
     """Mode `multi-model`: archives that are loaded after each deploy, before the samples are sent."""
     alarms: Alarms | None = Field(default=Alarms(), validate_default=True)
     """What is too much: it wakes somebody, and calls a `rollout` back; `null`: nobody is woken."""
@@ -209,6 +209,13 @@ class EndpointSpec(Document):
         if twice := [name for name, count in counts.items() if count > 1]:
             raise ValueError(f"two samples are called {twice[0]!r}")
         return samples
+
+    @field_validator("warm")
+    @classmethod
+    def _are_named_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if twice := [name for name, count in Counter(names).items() if count > 1]:
+            raise ValueError(f"{twice[0]!r} is named twice")
+        return names
 
     @field_validator("alarms")
     @classmethod

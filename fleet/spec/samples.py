@@ -5,15 +5,35 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
 
 from fleet.spec.datatypes import Datatype
 from fleet.spec.values import Document, Name
 
 ANY_SIZE = -1
 OK = 200
+TARGET_ENDING = ".tar.gz"
 TensorName = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\x00]*$")]
 TypeName = Annotated[Datatype, Field(strict=False)]
+
+
+def _without_ending(name: str) -> str:
+    if name.endswith(TARGET_ENDING):
+        raise ValueError(
+            f"write the archive's name, `{name.removesuffix(TARGET_ENDING)}`: its target follows from it"
+        )
+    return name
+
+
+ArchiveName = Annotated[Name, BeforeValidator(_without_ending)]
+"""An archive of `models`, not the TargetModel that it is called by."""
 
 
 def _status(status: int) -> int:
@@ -108,7 +128,7 @@ class Sample(Document):
 
     name: Name
     """What messages call it."""
-    target: Name | None = None
+    target: ArchiveName | None = None
     """Mode `multi-model`: the archive that is called, by its name in `models`; a copy by `ARCHIVE-0`."""
     inputs: dict[TensorName, Input]
     """The tensors that are sent, by name."""

@@ -61,7 +61,8 @@ def test_a_model_that_loads_is_ready_and_nothing_is_found(asker: Asker, mode: st
 
 
 def test_an_ensemble_is_loaded_with_its_models(asker: Asker) -> None:
-    assert asker.ask(ENSEMBLE, "multi-model").ready == ("double", "repository.tar.gz", "scale")
+    answer = asker.ask(ENSEMBLE, "multi-model")
+    assert (answer.reason, answer.ready) == ("", ("double", "repository.tar.gz", "scale"))
 
 
 def test_a_single_container_loads_the_model_that_is_named(asker: Asker) -> None:

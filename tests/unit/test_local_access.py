@@ -184,6 +184,46 @@ def test_a_failure_is_told_by_the_resources_of_the_last_deploy_alone() -> None:
     assert "of last week" not in str(deploy_failure(history, "s", "", LOGS))
 
 
+@pytest.mark.parametrize(
+    ("created", "words"),
+    [
+        (False, "what was served before goes on"),
+        (True, "nothing was served before, and the stack is taken back"),
+    ],
+)
+def test_a_failure_tells_what_is_served_now(created: bool, words: str) -> None:
+    history: Any = Events(("x", "CREATE_FAILED", "no"), ("stack", "CREATE_IN_PROGRESS", "User Initiated"))
+    assert f"{words}; {LOGS}" in str(deploy_failure(history, "s", "", LOGS, created=created))
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "Received response status [FAILED] from custom resource. Message returned: Error: It is wrong.\n\nLogs:"
+        " /aws/lambda/f\n\n    at invoke (/var/task/framework.js:2:6)\n (RequestId: 1a-2b)",
+        "Received response status [FAILED] from custom resource. Message returned: It is wrong. (RequestId: 1a)",
+    ],
+)
+def test_a_function_that_fails_a_deploy_is_told_in_its_own_words(reason: str) -> None:
+    history: Any = Events(("x", "UPDATE_FAILED", reason), ("stack", "UPDATE_IN_PROGRESS", "User Initiated"))
+    (finding,) = deploy_failure(history, "s", "", LOGS).findings  # type: ignore[union-attr]
+    assert finding.message == "AWS::X of s: It is wrong."
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "Unable to fetch parameters [/triton-fleet/dev/alarm-topic/warning] from parameter store for this account.",
+        "Function not found: arn:aws:lambda:us-east-1:111122223333:function:triton-fleet-dev-endpoint-check",
+    ],
+)
+def test_what_foundation_lacks_is_told_with_its_remedy(reason: str) -> None:
+    history: Any = Events(("x", "UPDATE_FAILED", reason), ("stack", "UPDATE_IN_PROGRESS", "User Initiated"))
+    assert "Foundation is older than the specs: deploy it first" in str(
+        deploy_failure(history, "s", "", LOGS)
+    )
+
+
 def test_a_failure_without_a_failed_resource_is_told_by_the_clis_last_lines() -> None:
     history: Any = Events(
         ("stack", "UPDATE_IN_PROGRESS", "User Initiated"), ("endpoint", "UPDATE_FAILED", "old")

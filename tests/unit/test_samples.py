@@ -126,7 +126,7 @@ class TestTargets:
             ),
             (
                 f"target: sentences\n    {INPUT}",
-                "FL326 no archive of `models` is called 'sentences' | did you",
+                "FL326 'sentences' has copies | write `sentences-0` or `sentences-1`",
             ),
             (
                 f"target: paragraphs\n    {INPUT}\nwarm: [pictures]",
@@ -138,6 +138,16 @@ class TestTargets:
         self, folder: FleetFolder, sample: str, words: str
     ) -> None:
         assert any(words in each for each in said(folder, sample, base=ZOO))
+
+    def test_are_named_as_archives_and_not_as_callers_name_them(self, folder: FleetFolder) -> None:
+        found = said(folder, f"target: paragraphs.tar.gz\n    {INPUT}\nwarm: [paragraphs.tar.gz]", base=ZOO)
+        assert [each.count("write the archive's name, `paragraphs`") for each in found] == [1, 1]
+
+    def test_are_warmed_once(self, folder: FleetFolder) -> None:
+        (finding,) = said(
+            folder, f"target: paragraphs\n    {INPUT}\nwarm: [paragraphs, paragraphs]", base=ZOO
+        )
+        assert "'paragraphs' is named twice" in finding
 
     @pytest.mark.parametrize("sample", [f"target: sentences\n    {INPUT}", f"{INPUT}\nwarm: [sentences]"])
     def test_of_a_single_endpoint_there_are_none(self, folder: FleetFolder, sample: str) -> None:
@@ -167,7 +177,7 @@ class TestSizes:
         data = ", ".join(["0.123456789"] * 12_000)
         (finding,) = said(folder, f"inputs: {{x: {{datatype: FP32, shape: [12000], data: [{data}]}}}}")
         assert "FL327 `samples` and `warm` take 288" in finding
-        assert "write one number as `data`: it fills the whole shape" in finding
+        assert "write one value as `data`: it fills the whole shape" in finding
         assert said(folder, "inputs: {x: {datatype: FP32, shape: [12000], data: 0.123456789}}") == []
 
     def test_a_request_beyond_a_call_is_refused(self, folder: FleetFolder) -> None:

@@ -40,7 +40,10 @@ def targets_that_the_endpoint_has(endpoint: Decided) -> Iterator[Problem]:
             message = f"sample {spec.samples[int(path[1])].name!r} names no target, and each archive is one"
             yield Problem(path[:2], message, f"write `target: {next(iter(known), 'ARCHIVE')}`")
         elif spec.mode is Mode.MULTI_MODEL and name not in known:
-            yield Problem(path, f"no archive of `models` is called {name!r}", did_you_mean(str(name), known))
+            copies = [each.name for each in spec.packed if spec.models[each.index].archive == name]
+            message = f"{name!r} has copies" if copies else f"no archive of `models` is called {name!r}"
+            hint = f"write `{copies[0]}` or `{copies[-1]}`" if copies else did_you_mean(str(name), known)
+            yield Problem(path, message, hint)
 
 
 @rule(
@@ -54,11 +57,12 @@ def samples_that_reach_the_endpoint(endpoint: Decided) -> Iterator[Problem]:
     The event goes through Step Functions, which takes 256 KiB, and an update's has the old samples as well as
     the new ones. InvokeEndpoint takes 6 MiB.
     """
-    spec, fill = endpoint.spec, "write one number as `data`: it fills the whole shape"
+    spec = endpoint.spec
+    fill = "name fewer, or write one value as `data`: it fills the whole shape"
     most = limit("custom_resource_event_bytes") - REST_OF_THE_EVENT
     if (size := event_bytes(spec)) > most:
         message = f"`samples` and `warm` take {size} bytes of an update's event, and {most} are left to them"
-        yield Problem(("samples",) if spec.samples else ("warm",), message, f"{fill}, or send fewer")
+        yield Problem(("samples",) if spec.samples else ("warm",), message, fill)
     most = limit("invoke_body_bytes")
     for index, sample in enumerate(spec.samples):
         if (size := request_bytes(sample)) > most:
