@@ -36,17 +36,14 @@ def _gated(values: Endpoint, alarm: Mapping[str, Any]) -> dict[str, Any]:
             id=id,
             metric_stat=cloudwatch.CfnAlarm.MetricStatProperty(
                 metric=cloudwatch.CfnAlarm.MetricProperty(
-                    namespace="AWS/SageMaker", metric_name=metric, dimensions=_dimensions(values)
+                    namespace="AWS/SageMaker", metric_name=alarm["metric"], dimensions=_dimensions(values)
                 ),
                 period=60,
                 stat=statistic,
             ),
             return_data=False,
         )
-        for id, metric, statistic in (
-            ("calls", "Invocations", "Sum"),
-            ("value", alarm["metric"], alarm["statistic"]),
-        )
+        for id, statistic in (("calls", "SampleCount"), ("value", alarm["statistic"]))
     ]
     return {"metrics": [gate, *hidden], "treat_missing_data": "notBreaching"}
 

@@ -73,16 +73,17 @@ class EndpointAlarms(Construct):
         }
 
     def _gated(self, alarm: Alarm) -> list[Query]:
-        # IF without a third argument leaves the minute out.
+        # IF without a third argument leaves the minute out, and takes 0 for a value that is missing: so the
+        # values themselves are counted, one for each call.
         # Source: CloudWatch user guide, using-metric-math.html.
         return [
             Query(id="gated", expression=f"IF(calls >= {alarm.calls}, value)", return_data=True),
-            self._query("calls", "invocations", "Sum"),
-            self._query("value", alarm.measure, alarm.statistic),
+            self._query("calls", alarm, "SampleCount"),
+            self._query("value", alarm, alarm.statistic),
         ]
 
-    def _query(self, id: str, measure: str, statistic: str) -> Query:
-        metric = endpoint_metric(measure)
+    def _query(self, id: str, alarm: Alarm, statistic: str) -> Query:
+        metric = endpoint_metric(alarm.measure)
         return Query(
             id=id,
             metric_stat=cloudwatch.CfnAlarm.MetricStatProperty(

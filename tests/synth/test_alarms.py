@@ -77,7 +77,7 @@ def measured(alarm: dict[str, Any]) -> tuple[Any, ...]:
     if not hidden:
         return shown["Expression"], None, alarm["Threshold"], None
     calls, value = (each["MetricStat"] for each in hidden)
-    assert (calls["Metric"]["MetricName"], calls["Stat"]) == ("Invocations", "Sum")
+    assert (calls["Metric"], calls["Stat"]) == (value["Metric"], "SampleCount")
     gate = int(shown["Expression"].removeprefix("IF(calls >= ").removesuffix(", value)"))
     return value["Metric"]["MetricName"], value["Stat"], alarm["Threshold"], gate
 
