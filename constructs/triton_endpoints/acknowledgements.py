@@ -24,6 +24,8 @@ class Wildcard:
     reason: str
 
 
+_ATTACHING = "with a VPC alone: SageMaker's guide asks for these on all resources and without conditions"
+
 WILDCARDS = (
     Wildcard(
         r"\*",
@@ -57,7 +59,7 @@ WILDCARDS = (
                 "ec2:DescribeVpcs",
             }
         ),
-        "with a VPC alone: SageMaker's guide asks for these on all resources and without conditions",
+        _ATTACHING,
     ),
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/capture/[^/]+/\*",
@@ -76,7 +78,8 @@ WILDCARDS = (
                 "logs:UntagResource",
             }
         ),
-        "one function owns the log groups of all endpoints of the environment; it reads and deletes none",
+        "one function owns the log groups of the environment's endpoints, which share these prefixes with all"
+        " endpoints of account and region; it reads and deletes none",
     ),
     Wildcard(
         r"\*",
@@ -100,33 +103,34 @@ WILDCARDS = (
                 "application-autoscaling:RegisterScalableTarget",
             }
         ),
-        "AWS makes the ARNs of targets, and the guard serves all endpoints of the environment",
+        "AWS makes the ARNs of targets: it may change all of SageMaker's variants in account and region, to"
+        " which a condition holds it",
     ),
     Wildcard(
         r"arn:[^:]+:cloudwatch:[^:]+:\d+:alarm:TargetTracking-\*",
         frozenset({"cloudwatch:DeleteAlarms", "cloudwatch:PutMetricAlarm"}),
-        "Application Auto Scaling names these alarms",
+        "Application Auto Scaling names these alarms, for all that it scales in account and region",
     ),
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint(-config)?/\*",
-        frozenset(
-            {
-                "sagemaker:DescribeEndpoint",
-                "sagemaker:DescribeEndpointConfig",
-                "sagemaker:UpdateEndpointWeightsAndCapacities",
-            }
-        ),
-        "the guard serves all endpoints of the environment, and CloudFormation names configurations",
+        frozenset({"sagemaker:DescribeEndpoint", "sagemaker:DescribeEndpointConfig"}),
+        "read alone, of all in account and region: specs name endpoints, CloudFormation configurations",
     ),
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint/\*",
-        frozenset({"sagemaker:DescribeEndpoint", "sagemaker:InvokeEndpoint"}),
-        "the check calls all endpoints of the environment, whose names are the specs' own",
+        frozenset({"sagemaker:UpdateEndpointWeightsAndCapacities"}),
+        "Application Auto Scaling asks whoever registers a target; specs name endpoints, so it is granted on"
+        " all in account and region",
+    ),
+    Wildcard(
+        r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint/\*",
+        frozenset({"sagemaker:InvokeEndpoint"}),
+        "the check calls endpoints that have the environment's tag, to which a condition holds it",
     ),
     Wildcard(
         r"arn:[^:]+:cloudformation:[^:]+:\d+:stack/triton-fleet-[^*]+-\*",
         frozenset({"cloudformation:DescribeStacks"}),
-        "guard and check serve all endpoint stacks of the environment",
+        "what serves all endpoint stacks of the environment",
     ),
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/scaling-guard/\*",
@@ -150,6 +154,7 @@ _PLAIN_TOPIC = (
     " policy; what is published names thresholds, and no data of calls"
 )
 _FUNCTIONS = r"AWS::Lambda::Function\.(EndpointCheck|EndpointLogs|ScalingGuard)\w+"
+_ENDPOINT_POLICY = r"AWS::IAM::Policy\.RolePolicy\w+"
 
 CHECKOV = (
     Checkov("CKV_AWS_26", r"AWS::SNS::Topic\.AlarmTopics\w+", _PLAIN_TOPIC),
@@ -163,6 +168,8 @@ CHECKOV = (
         r"AWS::S3::Bucket\.ArtifactsAccessLogs\w+",
         "S3 writes each log once and under a name of its own, and they expire",
     ),
+    Checkov("CKV_AWS_109", _ENDPOINT_POLICY, _ATTACHING),
+    Checkov("CKV_AWS_111", _ENDPOINT_POLICY, _ATTACHING),
     Checkov(
         "CKV_AWS_115",
         _FUNCTIONS,

@@ -9,6 +9,7 @@ from aws_cdk import CfnResource, Duration
 from aws_cdk.custom_resources import Provider
 from constructs import Construct
 
+from fleet.decide.tags import ENVIRONMENT_TAG
 from fleet.resolve.endpoint import Place, ResolvedEndpoint
 from triton_endpoints.acknowledgements import acknowledge_invocation, acknowledge_waiter
 from triton_endpoints.lambda_function import (
@@ -110,10 +111,16 @@ class CheckedEndpoint(CfnResource):
 
 def _statements(place: Place) -> list[Statement]:
     return [
+        Statement(sid="SeeEndpoints", actions=["sagemaker:DescribeEndpoint"], resources=[_endpoints(place)]),
         Statement(
             sid="CallEndpoints",
-            actions=["sagemaker:DescribeEndpoint", "sagemaker:InvokeEndpoint"],
-            resources=[place.arn("sagemaker", "endpoint/*")],
+            actions=["sagemaker:InvokeEndpoint"],
+            resources=[_endpoints(place)],
+            conditions={"StringEquals": {f"aws:ResourceTag/{ENVIRONMENT_TAG}": place.environment}},
         ),
         see_stacks(place),
     ]
+
+
+def _endpoints(place: Place) -> str:
+    return place.arn("sagemaker", "endpoint/*")

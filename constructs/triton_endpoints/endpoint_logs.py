@@ -9,6 +9,7 @@ from __future__ import annotations
 from aws_cdk import CfnResource
 from constructs import Construct
 
+from fleet.decide.log_groups import container_log_group
 from fleet.resolve.endpoint import Place, ResolvedEndpoint
 from triton_endpoints.lambda_function import provider_of, see_stacks, service_token
 from triton_endpoints.policy import Statement
@@ -61,7 +62,7 @@ class OwnedLogs(Construct):
 
 
 def _statements(place: Place) -> list[Statement]:
-    groups = ("/aws/sagemaker/Endpoints/*", "/triton-fleet/*")
+    groups = (container_log_group("*"), "/triton-fleet/*")
     return [
         Statement(
             sid="OwnLogGroups",

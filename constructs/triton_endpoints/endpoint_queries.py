@@ -5,7 +5,8 @@ from __future__ import annotations
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from fleet.dashboard.log_queries import SAVED_QUERIES, SavedQuery, log_group, saved_name
+from fleet.dashboard.log_queries import SAVED_QUERIES, SavedQuery, saved_name
+from fleet.decide.log_groups import container_log_group
 from fleet.resolve.endpoint import ResolvedEndpoint
 
 
@@ -22,5 +23,5 @@ class EndpointQueries(Construct):
             query.name.title().replace(" ", ""),
             name=saved_name(endpoint.name, query),
             query_string=query.text,
-            log_group_names=[log_group(endpoint.name)],
+            log_group_names=[container_log_group(endpoint.name)],
         )

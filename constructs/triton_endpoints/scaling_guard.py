@@ -92,7 +92,12 @@ def _statements(place: Place) -> list[Statement]:
         ),
         Statement(
             sid="ScaleEndpoints",
-            actions=["sagemaker:DescribeEndpoint", "sagemaker:UpdateEndpointWeightsAndCapacities"],
+            actions=["sagemaker:UpdateEndpointWeightsAndCapacities"],
+            resources=[place.arn("sagemaker", "endpoint/*")],
+        ),
+        Statement(
+            sid="SeeEndpoints",
+            actions=["sagemaker:DescribeEndpoint"],
             resources=[place.arn("sagemaker", "endpoint/*")],
         ),
         Statement(

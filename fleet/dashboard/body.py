@@ -13,9 +13,10 @@ from fleet.catalog.metrics import triton_series
 from fleet.dashboard.annotations import Annotation, horizontal
 from fleet.dashboard.graph import Graph, Line, TritonGraph
 from fleet.dashboard.lines import drawn_lines, held_lines
-from fleet.dashboard.log_queries import LAST_ERRORS, log_group
+from fleet.dashboard.log_queries import LAST_ERRORS
 from fleet.dashboard.sections import SECTIONS
 from fleet.dashboard.triton import TITLE, TRITON_GRAPHS, triton_lines, triton_text
+from fleet.decide.log_groups import container_log_group
 from fleet.decide.variables import TritonMetrics
 from fleet.resolve.endpoint import ResolvedEndpoint
 
@@ -102,7 +103,7 @@ def _last_errors(endpoint: ResolvedEndpoint) -> Json:
     return {
         "title": LAST_ERRORS.name,
         "region": endpoint.place.region,
-        "query": f"SOURCE '{log_group(endpoint.name)}' | {LAST_ERRORS.text}",
+        "query": f"SOURCE '{container_log_group(endpoint.name)}' | {LAST_ERRORS.text}",
         "view": "table",
     }
 

@@ -83,11 +83,6 @@ LAST_ERRORS = SavedQuery(
 )
 
 
-def log_group(endpoint: str) -> str:
-    """Where SageMaker writes what an endpoint's containers print."""
-    return f"/aws/sagemaker/Endpoints/{endpoint}"
-
-
 def saved_name(endpoint: str, query: SavedQuery) -> str:
     """What a query is called in the account; slashes make folders."""
     return f"{FOLDER}/{endpoint}/{query.name}"

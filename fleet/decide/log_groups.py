@@ -9,4 +9,9 @@ from fleet.spec.endpoint import EndpointSpec
 def log_groups(spec: EndpointSpec) -> tuple[str, ...]:
     """The group of the containers, which SageMaker names, and that of Triton's metrics if there are any."""
     metrics = triton_metrics(spec)
-    return (f"/aws/sagemaker/Endpoints/{spec.endpoint}", *([metrics.log_group] if metrics else []))
+    return (container_log_group(spec.endpoint), *([metrics.log_group] if metrics else []))
+
+
+def container_log_group(endpoint: str) -> str:
+    """Where SageMaker writes what an endpoint's containers print."""
+    return f"/aws/sagemaker/Endpoints/{endpoint}"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import urllib3
 from werkzeug.wrappers import Request, Response
 
+from fleet.decide.log_groups import container_log_group
 from fleet.local.containers import (
     SECONDS_TO_ANSWER,
     TARGET_MODEL,
@@ -148,7 +149,7 @@ class Gateway:
 
     def _model_error(self, name: str, status: int, said: str) -> Response:
         kind = "client" if status // 100 == 4 else "server"
-        group = f"/aws/sagemaker/Endpoints/{name}"
+        group = container_log_group(name)
         message = (
             f'Received {kind} error ({status}) from primary with message "{said}". See the log group {group}'
             f" in account {self._account} for more information."

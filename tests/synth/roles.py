@@ -35,7 +35,9 @@ class Role:
     trusted: tuple[Granted, ...]
     granted: tuple[Granted, ...]
     managed: tuple[str, ...]
-    """Policies and a boundary that others have written."""
+    """Policies that others have written."""
+    boundary: str
+    """The policy that bounds it; empty: none does."""
 
     def text(self) -> str:
         taken_on = [
@@ -44,7 +46,8 @@ class Role:
             for trust in self.trusted
         ]
         others = [f"Policies of others: {', '.join(f'`{each}`' for each in self.managed)}"]
-        lines = [*taken_on, *(others if self.managed else [])]
+        bounded = [f"Bounded by `{self.boundary}`"] if self.boundary else []
+        lines = [*taken_on, *bounded, *(others if self.managed else [])]
         head = ["| Statement | Actions | Resources | Conditions |", "|---|---|---|---|"]
         return "\n".join(
             [
@@ -80,12 +83,12 @@ def roles(template: Mapping[str, Any]) -> list[Role]:
 def _role(id: str, properties: Mapping[str, Any], granted: tuple[Granted, ...]) -> Role:
     inline = properties.get("Policies", ())
     written = [each for policy in inline for each in _granted(policy["PolicyDocument"], policy["PolicyName"])]
-    boundary = [properties["PermissionsBoundary"]] if "PermissionsBoundary" in properties else []
     return Role(
         name=_name(id),
         trusted=tuple(_granted(properties["AssumeRolePolicyDocument"], id)),
         granted=(*granted, *written),
-        managed=tuple(joined(each) for each in [*properties.get("ManagedPolicyArns", ()), *boundary]),
+        managed=tuple(joined(each) for each in properties.get("ManagedPolicyArns", ())),
+        boundary=joined(properties.get("PermissionsBoundary", "")),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -20,8 +21,13 @@ ENVIRONMENTS = [name for name in environment_names(ROOT) if name != LOCAL]
 
 @cache
 def shipped(environment: str) -> dict[str, Any]:
-    """The templates of an environment by stack, with the settings of `cdk.json` as the CDK CLI gives them."""
+    """The templates of an environment by stack."""
+    return as_deployed(ROOT, environment)
+
+
+def as_deployed(root: Path, environment: str) -> dict[str, Any]:
+    """The templates of a fleet folder by stack, with the settings of `cdk.json` as the CDK CLI gives them."""
     with TemporaryDirectory() as folder:
         app = App(outdir=folder, context=json.loads((ROOT / "cdk.json").read_text())["context"])
-        add_fleet(app, resolve_fleet(ROOT, environment))
+        add_fleet(app, resolve_fleet(root, environment))
         return {stack.stack_name: stack.template for stack in app.synth().stacks}

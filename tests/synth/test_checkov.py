@@ -1,4 +1,4 @@
-"""checkov on every shipped template: each finding has its reason, and each reason its finding.
+"""checkov on every shipped template and on each kind of stack: each finding has its reason, and each reason its finding.
 
 Both lists are compared here, so that the reasons stand in `acknowledgements.py` alone and templates without them.
 """
@@ -16,6 +16,7 @@ import pytest
 
 from fleet_folder import ROOT
 from tests.synth.shipped import ENVIRONMENTS, shipped
+from tests.synth.stack_kinds import stack_kinds
 from triton_endpoints.acknowledgements import CHECKOV, Checkov
 
 COMMAND = ROOT / ".venv-checkov" / "bin" / "checkov"
@@ -69,8 +70,9 @@ def failed(templates: dict[str, Any], folder: Path) -> set[Failed]:
 @pytest.fixture(scope="module")
 def findings(tmp_path_factory: pytest.TempPathFactory) -> set[Failed]:
     """One process for all templates: it takes seconds to start. One of the stacks is not ours, and is open."""
-    templates = {stack: made for environment in ENVIRONMENTS for stack, made in shipped(environment).items()}
-    return failed({**templates, "open": {"Resources": {"Open": OPEN}}}, tmp_path_factory.mktemp("c") / "in")
+    made = {stack: each for environment in ENVIRONMENTS for stack, each in shipped(environment).items()}
+    templates = {**made, **stack_kinds(), "open": {"Resources": {"Open": OPEN}}}
+    return failed(templates, tmp_path_factory.mktemp("checkov") / "in")
 
 
 def test_what_it_finds_and_nobody_reasoned_about_is_nothing_but_what_was_left_open(

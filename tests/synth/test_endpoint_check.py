@@ -95,9 +95,27 @@ def test_its_functions_may_look_at_endpoints_and_call_them_and_nothing_else(
         if "sagemaker:InvokeEndpoint" in json.dumps(each)
     ]
     assert [statement["Action"] for statement in own] == [
-        ["sagemaker:DescribeEndpoint", "sagemaker:InvokeEndpoint"],
+        "sagemaker:DescribeEndpoint",
+        "sagemaker:InvokeEndpoint",
         "cloudformation:DescribeStacks",
     ]
+
+
+def test_they_may_call_what_has_the_tag_that_the_endpoint_has(made: tuple[Template, Template]) -> None:
+    foundation, endpoint = made
+    policies = foundation.find_resources("AWS::IAM::Policy").values()
+    (call,) = [
+        statement
+        for each in policies
+        for statement in each["Properties"]["PolicyDocument"]["Statement"]
+        if statement["Action"] == "sagemaker:InvokeEndpoint"
+    ]
+    tags = {
+        f"aws:ResourceTag/{tag['Key']}": tag["Value"]
+        for tag in only(endpoint, "AWS::SageMaker::Endpoint")["Properties"]["Tags"]
+    }
+    ((name, environment),) = call["Condition"]["StringEquals"].items()
+    assert tags[name] == environment == "dev"
 
 
 def test_an_endpoint_without_samples_is_checked_as_well(folder: FleetFolder) -> None:

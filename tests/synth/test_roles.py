@@ -9,16 +9,14 @@ import json
 import re
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from cfn_linting import cfn_lint
-from fleet_folder import ROOT, SPEC, FleetFolder
-from tests.synth.conftest import templates
-from tests.synth.resources import MULTI_MODEL, ROLLOUT, STACK
+from fleet_folder import ROOT
 from tests.synth.roles import Granted, Role, roles
 from tests.synth.shipped import ENVIRONMENTS, shipped
+from tests.synth.stack_kinds import BOUNDARY, BOUNDED, stack_kinds
 from triton_endpoints.acknowledgements import WILDCARDS
 
 DOCUMENT = ROOT / "docs" / "roles.md"
@@ -29,48 +27,13 @@ Every role of every stack, and all that each may do, with the environment `dev` 
 `us-east-1` and the endpoint `sentences` as examples. This file is generated: a test compares it with the
 templates, and fails on a wildcard that `constructs/triton_endpoints/acknowledgements.py` gives no reason for.
 """
-SCALED = "scaling: {min: 1, max: 4, invocations_per_instance: 60}\n"
-LIVE = MULTI_MODEL.replace("mode:", "archive_set: live\nmode:").replace("{archive:", "{version: 1, archive:")
-WATCHED = f"{SCALED}{ROLLOUT}\nalarms: {{latency_p99: 200ms}}\n"
-NETWORK = "network: {subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]}\n"
-KEY = "kms_key: arn:aws:kms:us-east-1:111122223333:key/11111111-2222-3333-4444-555555555555\n"
-ENDPOINTS = {
-    "An endpoint of one model, with scaling, a rollout and alarms": (SPEC, WATCHED, ""),
-    "An endpoint of one model that publishes no metrics of Triton's": (
-        SPEC,
-        "metrics: {triton: false}\n",
-        "",
-    ),
-    "A multi-model endpoint": (MULTI_MODEL, SCALED, ""),
-    "A multi-model endpoint whose set of archives is live": (LIVE, "", ""),
-    "An endpoint in a VPC that captures calls": (SPEC, f"{NETWORK}capture: {{sample: 10%}}\n", ""),
-    "The same on volumes, in an environment with a key": (
-        SPEC.replace("g5", "c5"),
-        f"{NETWORK}capture: {{sample: 10%}}\n",
-        KEY,
-    ),
-}
-"""The spec, further keys of it, and further keys of its environment."""
 VERSIONS = re.compile(r"\$\{\w+\.Arn\}:\*")
 """Those of a function that the CDK's provider invokes: `acknowledge_invocation` has the reason."""
 
 
 @pytest.fixture(scope="module")
-def kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """A template of each kind of stack."""
-    made = {"Foundation": shipped("dev")["triton-fleet-dev"]}
-    for number, (title, (base, keys, environment)) in enumerate(ENDPOINTS.items()):
-        folder = FleetFolder(tmp_path_factory.mktemp("roles") / str(number))
-        folder.spec(keys, base=base)
-        folder.environment(environment)
-        folder.lock()
-        made[title] = dict(templates(folder)[STACK].to_json())
-    return made
-
-
-@pytest.fixture(scope="module")
-def listed(kinds: dict[str, dict[str, Any]]) -> dict[str, list[Role]]:
-    return {title: roles(template) for title, template in kinds.items()}
+def listed() -> dict[str, list[Role]]:
+    return {title: roles(template) for title, template in stack_kinds().items()}
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +97,13 @@ def test_no_role_has_a_policy_of_others(every: list[Role]) -> None:
     assert [role.name for role in every if role.managed] == []
 
 
+def test_the_boundary_of_an_environment_is_on_each_role_and_no_other_is(
+    listed: dict[str, list[Role]],
+) -> None:
+    bounded = {title: {role.boundary for role in found} for title, found in listed.items()}
+    assert bounded == {title: {BOUNDARY if title in BOUNDED else ""} for title in listed}
+
+
 @pytest.mark.parametrize("kind", ["AWS::IAM::ManagedPolicy", "AWS::IAM::User"])
 def test_a_kind_of_grant_that_would_not_be_listed_is_refused(kind: str) -> None:
     with pytest.raises(ValueError, match=kind):
@@ -141,7 +111,7 @@ def test_a_kind_of_grant_that_would_not_be_listed_is_refused(kind: str) -> None:
 
 
 def test_every_action_is_one_of_aws_and_takes_the_resource_of_its_statement(
-    kinds: dict[str, dict[str, Any]], tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     """The one template that is not ours has one action of each mistake."""
     statements = [
@@ -155,7 +125,7 @@ def test_every_action_is_one_of_aws_and_takes_the_resource_of_its_statement(
     document = {"Version": "2012-10-17", "Statement": statements}
     policy = {"PolicyName": "any", "Roles": ["any"], "PolicyDocument": document}
     wrong = {"Resources": {"Wrong": {"Type": "AWS::IAM::Policy", "Properties": policy}}}
-    for name, template in {**kinds, "wrong": wrong}.items():
+    for name, template in {**stack_kinds(), "wrong": wrong}.items():
         (tmp_path / name).write_text(json.dumps(template))
     found = sorted((file, rule) for file, rule, _ in cfn_lint(tmp_path.iterdir()))
     assert found == [("wrong", "I3510"), ("wrong", "W3037")]

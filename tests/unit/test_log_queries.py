@@ -13,7 +13,6 @@ from fleet.dashboard.log_queries import (
     SAVED_QUERIES,
     STARTS,
     SavedQuery,
-    log_group,
     saved_name,
 )
 
@@ -76,9 +75,8 @@ def test_a_query_is_within_the_limits_of_a_saved_one(query: SavedQuery) -> None:
     assert commands <= {"fields", "filter", "parse", "stats", "sort", "limit"}
 
 
-def test_they_are_in_a_folder_of_the_endpoint_and_about_its_log() -> None:
+def test_they_are_in_a_folder_of_the_endpoint() -> None:
     assert [saved_name("sentences", each) for each in SAVED_QUERIES] == [
         "TritonFleet/sentences/errors",
         "TritonFleet/sentences/slow starts",
     ]
-    assert log_group("sentences") == "/aws/sagemaker/Endpoints/sentences"

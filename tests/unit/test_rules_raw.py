@@ -12,6 +12,7 @@ from fleet.rules.example import REGION, Case
 from fleet.rules.registry import rules
 
 AMI = "al2023-ami-sagemaker-inference-gpu-4-1"
+FREQUENCY = "MetricPublishFrequencyInSeconds"
 CODES = ("FL223", "FL230", "FL231", "FL263", "FL264", "FL268", "FL269", "FL298", "FL299")
 
 
@@ -118,6 +119,7 @@ class TestWhatFollowsFromTheSpec:
             ("Model", "PrimaryContainer.ModelDataUrl"),
             ("Model", "Containers"),
             ("Endpoint", "EndpointConfigName"),
+            ("Endpoint", "Tags.0.Value"),
         ],
     )
     def test_a_property_of_the_other_resources_is_not_set(self, resource: str, name: str) -> None:
@@ -185,7 +187,7 @@ class TestNames:
         assert config(Unknown={"A": {"B": 1}, "C": [1]}) == ["FL268"]
 
     def test_tags_are_laid_over_those_that_are_there(self) -> None:
-        assert codes({"Endpoint": {"Tags.0.Value": "x"}}) == []
+        assert codes({"Model": {"Tags.0.Value": "x"}}) == []
 
 
 class TestValues:
@@ -204,7 +206,7 @@ class TestValues:
             ("ProductionVariants.0.EnableSSMAccess", "maybe"),
             ("ProductionVariants.0.InstancePools", []),
             ("VpcConfig", {"Subnets": ["subnet 1"], "SecurityGroupIds": ["sg-1"]}),
-            ("MetricsConfig.MetricPublishFrequencyInSeconds", 45),
+            (f"MetricsConfig.{FREQUENCY}", 45),
             ("MetricsConfig", "on"),
         ],
     )
@@ -228,6 +230,14 @@ class TestValues:
         self, resource: str, properties: dict[str, Any], key: str
     ) -> None:
         assert said("FL263", {resource: properties})[1] == f"write `{key}` instead"
+
+    @pytest.mark.parametrize(
+        "properties", [{f"MetricsConfig.{FREQUENCY}": 10}, {"MetricsConfig": {FREQUENCY: 10}}]
+    )
+    def test_what_no_key_can_say_is_to_be_left_out(self, properties: dict[str, Any]) -> None:
+        message, hint = said("FL263", {"EndpointConfig": properties})
+        assert "each instance is counted by its one value a minute" in message
+        assert hint == "leave it out"
 
     @pytest.mark.parametrize("function", [{"Ref": "A"}, {"Fn::ImportValue": "a"}])
     def test_what_cloudformation_computes_is_not_judged(self, function: object) -> None:

@@ -48,12 +48,14 @@ SETTLED = {
         f"{VARIANT}.ModelName": "it is the model that the spec describes",
         f"{VARIANT}.ManagedInstanceScaling": "it is for inference components alone",
         f"{VARIANT}.ServerlessConfig": "a serverless endpoint has no GPU and no instances",
+        "MetricsConfig.MetricPublishFrequencyInSeconds": "each instance is counted by its one value a minute",
     },
     "Endpoint": {
         "EndpointConfigName": "it is the configuration that the spec describes",
         "RetainAllVariantProperties": "a scaled endpoint keeps its instances, another has its `count`",
         "ExcludeRetainedVariantProperties": "weights and data capture always follow the spec",
         "RetainDeploymentConfig": "each update goes by the spec's own `rollout`",
+        "Tags": "what checks the endpoint may call it by the environment's tag; `tags` adds others",
     },
 }
 """Properties, with all below them, that nothing in a spec changes, and why."""
@@ -68,10 +70,13 @@ def no_raw_property_that_has_a_key(endpoint: Decided) -> Iterator[Problem]:
     with one container.
     """
     for resource in RESOURCES:
+        settled = list(outermost(endpoint, resource, SETTLED[resource]))
         for raw, key in outermost(endpoint, resource, OWN_KEYS[resource]):
+            if any(each.path[: len(raw.path)] == raw.path for each, _ in settled):
+                continue  # said below, as no key can say it
             message = f"the raw property {raw.name} says what `{key}` says"
             yield Problem(raw.path, message, f"write `{key}` instead", certain=key not in HARMLESS)
-        for raw, reason in outermost(endpoint, resource, SETTLED[resource]):
+        for raw, reason in settled:
             yield Problem(raw.path, f"{raw.name} is not to be changed: {reason}", "leave it out")
 
 

@@ -1,0 +1,63 @@
+"""A template of each kind of stack, so that all roles and all of their statements are in one."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from fleet_folder import SPEC, FleetFolder
+from tests.synth.resources import MULTI_MODEL, ROLLOUT, STACK
+from tests.synth.shipped import as_deployed
+
+FOUNDATION = "triton-fleet-dev"
+BOUNDARY = "arn:aws:iam::111122223333:policy/ml-platform-boundary"
+SCALED = "scaling: {min: 1, max: 4, invocations_per_instance: 60}\n"
+LIVE = MULTI_MODEL.replace("mode:", "archive_set: live\nmode:").replace("{archive:", "{version: 1, archive:")
+WATCHED = f"{SCALED}{ROLLOUT}\nalarms: {{latency_p99: 200ms}}\n"
+NETWORK = "network: {subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]}\n"
+CAPTURED = f"{NETWORK}capture: {{sample: 10%}}\n"
+GUARDED = f"""\
+kms_key: arn:aws:kms:us-east-1:111122223333:key/11111111-2222-3333-4444-555555555555
+permissions_boundary: {BOUNDARY}
+notifications:
+  warning: [team@example.com]
+  critical: ["arn:aws:sqs:us-east-1:111122223333:pages", "arn:aws:lambda:us-east-1:111122223333:function:page"]
+"""
+FOUNDATION_GUARDED = "Foundation in an environment with a key, a boundary and subscribers"
+SCALING = "An endpoint of one model, with scaling, a rollout and alarms"
+VOLUMES = "The same on volumes, in an environment with a key and a boundary"
+BOUNDED = (FOUNDATION_GUARDED, VOLUMES)
+ENDPOINTS = {
+    SCALING: (SPEC, WATCHED, ""),
+    "An endpoint of one model that publishes no metrics of Triton's": (
+        SPEC,
+        "metrics: {triton: false}\n",
+        "",
+    ),
+    "A multi-model endpoint": (MULTI_MODEL, SCALED, ""),
+    "A multi-model endpoint whose set of archives is live": (LIVE, "", ""),
+    "An endpoint in a VPC that captures calls": (SPEC, CAPTURED, ""),
+    VOLUMES: (SPEC.replace("g5", "c5"), CAPTURED, GUARDED),
+}
+"""The spec, further keys of it, and further keys of its environment."""
+FOUNDATIONS = {"Foundation": SCALING, FOUNDATION_GUARDED: VOLUMES}
+"""Beside which endpoint each is made; it knows none."""
+
+
+@cache
+def stack_kinds() -> dict[str, dict[str, Any]]:
+    """A template of each kind, by what it is called; synthesised once for all tests of a process."""
+    made = {title: _synthesised(*keys) for title, keys in ENDPOINTS.items()}
+    foundations = {title: made[endpoint][FOUNDATION] for title, endpoint in FOUNDATIONS.items()}
+    return foundations | {title: stacks[STACK] for title, stacks in made.items()}
+
+
+def _synthesised(base: str, keys: str, environment: str) -> dict[str, dict[str, Any]]:
+    with TemporaryDirectory() as root:
+        folder = FleetFolder(Path(root))
+        folder.spec(keys, base=base)
+        folder.environment(environment)
+        folder.lock()
+        return as_deployed(folder.root, "dev")
