@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,7 @@ from fleet.spec.project import open_project
 
 if TYPE_CHECKING:  # numpy would slow down every command
     from fleet_client import InferenceError, Payload, TritonEndpoint
+    from fleet_client.codec.datatypes import Array
 
 JSON = "application/json"
 OTHER_TYPE = "data-type is"
@@ -33,6 +35,9 @@ Inputs = Annotated[
 Outputs = Annotated[
     list[str] | None,
     typer.Option("--output", metavar="NAME", help="An output to ask for; repeatable; else all."),
+]
+Sample = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Send a sample of the spec: its inputs, to its target.")
 ]
 Target = Annotated[
     str | None, typer.Option(metavar="TARGET_MODEL", help="The archive of a multi-model endpoint.")
@@ -49,6 +54,7 @@ def invoke(
     endpoint: Annotated[str, typer.Argument(help="The endpoint's name.")],
     env: Env = LOCAL,
     inputs: Inputs = None,
+    sample: Sample = None,
     outputs: Outputs = None,
     target: Target = None,
     json: AsJson = False,
@@ -59,15 +65,31 @@ def invoke(
     """Invoke an endpoint and print its answer; errors of the endpoint exit with 1."""
     of_inputs = {"--output": bool(outputs), "--json": json, "--save": save is not None}
     of_body = {"--body": body is not None, "--content-type": content_type is not None}
-    _check_together(inputs, of_body if inputs else of_inputs)
+    of_sample = {"--input": bool(inputs), "--target": target is not None, **of_body}
+    if sample is not None:
+        _check_together(of_sample, "cannot go with --sample")
+    elif inputs:
+        _check_together(of_body, "cannot go with --input")
+    else:
+        _check_together(of_inputs, "needs --input or --sample")
     root = project_root(Path.cwd())
-    region = open_project(root, env, [endpoint]).environment.region
-    payload = _encoded(inputs, outputs or [], json) if inputs else _raw(body, content_type)
+    project = open_project(root, env, [endpoint])
+    region = project.environment.region
+    arrays: Mapping[str, Array] | None = None
+    if sample is not None:
+        from fleet.cli.invoke_sample import read_sample
+
+        arrays, target = read_sample(project.load(endpoint).spec, sample)
+    elif inputs:
+        from fleet.cli.invoke_inputs import read_inputs
+
+        arrays = read_inputs(inputs)
+    payload = _raw(body, content_type) if arrays is None else _encoded(arrays, outputs or [], json)
     connected = _connect(root, env, region, endpoint)
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)  # what fails here would be in vain after an inference
     answer = _send(connected, payload, target, env)
-    if inputs:
+    if arrays is not None:
         _show(answer, save)
     else:
         sys.stdout.buffer.write(answer.body)
@@ -75,11 +97,10 @@ def invoke(
             sys.stdout.buffer.write(b"\n")
 
 
-def _check_together(inputs: list[str] | None, others: dict[str, bool]) -> None:
+def _check_together(others: Mapping[str, bool], problem: str) -> None:
     strays = [option for option, is_given in others.items() if is_given]
     if strays:
-        problem = "cannot go with --input" if inputs else "needs --input"
-        hint = "a request is either a body as it is or made of inputs"
+        hint = "a request is a body as it is, or made of inputs, or a sample of the spec"
         raise FindingsError(
             [Finding(code="FL708", message=f"{stray} {problem}", hint=hint) for stray in strays]
         )
@@ -90,19 +111,21 @@ def _raw(body: Path | None, content_type: str | None) -> Payload:
 
     if body is None and sys.stdin.isatty():
         raise CannotRunError(
-            "there is no request", "name inputs with --input, a file with --body, or pipe it in"
+            "there is no request",
+            "name inputs with --input, a sample with --sample, a file with --body, or pipe it in",
         )
     content = sys.stdin.buffer.read() if body is None else body.read_bytes()
     if not content:
-        raise FindingsError([Finding(code="FL702", message="the request body is empty", file=body)])
+        hint = "name inputs with --input, or a sample of the spec with --sample" if body is None else ""
+        raise FindingsError(
+            [Finding(code="FL702", message="the request body is empty", file=body, hint=hint)]
+        )
     return Payload(content, JSON if content_type is None else content_type)
 
 
-def _encoded(inputs: list[str], outputs: list[str], json: bool) -> Payload:
-    from fleet.cli.invoke_inputs import read_inputs
+def _encoded(arrays: Mapping[str, Array], outputs: list[str], json: bool) -> Payload:
     from fleet_client import PayloadError, encode
 
-    arrays = read_inputs(inputs)
     try:
         return encode(arrays, outputs=outputs, binary=not json)
     except PayloadError as error:

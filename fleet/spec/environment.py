@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
-from pydantic import Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
 
-from fleet.catalog.images import partition_of
-from fleet.spec.notifications import Notifications
+from fleet.spec.arns import BoundaryArn, KeyArn, elsewhere
+from fleet.spec.mistake import Mistake
+from fleet.spec.notifications import BY_HAND, Notifications, protocol
 from fleet.spec.tags import Tags
 from fleet.spec.values import Bytes, Document
 
 LOCAL = "local"
 """The environment of the embedded AWS on this machine."""
-KEY = r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[a-zA-Z0-9-]+$"
-BOUNDARY = r"^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[\x21-\x7e]+$"
+_RUNBOOK = re.compile(r"https://[^\s#]+#?")
+
+
+def _page(value: str) -> str:
+    if not _RUNBOOK.fullmatch(value):
+        raise Mistake(
+            "it is no page that alarms can link to",
+            "write an address that begins with https://, without spaces and without a section"
+            " (`#...`): each alarm adds its own",
+        )
+    return value
+
+
+Page = Annotated[
+    str,
+    Field(max_length=400),
+    AfterValidator(_page),
+    WithJsonSchema({"type": "string", "pattern": f"^{_RUNBOOK.pattern}$", "maxLength": 400}),
+]
+"""The address of a page, to which a section is added."""
 
 
 class LocalLimits(Document):
@@ -37,10 +64,10 @@ class Environment(Document):
     """AWS region."""
     tags: Tags = Field(default_factory=dict)
     """Tags of everything that is deployed."""
-    kms_key: Annotated[str, StringConstraints(pattern=KEY)] | None = None
+    kms_key: KeyArn | None = None
     """ARN of a symmetric KMS key of this account and region: for the artifact bucket, captured data, log
     groups, and the volumes of instances without storage of their own. Left out: AWS's own keys."""
-    permissions_boundary: Annotated[str, StringConstraints(pattern=BOUNDARY)] | None = None
+    permissions_boundary: BoundaryArn | None = None
     """ARN of the IAM policy that bounds every role that is deployed; left out: none does."""
     defaults: dict[str, object] = Field(default_factory=dict)
     """Keys of an endpoint's spec that hold where the spec itself says nothing."""
@@ -48,7 +75,7 @@ class Environment(Document):
     """By endpoint: keys that replace the spec's own here."""
     notifications: Notifications = Notifications()
     """Who hears of alarms, by their severity."""
-    runbook: Annotated[str, StringConstraints(pattern=r"^https://[^\s#]+#?$", max_length=400)] | None = None
+    runbook: Page | None = None
     """Where your copy of docs/runbook.md lies, for links to its sections; left out: the file's name."""
     dashboards: bool = True
     """Give each endpoint a CloudWatch dashboard, which costs 3 USD a month."""
@@ -67,12 +94,19 @@ class Environment(Document):
     def _is_of_this_account(cls, arn: str | None, info: ValidationInfo) -> str | None:
         if arn is None or not {"account", "region"} <= info.data.keys():
             return arn
-        _, partition, service, region, account, _ = arn.split(":", 5)
-        own = partition_of(info.data["region"]).name
-        if partition != own:
-            raise ValueError(f"it is of partition {partition}, and {info.data['region']} is of {own}")
-        if account not in (info.data["account"], "aws"):
-            raise ValueError(f"it is of account {account}, and the environment of {info.data['account']}")
-        if service == "kms" and region != info.data["region"]:
-            raise ValueError(f"it is of region {region}, and the environment of {info.data['region']}")
+        if problem := elsewhere(arn, info.data["account"], info.data["region"]):
+            raise ValueError(problem)
         return arn
+
+    @field_validator("notifications")
+    @classmethod
+    def _are_of_this_account(cls, told: Notifications, info: ValidationInfo) -> Notifications:
+        if not {"account", "region"} <= info.data.keys():
+            return told
+        for severity, subscribers in told.by_severity.items():
+            for index, subscriber in enumerate(subscribers):
+                if protocol(subscriber) != "email" and (
+                    problem := elsewhere(subscriber, info.data["account"], info.data["region"])
+                ):
+                    raise Mistake(problem, BY_HAND, (severity, index))
+        return told

@@ -10,20 +10,29 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from fleet.spec.alarms import Severity
+from fleet.spec.mistake import Mistake
 from fleet.spec.values import Document
 
 _EMAIL = re.compile(r"[^\s@:/]+@[^\s@:/]+\.[^\s@:/.]+")
 _ARN = re.compile(
-    r"arn:aws[a-z-]*:(sqs|lambda):[a-z0-9-]+:[0-9]{12}:(function:)?[A-Za-z0-9_-]+(:[A-Za-z0-9_-]+)?"
+    r"arn:aws[a-z-]*:(?:(sqs):[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+"
+    r"|(lambda):[a-z0-9-]+:[0-9]{12}:function:[A-Za-z0-9_-]+(?::[A-Za-z0-9_-]+)?)"
 )
-_BY_HAND = (
-    "subscribe it by hand: `aws sns subscribe --topic-arn ... --protocol https --notification-endpoint ...`"
+_SUBSCRIBE = "`aws sns subscribe --topic-arn ... --protocol {} --notification-endpoint ...`"
+BY_HAND = (
+    f"subscribe it by hand, and let its owner confirm: {_SUBSCRIBE.format('sqs')} (or lambda);"
+    " no deploy touches that"
 )
+"""What can be done about a queue or a function that is not of the environment's account and region."""
 
 
 def _subscriber(value: str) -> str:
-    if value.startswith(("http://", "https://")):
-        raise ValueError(f"a URL holds its key, which belongs in no file; {_BY_HAND}")
+    if "://" in value:
+        raise Mistake(
+            "a URL holds its key, which belongs in no file",
+            f"subscribe it by hand: {_SUBSCRIBE.format('https')}; if it was committed, have a new one made,"
+            " as its key is in the history",
+        )
     if not _EMAIL.fullmatch(value) and not _ARN.fullmatch(value):
         raise ValueError("write an email address, or the ARN of a queue (SQS) or of a function (Lambda)")
     return value
@@ -57,4 +66,4 @@ class Notifications(Document):
 def protocol(subscriber: str) -> str:
     """How SNS reaches a subscriber: `email`, `sqs` or `lambda`."""
     found = _ARN.fullmatch(subscriber)
-    return found[1] if found else "email"
+    return (found[1] or found[2]) if found else "email"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
+from functools import reduce
+from operator import getitem
 from typing import TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -11,9 +15,24 @@ from pydantic_core import ErrorDetails
 
 from fleet.findings import Finding, FindingsError
 from fleet.spec.alarms import MAP, VALUE
+from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.environment import Environment
+from fleet.spec.mistake import Mistake
 from fleet.spec.source import MOST, KeyPath, Source, finding_at, first_of
 from fleet.spec.values import DURATION
+from fleet.spec.wordings import in_words, remedy
 
+MAY_HOLD_KEYS = ("notifications",)
+"""Where the addresses of chats and paging services are refused, as they hold their key."""
+_HOST = re.compile(r"((?:[^/]*://)?)(?:[^/@]*@)?([^/?#]*)")
+ELSEWHERE: Mapping[type[BaseModel], tuple[type[BaseModel], str]] = {
+    EndpointSpec: (Environment, "it is a key of environments/ENV.yaml, at the top"),
+    Environment: (
+        EndpointSpec,
+        "it is a key of a spec: write it under `defaults:`, or in one endpoint's spec",
+    ),
+}
+"""By what a file is: what else there is, and what to say of its keys."""
 LISTED = 40
 """So many of the words that could be meant are named."""
 NO_KEYS = ("[key]", VALUE, MAP)
@@ -45,9 +64,14 @@ def did_you_mean(word: str, known: Collection[str], *, list_all: bool = False) -
 
 def _finding(model: type[BaseModel], source: Source, detail: ErrorDetails) -> Finding:
     path: KeyPath = tuple(part for part in detail["loc"] if part not in NO_KEYS)
+    given, error = detail["input"], detail.get("ctx", {}).get("error")
+    if isinstance(error, Mistake):
+        path, given = path + error.below, reduce(getitem, error.below, given)
     mark = source.latest_mark(path) if detail["type"] == "value_error" else source.mark(path)
-    code, message, hint = _explained(model, path, detail, _shown(detail["input"], mark.text))
-    return finding_at(mark, code, message, hint)
+    confidential = path[:1] == MAY_HOLD_KEYS and "/" in str(given)
+    value = _shown(_without_key(given) if confidential else given, mark.text)
+    code, message, hint = _explained(model, path, detail, value)
+    return replace(finding_at(mark, code, message, hint), confidential=confidential)
 
 
 def _explained(
@@ -56,32 +80,38 @@ def _explained(
     shown = dotted(path)
     match detail["type"]:
         case "extra_forbidden":
-            parent = _model_at(model, path[:-1])
-            known = list(parent.model_fields) if parent else []
-            return "FL110", f"unknown key `{shown}`", did_you_mean(str(path[-1]), known) if known else ""
+            return "FL110", f"unknown key `{shown}`", _meant(model, path)
         case "missing":
             field = _field_text(model, path)
             return "FL111", f"the key `{shown}` is missing", field
         case "string_type":
             plain = isinstance(detail["input"], bool | int | float)
             hint = f'put it in quotes, "{value}": without them it is no text' if plain else ""
-            return "FL112", _with_value(shown, value, "it must be text"), hint
         case "value_error":
-            return "FL112", _with_value(shown, value, str(detail["ctx"]["error"])), ""
-        case "model_type" | "dict_type":
-            return "FL112", _with_value(shown, value, "it must be a mapping of keys"), ""
-        case "tuple_type":
-            return "FL112", _with_value(shown, value, "it must be a list"), ""
-        case "string_pattern_mismatch":
-            form = f"it must match {detail['ctx']['pattern']}"
-            return "FL112", _with_value(shown, value, form), _field_text(model, path)
-        case "greater_than_equal" | "less_than_equal" if DURATION.fullmatch(value.strip('"')):
-            at_least = detail["ctx"].get("ge")
-            limit = f"at most {detail['ctx']['le']}s" if at_least is None else f"at least {at_least}s"
-            return "FL112", _with_value(shown, value, f"it must be {limit}"), _field_text(model, path)
+            error = detail["ctx"]["error"]
+            hint = error.hint if isinstance(error, Mistake) else ""
+            return "FL112", _with_value(shown, value, str(error)), hint
+        case "model_type" | "dict_type" | "tuple_type":
+            hint = ""
         case _:
-            said = detail["msg"][0].lower() + detail["msg"][1:]
-            return "FL112", _with_value(shown, value, said), _field_text(model, path)
+            hint = remedy(detail) or _field_text(model, path)
+    unit = "s" if DURATION.fullmatch(value.strip('"')) else ""
+    return "FL112", _with_value(shown, value, in_words(detail, unit)), hint
+
+
+def _meant(model: type[BaseModel], path: KeyPath) -> str:
+    """What was meant by an unknown key: one of its place, or one that stands in another file."""
+    other, where = ELSEWHERE.get(model, (model, ""))
+    if where and len(path) == 1 and path[0] in other.model_fields:
+        return where
+    parent = _model_at(model, path[:-1])
+    return did_you_mean(str(path[-1]), list(parent.model_fields)) if parent else ""
+
+
+def _without_key(given: object) -> object:
+    """Of an address no more than its host."""
+    found = _HOST.match(given) if isinstance(given, str) else None
+    return f"{found[1]}{found[2]}/…" if found else given
 
 
 def _with_value(shown: str, value: str, problem: str) -> str:

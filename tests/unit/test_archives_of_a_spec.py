@@ -54,8 +54,8 @@ def test_a_copy_that_the_lock_lacks_is_named(folder: FleetFolder) -> None:
             "two archives are called 'sentences-1'",
         ),
         (f"archive: {'x' * 62}, repository: ../repository, copies: 1", 5, "is longer than 63 characters"),
-        (f"{ENTRY}, copies: 0", 6, "greater than or equal to 1"),
-        (f"{ENTRY}, compression: zip", 6, "Input should be 'gzip' or 'none'"),
+        (f"{ENTRY}, copies: 0", 6, "at least 1"),
+        (f"{ENTRY}, compression: zip", 6, "it must be 'gzip' or 'none'"),
     ],
 )
 def test_a_name_that_cannot_be_is_refused(folder: FleetFolder, entry: str, line: int, said: str) -> None:

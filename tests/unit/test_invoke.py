@@ -82,6 +82,14 @@ def test_target_outputs_and_json_are_passed_on(
     assert json.loads(capsys.readouterr().out)["outputs"][0]["data"] == ["a sentence"]
 
 
+def test_a_sample_of_the_spec_is_sent_to_its_target_and_the_answer_printed(
+    runtime: RuntimeStandIn, folder: FleetFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder.spec("samples: [{name: one, inputs: {x: {datatype: INT32, shape: [2], data: 3}}}]\n")
+    assert invoke("--sample", "one") == 0
+    assert json.loads(capsys.readouterr().out)["outputs"][0]["data"] == [3, 3]
+
+
 def test_a_body_goes_as_it_is_with_its_type_and_target(
     runtime: RuntimeStandIn, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -108,9 +116,12 @@ def test_a_body_from_standard_input_is_json_where_nothing_else_is_said(
     [
         (["--input", SENTENCE, "--body", "b"], "--body cannot go with --input"),
         (["--input", SENTENCE, "--content-type", "b"], "--content-type cannot go with --input"),
-        (["--body", "b", "--output", "y"], "--output needs --input"),
-        (["--body", "b", "--json"], "--json needs --input"),
-        (["--body", "b", "--save", "f"], "--save needs --input"),
+        (["--body", "b", "--output", "y"], "--output needs --input or --sample"),
+        (["--body", "b", "--json"], "--json needs --input or --sample"),
+        (["--body", "b", "--save", "f"], "--save needs --input or --sample"),
+        (["--sample", "a", "--input", SENTENCE], "--input cannot go with --sample"),
+        (["--sample", "a", "--body", "b"], "--body cannot go with --sample"),
+        (["--sample", "a", "--target", "t"], "--target cannot go with --sample"),
     ],
 )
 def test_options_of_bodies_and_of_inputs_do_not_mix(

@@ -41,7 +41,7 @@ class TestDataThatDoesNotFit:
         [
             (
                 "datatype: FP31, shape: [1], data: 1",
-                '`samples[0].inputs.x.datatype` is "FP31": input should be',
+                '`samples[0].inputs.x.datatype` is "FP31": it must be',
             ),
             ("datatype: FP32, shape: [1], data: {}", "write a list of elements, or one that fills the whole"),
             (
@@ -49,7 +49,10 @@ class TestDataThatDoesNotFit:
                 "`samples[0].inputs.x.data` is empty: write a list of ele",
             ),
             ("datatype: FP32, shape: [1], data: [{}]", "`data` has {}, which is no number: not FP32"),
-            ("datatype: FP32, shape: [-1], data: 1", "`samples[0].inputs.x.shape[0]` is -1: input should be"),
+            (
+                "datatype: FP32, shape: [-1], data: 1",
+                "`samples[0].inputs.x.shape[0]` is -1: it must be at least 0",
+            ),
             (
                 "datatype: FP32, shape: [2, 2], data: [1, 2, 3]",
                 "the shape [2, 2] takes 4 elements, and `data`",
@@ -94,7 +97,7 @@ class TestDataThatDoesNotFit:
             ("datatype: INT8, first: [a]", "`first` has 'a', which is no whole number: not INT8"),
             ("datatype: INT8, shape: [1, 2], first: [1, 2, 3]", "`first` has 3 elements, and `shape` 2"),
             ("datatype: INT8, first: []", "at least 1"),
-            ("datatype: INT8, data: 1, tolerance: -1", "greater than or equal to 0"),
+            ("datatype: INT8, data: 1, tolerance: -1", "at least 0"),
         ],
     )
     def test_of_an_output_is_told_at_its_line(self, folder: FleetFolder, tensor: str, words: str) -> None:

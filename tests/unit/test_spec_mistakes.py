@@ -28,7 +28,7 @@ from fleet_folder import SPEC, FleetFolder
         ("metrics: no", 'sentences.yaml:6 FL112 `metrics` is "no": it must be a mapping of keys'),
         (
             "container: {log_verbose: yes}",
-            'sentences.yaml:6 FL112 `container.log_verbose` is "yes": input should',
+            'sentences.yaml:6 FL112 `container.log_verbose` is "yes": it must be true or false | write `true`',
         ),
         ("[a, b]: x", "sentences.yaml:6 FL103 a key must be text"),
         ("<<: {a: b}", "sentences.yaml:6 FL110 unknown key `<<`"),
@@ -60,7 +60,7 @@ from fleet_folder import SPEC, FleetFolder
         ),
         ("environment: {SAGEMAKER_MULTI_MODEL: 'true'}", "choose `mode` instead"),
         ("container: {additional_args: ['--a b']}", "FL112 `container.additional_args[0]`"),
-        ("mode: serverless", "FL112 `mode` is \"serverless\": input should be 'single' or 'multi-model'"),
+        ("mode: serverless", "FL112 `mode` is \"serverless\": it must be 'single' or 'multi-model'"),
         (
             "cloudformation: {Modell: {A: 1}}",
             "FL208 `cloudformation` names 'Modell', which no endpoint has | did",
@@ -72,20 +72,28 @@ from fleet_folder import SPEC, FleetFolder
         ("scaling: {min: 1, max: 2, invocations_per_instance: 1e999}", "FL106 1e999 is no decimal number"),
         (
             "scaling: {min: 1, max: 9999999999, gpu_utilization: 60}",
-            "`scaling.max` is 9999999999: input should",
+            "`scaling.max` is 9999999999: it must be at most 2147483647",
         ),
         (
             "scaling: {min: 1, max: 2, gpu_utilization: true}",
-            "`scaling.gpu_utilization` is true: input should",
+            "`scaling.gpu_utilization` is true: it must be a number",
         ),
         (
             "scaling: {min: 1, max: 2, gpu_utilization: '60'}",
-            '`scaling.gpu_utilization` is "60": input should',
+            '`scaling.gpu_utilization` is "60": it must be a number | write `60`, without quotes',
         ),
         (
             "container: {metrics_port: 8080}",
             "`container.metrics_port` is 8080: the container answers invocations",
         ),
+        ("logs: {retention_days: 30d}", '"30d": it must be a whole number | write `30`, without a unit'),
+        (
+            "container: {shm_default_byte_size: 64MiB}",
+            '`container.shm_default_byte_size` is "64MiB": it must be a whole number | ',
+        ),
+        ("container: {model_load_gpu_limit: -1}", "is -1: it must be at least 0 | "),
+        ("kms_key: a", "FL110 unknown key `kms_key` | it is a key of environments/ENV.yaml, at the top"),
+        ("dashboards: false", "unknown key `dashboards` | it is a key of environments/ENV.yaml, at the top"),
         (
             "default_model: embedd",
             "FL206 `default_model` is 'embedd', which the repository does not hold",

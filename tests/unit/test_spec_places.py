@@ -90,7 +90,7 @@ def test_a_tag_that_is_reserved_or_empty_is_refused(folder: FleetFolder, tag: st
 def test_a_name_of_more_than_63_characters_is_refused(folder: FleetFolder) -> None:
     name = f"s{'-' * 100}s"
     folder.spec(name=name, base=SPEC.replace("endpoint: sentences", f"endpoint: {name}"))
-    assert any("should have at most 63 characters" in line for line in folder.said("dev", name))
+    assert any("it must have at most 63 characters" in line for line in folder.said("dev", name))
 
 
 @pytest.mark.parametrize(
