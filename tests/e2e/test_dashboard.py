@@ -185,6 +185,7 @@ def test_a_graph_without_data_says_whether_any_may_come(graphs: dict[str, str]) 
     empty = {title for title, section in graphs.items() if "No data in this time" in section}
     assert empty == {
         "SageMaker's overhead, ms",
+        "Instances running and wanted",
         "Triton: requests failed a minute, by reason",
         "Triton: requests waiting",
     }
@@ -197,7 +198,9 @@ def test_a_graph_without_data_says_whether_any_may_come(graphs: dict[str, str]) 
         "Triton: GPU power, W",
         "Triton: GPU memory, %",
     }
-    assert not any("js-plotly-plot" in graphs[title] for title in empty | never)
+    drawn = {title for title in empty | never if "js-plotly-plot" in graphs[title]}
+    assert drawn == {"Instances running and wanted"}
+    assert "wanted 1" in graphs["Instances running and wanted"]
 
 
 def test_no_request_leaves_the_page_even_without_the_policy_that_forbids_it(

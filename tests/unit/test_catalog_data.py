@@ -87,7 +87,9 @@ def test_tritons_own_metrics_have_its_prefix() -> None:
 
 
 def test_the_metrics_that_the_local_endpoint_can_publish_are_those_that_its_code_names() -> None:
-    code = "".join(path.read_text() for path in (Path(fleet.catalog.__file__).parents[1] / "local").rglob("*.py"))
+    code = "".join(
+        path.read_text() for path in (Path(fleet.catalog.__file__).parents[1] / "local").rglob("*.py")
+    )
     measures = data_file("metrics.yaml")["metrics"]
     assert {each for each in measures if endpoint_metric(each).local} == {
         each for each in measures if f'"{each}"' in code
