@@ -21,6 +21,7 @@ class Metric:
         kinds: The endpoints that have it: "all", or of mode "multi-model", or on "gpu" instances.
         adds_up: "gpus" or "vcpus" where it adds up an instance's, 0 to 100 for each; else empty.
         predefined: Its name among the predefined metrics of Application Auto Scaling; empty without one.
+        local: Whether the local endpoint can publish it.
     """
 
     namespace: str
@@ -30,6 +31,7 @@ class Metric:
     kinds: tuple[str, ...]
     adds_up: str
     predefined: str
+    local: bool
 
 
 @cache
@@ -52,11 +54,13 @@ class TritonMetric:
     Attributes:
         labels: Triton's labels on its series.
         kinds: The endpoints that have it: "all", or on "gpu" instances.
+        local: Whether the local endpoint can publish it.
     """
 
     name: str
     labels: tuple[str, ...]
     kinds: tuple[str, ...]
+    local: bool
 
 
 @cache
@@ -68,7 +72,8 @@ def triton_series(measure: str) -> TritonMetric:
     """
     data = data_file("metrics.yaml")
     facts = {**data["triton_defaults"], **data["triton"][measure]}
-    return TritonMetric(name=facts["name"], labels=tuple(facts["labels"]), kinds=tuple(facts["kinds"]))
+    lists: dict[str, Any] = {key: tuple(facts.pop(key)) for key in ("labels", "kinds")}
+    return TritonMetric(**facts, **lists)
 
 
 def triton_metric(measure: str) -> str:
@@ -86,3 +91,12 @@ def triton_labels() -> frozenset[str]:
     return frozenset(
         label for each in data_file("metrics.yaml")["triton"] for label in triton_series(each).labels
     )
+
+
+@cache
+def never_local() -> frozenset[str]:
+    """The names of the metrics, SageMaker's and Triton's, that the local endpoint cannot publish."""
+    data = data_file("metrics.yaml")
+    sagemakers = [endpoint_metric(measure) for measure in data["metrics"]]
+    tritons = [triton_series(measure) for measure in data["triton"]]
+    return frozenset(each.name for each in (*sagemakers, *tritons) if not each.local)

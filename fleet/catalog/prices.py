@@ -1,4 +1,4 @@
-"""On-demand prices of hosting instances, for plans and comparisons; not what an account pays."""
+"""List prices, for plans and comparisons; not what an account pays."""
 
 from __future__ import annotations
 
@@ -32,3 +32,8 @@ def hosting_price(instance_type: str) -> Price | None:
                 usd_per_hour=price, region=data["region"], stated=stated, date=data["date"].isoformat()
             )
     return None
+
+
+def dashboard_price() -> float:
+    """US dollars a month for one CloudWatch dashboard; an account may have its first ones for free."""
+    return float(data_file("prices.yaml")["dashboard_a_month"])

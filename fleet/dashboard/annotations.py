@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from fleet.resolve.scaling import summed
 COLOURS: Mapping[str, str] = {"critical": "#d62728", "warning": "#ff7f0e"}
 SIGNS = {"above": ">", "below": "<", "at least": "≥"}
 SCALING = "#7f7f7f"
+_SEVEREST_FIRST = (COLOURS["critical"], COLOURS["warning"], SCALING)
 TRACKED = ("Average", "Sum")
 """Statistics that target tracking goes by."""
 
@@ -27,15 +29,23 @@ class Annotation:
 
 
 def horizontal(lines: Sequence[Line], unit: Unit, endpoint: ResolvedEndpoint) -> list[Annotation]:
-    """All of a graph with these lines; where it has several, each annotation says of which it is."""
-    return [
-        Annotation(value, f"{line.label}: {text}" if len(lines) > 1 else text, colour)
-        for line in lines
+    """All of a graph with these lines; where it has several, each annotation says of which it is.
+
+    Those of one value are one annotation, in the most severe of their colours: labels at one height would be
+    printed over each other.
+    """
+    labels, colours = defaultdict[float, list[str]](list), defaultdict[float, list[str]](list)
+    for line in lines:
         for value, text, colour in (
-            *_thresholds(line, unit, endpoint),
-            *_targets(line, unit, endpoint),
             *_counts(line, endpoint),
-        )
+            *_targets(line, unit, endpoint),
+            *_thresholds(line, unit, endpoint),
+        ):
+            labels[value].append(f"{line.label}: {text}" if len(lines) > 1 else text)
+            colours[value].append(colour)
+    return [
+        Annotation(value, ", ".join(texts), min(colours[value], key=_SEVEREST_FIRST.index))
+        for value, texts in labels.items()
     ]
 
 

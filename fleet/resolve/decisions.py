@@ -12,6 +12,7 @@ from fleet.findings import Finding
 from fleet.resolve.alarm_decisions import alarm_decisions
 from fleet.resolve.archives import place_archives
 from fleet.resolve.check import check_decisions
+from fleet.resolve.dashboard_decisions import dashboard_decisions
 from fleet.resolve.decision import Decision, dated
 from fleet.resolve.effective import shown
 from fleet.resolve.endpoint import Place, stack_of
@@ -42,6 +43,7 @@ def decisions(endpoint: Decided, wrong_lock: Sequence[Finding] = ()) -> tuple[De
         *alarm_decisions(endpoint),
         *_metrics(endpoint),
         *_billed_metrics(endpoint),
+        *dashboard_decisions(endpoint),
         *security_decisions(endpoint, place),
         *_places(endpoint, place),
     )

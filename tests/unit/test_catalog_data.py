@@ -12,7 +12,7 @@ import fleet.catalog
 from fleet.catalog.data_file import data_file
 from fleet.catalog.instances import hosting_regions, instance_types
 from fleet.catalog.limits import limit, limits
-from fleet.catalog.metrics import endpoint_metric, triton_metric
+from fleet.catalog.metrics import endpoint_metric, triton_metric, triton_series
 from fleet.catalog.prices import hosting_price
 
 FILES = sorted(path.name for path in (Path(fleet.catalog.__path__[0]) / "data").iterdir())
@@ -84,3 +84,17 @@ def test_tritons_own_metrics_have_its_prefix() -> None:
     measures = data_file("metrics.yaml")["triton"]
     assert [measure for measure in measures if not triton_metric(measure).startswith("nv_")] == []
     assert len(measures) == len({triton_metric(measure) for measure in measures})
+
+
+def test_the_metrics_that_the_local_endpoint_can_publish_are_those_that_its_code_names() -> None:
+    code = "".join(
+        path.read_text() for path in (Path(fleet.catalog.__file__).parents[1] / "local").rglob("*.py")
+    )
+    measures = data_file("metrics.yaml")["metrics"]
+    assert {each for each in measures if endpoint_metric(each).local} == {
+        each for each in measures if f'"{each}"' in code
+    }
+    tritons = data_file("metrics.yaml")["triton"]
+    assert {each for each in tritons if not triton_series(each).local} == {
+        each for each in tritons if "gpu" in triton_series(each).kinds
+    }

@@ -88,6 +88,45 @@ def test_a_search_that_finds_nothing_is_a_line_without_values(cloudwatch: CloudW
     ]
 
 
+FAILURE = "nv_inference_request_failure"
+FOUND = {"expression": f"""SEARCH('Namespace="T" MetricName="{FAILURE}"', 'Sum', 60)""", "period": 60}
+
+
+def failed(cloudwatch: CloudWatchClient, **values: float) -> None:
+    dimensions = {reason: [{"Name": "reason", "Value": reason}] for reason in values}
+    data: Any = [
+        {"MetricName": FAILURE, "Dimensions": dimensions[reason], "Timestamp": NOW, "Value": value}
+        for reason, value in values.items()
+    ]
+    cloudwatch.put_metric_data(Namespace="T", MetricData=data)
+
+
+def test_a_series_of_a_search_is_called_by_its_dimensions_alone(cloudwatch: CloudWatchClient) -> None:
+    failed(cloudwatch, REJECTED=2, OTHER=0)
+    assert {each.label for each in drawn(cloudwatch, [{**FOUND, "label": ""}])} == {"REJECTED", "OTHER"}
+
+
+def test_several_series_of_a_search_that_are_0_are_one_line(cloudwatch: CloudWatchClient) -> None:
+    failed(cloudwatch, REJECTED=2, OTHER=0, BACKEND=0)
+    assert drawn(cloudwatch, [{**FOUND, "label": ""}]) == [
+        Line("REJECTED", 60, {MINUTE: 2}),
+        Line("2 others: 0", 60, {MINUTE: 0}),
+    ]
+    forget()
+    failed(cloudwatch, OTHER=0, BACKEND=0)
+    assert drawn(cloudwatch, [{**FOUND, "label": ""}]) == [Line("all 2: 0", 60, {MINUTE: 0})]
+
+
+def test_a_line_knows_whether_anything_here_can_measure_it(cloudwatch: CloudWatchClient) -> None:
+    running = ["/aws/sagemaker/Endpoints", "CPUUtilization", {"stat": "SampleCount", "id": "n"}]
+    power = """SEARCH('MetricName="nv_gpu_power_usage"', 'Average', 60)"""
+    assert [each.measurable for each in drawn(cloudwatch, running)] == [False]
+    hidden = [*running[:2], {**running[2], "visible": False}]
+    assert [each.measurable for each in drawn(cloudwatch, hidden, [{"expression": "n / 4"}])] == [False]
+    assert [each.measurable for each in drawn(cloudwatch, [{"expression": power}])] == [False]
+    assert [each.measurable for each in drawn(cloudwatch, LATENCY, [FOUND])] == [True, True]
+
+
 def test_an_unknown_function_is_told_with_its_graph(cloudwatch: CloudWatchClient) -> None:
     with pytest.raises(CannotRunError, match="the graph 'Latency' cannot be drawn: .* the function RATE"):
         drawn(cloudwatch, [{"expression": "RATE(m)", "period": 60}])

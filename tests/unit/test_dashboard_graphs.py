@@ -156,7 +156,7 @@ def test_thresholds_are_drawn_on_the_graphs_of_their_metrics(folder: FleetFolder
         ],
         "Failed invocations, %": [(1, "5XX: critical > 1%", RED)],
         "GPU, %": [(90, "utilisation: warning > 90%", ORANGE)],
-        "Instances running and wanted": [(4, "critical ≥ 4", RED), (2, "wanted 2", GREY)],
+        "Instances running and wanted": [(2, "wanted 2", GREY), (4, "critical ≥ 4", RED)],
         "Triton: requests waiting": [(8, "warning > 8", ORANGE)],
     }
 
@@ -189,6 +189,19 @@ def test_what_scaling_holds_and_its_range_are_drawn(folder: FleetFolder) -> None
         "GPU, %": [(60, "utilisation: scaling holds 60%", GREY)],
         "Host, %": [(50, "CPU: scaling holds 50%", GREY)],
     }
+
+
+def test_annotations_of_one_value_are_one_in_the_most_severe_colour(folder: FleetFolder) -> None:
+    folder.spec(SCALED, base=KINDS["several GPUs"])
+    running = replace(ALARMS[4], severity="warning")
+    drawn = Dashboard(replace(folder.resolve(), alarms=(running, ALARMS[1], replace(ALARMS[0], drawn=200))))
+    assert drawn.annotations()["Instances running and wanted"] == [
+        (1, "min 1", GREY),
+        (4, "max 4, warning ≥ 4", ORANGE),
+    ]
+    assert drawn.annotations()["Model latency, ms"] == [
+        (200, "p99: warning > 200 ms, p99: critical > 200 ms", RED)
+    ]
 
 
 def test_lines_of_several_graphs_that_an_alarm_could_be_about_are_told_apart() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html import escape
 from typing import Any
@@ -121,6 +122,29 @@ def test_an_annotation_is_a_line_with_its_label_inside_of_the_axis() -> None:
     assert layout["yaxis"]["range"][1] > 500
 
 
+def test_annotations_are_drawn_where_nothing_was_measured() -> None:
+    page = draw(line(), annotations=(Annotation(500, "critical > 500 ms", "#d62728"),))
+    traces, layout = plotted(page)
+    assert traces == []
+    assert [each["y"] for each in layout["annotations"]] == [500]
+    assert '<p class="absent">No data in this time</p>' in section(page)
+
+
+@pytest.mark.parametrize("annotations", [(), (Annotation(90, "warning > 90%", "#ff7f0e"),)])
+def test_what_can_never_be_measured_here_is_told_from_what_may_come(
+    annotations: tuple[Annotation, ...],
+) -> None:
+    never = replace(line(), measurable=False)
+    assert "Not measured on this machine<" in section(draw(never, annotations=annotations))
+    assert "No data in this time<" in section(draw(never, line(), annotations=annotations))
+    traces, _ = plotted(draw(never, line(), line(1), annotations=annotations))
+    assert [trace["name"] for trace in traces] == [
+        "p50 (not measured on this machine)",
+        "p50 (no data)",
+        "p50",
+    ]
+
+
 def test_a_text_is_drawn_as_markdown_without_its_markup() -> None:
     page = draw(widget=Text(Box(0, 0, 24, 2), f"## Calls\nOf `all` callers {HOSTILE}"))
     assert "<h2>Calls</h2>\n<p>Of <code>all</code> callers &lt;/script&gt;" in section(page)
@@ -130,7 +154,8 @@ def test_a_text_is_drawn_as_markdown_without_its_markup() -> None:
 def test_a_table_of_the_log_says_what_prints_the_log() -> None:
     text = section(draw(widget=LogTable("Last errors", Box(0, 0, 24, 8))))
     assert "<h2>Last errors</h2>" in text
-    assert "<code>fleet local logs sentences</code>" in text
+    command = "<code>fleet local logs sentences</code>"
+    assert f"<span>Logs are not kept in the embedded AWS: {command} prints them</span>" in text
 
 
 def test_names_are_text_and_never_markup() -> None:

@@ -34,7 +34,7 @@ def draw_figure(graph: Graph, lines: Sequence[Line], start: datetime, end: datet
             "margin": {"l": 56, "r": 16, "t": 6, "b": 0},
             "font": {"family": FONT, "size": 12, "color": TEXT},
             "hovermode": "x unified",
-            "showlegend": [line.label for line in lines] != [graph.title],
+            "showlegend": bool(lines) and [line.label for line in lines] != [graph.title],
             "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0},
             "xaxis": {
                 "type": "date",
@@ -83,13 +83,19 @@ def _trace(line: Line, colour: str, *, dashed: bool) -> go.Scatter:
         x=[_moment(time) for time in times] if times else [None],
         y=values if times else [None],
         # plotly takes a label for markup of its own.
-        name=escape(line.label if line.values else f"{line.label} (no data)", quote=False),
+        name=escape(_name(line), quote=False),
         mode="lines+markers",
         line={"color": colour, "width": 1.75, "dash": "dash" if dashed else "solid"},
         marker={"size": _sizes(values), "color": colour, "line": {"width": 0}, "opacity": 1},
         cliponaxis=False,
         hovertemplate="%{y:,.4~r}",
     )
+
+
+def _name(line: Line) -> str:
+    if line.values:
+        return line.label
+    return f"{line.label} ({'no data' if line.measurable else 'not measured on this machine'})"
 
 
 def _ends(graph: Graph, lines: Sequence[Line]) -> list[float]:

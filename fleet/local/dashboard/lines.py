@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
+from fleet.catalog.metrics import never_local
 from fleet.findings import CannotRunError
-from fleet.local.dashboard.body import Graph
+from fleet.local.dashboard.body import Graph, Query
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
 
 
+_SEARCHED = re.compile(r'MetricName="([^"]+)"')
+
+
 @dataclass(frozen=True)
 class Line:
-    """A line's values by Unix seconds, `period` seconds apart or more."""
+    """A line's values by Unix seconds, `period` seconds apart or more.
+
+    `measurable` is false of what the local endpoint can never publish.
+    """
 
     label: str
     period: int
     values: dict[int, float]
+    measurable: bool = True
 
 
 def fetch_lines(cloudwatch: CloudWatchClient, graph: Graph, start: datetime, end: datetime) -> list[Line]:
@@ -39,14 +49,53 @@ def fetch_lines(cloudwatch: CloudWatchClient, graph: Graph, start: datetime, end
     except ClientError as error:
         problem = f"the graph {graph.title!r} cannot be drawn: {error.response['Error']['Message']}"
         raise CannotRunError(problem) from error
-    found: dict[str, list[tuple[str, dict[int, float]]]] = {}
+    found: dict[str, list[Line]] = {}
+    queries = {query.id: query for query in graph.queries}
     for result in answer["MetricDataResults"]:
         times = (int(moment.timestamp()) for moment in result["Timestamps"])
         values = dict(zip(times, result["Values"], strict=True))
-        found.setdefault(result["Id"], []).append((result["Label"], values))
+        query = queries[result["Id"]]
+        line = Line(_short(result["Label"], query), query.period, values, _measurable(query, graph))
+        found.setdefault(query.id, []).append(line)
     return [
-        Line(label, query.period, values)
+        line
         for query in graph.queries
         if query.visible
-        for label, values in found.get(query.id, [(query.label, {})])
+        for line in _folded(found.get(query.id, []))
+        or [Line(query.label, query.period, {}, _measurable(query, graph))]
     ]
+
+
+def _short(label: str, query: Query) -> str:
+    """Without the metric's name, which CloudWatch puts behind the dimensions of each series of a search."""
+    for name in _searched(query):
+        label = label.removesuffix(f" {name}")
+    return label
+
+
+def _folded(lines: Sequence[Line]) -> list[Line]:
+    """A search's series that are 0 all the time are one line, so that the legend has room for the others."""
+    idle = [line for line in lines if line.values and not any(line.values.values())]
+    if len(idle) < 2:
+        return list(lines)
+    others = [line for line in lines if line not in idle]
+    label = f"{len(idle)} others: 0" if others else f"all {len(idle)}: 0"
+    times = sorted({time for line in idle for time in line.values})
+    return [*others, Line(label, idle[0].period, dict.fromkeys(times, 0.0))]
+
+
+def _measurable(query: Query, graph: Graph) -> bool:
+    return never_local().isdisjoint(_metrics(query, graph))
+
+
+def _metrics(query: Query, graph: Graph) -> set[str]:
+    """The names of the metrics that a query is computed from."""
+    if "MetricStat" in query.data:
+        return {query.data["MetricStat"]["Metric"]["MetricName"]}
+    named = set(re.findall(r"\w+", query.data["Expression"])) - {query.id}
+    of = [_metrics(each, graph) for each in graph.queries if each.id in named]
+    return set(_searched(query)).union(*of)
+
+
+def _searched(query: Query) -> list[str]:
+    return _SEARCHED.findall(query.data.get("Expression", ""))

@@ -18,6 +18,8 @@ SHORTEST = timedelta(minutes=10)
 """The time axis shows at least that much, however new the data is."""
 MARGIN = timedelta(minutes=1)
 
+NEVER = "Not measured on this machine"
+
 STYLE = f"""
 :root {{ color-scheme: light; overflow-y: scroll; }}
 * {{ box-sizing: border-box; }}
@@ -36,6 +38,7 @@ h2 {{ margin: 0 0 6px; font-size: 14px; font-weight: 600; }}
 .plot {{ flex: 1; min-height: 0; }}
 .empty {{ flex: 1; display: flex; align-items: center; justify-content: center; margin: 0; color: #6b7280;
   background: #f9fafb; border-radius: 6px; }}
+.absent {{ margin: 0 0 4px; color: #6b7280; }}
 @media (max-width: 900px) {{
   body {{ padding: 12px; }}
   main {{ display: block; }}
@@ -99,12 +102,26 @@ def _section(
             return f'<section class="text" style="{_place(widget.box)}">\n{_html(widget.markdown)}</section>'
         case LogTable():
             command = f"<code>fleet local logs {escape(endpoint)}</code>"
-            content = f'<p class="empty">Logs are not kept in the embedded AWS: {command} prints them</p>'
+            content = _empty(f"Logs are not kept in the embedded AWS: {command} prints them")
         case Graph() if any(line.values for line in lines):
             content = f'<div class="plot">{draw_figure(widget, lines, start, end, id)}</div>'
+        case Graph(annotations=()):
+            content = _empty(_absent(lines))
         case _:
-            content = '<p class="empty">No data in this time</p>'
+            # What its values are to be compared with can be read without them.
+            plot = draw_figure(widget, [], start, end, id)
+            content = f'<p class="absent">{_absent(lines)}</p>\n<div class="plot">{plot}</div>'
     return f'<section style="{_place(widget.box)}">\n<h2>{escape(widget.title)}</h2>\n{content}\n</section>'
+
+
+def _empty(text: str) -> str:
+    # One element in the flex box: it takes each run of text for an item, and the spaces between them away.
+    return f'<p class="empty"><span>{text}</span></p>'
+
+
+def _absent(lines: Sequence[Line]) -> str:
+    measurable = not lines or any(line.measurable for line in lines)
+    return "No data in this time" if measurable else NEVER
 
 
 def _place(box: Box) -> str:

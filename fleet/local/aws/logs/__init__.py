@@ -1,1 +1,1 @@
-"""CloudWatch Logs: moto's, with keys of log groups."""
+"""CloudWatch Logs: moto's, with keys of log groups and saved queries."""

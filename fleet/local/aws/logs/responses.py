@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, cast
 
 from moto.logs.responses import LogsResponse
@@ -22,6 +23,23 @@ class EmbeddedLogsResponse(LogsResponse):
         """DisassociateKmsKey."""
         self._backend.encrypt(self._get_param("logGroupName"), None)
         return ""
+
+    def describe_query_definitions(self) -> str:
+        """DescribeQueryDefinitions, by their names; all on one page."""
+        prefix = self._get_param("queryDefinitionNamePrefix", "")
+        found = [each for each in self._backend.definitions.values() if each.name.startswith(prefix)]
+        answer = [
+            {
+                "queryLanguage": "CWLI",
+                "queryDefinitionId": each.id,
+                "name": each.name,
+                "queryString": each.text,
+                "lastModified": each.modified,
+                "logGroupNames": list(each.groups),
+            }
+            for each in sorted(found, key=lambda each: each.name)
+        ]
+        return json.dumps({"queryDefinitions": answer})
 
     @property
     def _backend(self) -> EmbeddedLogs:

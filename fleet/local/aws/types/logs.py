@@ -1,14 +1,15 @@
-"""AWS::Logs::LogGroup, as moto's can neither be updated nor deleted by a stack, and QueryDefinition."""
+"""AWS::Logs::LogGroup, which moto makes without its key and cannot update or delete, and QueryDefinition."""
 
 from __future__ import annotations
 
+from typing import cast
 from uuid import uuid4
 
 from moto.cloudformation.exceptions import ValidationError
 from moto.logs.models import LogGroup as MotoLogGroup
-from moto.logs.models import LogsBackend, logs_backends
+from moto.logs.models import logs_backends
 
-from fleet.local.aws.types.ignored import Nothing
+from fleet.local.aws.logs.backend import EmbeddedLogs
 from fleet.local.aws.types.moto_types import MotoType
 from fleet.local.aws.types.resource import Declared, Resource
 
@@ -21,13 +22,20 @@ class LogGroup(MotoType):
     def __init__(self) -> None:
         super().__init__(MotoLogGroup)  # type: ignore[type-abstract]
 
+    def create(self, declared: Declared) -> Resource:
+        """Create the group with its key."""
+        resource = super().create(declared)
+        _backend(declared).encrypt(resource.physical_resource_id, declared.properties.get("KmsKeyId"))
+        return resource
+
     def replaces(self, before: Declared, declared: Declared) -> bool:
         """When it has another name."""
         return "LogGroupName" in declared.changed(before)
 
     def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
-        """Set the retention; without one, events are kept for ever."""
+        """Set the key and the retention; without one, events are kept for ever."""
         name = resource.physical_resource_id
+        _backend(declared).encrypt(name, declared.properties.get("KmsKeyId"))
         if "RetentionInDays" in declared.properties:
             _backend(declared).put_retention_policy(name, declared.properties["RetentionInDays"])
         else:
@@ -39,28 +47,42 @@ class LogGroup(MotoType):
         _backend(declared).delete_log_group(resource.physical_resource_id)
 
 
-class QueryDefinition(Nothing):
+class QueryDefinition:
     """A saved query, which nothing can run here; `Ref` is the id that CloudFormation would give it.
 
     Source of the limits: CloudWatch Logs API reference, PutQueryDefinition.
     """
 
     def create(self, declared: Declared) -> Resource:
-        """Check it, and give it an id."""
-        _check_query(declared)
-        return Resource(str(uuid4()))
+        """Check it, and save it under a new id."""
+        return self._saved(Resource(str(uuid4())), declared)
+
+    def replaces(self, before: Declared, declared: Declared) -> bool:
+        """Never."""
+        return False
 
     def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
-        """Check it anew."""
-        _check_query(declared)
+        """Check it anew, and save it under its id."""
+        return self._saved(resource, declared)
+
+    def delete(self, resource: Resource, declared: Declared) -> None:
+        """Forget it."""
+        del _backend(declared).definitions[resource.physical_resource_id]
+
+    @staticmethod
+    def _saved(resource: Resource, declared: Declared) -> Resource:
+        properties = declared.properties
+        for name, longest in _LONGEST.items():
+            if not 1 <= len(properties.get(name, "")) <= longest:
+                raise ValidationError(message=f"{name} has to have 1 to {longest} characters")
+        _backend(declared).define(
+            resource.physical_resource_id,
+            name=properties["Name"],
+            text=properties["QueryString"],
+            groups=properties.get("LogGroupNames", []),
+        )
         return resource
 
 
-def _check_query(declared: Declared) -> None:
-    for name, longest in _LONGEST.items():
-        if not 1 <= len(declared.properties.get(name, "")) <= longest:
-            raise ValidationError(message=f"{name} has to have 1 to {longest} characters")
-
-
-def _backend(declared: Declared) -> LogsBackend:
-    return logs_backends[declared.account_id][declared.region]
+def _backend(declared: Declared) -> EmbeddedLogs:
+    return cast("EmbeddedLogs", logs_backends[declared.account_id][declared.region])
