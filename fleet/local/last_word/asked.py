@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from fleet.local.hosting import HostingError
-from fleet.local.last_word.loading import NOT_READ, QUIET, post
+from fleet.local.last_word.loading import NOT_READ, QUIET, post, target_of
 from fleet.local.last_word.prepared import Prepared
 from fleet.local.triton.failure import still_loading
 from fleet.local.triton.server import TritonServer
@@ -19,8 +19,10 @@ from fleet.local.triton.start_rules import DEFAULT_MODEL, MULTI_MODEL
 
 STUB = "triton_python_b"
 """How Linux shortens the name of the process that runs a Python model."""
-SECONDS_BETWEEN_LOOKS, SECONDS_DEAD = 0.2, 2.0
-"""A stub that ends as it should is a zombie for a moment only."""
+SECONDS_BETWEEN_LOOKS, SECONDS_DEAD, SECONDS_TO_ANSWER = 0.2, 2.0, 5.0
+"""A stub that ends as it should is a zombie for a moment only; and on a busy machine Triton 24.10 now and then
+loads a model, says so in its log, and never answers."""
+LOADED = "loaded"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,12 +57,13 @@ def ask(prepared: Prepared, environment: dict[str, str], archive: str, seconds: 
         try:
             deadline = time.monotonic() + seconds
             loading = pool.submit(_load, server, prepared, archive if multi_model else None)
-            never = _why_it_never_ends(loading, server, deadline)
+            main = f"{prepared.registered}::{target_of(archive)}" if multi_model else None
+            never = _why_it_never_ends(loading, server, main, deadline)
         finally:
             server.stop(grace=0.0)
     text = log.read_text("utf-8", "replace")
-    if never is None:
-        return Said(reason=loading.result(), log=text)
+    if never is None or never == LOADED:
+        return Said(reason="" if never else loading.result(), log=text)
     models = ", ".join(model.rpartition("::")[2] for model in still_loading(text, prepared.registered))
     still = f"; still loading {models}" if models else ""
     return Said(reason=f"{never or f'not ready after {seconds:g} s'}{still}", log=text, silent=True)
@@ -90,13 +93,23 @@ def _load(server: TritonServer, prepared: Prepared, archive: str | None) -> str:
     return f"{said.strip()}; {of_log}" if "not available or ambiguous" in said and of_log else said
 
 
-def _why_it_never_ends(loading: Future[str], server: TritonServer, deadline: float) -> str | None:
-    """None where the load came to an end; empty where it was still going on at the deadline."""
+def _why_it_never_ends(
+    loading: Future[str], server: TritonServer, main: str | None, deadline: float
+) -> str | None:
+    """None where the load came to an end; empty where it was still going on at the deadline.
+
+    LOADED: the log says for a while that the main model is loaded, and there is no answer.
+    """
     dead_since: dict[int, float] = {}
+    answers_by = float("inf")
     while not loading.done():
         now = time.monotonic()
         if now > deadline:
             return ""
+        if answers_by == float("inf") and main is not None and server.has_loaded(main):
+            answers_by = now + SECONDS_TO_ANSWER
+        if now > answers_by:
+            return LOADED
         dead_since = {pid: dead_since.get(pid, now) for pid in _dead_stubs(server)}
         if any(now - since > SECONDS_DEAD for since in dead_since.values()):
             why = server.reason(Path("/"), 0)

@@ -19,9 +19,14 @@ TARGET, ANY_TARGET = re.compile(r"[A-Za-z0-9._-]{1,200}"), "model.tar.gz"
 """Names of archives that Triton's Python backend can put into a shell's command line; what others become."""
 
 
+def target_of(archive: str) -> str:
+    """What Triton is told that an archive is called."""
+    return archive if TARGET.fullmatch(archive) else ANY_TARGET
+
+
 def post(server: TritonServer, repository: Path, archive: str) -> str:
     """Load the main model of a repository by its archive's name; why it failed, empty if it did not."""
-    target = archive if TARGET.fullmatch(archive) else ANY_TARGET
+    target = target_of(archive)
     body = json.dumps({"model_name": repository.name, "url": str(repository)})
     url, headers = f"http://{LOOPBACK}:{server.port}/models", {TARGET_MODEL: target}
     try:

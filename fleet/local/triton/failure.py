@@ -68,6 +68,11 @@ def still_loading(log: str, repository: Path) -> list[str]:
     return sorted(model.replace(f"{repository}::", "") for model in loading - ended)
 
 
+def is_loaded(log: str, model: str) -> bool:
+    """Whether a model was loaded, by the name that it is registered under."""
+    return any(match["model"] == model for match in _LOADED.finditer(log))
+
+
 def _shortened(why: str, repository: Path) -> str:
     """A Python error without its stack, but with the line of the model's own code if it is in it."""
     error, _, stack = why.partition("\n\nAt:\n")

@@ -13,7 +13,7 @@ import psutil
 
 from fleet.local.hosting import HostingError
 from fleet.local.triton.container import LOOPBACK, server_environment, start_command
-from fleet.local.triton.failure import explain, port_was_taken, still_loading
+from fleet.local.triton.failure import explain, is_loaded, port_was_taken, still_loading
 from fleet.local.triton.ports import free_ports
 from fleet.local.triton.process import ProcessGroup
 from fleet.local.triton.runtime import TritonRuntime
@@ -128,6 +128,10 @@ class TritonServer:
         """Why what was loaded from a repository failed, from the log; empty where it does not say."""
         backends = sorted(path.name for path in self._runtime.backend_directory.iterdir())
         return explain(self._said(since), repository, backends)
+
+    def has_loaded(self, model: str) -> bool:
+        """Whether the log says that a model was loaded, by the name that it is registered under."""
+        return is_loaded(self._said(), model)
 
     def _said(self, since: int | None = None) -> str:
         with self._log.open("rb") as log:
