@@ -8,7 +8,9 @@ PYTHON ?= $(shell for each in python3 python3.12 python3.11; do $$each -c '$(HAS
   echo $$each && exit; done; echo python3)
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# uv takes a fifth of pip's time. It does not read pip's settings, so pip takes over where these alone lead to an index.
+INSTALL = $(BIN)/uv pip install --quiet --python $(1) $(2) || $(PIP) --python $(1)/bin/python install $(2)
 SENTENCES := examples/sentence_embeddings
 ZOO := examples/model_zoo
 
@@ -17,19 +19,29 @@ ZOO := examples/model_zoo
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
-setup: .venv/.ready node_modules/.ready  ## Fill .venv (with the fleet command) and node_modules
+setup: .venv/.ready .venv-checkov/.ready node_modules/.ready  ## Fill .venv (with the fleet command) and node_modules
 
+# Without it the tests would compile as they import, and take a dependency's syntax warning for an error.
+.venv/.ready: export UV_COMPILE_BYTECODE := 1
 .venv/.ready: requirements-dev.txt requirements-payload.txt requirements-triton.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Python 3.11 or newer is needed; $(PYTHON) is not. Name another: make setup PYTHON=python3.12" >&2; exit 2; }
 	@echo "installing Python packages into .venv (about 1.5 GB)"
 	@$(PYTHON) -m venv .venv
-	@$(PIP) --require-hashes -r requirements-dev.txt
-	@$(PIP) --require-hashes --no-deps -r requirements-payload.txt
-	@if $(BIN)/python -c '$(HAS_TRITON)'; then $(PIP) --require-hashes --no-deps -r requirements-triton.txt; else \
+	@sed -n '/^uv==/,/[^\]$$/p' requirements-dev.txt > .venv/uv.txt
+	@$(PIP) install --require-hashes --no-deps -r .venv/uv.txt
+	@$(call INSTALL,.venv,--require-hashes -r requirements-dev.txt)
+	@$(call INSTALL,.venv,--require-hashes --no-deps -r requirements-payload.txt)
+	@if $(BIN)/python -c '$(HAS_TRITON)'; then \
+	  $(call INSTALL,.venv,--require-hashes --no-deps -r requirements-triton.txt); else \
 	  echo "there is no Triton for this machine (it takes Linux on x86-64 with glibc 2.35 or newer, and Python 3.11 or 3.12):" \
 	    "everything but the local endpoint and its tests works" >&2; fi
-	@$(PIP) --no-deps --no-build-isolation --editable .
+	@$(call INSTALL,.venv,--no-deps --no-build-isolation --editable .)
+	@touch $@
+
+.venv-checkov/.ready: requirements-checkov.txt .venv/.ready
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-checkov
+	@$(call INSTALL,.venv-checkov,--require-hashes -r requirements-checkov.txt)
 	@touch $@
 
 node_modules/.ready: package.json package-lock.json .venv/.ready
@@ -52,12 +64,12 @@ demo: weights  ## Deploy the examples to an embedded AWS, serve them with real T
 # One more than there are cores: tests wait for servers and for the CDK CLI for a third of their time.
 WORKERS ?= $(shell python3 -c 'import os; print(min(os.cpu_count() or 1, 4) + 1)')
 test: setup  ## Run all tests; those that need what is not there are skipped and say so
-	@pytest --numprocesses $(WORKERS) --dist loadfile $(ARGS)
+	@pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: setup  ## Check format, lint, types, imports and generated files
 	@ruff format --check .
 	@ruff check .
-	@mypy
+	@mypy --num-workers auto
 	@PYTHONPATH=constructs lint-imports
 	@fleet schema --check
 
@@ -77,7 +89,7 @@ bench: setup  ## Run a benchmark: make bench NAME=...
 	@python benchmarks/$(NAME).py
 
 lock-requirements: setup  ## Pin the newest versions of all requirements, with hashes
-	@for name in requirements requirements-dev; do \
+	@for name in requirements requirements-dev requirements-checkov; do \
 	  uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 	    --custom-compile-command 'make lock-requirements' $$name.in --output-file $$name.txt || exit 2; done
 	@for name in requirements-payload requirements-triton; do \
@@ -86,4 +98,4 @@ lock-requirements: setup  ## Pin the newest versions of all requirements, with h
 
 clean:  ## Stop the local endpoints and remove everything that was made
 	@test ! -x $(BIN)/fleet || fleet local down
-	@rm -rf .venv node_modules cdk.out .fleet .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+	@rm -rf .venv .venv-checkov node_modules cdk.out .fleet .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ from by_hand.values import FILE
 from locked_fleet import ENVIRONMENT, ONNX, locked_fleet
 
 from fleet.catalog.metrics import endpoint_metric
+from fleet.dashboard.body import dashboard_body
+from fleet.dashboard.log_queries import SAVED_QUERIES
+from fleet.decide.alarms import Alarm
 from fleet.decide.rollout import RollbackAlarm
 from fleet.resolve.endpoint import ResolvedEndpoint
 from fleet.resolve.resolve import resolve_fleet
@@ -77,12 +81,14 @@ def _values(endpoint: ResolvedEndpoint) -> dict[str, Any]:
         "variables": dict(endpoint.variables),
         "instance_type": endpoint.instance.type,
         "instance_count": endpoint.instance_count,
-        "gpu": endpoint.instance.gpus > 0,
+        "gpus": endpoint.instance.gpus,
+        "vcpus": endpoint.instance.vcpus,
         "ami": endpoint.ami,
         "download_timeout": endpoint.timeouts.model_download,
         "startup_timeout": endpoint.timeouts.startup,
         "namespace": metrics.namespace if metrics else None,
-        "log_group": metrics.log_group if metrics else None,
+        "log_groups": list(endpoint.log_groups),
+        "tags": dict(endpoint.tags),
         "scaling": {
             "min": scaling.min,
             "max": scaling.max,
@@ -93,6 +99,7 @@ def _values(endpoint: ResolvedEndpoint) -> dict[str, Any]:
         if scaling
         else None,
         "guard": f"arn:aws:lambda:{place.region}:{place.account}:function:{place.stack}-scaling-guard",
+        "logs": f"arn:aws:lambda:{place.region}:{place.account}:function:{place.stack}-endpoint-logs",
         "check": f"arn:aws:lambda:{place.region}:{place.account}:function:{place.stack}-endpoint-check",
         "samples": endpoint.check.samples,
         "warm": list(endpoint.check.warm),
@@ -105,6 +112,31 @@ def _values(endpoint: ResolvedEndpoint) -> dict[str, Any]:
         }
         if rollout
         else None,
+        "alarms": [_operators(each) for each in endpoint.alarms],
+        "thresholds": [asdict(each) for each in endpoint.alarms],
+        "queries": {each.name: each.text for each in SAVED_QUERIES},
+        **_written(endpoint),
+    }
+
+
+def _operators(alarm: Alarm) -> dict[str, Any]:
+    return {
+        "id": f"{alarm.key}-{alarm.severity}",
+        "severity": alarm.severity,
+        "metric": endpoint_metric(alarm.measure).name,
+        "statistic": alarm.statistic,
+        "threshold": alarm.threshold,
+        "calls": alarm.calls,
+        "text": alarm.text,
+    }
+
+
+def _written(endpoint: ResolvedEndpoint) -> dict[str, Any]:
+    """What stands on the dashboard in words: headings, and the question to the log."""
+    widgets = [(each["type"], each["properties"]) for each in dashboard_body(endpoint)["widgets"]]
+    return {
+        "texts": [properties["markdown"] for type, properties in widgets if type == "text"],
+        "last_errors": next(properties["query"] for type, properties in widgets if type == "log"),
     }
 
 

@@ -132,7 +132,7 @@ def way_by_hand() -> Way:
     def add(app: App, known: tuple[Place, list[Endpoint]]) -> None:
         place, endpoints = known
         Validations.of(app).add_plugins(AwsSolutionsChecks(app))
-        for name, value in {**place.tags, "triton-fleet:environment": place.environment}.items():
+        for name, value in place.tags.items():
             Tags.of(app).add(name, value)
         FoundationStack(app, place=place)
         for endpoint in endpoints:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from aws_cdk import CfnOutput, Environment, RemovalPolicy, Stack
-from aws_cdk import aws_logs as logs
+from aws_cdk import CfnOutput, Environment, Stack
 from constructs import Construct
 
 from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint
+from stacks.boundary import bounded_by
 from triton_endpoints import (
     CheckedEndpoint,
+    EndpointAlarms,
     EndpointDashboard,
+    EndpointQueries,
     EndpointRole,
     EndpointScaling,
     GuardedUpdate,
+    OwnedLogs,
     TritonEndpoint,
     TritonModel,
 )
-
-RETENTION = 30
-"""Days for which the log of Triton's metrics is kept."""
 
 
 class EndpointStack(Stack):
@@ -30,20 +30,13 @@ class EndpointStack(Stack):
             endpoint.stack,
             env=Environment(account=endpoint.place.account, region=endpoint.place.region),
             description=f"Triton endpoint {endpoint.name} ({endpoint.place.environment})",
+            permissions_boundary=bounded_by(endpoint.place),
         )
         role = EndpointRole(self, "Role", endpoint=endpoint)
         model = TritonModel(self, "Model", endpoint=endpoint, role=role)
         served = TritonEndpoint(self, "Endpoint", endpoint=endpoint, model=model, role=role)
-        if endpoint.triton_metrics:
-            # Named by us: the container is told the name before the group exists.
-            group = logs.CfnLogGroup(
-                self,
-                "TritonMetricsLog",
-                log_group_name=endpoint.triton_metrics.log_group,
-                retention_in_days=RETENTION,
-            )
-            group.apply_removal_policy(RemovalPolicy.DESTROY)
-            served.endpoint.add_resource_dependency(group)
+        # Before the first line is logged: a group that a container makes is kept for ever.
+        served.endpoint.add_resource_dependency(OwnedLogs(self, "Logs", endpoint=endpoint).owned)
         name = served.endpoint.attr_endpoint_name
         # Scaled or not: the variant may have been scaled until now, or by hand.
         update = GuardedUpdate(
@@ -71,5 +64,8 @@ class EndpointStack(Stack):
             )
             for each in scaling.resources:
                 checked.add_resource_dependency(each)
-        EndpointDashboard(self, "Dashboard", endpoint=endpoint)
+        EndpointAlarms(self, "Alarms", endpoint=endpoint)
+        EndpointQueries(self, "Queries", endpoint=endpoint)
+        if endpoint.place.dashboards:
+            EndpointDashboard(self, "Dashboard", endpoint=endpoint)
         CfnOutput(self, "EndpointName", value=name, description="For invoke_endpoint")

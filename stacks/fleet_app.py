@@ -13,9 +13,10 @@ from stacks.foundation import FoundationStack
 def add_fleet(app: App, fleet: ResolvedFleet) -> None:
     """Add Foundation and a stack for each endpoint, tagged, with cdk-nag's AwsSolutions as synth's gate."""
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
-    for name, value in {**fleet.place.tags, "triton-fleet:environment": fleet.place.environment}.items():
+    for name, value in fleet.place.tags.items():
         Tags.of(app).add(name, value)
     FoundationStack(app, place=fleet.place)
     for endpoint in fleet.endpoints:
         stack = EndpointStack(app, endpoint=endpoint)
-        Tags.of(stack).add("triton-fleet:endpoint", endpoint.name)
+        for name, value in endpoint.tags.items():
+            Tags.of(stack).add(name, value)

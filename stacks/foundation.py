@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from aws_cdk import Environment, Stack
+from aws_cdk import aws_logs as logs
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from fleet.resolve.endpoint import Place
-from triton_endpoints import ArtifactBucket, EndpointCheck, ScalingGuard
+from stacks.boundary import bounded_by
+from triton_endpoints import AlarmTopics, ArtifactBucket, EndpointCheck, EndpointLogs, ScalingGuard
 
 
 class FoundationStack(Stack):
-    """Bucket, scaling guard and endpoint check; its template is the same whichever endpoints there are."""
+    """The artifact bucket, the topics of alarms, and what looks after scaling and logs and checks endpoints.
+
+    Its template is the same whichever endpoints there are.
+    """
 
     def __init__(self, scope: Construct, *, place: Place) -> None:
         super().__init__(
@@ -20,8 +25,9 @@ class FoundationStack(Stack):
             env=Environment(account=place.account, region=place.region),
             description=f"Triton Fleet {place.environment}: what its endpoints share",
             termination_protection=True,
+            permissions_boundary=bounded_by(place),
         )
-        artifacts = ArtifactBucket(self, "Artifacts", bucket_name=place.bucket)
+        artifacts = ArtifactBucket(self, "Artifacts", bucket_name=place.bucket, kms_key=place.kms_key)
         ssm.StringParameter(
             self,
             "BucketArn",
@@ -29,5 +35,11 @@ class FoundationStack(Stack):
             string_value=artifacts.bucket.bucket_arn,
             description="ARN of the artifact bucket",
         )
+        AlarmTopics(self, "AlarmTopics", place=place)
         ScalingGuard(self, "ScalingGuard", place=place)
+        EndpointLogs(self, "EndpointLogs", place=place)
         EndpointCheck(self, "EndpointCheck", place=place)
+        if place.kms_key:
+            for each in self.node.find_all():
+                if isinstance(each, logs.CfnLogGroup):
+                    each.kms_key_id = place.kms_key

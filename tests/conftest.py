@@ -10,6 +10,20 @@ import pytest
 
 from fleet_folder import LOCK, ROOT, FleetFolder
 
+LONGEST = ("cdk", "triton")
+"""Marks of what takes long, the longest first."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest, so that no worker is alone with one in the end."""
+    ranks: dict[Path, int] = {}
+    for item in items:
+        rank = next(
+            (rank for rank, mark in enumerate(LONGEST) if item.get_closest_marker(mark)), len(LONGEST)
+        )
+        ranks[item.path] = min(rank, ranks.get(item.path, rank))
+    items.sort(key=lambda item: ranks[item.path])
+
 
 @pytest.fixture(autouse=True, scope="session")
 def without_settings_of_the_machine() -> Iterator[None]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 
-from aws_cdk import CfnOutput, CfnResource, Environment, RemovalPolicy, Stack, Tags
+from aws_cdk import CfnOutput, CfnResource, Environment, Stack, Tags
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
+from by_hand.alarms import operators_alarms
 from by_hand.dashboard import dashboard_body
 from by_hand.role import execution_role
 from by_hand.rollout import deployment
@@ -50,11 +51,16 @@ def endpoint_stack(scope: Construct, values: Endpoint) -> None:
     )
     for each in (after, *(scale(stack, values.scaling, name, after) if values.scaling else ())):
         check.add_resource_dependency(each)
-    multi_model = values.mode == "MultiModel"
-    body = dashboard_body(
-        values.name, values.region, gpu=values.gpu, multi_model=multi_model, namespace=values.namespace
-    )
-    cloudwatch.CfnDashboard(stack, "Dashboard", dashboard_body=json.dumps(body))
+    operators_alarms(stack, values)
+    for title, query in values.queries.items():
+        logs.CfnQueryDefinition(
+            stack,
+            f"Query{len(title)}",
+            name=f"TritonFleet/{values.name}/{title}",
+            query_string=query,
+            log_group_names=[f"/aws/sagemaker/Endpoints/{values.name}"],
+        )
+    cloudwatch.CfnDashboard(stack, "Dashboard", dashboard_body=json.dumps(dashboard_body(values)))
     CfnOutput(stack, "EndpointName", value=name, description="For invoke_endpoint")
 
 
@@ -106,10 +112,19 @@ def _endpoint(
         rollout, needed = deployment(
             stack, values, values.rollout, config.attr_endpoint_config_name, role.ref
         )
-    if values.log_group:
-        group = logs.CfnLogGroup(stack, "Log", log_group_name=values.log_group, retention_in_days=30)
-        group.apply_removal_policy(RemovalPolicy.DESTROY)
-        needed.append(group)
+    needed.append(
+        CfnResource(
+            stack,
+            "Logs",
+            type="Custom::EndpointLogs",
+            properties={
+                "ServiceToken": values.logs,
+                "LogGroups": values.log_groups,
+                "RetentionInDays": 30,
+                "Tags": dict(values.tags),
+            },
+        )
+    )
     endpoint = sagemaker.CfnEndpoint(
         stack,
         "Endpoint",

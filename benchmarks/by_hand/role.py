@@ -53,8 +53,7 @@ def _bucket(values: Endpoint) -> str:
 
 def _log_groups(values: Endpoint) -> list[str]:
     """Each log group, followed by its streams."""
-    groups = [f"/aws/sagemaker/Endpoints/{values.name}", *([values.log_group] if values.log_group else [])]
-    arns = [f"arn:aws:logs:{values.region}:{values.account}:log-group:{group}" for group in groups]
+    arns = [f"arn:aws:logs:{values.region}:{values.account}:log-group:{group}" for group in values.log_groups]
     return [arn for group in arns for arn in (group, f"{group}:*")]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,15 +28,23 @@ class Endpoint:
     variables: Mapping[str, str]
     instance_type: str
     instance_count: int
-    gpu: bool
+    gpus: int
+    vcpus: int
     ami: str | None
     download_timeout: int
     startup_timeout: int
     namespace: str | None
-    log_group: str | None
+    log_groups: list[str]
+    tags: Mapping[str, str]
     guard: str
+    logs: str
     check: str
     samples: str
     warm: list[str]
     scaling: Mapping[str, Any] | None
     rollout: Mapping[str, Any] | None
+    alarms: Sequence[Mapping[str, Any]]
+    thresholds: Sequence[Mapping[str, Any]]
+    texts: Sequence[str]
+    queries: Mapping[str, str]
+    last_errors: str

@@ -1,4 +1,4 @@
-"""The one place where a finding of cdk-nag is acknowledged, each kind with its reason."""
+"""The one place where findings of cdk-nag and of checkov are acknowledged, each kind with its reason."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import cast
 from aws_cdk import Acknowledgment, CfnElement, Stack, Validations
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sns as sns
 from aws_cdk.custom_resources import Provider
 from constructs import IConstruct
 
@@ -40,6 +41,42 @@ WILDCARDS = (
             {"logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"}
         ),
         "the streams of the endpoint's own log groups, which are named by instance",
+    ),
+    Wildcard(
+        r"\*",
+        frozenset(
+            {
+                "ec2:CreateNetworkInterface",
+                "ec2:CreateNetworkInterfacePermission",
+                "ec2:DeleteNetworkInterface",
+                "ec2:DeleteNetworkInterfacePermission",
+                "ec2:DescribeDhcpOptions",
+                "ec2:DescribeNetworkInterfaces",
+                "ec2:DescribeSecurityGroups",
+                "ec2:DescribeSubnets",
+                "ec2:DescribeVpcs",
+            }
+        ),
+        "with a VPC alone: SageMaker's guide asks for these on all resources and without conditions",
+    ),
+    Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/capture/[^/]+/\*",
+        frozenset({"s3:PutObject"}),
+        "the endpoint's own captured calls, in objects that SageMaker names by time",
+    ),
+    Wildcard(
+        r"arn:[^:]+:logs:[^:]+:\d+:log-group:(/aws/sagemaker/Endpoints|/triton-fleet)/\*",
+        frozenset(
+            {
+                "logs:AssociateKmsKey",
+                "logs:CreateLogGroup",
+                "logs:DisassociateKmsKey",
+                "logs:PutRetentionPolicy",
+                "logs:TagResource",
+                "logs:UntagResource",
+            }
+        ),
+        "one function owns the log groups of all endpoints of the environment; it reads and deletes none",
     ),
     Wildcard(
         r"\*",
@@ -99,6 +136,67 @@ WILDCARDS = (
 )
 
 
+@dataclass(frozen=True)
+class Checkov:
+    """A check that resources of one form, `TYPE.LOGICAL_ID`, may fail, and why."""
+
+    check: str
+    form: str
+    reason: str
+
+
+_PLAIN_TOPIC = (
+    "alarms cannot publish to a topic with AWS's managed key, and a key of one's own costs money and a"
+    " policy; what is published names thresholds, and no data of calls"
+)
+_FUNCTIONS = r"AWS::Lambda::Function\.(EndpointCheck|EndpointLogs|ScalingGuard)\w+"
+
+CHECKOV = (
+    Checkov("CKV_AWS_26", r"AWS::SNS::Topic\.AlarmTopics\w+", _PLAIN_TOPIC),
+    Checkov(
+        "CKV_AWS_18",
+        r"AWS::S3::Bucket\.ArtifactsAccessLogs\w+",
+        "it is the bucket of access logs: logs of its own would grow without end",
+    ),
+    Checkov(
+        "CKV_AWS_21",
+        r"AWS::S3::Bucket\.ArtifactsAccessLogs\w+",
+        "S3 writes each log once and under a name of its own, and they expire",
+    ),
+    Checkov(
+        "CKV_AWS_115",
+        _FUNCTIONS,
+        "deployments alone call it; a reservation would be taken from what the account has for others",
+    ),
+    Checkov(
+        "CKV_AWS_116",
+        _FUNCTIONS,
+        "CloudFormation waits for its answer and fails the deployment without one; nobody would read a queue",
+    ),
+    Checkov(
+        "CKV_AWS_117",
+        _FUNCTIONS,
+        "it calls AWS alone, with its role; in a VPC it could reach that by further endpoints only",
+    ),
+    Checkov(
+        "CKV_AWS_158",
+        r"AWS::Logs::LogGroup\.\w+",
+        "CloudWatch Logs encrypts every group by a key of its own; a KMS key is an account's to give",
+    ),
+    Checkov(
+        "CKV_AWS_173",
+        _FUNCTIONS,
+        "Lambda encrypts them by its own key, and they hold no secret: a bucket's name, a function's ARN",
+    ),
+    Checkov(
+        "CKV_AWS_370",
+        r"AWS::SageMaker::Model\.\w+",
+        "in isolation the container has no credentials and publishes no metrics: a spec asks for it by name",
+    ),
+)
+"""Compared with what checkov finds by `tests/synth/test_checkov.py`, in both directions."""
+
+
 def acknowledge_wildcards(
     policy: iam.CfnPolicy, granted: Iterable[tuple[Sequence[str], Sequence[str]]]
 ) -> None:
@@ -108,18 +206,27 @@ def acknowledge_wildcards(
         policy: The policy.
         granted: The actions and the resources of each of its statements.
     """
-    actions_on: dict[str, set[str]] = {}
+    reasons: dict[str, list[str | None]] = {}
     for actions, resources in granted:
         for resource in resources:
-            actions_on.setdefault(resource, set()).update(actions)
+            reasons.setdefault(resource, []).append(_reason(resource, actions))
+    # cdk-nag goes by resources: one statement that is not meant leaves all on its resource unacknowledged.
     meant = [
-        Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=wildcard.reason)
-        for resource, actions in sorted(actions_on.items())
-        for wildcard in WILDCARDS
-        if re.fullmatch(wildcard.form, resource) and actions <= wildcard.actions
+        Acknowledgment(
+            id=f"AwsSolutions-IAM5[Resource::{resource}]", reason="; ".join(dict.fromkeys(map(str, found)))
+        )
+        for resource, found in sorted(reasons.items())
+        if None not in found
     ]
     if meant:
         Validations.of(policy).acknowledge(*meant)
+
+
+def _reason(resource: str, actions: Sequence[str]) -> str | None:
+    for wildcard in WILDCARDS:
+        if re.fullmatch(wildcard.form, resource) and wildcard.actions.issuperset(actions):
+            return wildcard.reason
+    return None
 
 
 def acknowledge_invocation(caller: IConstruct, *functions: lambda_.Function) -> None:
@@ -145,15 +252,20 @@ def acknowledge_waiter(provider: Provider) -> None:
     acknowledge_invocation(waiter, *asked)
     Validations.of(waiter).acknowledge(
         Acknowledgment(
-            id="AwsSolutions-IAM5[Resource::*]",
-            reason="the delivery of the state machine's log is set up by actions that know no resources",
+            id="AwsSolutions-SF1",
+            reason="a log of its own needs actions on all logs of the account; each look has its log",
         ),
         Acknowledgment(
             id="AwsSolutions-SF2",
-            reason="one state that asks one function again: its log has every step, nothing is left to trace",
+            reason="one state that asks one function again, which logs each look: nothing is left to trace",
         ),
     )
 
 
 def _logical_id(function: lambda_.Function) -> str:
     return Stack.of(function).get_logical_id(cast(CfnElement, function.node.default_child))
+
+
+def acknowledge_plain_topic(topic: sns.CfnTopic) -> None:
+    """Acknowledge that a topic of alarms has no key of its own."""
+    Validations.of(topic).acknowledge(Acknowledgment(id="AwsSolutions-SNS2", reason=_PLAIN_TOPIC))

@@ -6,13 +6,19 @@ CloudFormation itself sees that an endpoint is in service, and neither with what
 from __future__ import annotations
 
 from aws_cdk import CfnResource, Duration
-from aws_cdk import aws_stepfunctions as stepfunctions
-from aws_cdk.custom_resources import LogOptions, Provider
+from aws_cdk.custom_resources import Provider
 from constructs import Construct
 
 from fleet.resolve.endpoint import Place, ResolvedEndpoint
 from triton_endpoints.acknowledgements import acknowledge_invocation, acknowledge_waiter
-from triton_endpoints.lambda_function import framework_name, function_of, log_of, role_of, service_token
+from triton_endpoints.lambda_function import (
+    framework_name,
+    function_of,
+    log_of,
+    role_of,
+    see_stacks,
+    service_token,
+)
 from triton_endpoints.policy import Statement, policy_of
 
 NOUN = "endpoint-check"
@@ -65,10 +71,8 @@ class EndpointCheck(Construct):
             framework_on_event_role=caller,
             framework_complete_and_timeout_role=looker,
             log_group=log,
-            disable_waiter_state_machine_logging=False,
-            waiter_state_machine_log_options=LogOptions(
-                level=stepfunctions.LogLevel.ALL, include_execution_data=False, destination=log
-            ),
+            # It could log by actions on all logs of the account alone; each look logs what it sees.
+            disable_waiter_state_machine_logging=True,
             provider_function_name=framework_name(place, NOUN),
         )
         for function in (begin, look):
@@ -111,9 +115,5 @@ def _statements(place: Place) -> list[Statement]:
             actions=["sagemaker:DescribeEndpoint", "sagemaker:InvokeEndpoint"],
             resources=[place.arn("sagemaker", "endpoint/*")],
         ),
-        Statement(
-            sid="SeeStacks",
-            actions=["cloudformation:DescribeStacks"],
-            resources=[place.arn("cloudformation", f"stack/{place.stack}-*")],
-        ),
+        see_stacks(place),
     ]

@@ -9,6 +9,17 @@ from fleet.resolve.endpoint import ResolvedEndpoint
 from triton_endpoints.policy import Statement, document, policy_of
 
 PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
+ATTACH = [
+    "ec2:CreateNetworkInterface",
+    "ec2:CreateNetworkInterfacePermission",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DeleteNetworkInterfacePermission",
+    "ec2:DescribeDhcpOptions",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSecurityGroups",
+    "ec2:DescribeSubnets",
+    "ec2:DescribeVpcs",
+]
 WRITE_LOGS = ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
 
 
@@ -56,6 +67,9 @@ class EndpointRole(Construct):
             ),
             Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=self._log_groups()),
             *self._metrics_statements(),
+            *self._network_statements(),
+            *self._capture_statements(),
+            *self._key_statements(),
         ]
 
     def _metrics_statements(self) -> list[Statement]:
@@ -71,11 +85,35 @@ class EndpointRole(Construct):
             )
         ]
 
+    def _network_statements(self) -> list[Statement]:
+        if not self._endpoint.network.subnets:
+            return []
+        # The guide asks for all of them without conditions: SageMaker tries them out before it takes the VPC.
+        return [Statement(sid="AttachToVpc", actions=ATTACH, resources=["*"])]
+
+    def _capture_statements(self) -> list[Statement]:
+        endpoint = self._endpoint
+        if endpoint.capture is None:
+            return []
+        resource = f"{endpoint.place.bucket_arn}/{endpoint.capture_prefix}*"
+        return [Statement(sid="KeepCapturedCalls", actions=["s3:PutObject"], resources=[resource])]
+
+    def _key_statements(self) -> list[Statement]:
+        key, volume = self._endpoint.place.kms_key, self._endpoint.volume_key
+        statements = []
+        if key:
+            writes = ["kms:GenerateDataKey"] if self._endpoint.capture else []
+            statements.append(Statement(sid="UseKey", actions=["kms:Decrypt", *writes], resources=[key]))
+        if volume:
+            granted = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
+            statements += [
+                Statement(sid="SeeVolumeKey", actions=["kms:DescribeKey"], resources=[volume]),
+                Statement(
+                    sid="GrantVolumeKey", actions=["kms:CreateGrant"], resources=[volume], conditions=granted
+                ),
+            ]
+        return statements
+
     def _log_groups(self) -> list[str]:
-        metrics = self._endpoint.triton_metrics
-        groups = [
-            f"/aws/sagemaker/Endpoints/{self._endpoint.name}",
-            *([metrics.log_group] if metrics else []),
-        ]
-        arns = [self._endpoint.place.arn("logs", f"log-group:{group}") for group in groups]
+        arns = [self._endpoint.place.arn("logs", f"log-group:{group}") for group in self._endpoint.log_groups]
         return [arn + part for arn in arns for part in ("", ":*")]

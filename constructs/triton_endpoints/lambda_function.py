@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from aws_cdk import Duration, IgnoreMode, RemovalPolicy, SymlinkFollowMode
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
+from aws_cdk.custom_resources import Provider
 from constructs import Construct
 
 from fleet.resolve.endpoint import Place
+from triton_endpoints.acknowledgements import acknowledge_invocation
+from triton_endpoints.policy import Statement, policy_of
 
 CODE = Path(__file__).resolve().parents[2] / "lambda"
 
@@ -38,7 +42,7 @@ def function_of(
     seconds: int,
     role: iam.Role,
     log: logs.LogGroup,
-    environment: dict[str, str],
+    environment: dict[str, str] | None = None,
     memory_mib: int | None = None,
 ) -> lambda_.Function:
     """A function whose package below `lambda/` is the first part of its handler's name."""
@@ -63,6 +67,44 @@ def function_of(
     )
 
 
+def provider_of(
+    scope: Construct,
+    noun: str,
+    *,
+    place: Place,
+    handler: str,
+    description: str,
+    seconds: int,
+    statements: Sequence[Statement],
+    environment: dict[str, str] | None = None,
+) -> None:
+    """A provider of one function, with its log, its roles and its policy."""
+    log = log_of(scope)
+    role = role_of(scope, "Role", log)
+    policy = policy_of(scope, "Policy", role_name=role.role_name, statements=statements)
+    function = function_of(
+        scope,
+        "Function",
+        handler=handler,
+        description=description,
+        seconds=seconds,
+        role=role,
+        log=log,
+        environment=environment,
+    )
+    function.node.add_dependency(policy)
+    caller = role_of(scope, "FrameworkRole", log)
+    Provider(
+        scope,
+        "Provider",
+        on_event_handler=function,
+        framework_on_event_role=caller,
+        log_group=log,
+        provider_function_name=framework_name(place, noun),
+    )
+    acknowledge_invocation(caller, function)
+
+
 def framework_name(place: Place, noun: str) -> str:
     """The framework's function, which custom resources name as their service token.
 
@@ -75,3 +117,12 @@ def framework_name(place: Place, noun: str) -> str:
 def service_token(place: Place, noun: str) -> str:
     """The ARN of the framework's function."""
     return place.arn("lambda", f"function:{framework_name(place, noun)}")
+
+
+def see_stacks(place: Place) -> Statement:
+    """For functions that must not fail while the stack that calls them rolls back."""
+    return Statement(
+        sid="SeeStacks",
+        actions=["cloudformation:DescribeStacks"],
+        resources=[place.arn("cloudformation", f"stack/{place.stack}-*")],
+    )

@@ -6,13 +6,11 @@ SageMaker refuses to update a variant's instance type while it is registered wit
 from __future__ import annotations
 
 from aws_cdk import CfnResource
-from aws_cdk.custom_resources import Provider
 from constructs import Construct
 
 from fleet.resolve.endpoint import Place
-from triton_endpoints.acknowledgements import acknowledge_invocation
-from triton_endpoints.lambda_function import framework_name, function_of, log_of, role_of, service_token
-from triton_endpoints.policy import Statement, policy_of
+from triton_endpoints.lambda_function import provider_of, see_stacks, service_token
+from triton_endpoints.policy import Statement
 
 NOUN = "scaling-guard"
 SECONDS = 120
@@ -43,76 +41,16 @@ class ScalingGuard(Construct):
 
     def __init__(self, scope: Construct, id: str, *, place: Place) -> None:
         super().__init__(scope, id)
-        self._place = place
-        log = log_of(self)
-        role = role_of(self, "Role", log)
-        policy = policy_of(self, "Policy", role_name=role.role_name, statements=self._statements())
-        function = function_of(
+        provider_of(
             self,
-            "Function",
+            NOUN,
+            place=place,
             handler="scaling_guard.handler.handler",
             description="Takes the scaling of a variant aside while its instance type changes",
             seconds=SECONDS,
-            role=role,
-            log=log,
+            statements=_statements(place),
             environment={"BUCKET": place.bucket},
         )
-        function.node.add_dependency(policy)
-        caller = role_of(self, "FrameworkRole", log)
-        Provider(
-            self,
-            "Provider",
-            on_event_handler=function,
-            framework_on_event_role=caller,
-            log_group=log,
-            provider_function_name=framework_name(place, NOUN),
-        )
-        acknowledge_invocation(caller, function)
-
-    def _statements(self) -> list[Statement]:
-        place = self._place
-        return [
-            Statement(sid="SeeScaling", actions=[*SEE_SCALING, "cloudwatch:DescribeAlarms"], resources=["*"]),
-            Statement(
-                sid="ChangeScaling",
-                actions=CHANGE_SCALING,
-                resources=[place.arn("application-autoscaling", "scalable-target/*")],
-                conditions={"StringEquals": OF_VARIANTS},
-            ),
-            # Application Auto Scaling asks its caller for what it does itself: the alarms of target tracking,
-            # and the change of instances. Source: its user guide, security_iam_id-based-policy-examples.html.
-            Statement(
-                sid="ChangeAlarmsOfScaling",
-                actions=CHANGE_ALARMS,
-                resources=[place.arn("cloudwatch", "alarm:TargetTracking-*")],
-            ),
-            Statement(
-                sid="ScaleEndpoints",
-                actions=["sagemaker:DescribeEndpoint", "sagemaker:UpdateEndpointWeightsAndCapacities"],
-                resources=[place.arn("sagemaker", "endpoint/*")],
-            ),
-            Statement(
-                sid="SeeConfigurations",
-                actions=["sagemaker:DescribeEndpointConfig"],
-                resources=[place.arn("sagemaker", "endpoint-config/*")],
-            ),
-            Statement(
-                sid="SeeStacks",
-                actions=["cloudformation:DescribeStacks"],
-                resources=[place.arn("cloudformation", f"stack/{place.stack}-*")],
-            ),
-            Statement(
-                sid="KeepScaling",
-                actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
-                resources=[f"{place.bucket_arn}/{SAVED}"],
-            ),
-            Statement(
-                sid="ListScaling",
-                actions=["s3:ListBucket"],
-                resources=[place.bucket_arn],
-                conditions={"StringLike": {"s3:prefix": [SAVED]}},
-            ),
-        ]
 
 
 class GuardedUpdate(Construct):
@@ -134,3 +72,52 @@ class GuardedUpdate(Construct):
     def _step(self, step: str, guarded: dict[str, str]) -> CfnResource:
         properties = {**guarded, "Step": step}
         return CfnResource(self, step.capitalize(), type="Custom::ScalingGuard", properties=properties)
+
+
+def _statements(place: Place) -> list[Statement]:
+    return [
+        Statement(sid="SeeScaling", actions=[*SEE_SCALING, "cloudwatch:DescribeAlarms"], resources=["*"]),
+        Statement(
+            sid="ChangeScaling",
+            actions=CHANGE_SCALING,
+            resources=[place.arn("application-autoscaling", "scalable-target/*")],
+            conditions={"StringEquals": OF_VARIANTS},
+        ),
+        # Application Auto Scaling asks its caller for what it does itself: the alarms of target tracking,
+        # and the change of instances. Source: its user guide, security_iam_id-based-policy-examples.html.
+        Statement(
+            sid="ChangeAlarmsOfScaling",
+            actions=CHANGE_ALARMS,
+            resources=[place.arn("cloudwatch", "alarm:TargetTracking-*")],
+        ),
+        Statement(
+            sid="ScaleEndpoints",
+            actions=["sagemaker:DescribeEndpoint", "sagemaker:UpdateEndpointWeightsAndCapacities"],
+            resources=[place.arn("sagemaker", "endpoint/*")],
+        ),
+        Statement(
+            sid="SeeConfigurations",
+            actions=["sagemaker:DescribeEndpointConfig"],
+            resources=[place.arn("sagemaker", "endpoint-config/*")],
+        ),
+        see_stacks(place),
+        Statement(
+            sid="KeepScaling",
+            actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
+            resources=[f"{place.bucket_arn}/{SAVED}"],
+        ),
+        Statement(
+            sid="ListScaling",
+            actions=["s3:ListBucket"],
+            resources=[place.bucket_arn],
+            conditions={"StringLike": {"s3:prefix": [SAVED]}},
+        ),
+        *_key_statements(place),
+    ]
+
+
+def _key_statements(place: Place) -> list[Statement]:
+    """What is saved lies in a bucket that may be encrypted with the environment's key."""
+    key = place.kms_key
+    actions = ["kms:Decrypt", "kms:GenerateDataKey"]
+    return [Statement(sid="UseKey", actions=actions, resources=[key])] if key else []

@@ -35,8 +35,11 @@ class TritonEndpoint(Construct):
             production_variants=[self._variant(endpoint, model)],
             # New configurations have detailed observability on unless they say otherwise, and it is billed.
             metrics_config=sagemaker.CfnEndpointConfig.MetricsConfigProperty(
-                enable_detailed_observability=False, enable_enhanced_metrics=False
+                enable_detailed_observability=endpoint.metrics.detailed_observability,
+                enable_enhanced_metrics=endpoint.metrics.enhanced,
             ),
+            data_capture_config=self._capture(endpoint),
+            kms_key_id=endpoint.volume_key,
         )
         rollout = self._rollout(endpoint, role)
         self.endpoint = sagemaker.CfnEndpoint(
@@ -68,6 +71,28 @@ class TritonEndpoint(Construct):
         }
         return EndpointRollout(
             self, "Rollout", rollout=endpoint.rollout, dimensions=dimensions, role=role.role
+        )
+
+    @staticmethod
+    def _capture(endpoint: ResolvedEndpoint) -> sagemaker.CfnEndpointConfig.DataCaptureConfigProperty | None:
+        capture, place = endpoint.capture, endpoint.place
+        if capture is None:
+            return None
+        modes = {"Input": capture.requests, "Output": capture.responses}
+        return sagemaker.CfnEndpointConfig.DataCaptureConfigProperty(
+            enable_capture=True,
+            initial_sampling_percentage=int(capture.sample),
+            destination_s3_uri=f"s3://{place.bucket}/{endpoint.capture_prefix.rstrip('/')}",
+            kms_key_id=place.kms_key,
+            capture_options=[
+                sagemaker.CfnEndpointConfig.CaptureOptionProperty(capture_mode=mode)
+                for mode, kept in modes.items()
+                if kept
+            ],
+            # Any other content type is captured in Base64, as the binary payloads have to be.
+            capture_content_type_header=sagemaker.CfnEndpointConfig.CaptureContentTypeHeaderProperty(
+                json_content_types=["application/json"]
+            ),
         )
 
     @staticmethod

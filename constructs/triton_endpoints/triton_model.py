@@ -7,6 +7,7 @@ from constructs import Construct
 
 from fleet.resolve.endpoint import ResolvedEndpoint
 from fleet.spec.endpoint import Compression, Mode
+from fleet.spec.network import Network
 from triton_endpoints.endpoint_role import EndpointRole
 from triton_endpoints.raw_properties import lay_over
 
@@ -30,9 +31,19 @@ class TritonModel(Construct):
                 model_data_source=_files(endpoint.model_data_url) if as_files else None,
                 environment=dict(endpoint.variables),
             ),
+            vpc_config=_vpc(endpoint.network),
+            enable_network_isolation=True if endpoint.network.isolated else None,
         )
         self.model.add_resource_dependency(role.policy)
         lay_over(self.model, endpoint.cloudformation.get("Model", {}))
+
+
+def _vpc(network: Network) -> sagemaker.CfnModel.VpcConfigProperty | None:
+    if not network.subnets:
+        return None
+    return sagemaker.CfnModel.VpcConfigProperty(
+        subnets=list(network.subnets), security_group_ids=list(network.security_groups)
+    )
 
 
 def _files(prefix: str) -> sagemaker.CfnModel.ModelDataSourceProperty:

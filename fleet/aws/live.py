@@ -68,8 +68,8 @@ def require_running(
 ) -> None:
     """See that an endpoint whose stack is deployed runs the stack's own configuration.
 
-    The stack's own check has seen it at the last change. Where a deploy changes nothing it is not called, and
-    CloudFormation does not look at what became of an endpoint that it has deployed.
+    The check in the stack has seen it at the last change. Where a deploy changes nothing it is not called,
+    and CloudFormation does not look at what became of an endpoint that it has deployed.
 
     Raises:
         FindingsError: it runs something else, or nothing.

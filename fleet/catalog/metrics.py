@@ -45,10 +45,44 @@ def endpoint_metric(measure: str) -> Metric:
     return Metric(**facts, **lists)
 
 
-def triton_metric(measure: str) -> str:
-    """The name of Triton's own metric of a measure, such as `queue_time`.
+@dataclass(frozen=True, kw_only=True)
+class TritonMetric:
+    """A metric of Triton's own.
+
+    Attributes:
+        labels: Triton's labels on its series.
+        kinds: The endpoints that have it: "all", or on "gpu" instances.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+
+@cache
+def triton_series(measure: str) -> TritonMetric:
+    """What is known of Triton's own metric of a measure, such as `queue_time`.
 
     Raises:
         KeyError: the catalog does not have it.
     """
-    return str(data_file("metrics.yaml")["triton"][measure])
+    data = data_file("metrics.yaml")
+    facts = {**data["triton_defaults"], **data["triton"][measure]}
+    return TritonMetric(name=facts["name"], labels=tuple(facts["labels"]), kinds=tuple(facts["kinds"]))
+
+
+def triton_metric(measure: str) -> str:
+    """The name of Triton's own metric of a measure.
+
+    Raises:
+        KeyError: the catalog does not have it.
+    """
+    return triton_series(measure).name
+
+
+@cache
+def triton_labels() -> frozenset[str]:
+    """Every label that Triton itself gives to one of the catalog's metrics."""
+    return frozenset(
+        label for each in data_file("metrics.yaml")["triton"] for label in triton_series(each).labels
+    )

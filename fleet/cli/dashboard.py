@@ -44,6 +44,9 @@ def dashboard(
         problem = f"the dashboard of {endpoint} in {env} is in the CloudWatch console"
         remedy = f"open it in account {place.account}, region {place.region}"
         raise CannotRunError(problem, remedy)
+    if not place.dashboards:
+        problem = f"{endpoint} has no dashboard: environments/{env}.yaml has `dashboards: false`"
+        raise CannotRunError(problem, "write `dashboards: true` there, then run `fleet local up`")
     state = LocalState(root)
     supervisor = state.supervisor()
     if supervisor is None:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Severity: TypeAlias = Literal["warning", "critical"]
+from fleet.spec.alarms import Severity
+
+Rings: TypeAlias = Literal["above", "below", "at least"]
+"""On which side of its threshold an alarm rings."""
+Missing: TypeAlias = Literal["notBreaching", "missing"]
+"""What a minute without data is, as CloudWatch spells it: no breach, or nothing to judge by."""
+PERIOD = 60
+"""Seconds; SageMaker's metrics come once a minute."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,9 +23,14 @@ class Alarm:
         key: The key of `alarms` that it follows from, such as `latency_p99`.
         measure: The catalog's name of the metric.
         statistic: Of a minute, as CloudWatch spells it.
-        threshold: What must not be exceeded, in the metric's own unit: microseconds, a share of 1, or percent added up
-            over an instance's GPUs or vCPUs.
+        threshold: What must not be exceeded, in the metric's own unit: microseconds, a share of 1, or percent
+            added up over an instance's GPUs or vCPUs.
         drawn: The same as a graph shows it: milliseconds, or percent of one GPU or vCPU.
+        calls: Minutes with fewer calls do not count; 0 where all do.
+        periods: So many minutes are looked at.
+        ringing: In so many of them it must be too much.
+        text: What the alarm says of itself.
+        query: In Metrics Insights, where the metric's dimensions are not known; else empty.
     """
 
     key: str
@@ -27,3 +39,10 @@ class Alarm:
     statistic: str
     threshold: float
     drawn: float
+    rings: Rings = "above"
+    calls: int = 0
+    periods: int = 5
+    ringing: int = 3
+    missing: Missing = "notBreaching"
+    text: str = ""
+    query: str = ""

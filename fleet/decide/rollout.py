@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 
 from fleet.catalog.limits import limit
+from fleet.spec.alarms import Alarms
 from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.rollout import AlarmName, Alarms, Rollout, Strategy
+from fleet.spec.rollout import AlarmName, Rollout, Strategy
 
 PERIOD, PERIODS, RINGING = 60, 3, 2
 """A rollback alarm looks at that many periods of so many seconds; it rings when so many of them are bad."""
 ERRORS = 1.0
 """Percent of failed calls that call a rollout back, where `alarms` says nothing of errors."""
 LATENCIES = ("latency_p50", "latency_p90", "latency_p99")
-_KEYS: Mapping[AlarmName, tuple[str, ...]] = {"errors": ("errors",), "latency": LATENCIES}
-"""The keys of `alarms` by what `rollback_on` calls them."""
 _PROVISIONING = 1800
 """Seconds in which SageMaker finds and starts instances, beside download and start of the model."""
 
@@ -52,18 +51,12 @@ def needed(spec: EndpointSpec, rollout: Rollout) -> int:
 
 
 def rollback_alarms(spec: EndpointSpec, rollout: Rollout) -> tuple[RollbackAlarm, ...]:
-    """What calls the rollout back; none with `rollback_on: []`."""
+    """What calls the rollout back, each at the strictest of its thresholds; none with `rollback_on: []`."""
     alarms, wanted = spec.alarms or Alarms(), _rollback_on(rollout)
     return (
         *(_errors(alarms) if "errors" in wanted else ()),
         *(_latencies(alarms) if "latency" in wanted else ()),
     )
-
-
-def thresholds_read(spec: EndpointSpec) -> frozenset[str]:
-    """The keys of `alarms` by which a rollout of the endpoint is called back."""
-    wanted = () if spec.rollout is None else _rollback_on(spec.rollout)
-    return frozenset(key for name in wanted for key in _KEYS[name])
 
 
 def _rollback_on(rollout: Rollout) -> tuple[AlarmName, ...]:
@@ -72,13 +65,13 @@ def _rollback_on(rollout: Rollout) -> tuple[AlarmName, ...]:
 
 def _errors(alarms: Alarms) -> Iterator[RollbackAlarm]:
     # The average of Invocation5XXErrors is the share of invocations that failed.
-    percent = ERRORS if alarms.errors is None else alarms.errors
+    percent = min(alarms.thresholds("errors", "critical").values(), default=ERRORS)
     yield RollbackAlarm(measure="errors_5xx", statistic="Average", threshold=percent / 100)
 
 
 def _latencies(alarms: Alarms) -> Iterator[RollbackAlarm]:
     for key in LATENCIES:
-        milliseconds = getattr(alarms, key)
+        milliseconds = min(alarms.thresholds(key, "critical").values(), default=None)
         if milliseconds is not None:
             statistic = key.removeprefix("latency_")
             yield RollbackAlarm(measure="model_latency", statistic=statistic, threshold=milliseconds * 1000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fleet.catalog.front_end import services
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.source import KeyPath
 
@@ -23,10 +24,11 @@ METRICS_NAMESPACE = f"{PREFIX}CLOUDWATCH_METRIC_NAMESPACE"
 
 @dataclass(frozen=True, kw_only=True)
 class TritonMetrics:
-    """Where the container publishes Triton's metrics."""
+    """Where the container publishes Triton's metrics, and with which dimensions; none: that is not known."""
 
     namespace: str
     log_group: str
+    dimensions: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,11 @@ def triton_metrics(spec: EndpointSpec) -> TritonMetrics | None:
     if not spec.metrics.triton:
         return None
     name = spec.endpoint
-    return TritonMetrics(namespace=f"TritonFleet/{name}", log_group=f"/triton-fleet/{name}/metrics")
+    return TritonMetrics(
+        namespace=f"TritonFleet/{name}",
+        log_group=f"/triton-fleet/{name}/metrics",
+        dimensions=spec.metrics.triton_dimensions,
+    )
 
 
 def decided_settings(spec: EndpointSpec, default_model: str | None) -> dict[str, Setting]:
@@ -67,6 +73,9 @@ def decided_settings(spec: EndpointSpec, default_model: str | None) -> dict[str,
             METRICS_NAMESPACE: metrics.namespace,
         }
         settings |= {name: Setting(value, "metrics.triton") for name, value in values.items()}
+        [service] = [each for each in services() if each.allowed_by == ALLOW_METRICS]
+        if service.port_from not in settings | spec.environment:
+            settings[service.port_from] = Setting(str(service.port), "metrics.triton")
     return settings
 
 

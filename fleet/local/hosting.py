@@ -25,12 +25,16 @@ class DeployedContainer:
 
 @dataclass(frozen=True, kw_only=True)
 class DeployedEndpoint:
-    """A SageMaker endpoint with its first production variant, as its configuration names them."""
+    """A SageMaker endpoint with its first production variant, as its configuration names them.
+
+    `unlike` says, for a person, what it was deployed with and nothing does here.
+    """
 
     name: str
     config_name: str
     variant_name: str
     container: DeployedContainer
+    unlike: tuple[str, ...] = ()
 
 
 class HostingError(Exception):

@@ -62,4 +62,9 @@ class Served:
     def _differences(self) -> list[str]:
         image = self.endpoint.container.image.rpartition(":")[2]
         server = f"image {image}: served by this machine's Triton {self.release}, on CPU"
-        return [server, *self.container.rewrites, *departures(self.endpoint.container.environment)]
+        return [
+            server,
+            *self.container.rewrites,
+            *departures(self.endpoint.container.environment),
+            *self.endpoint.unlike,
+        ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
+from fleet.decide.decided import Decided
 from fleet.decide.targets import target_model
 from fleet.resolve.endpoint import Artifact, prefix_of
 from fleet.spec.endpoint import ArchiveSet, Compression, EndpointSpec, Mode, Packed
@@ -43,6 +44,19 @@ def set_digest(digests: Mapping[str, str]) -> str:
 def hexadecimal(digest: str) -> str:
     """A digest as it stands in keys, without its algorithm."""
     return digest.removeprefix("sha256:")
+
+
+def counted_models(decided: Decided) -> tuple[str, ...]:
+    """What Triton's metrics call the models: their names, or the targets of a multi-model endpoint.
+
+    None of a live set, whose targets come and go without a deploy.
+    """
+    spec = decided.spec
+    if spec.mode is Mode.SINGLE:
+        return tuple(sorted({each.name for each in decided.loaded_models()}))
+    if spec.archive_set is ArchiveSet.LIVE:
+        return ()
+    return tuple(sorted(target_model(each.name, each.version) for each in spec.packed))
 
 
 def _artifact(spec: EndpointSpec, packed: Packed, locked: LockedArchive, key: str) -> Artifact:

@@ -49,8 +49,10 @@ def _wanted(sample: Sample) -> str:
     for name, output in sample.outputs.items():
         shape = None if output.shape is None else str(list(output.shape))
         parts = [output.datatype and output.datatype.value, shape]
+        near = "" if output.tolerance is None else f" within {output.tolerance:.15g}"
         if output.data is not None:
-            near = "" if output.tolerance is None else f" within {output.tolerance:.15g}"
             parts.append(f"values{near}")
+        if output.first is not None:
+            parts.append(f"first {len(output.first)} values{near}")
         outputs.append(" ".join([name, *filter(None, parts)]))
     return ", ".join(outputs) or "answered with status 200"

@@ -9,6 +9,7 @@ from fleet.decide.decided import Decided
 from fleet.decide.targets import target_model
 from fleet.decide.variables import DEFAULT_MODEL, decided_settings, triton_metrics
 from fleet.findings import Finding
+from fleet.resolve.alarm_decisions import alarm_decisions
 from fleet.resolve.archives import place_archives
 from fleet.resolve.check import check_decisions
 from fleet.resolve.decision import Decision, dated
@@ -18,6 +19,7 @@ from fleet.resolve.reasons import reasons
 from fleet.resolve.resolve import place_of
 from fleet.resolve.rollout_decisions import rollout_decisions
 from fleet.resolve.scaling_decisions import scaling_decisions
+from fleet.resolve.security_decisions import security_decisions
 from fleet.spec.endpoint import Archive, ArchiveSet, Mode
 
 
@@ -37,7 +39,10 @@ def decisions(endpoint: Decided, wrong_lock: Sequence[Finding] = ()) -> tuple[De
         *scaling_decisions(endpoint),
         *rollout_decisions(endpoint),
         *check_decisions(endpoint),
+        *alarm_decisions(endpoint),
         *_metrics(endpoint),
+        *_billed_metrics(endpoint),
+        *security_decisions(endpoint, place),
         *_places(endpoint, place),
     )
 
@@ -108,6 +113,16 @@ def _metrics(endpoint: Decided) -> Iterator[Decision]:
     reason = "`metrics.triton` is on; named after the endpoint"
     yield Decision(group="metrics", what="namespace", value=metrics.namespace, reason=reason)
     yield Decision(group="metrics", what="log group", value=metrics.log_group, reason=reason)
+
+
+def _billed_metrics(endpoint: Decided) -> Iterator[Decision]:
+    metrics = endpoint.spec.metrics
+    for what, on, of in (
+        ("detailed observability", metrics.detailed_observability, "detailed_observability"),
+        ("enhanced metrics", metrics.enhanced, "enhanced"),
+    ):
+        reason = f"`metrics.{of}` is {'on, and billed' if on else 'off'}"
+        yield Decision(group="metrics", what=what, value="on" if on else "off", reason=reason)
 
 
 def _places(endpoint: Decided, place: Place) -> Iterator[Decision]:

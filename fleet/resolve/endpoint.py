@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fleet.catalog.images import Image, Partition
 from fleet.catalog.instances import Instance
@@ -14,7 +14,10 @@ from fleet.findings import Finding
 from fleet.resolve.check import ResolvedCheck
 from fleet.resolve.rollout import ResolvedRollout
 from fleet.resolve.scaling import ResolvedScaling
-from fleet.spec.endpoint import Compression, Mode, Packed, Timeouts
+from fleet.spec.alarms import Severity
+from fleet.spec.capture import Capture
+from fleet.spec.endpoint import Compression, Metrics, Mode, Packed, Timeouts
+from fleet.spec.network import Network
 
 VARIANT = "AllTraffic"
 """The one production variant; a scaled variant's name never changes."""
@@ -22,13 +25,22 @@ VARIANT = "AllTraffic"
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a fleet lives: one environment's account and region, and the names that follow from them."""
+    """Where a fleet lives: one environment's account and region, and the names that follow from them.
+
+    Ours are among the `tags`. `kms_key` is None for AWS's own keys, `permissions_boundary` without one.
+    `notifications` is who hears of alarms: email addresses and ARNs.
+    `dashboards` is whether its endpoints have one each.
+    """
 
     environment: str
     account: str
     region: str
     partition: Partition
     tags: Mapping[str, str]
+    kms_key: str | None = None
+    permissions_boundary: str | None = None
+    notifications: Mapping[Severity, tuple[str, ...]] = field(default_factory=dict)
+    dashboards: bool = True
 
     @property
     def bucket(self) -> str:
@@ -44,6 +56,10 @@ class Place:
     def stack(self) -> str:
         """The Foundation stack's name; no endpoint's stack can have it, as environments have no hyphen."""
         return f"triton-fleet-{self.environment}"
+
+    def alarm_topic(self, severity: Severity) -> str:
+        """The parameter of the parameter store with the ARN of a severity's topic."""
+        return f"/triton-fleet/{self.environment}/alarm-topic/{severity}"
 
     def arn(self, service: str, resource: str, *, account: str = "") -> str:
         """The ARN of a resource in the region, of this account unless another is named."""
@@ -77,7 +93,10 @@ class ResolvedEndpoint:
 
     `ami` is None for SageMaker's own choice of a host image. `variables` is the container's environment.
     `model_data` is a key of the bucket: of the one archive, or the prefix of all in mode `multi-model`, which
-    has no default model; without `compression`, the prefix of the one repository's files.
+    has no default model; without `compression`, the prefix of the one repository's files. `volume_key` is the
+    key of the instances' volumes, None for AWS's own or where they have none. The environment's and ours are
+    among the `tags`. `counted_models` is what Triton's metrics call the models, as far as a deploy
+    decides it.
     """
 
     name: str
@@ -95,8 +114,16 @@ class ResolvedEndpoint:
     scaling: ResolvedScaling | None
     rollout: ResolvedRollout | None
     alarms: tuple[Alarm, ...]
+    metrics: Metrics
     check: ResolvedCheck
     triton_metrics: TritonMetrics | None
+    log_groups: tuple[str, ...]
+    retention_days: int
+    network: Network
+    capture: Capture | None
+    volume_key: str | None
+    tags: Mapping[str, str]
+    counted_models: tuple[str, ...]
     timeouts: Timeouts
     cloudformation: Mapping[str, Mapping[str, object]]
 
@@ -116,6 +143,11 @@ class ResolvedEndpoint:
         return prefix_of(self.name)
 
     @property
+    def capture_prefix(self) -> str:
+        """Where in the bucket captured calls lie."""
+        return capture_prefix_of(self.name)
+
+    @property
     def stack(self) -> str:
         """The name of the endpoint's own stack."""
         return stack_of(self.place, self.name)
@@ -129,6 +161,11 @@ def stack_of(place: Place, endpoint: str) -> str:
 def prefix_of(endpoint: str) -> str:
     """An endpoint's own prefix of the bucket."""
     return f"endpoints/{endpoint}/"
+
+
+def capture_prefix_of(endpoint: str) -> str:
+    """Where in the bucket an endpoint's captured calls lie."""
+    return f"capture/{endpoint}/"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,9 +7,13 @@ from pathlib import Path
 
 from fleet.catalog.images import partition_of
 from fleet.decide.decided import Decided
+from fleet.decide.log_groups import log_groups
+from fleet.decide.tags import endpoint_tags, environment_tags
 from fleet.decide.variables import triton_metrics
+from fleet.decide.volume_key import volume_key
 from fleet.findings import Finding, FindingsError, Severity
-from fleet.resolve.archives import place_archives
+from fleet.resolve.alarms import resolved_alarms
+from fleet.resolve.archives import counted_models, place_archives
 from fleet.resolve.check import resolved_check
 from fleet.resolve.endpoint import Place, ResolvedEndpoint, ResolvedFleet
 from fleet.resolve.environment import environment_findings
@@ -68,7 +72,11 @@ def place_of(environment: Environment) -> Place:
         account=environment.account,
         region=environment.region,
         partition=partition_of(environment.region),
-        tags=environment.tags,
+        tags=environment_tags(environment),
+        kms_key=environment.kms_key,
+        permissions_boundary=environment.permissions_boundary,
+        notifications=environment.notifications.by_severity,
+        dashboards=environment.dashboards,
     )
 
 
@@ -95,9 +103,17 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
         variables=decided.variables,
         scaling=resolved_scaling(spec.scaling, machine) if spec.scaling else None,
         rollout=resolved_rollout(spec, spec.rollout) if spec.rollout else None,
-        alarms=(),
+        metrics=spec.metrics,
         check=resolved_check(spec),
+        alarms=resolved_alarms(decided),
         triton_metrics=triton_metrics(spec),
+        log_groups=log_groups(spec),
+        retention_days=spec.logs.retention_days,
+        network=spec.network,
+        capture=spec.capture,
+        volume_key=volume_key(project.environment, machine),
+        tags=endpoint_tags(project.environment, spec),
+        counted_models=counted_models(decided),
         timeouts=spec.timeouts,
         cloudformation=spec.cloudformation,
     )

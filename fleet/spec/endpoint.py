@@ -9,11 +9,16 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
+from fleet.spec.alarms import Alarms
+from fleet.spec.capture import Capture
 from fleet.spec.container import Container, Variables
 from fleet.spec.engine import Engine
-from fleet.spec.rollout import Alarms, Rollout
+from fleet.spec.logs import Logs
+from fleet.spec.network import Network
+from fleet.spec.rollout import Rollout
 from fleet.spec.samples import Sample
 from fleet.spec.scaling import Scaling
+from fleet.spec.tags import Tags
 from fleet.spec.values import NAME_LENGTH, Count, Digest, Document, ModelName, Name, Seconds, Text
 
 ARCHIVES = 10_000
@@ -99,11 +104,33 @@ class Archive(Document):
         )
 
 
+DIMENSIONS = 30
+"""The most dimensions of a metric; source: CloudWatch API reference, Metric."""
+
+Dimension = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}$")]
+
+
 class Metrics(Document):
     """What the endpoint measures beyond SageMaker's own metrics."""
 
     triton: bool = True
     """Let the container publish Triton's metrics to CloudWatch."""
+    detailed_observability: bool = False
+    """SageMaker's own collector of GPU and host metrics, queried with PromQL and billed by sample; off here,
+    on in SageMaker's own default."""
+    enhanced: bool = False
+    """SageMaker's metrics for each instance, container and GPU as well, each of which is billed."""
+    triton_dimensions: tuple[Dimension, ...] = Field(default=(), strict=False, max_length=DIMENSIONS)
+    """The dimensions that those metrics have, as `aws cloudwatch list-metrics --namespace TritonFleet/NAME`
+    shows them, such as `[model, version, reason, gpu_uuid]`; left out: the dashboard finds the metrics
+    whatever they have."""
+
+    @field_validator("triton_dimensions")
+    @classmethod
+    def _are_named_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if twice := sorted(name for name, count in Counter(names).items() if count > 1):
+            raise ValueError(f"{twice[0]!r} is named twice")
+        return names
 
 
 class Timeouts(Document):
@@ -137,13 +164,19 @@ class EndpointSpec(Document):
     """Left out: there are `instance.count` instances."""
     rollout: Rollout | None = None
     """Left out: all calls move to the new instances at once."""
-    alarms: Alarms | None = None
-    """What is too much, and calls a `rollout` back."""
     samples: tuple[Sample, ...] = Field(default=(), strict=False)
     """Calls that the endpoint has to answer after each deploy; else the deploy fails and is rolled back."""
     warm: tuple[Name, ...] = Field(default=(), strict=False)
     """Mode `multi-model`: archives that are loaded after each deploy, before the samples are sent."""
+    alarms: Alarms | None = Field(default=Alarms(), validate_default=True)
+    """What is too much: it wakes somebody, and calls a `rollout` back; `null`: nobody is woken."""
     metrics: Metrics = Metrics()
+    logs: Logs = Logs()
+    network: Network = Network()
+    capture: Capture | None = None
+    """Left out: no call is kept."""
+    tags: Tags = Field(default_factory=dict)
+    """Tags of everything in the endpoint's stack, beside those of the environment; of one key these win."""
     container: Container = Container()
     environment: Variables = Field(default_factory=dict)
     """Further variables of the container, for what `container` has no key."""
@@ -176,6 +209,12 @@ class EndpointSpec(Document):
         if twice := [name for name, count in counts.items() if count > 1]:
             raise ValueError(f"two samples are called {twice[0]!r}")
         return samples
+
+    @field_validator("alarms")
+    @classmethod
+    def _fits_several_models(cls, alarms: Alarms | None, info: ValidationInfo) -> Alarms | None:
+        several = info.data.get("mode") is Mode.MULTI_MODEL
+        return alarms.of_several_models() if several and alarms else alarms
 
     @property
     def packed(self) -> tuple[Packed, ...]:

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
+from fleet.catalog.images import partition_of
+from fleet.spec.notifications import Notifications
+from fleet.spec.tags import Tags
 from fleet.spec.values import Bytes, Document
 
 LOCAL = "local"
 """The environment of the embedded AWS on this machine."""
-
-
-def _not_reserved(key: str) -> str:
-    if key.startswith(("aws:", "triton-fleet:")):
-        raise ValueError("tags that begin with `aws:` or `triton-fleet:` are not yours to set")
-    return key
-
-
-TagKey = Annotated[str, StringConstraints(min_length=1, max_length=128), AfterValidator(_not_reserved)]
-TagValue = Annotated[str, StringConstraints(max_length=256)]
+KEY = r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[a-zA-Z0-9-]+$"
+BOUNDARY = r"^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[\x21-\x7e]+$"
 
 
 class LocalLimits(Document):
@@ -40,12 +35,23 @@ class Environment(Document):
     """AWS account, in quotes."""
     region: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9]$")]
     """AWS region."""
-    tags: dict[TagKey, TagValue] = Field(default_factory=dict)
+    tags: Tags = Field(default_factory=dict)
     """Tags of everything that is deployed."""
+    kms_key: Annotated[str, StringConstraints(pattern=KEY)] | None = None
+    """ARN of a symmetric KMS key of this account and region: for the artifact bucket, captured data, log
+    groups, and the volumes of instances without storage of their own. Left out: AWS's own keys."""
+    permissions_boundary: Annotated[str, StringConstraints(pattern=BOUNDARY)] | None = None
+    """ARN of the IAM policy that bounds every role that is deployed; left out: none does."""
     defaults: dict[str, object] = Field(default_factory=dict)
     """Keys of an endpoint's spec that hold where the spec itself says nothing."""
     overrides: dict[str, dict[str, object]] = Field(default_factory=dict)
     """By endpoint: keys that replace the spec's own here."""
+    notifications: Notifications = Notifications()
+    """Who hears of alarms, by their severity."""
+    runbook: Annotated[str, StringConstraints(pattern=r"^https://[^\s#]+#?$", max_length=400)] | None = None
+    """Where your copy of docs/runbook.md lies, for links to its sections; left out: the file's name."""
+    dashboards: bool = True
+    """Give each endpoint a CloudWatch dashboard, which costs 3 USD a month."""
     local: LocalLimits | None = None
     """Limits of the local endpoints; only in `environments/local.yaml`."""
 
@@ -55,3 +61,18 @@ class Environment(Document):
         if local is not None and info.data.get("environment", LOCAL) != LOCAL:
             raise ValueError("`local` limits this machine: it belongs in environments/local.yaml alone")
         return local
+
+    @field_validator("kms_key", "permissions_boundary")
+    @classmethod
+    def _is_of_this_account(cls, arn: str | None, info: ValidationInfo) -> str | None:
+        if arn is None or not {"account", "region"} <= info.data.keys():
+            return arn
+        _, partition, service, region, account, _ = arn.split(":", 5)
+        own = partition_of(info.data["region"]).name
+        if partition != own:
+            raise ValueError(f"it is of partition {partition}, and {info.data['region']} is of {own}")
+        if account not in (info.data["account"], "aws"):
+            raise ValueError(f"it is of account {account}, and the environment of {info.data['account']}")
+        if service == "kms" and region != info.data["region"]:
+            raise ValueError(f"it is of region {region}, and the environment of {info.data['region']}")
+        return arn

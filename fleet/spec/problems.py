@@ -10,11 +10,14 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from fleet.findings import Finding, FindingsError
+from fleet.spec.alarms import MAP, VALUE
 from fleet.spec.source import MOST, KeyPath, Source, finding_at, first_of
 from fleet.spec.values import DURATION
 
 LISTED = 40
 """So many of the words that could be meant are named."""
+NO_KEYS = ("[key]", VALUE, MAP)
+"""What pydantic puts into the place of a mistake beside keys."""
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -41,7 +44,7 @@ def did_you_mean(word: str, known: Collection[str], *, list_all: bool = False) -
 
 
 def _finding(model: type[BaseModel], source: Source, detail: ErrorDetails) -> Finding:
-    path: KeyPath = tuple(part for part in detail["loc"] if part != "[key]")
+    path: KeyPath = tuple(part for part in detail["loc"] if part not in NO_KEYS)
     mark = source.latest_mark(path) if detail["type"] == "value_error" else source.mark(path)
     code, message, hint = _explained(model, path, detail, _shown(detail["input"], mark.text))
     return finding_at(mark, code, message, hint)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fleet.spec.values import Document, Milliseconds, Seconds, Share
+from fleet.spec.values import Document, Seconds, Share
 
 AlarmName = Literal["errors", "latency"]
 
@@ -39,16 +39,3 @@ class Rollout(Document):
     rollback_on: tuple[AlarmName, ...] | None = Field(default=None, strict=False)
     """What calls the deployment back, at the thresholds of `alarms`; left out: `errors`, and `latency` where
     `alarms` has one. `[]` deploys without any, in an emergency."""
-
-
-class Alarms(Document):
-    """What is too much: it calls a rollout back."""
-
-    latency_p50: Milliseconds | None = None
-    """The container's latency that half of the calls stay below."""
-    latency_p90: Milliseconds | None = None
-    """The container's latency that 90% of the calls stay below."""
-    latency_p99: Milliseconds | None = None
-    """The container's latency that 99% of the calls stay below."""
-    errors: Share | None = None
-    """Share of calls that fail with a 5xx status."""

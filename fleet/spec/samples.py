@@ -70,24 +70,32 @@ class Output(Document):
     """Size of each axis, the batch's included; -1 for any size."""
     data: PerhapsData = None
     """The elements, as of an input. NaN is wanted where "NaN" stands, and each infinity likewise."""
+    first: Annotated[tuple[bool | int | float | str, ...], Field(strict=False, min_length=1)] | None = None
+    """In place of `data`: the first elements in row-major order, whatever the others are."""
     tolerance: Annotated[float, Field(ge=0)] | None = None
-    """How far each element may be from the wanted one, absolutely; needed with data of floating point, for
+    """How far each element may be from the wanted one, absolutely; needed with those of floating point, for
     whole numbers 0 unless it is given. BOOL and BYTES are compared exactly."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        if self.data is None:
+        if self.data is not None and self.first is not None:
+            raise ValueError("`first` is in place of `data`: leave out one of them")
+        key, data = ("data", self.data) if self.first is None else ("first", list(self.first))
+        if data is None:
             if self.tolerance is not None:
-                raise ValueError("`tolerance` is of `data`, and there is none")
+                raise ValueError("`tolerance` is of `data` or `first`, and there is neither")
             return self
         if self.datatype is None:
-            raise ValueError("`data` needs `datatype`, which says how it is compared")
+            raise ValueError(f"`{key}` needs `datatype`, which says how it is compared")
         if isinstance(self.data, list):
             _check_shape(self.data, self.shape)
-        _check_elements(self.data, self.datatype)
+        whole = prod(self.shape) if self.shape and ANY_SIZE not in self.shape else None
+        if self.first is not None and whole is not None and len(self.first) > whole:
+            raise ValueError(f"`first` has {len(self.first)} elements, and `shape` {whole}")
+        _check_elements(data, self.datatype, key)
         if self.datatype.is_float and self.tolerance is None:
             raise ValueError(
-                "`data` of floating point needs `tolerance`: no two kinds of GPU compute it alike; write 0"
+                f"`{key}` of floating point needs `tolerance`: no two kinds of GPU compute it alike; write 0"
                 " where it has to be exact"
             )
         if self.tolerance is not None and self.datatype in (Datatype.BOOL, Datatype.BYTES):
@@ -157,11 +165,11 @@ def _nesting(data: list[object]) -> list[int]:
     return [len(data), *below]
 
 
-def _check_elements(data: object, datatype: Datatype) -> None:
+def _check_elements(data: object, datatype: Datatype, key: str = "data") -> None:
     for element in flat(data):
         if problem := datatype.problem(element):
             shown = repr(element) if isinstance(element, str) else str(element)
-            raise ValueError(f"`data` has {shown[:80]}, which {problem}: not {datatype}")
+            raise ValueError(f"`{key}` has {shown[:80]}, which {problem}: not {datatype}")
 
 
 def flat(data: object) -> list[object]:

@@ -13,6 +13,8 @@ from .sample import Sample, flat
 ANY = -1
 _MOST = 160
 """Characters of a value or a list that are told."""
+_DIGITS = 17
+"""Of the longest number of FP64."""
 
 
 def difference(sample: Sample, outputs: Mapping[str, Output]) -> str | None:
@@ -33,26 +35,29 @@ def _tensor(wanted: Mapping[str, Any], got: Output) -> str | None:
     sizes = zip(shape, got.shape, strict=False)
     if len(shape) != len(got.shape) or any(ANY != size != there for size, there in sizes):
         return f" has the shape {cut(got.shape)}, and {cut(shape)} was wanted"
-    return _values(wanted, got) if "data" in wanted else None
+    if "first" in wanted:
+        return _values(wanted["first"], wanted, got, got.values[: len(wanted["first"])])
+    return _values(wanted["data"], wanted, got, got.values) if "data" in wanted else None
 
 
-def _values(wanted: Mapping[str, Any], got: Output) -> str | None:
-    data, tolerance = wanted["data"], wanted.get("tolerance", 0)
+def _values(data: Any, wanted: Mapping[str, Any], got: Output, compared: list[Any]) -> str | None:
+    tolerance = wanted.get("tolerance", 0)
     values = flat(data) if isinstance(data, list) else [data]
     values = unpacked(got.datatype, packed(got.datatype, values))
     if not isinstance(data, list):
-        values *= len(got.values)
-    if len(values) != len(got.values):
-        return f" has {len(got.values)} values, and {len(values)} were wanted"
-    pairs = zip(values, got.values, strict=True)
+        values *= len(compared)
+    if len(values) != len(compared):
+        return f" has {len(compared)} values, and {len(values)} were wanted"
+    pairs = zip(values, compared, strict=True)
     off = [at for at, (value, there) in enumerate(pairs) if not _is_near(value, there, tolerance)]
     if not off:
         return None
     first = off[0]
     within = "" if got.datatype in (BYTES, "BOOL") else f" within {tolerance:.9g}"
+    there, value = (_told(each[first], got.datatype) for each in (got.values, values))
     return (
-        f"{_index(first, got.shape)} is {_told(got.values[first])}, and {_told(values[first])}{within} was"
-        f" wanted; {len(off)} of {len(values)} values are off"
+        f"{_index(first, got.shape)} is {there}, and {value}{within} was wanted; {len(off)} of {len(values)}"
+        " values are off"
     )
 
 
@@ -71,10 +76,21 @@ def _index(flat_index: int, shape: list[int]) -> str:
     return f"[{', '.join(map(str, indices))}]"
 
 
-def _told(value: Any) -> str:
+def _told(value: Any, datatype: str) -> str:
+    """A number of floating point by the fewest digits that make the same one of its data type."""
     if isinstance(value, bytes):
         return cut(repr(value.decode("utf-8", "backslashreplace")))
-    return f"{value:.9g}" if isinstance(value, float) else str(value).lower()
+    if not isinstance(value, float):
+        return str(value).lower()
+    texts = (f"{value:.{digits}g}" for digits in range(1, _DIGITS))
+    return next((text for text in texts if _is_same(float(text), value, datatype)), f"{value:.{_DIGITS}g}")
+
+
+def _is_same(one: float, other: float, datatype: str) -> bool:
+    try:
+        return packed(datatype, [one]) == packed(datatype, [other])
+    except OverflowError:  # rounded up, it is no number of that data type
+        return False
 
 
 def cut(value: object) -> str:

@@ -15,25 +15,44 @@ import pytest
 
 from browser import Browser, find_browser
 from dashboard_fleet import DashboardFleet, dashboard_fleet
+from fleet.decide.alarms import Alarm
 from fleet.spec.endpoint import Mode
 from fleet_folder import LOCK, FleetFolder
 from metrics_server import counter, metrics_server
 
 PAGE = ".fleet/local/dashboards/sentences.html"
 TITLES = [
+    "Calls",
     "Invocations a minute",
-    "Failed invocations a minute",
     "Model latency, ms",
     "SageMaker's overhead, ms",
-    "GPU, % summed over an instance's GPUs",
+    "Failed invocations a minute",
+    "Failed invocations, %",
+    "Requests under way and waiting, on an instance",
+    "Instances",
+    "Instances running and wanted",
+    "Instances added or removed",
+    "GPU, %",
     "Host, %",
-    "Triton: requests served a minute, all models",
-    "Triton: requests failed a minute, all models",
-    "Triton: mean batch",
+    "Triton",
+    "Triton: requests served a minute",
+    "Triton: requests failed a minute, by reason",
     "Triton: requests waiting",
+    "Triton: mean batch",
     "Triton: queue time a request, ms",
     "Triton: compute time a request, ms",
+    "Triton: GPU power, W",
+    "Triton: GPU memory, %",
+    "Last errors in the log",
 ]
+ALARM = Alarm(
+    key="latency_p99",
+    severity="critical",
+    measure="model_latency",
+    statistic="p99",
+    threshold=2e5,
+    drawn=200,
+)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +64,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardFleet]:
     folder.environment()
     folder.write("locks/dev/sentences.lock.yaml", LOCK)
     with dashboard_fleet(folder) as fleet, metrics_server() as triton:
-        fleet.deploy(folder.resolve("local", "sentences"))
+        fleet.deploy(replace(folder.resolve("local", "sentences"), alarms=(ALARM,)))
         for latency in range(1, 101):
             fleet.invoked(latency=latency * 1000.0, failed=latency == 100)
         triton.text = counter(300) + counter(100, name="nv_inference_exec_count")
@@ -71,10 +90,15 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Browser:
 
 
 @pytest.fixture(scope="module")
-def graphs(page: Path, browser: Browser) -> dict[str, str]:
-    """What the browser made of each graph, by its title."""
-    sections = re.findall(r"<section.*?</section>", browser.load(page).dom, re.DOTALL)
-    return {re.findall(r"<h2>(.*?)</h2>", section)[0]: section for section in sections}
+def sections(page: Path, browser: Browser) -> list[tuple[str, str]]:
+    """What the browser made of each widget, with its heading."""
+    found = re.findall(r"<section.*?</section>", browser.load(page).dom, re.DOTALL)
+    return [(re.findall(r"<h2>(.*?)</h2>", section)[0], section) for section in found]
+
+
+@pytest.fixture(scope="module")
+def graphs(sections: list[tuple[str, str]]) -> dict[str, str]:
+    return dict(sections)
 
 
 def lines_of(section: str) -> dict[str, list[float | None]]:
@@ -84,8 +108,16 @@ def lines_of(section: str) -> dict[str, list[float | None]]:
     return dict(zip(names, values, strict=True))
 
 
-def test_every_graph_of_the_deployed_dashboard_is_on_the_page(graphs: dict[str, str]) -> None:
-    assert list(graphs) == TITLES
+def test_every_widget_of_the_deployed_dashboard_is_on_the_page(sections: list[tuple[str, str]]) -> None:
+    assert [title for title, _ in sections] == TITLES
+
+
+def test_the_threshold_of_an_alarm_is_drawn(graphs: dict[str, str]) -> None:
+    latency = graphs["Model latency, ms"]
+    assert re.findall(r'<text class="annotation-text"[^>]*>([^<]*)<', latency) == [
+        "p99: critical &gt; 200 ms"
+    ]
+    assert len(re.findall(r'<path data-index="0"', latency)) == 1
 
 
 @pytest.mark.parametrize(
@@ -94,7 +126,9 @@ def test_every_graph_of_the_deployed_dashboard_is_on_the_page(graphs: dict[str, 
         ("Invocations a minute", {"all": 100, "per instance (no data)": None}),
         ("Failed invocations a minute", {"4XX (no data)": None, "5XX": 1, "model (no data)": None}),
         ("Model latency, ms", {"p50": 50, "p90": 90, "p99": 99}),
+        ("Failed invocations, %", {"4XX (no data)": None, "5XX": 1, "model (no data)": None}),
         ("Triton: mean batch", {"Triton: mean batch": 3}),
+        ("Triton: requests served a minute", {"embed 1 nv_inference_request_success": 2}),
         ("Triton: queue time a request, ms", {"Triton: queue time a request, ms": 2}),
     ],
 )
@@ -124,6 +158,7 @@ def test_a_multi_model_endpoint_has_graphs_of_its_models(fleet: DashboardFleet) 
         for section in re.findall(r"<section.*?</section>", text, re.DOTALL)
     }
     assert {title: lines_of(section) for title, section in sections.items() if title not in TITLES} == {
+        "Models": {},
         "Models loaded": {"on all instances": [3], "on an instance": [3]},
         "Invocations whose model was loaded already, %": {"cache hits": [75]},
         "Loading and unloading a model, ms on average": {
@@ -150,10 +185,15 @@ def test_a_graph_without_data_says_so(graphs: dict[str, str]) -> None:
     empty = {title for title, section in graphs.items() if "No data in this time" in section}
     assert empty == {
         "SageMaker's overhead, ms",
-        "GPU, % summed over an instance's GPUs",
+        "Requests under way and waiting, on an instance",
+        "Instances running and wanted",
+        "Instances added or removed",
+        "GPU, %",
         "Host, %",
-        "Triton: requests failed a minute, all models",
+        "Triton: requests failed a minute, by reason",
         "Triton: requests waiting",
+        "Triton: GPU power, W",
+        "Triton: GPU memory, %",
     }
     assert not any("js-plotly-plot" in graphs[title] for title in empty)
 
@@ -203,6 +243,15 @@ def test_the_dashboard_of_an_account_is_in_its_console(fleet: DashboardFleet) ->
     assert done.returncode == 2
     assert "the dashboard of sentences in dev is in the CloudWatch console" in done.stderr
     assert "remedy: open it in account 111122223333, region us-east-1" in done.stderr
+
+
+def test_without_dashboards_it_says_what_to_write(fleet: DashboardFleet) -> None:
+    fleet.folder.environment("dashboards: false\n", name="local")
+    done = fleet.fleet("dashboard", "sentences")
+    fleet.folder.environment(name="local")
+    assert done.returncode == 2
+    assert "sentences has no dashboard: environments/local.yaml has `dashboards: false`" in done.stderr
+    assert "remedy: write `dashboards: true` there, then run `fleet local up`" in done.stderr
 
 
 @pytest.mark.parametrize("hours", ["0", "-1", "361", "nan", "x"])

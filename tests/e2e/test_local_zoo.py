@@ -38,7 +38,7 @@ models:
 @pytest.fixture(scope="module")
 def clone(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clone]:
     """A clone with the shipped zoo and a live one, deployed."""
-    clone = make_clone(tmp_path_factory.mktemp("zoo") / "clone")
+    clone = make_clone(tmp_path_factory.mktemp("zoo") / "clone", validates=True)
     make = clone.root / "examples" / "model_zoo" / "make_models.py"
     subprocess.run([sys.executable, str(make)], check=True, capture_output=True)
     (clone.root / "model_specs" / "live-zoo.yaml").write_text(LIVE)

@@ -16,11 +16,6 @@ pytestmark = pytest.mark.cdk
 STACK = "triton-fleet-dev-sentences"
 SCALING = "{min: 1, max: 6, invocations_per_instance: 600, gpu_utilization: 60}"
 TARGET = {"ServiceNamespace": "sagemaker", "ResourceId": "endpoint/sentences/variant/AllTraffic"}
-WEIGHT = "ProductionVariants.0.InitialVariantWeight: 0.5"
-CAPTURE = (
-    "DataCaptureConfig: {InitialSamplingPercentage: 20, DestinationS3Uri: s3://captured/, "
-    "CaptureOptions: [{CaptureMode: Input}]}"
-)
 ROLLOUT = "{strategy: canary, canary: 50%, bake: 5m}"
 
 
@@ -105,6 +100,11 @@ class Account:
         models = self.sagemaker.list_models()["Models"]
         return [each["EndpointConfigName"] for each in configs], [each["ModelName"] for each in models]
 
+    def retention(self) -> list[int]:
+        """In days, of the endpoint's log groups."""
+        groups = self.deploys.client("logs").describe_log_groups()["logGroups"]
+        return [each["retentionInDays"] for each in groups if "/sentences" in each["logGroupName"]]
+
     def scaling(self) -> dict[str, Any]:
         """All of the variant's scaling, without what AWS makes of it."""
         targets = self.autoscaling.describe_scalable_targets(ServiceNamespace="sagemaker")["ScalableTargets"]
@@ -180,15 +180,17 @@ class TestWhatReachesTheRunningEndpoint:
         after = updated(account, new_model=False)
         assert after.variant["InstanceType"] == wanted
 
-    def test_a_new_weight_and_capture_setting_although_live_capacity_is_retained(
+    def test_a_new_weight_capture_setting_and_retention_of_logs_although_live_capacity_is_retained(
         self, scaled: Account
     ) -> None:
-        scaled.change(cloudformation=f"{{EndpointConfig: {{{WEIGHT}}}}}")
+        scaled.change(cloudformation="{EndpointConfig: {ProductionVariants.0.InitialVariantWeight: 0.5}}")
         after = updated(scaled, new_model=False)
         assert after.live["DesiredWeight"] == 0.5
-        scaled.change(cloudformation=f"{{EndpointConfig: {{{CAPTURE}}}}}")
+        assert scaled.retention() == [30, 30]
+        scaled.change(cloudformation="", capture="{sample: 20%}", logs="{retention_days: 90}")
         after = updated(scaled, new_model=False)
         assert after.endpoint["DataCaptureConfig"]["CurrentSamplingPercentage"] == 20
+        assert scaled.retention() == [90, 90]
         assert after.live["DesiredInstanceCount"] == 3
 
     def test_a_new_range_of_instances_in_place(self, scaled: Account) -> None:

@@ -78,9 +78,27 @@ ROLLOUT = _keys(
     timeout=st.sampled_from(["10m", "8h"]),
     rollback_on=st.sampled_from([[], ["errors"], ["latency", "errors"], ["errors", "errors"]]),
 )
-ALARMS = _keys(latency_p50=st.just("200ms"), latency_p99=st.just("999999999s"), errors=SHARES)
+VPC = {"subnets": ["subnet-0123456789abcdef0"], "security_groups": ["sg-0123456789abcdef0"]}
+
+
+def _by_severity(values: Values) -> Values:
+    return st.one_of(values, st.none(), _keys(wanted={"warning": values}, critical=values))
+
+
+ALARMS = _keys(
+    latency_p50=st.just("200ms"),
+    latency_p99=_by_severity(st.sampled_from(["1ms", "999999999s"])),
+    errors=_by_severity(SHARES),
+    gpu_memory=_by_severity(SHARES),
+    disk=_by_severity(SHARES),
+    at_capacity=_by_severity(st.sampled_from(["1m", "24h"])),
+    cache_hits=_by_severity(SHARES),
+    pending_requests=_by_severity(st.integers(1, 2**31 - 1)),
+    calls=st.integers(0, 2**31 - 1),
+)
 FLAGS = st.sampled_from(
     [
+        "--cache-config=redis,host=x",
         "--load-model=*",
         "--cache-config=local,size=1",
         "--http-max-input-size=9",
@@ -180,7 +198,11 @@ def specs(draw: st.DrawFn) -> Document:
             scaling=SCALING,
             rollout=ROLLOUT,
             alarms=ALARMS,
-            metrics=_keys(triton=st.booleans()),
+            metrics=_keys(triton=st.booleans(), enhanced=st.booleans()),
+            network=st.sampled_from([{"isolated": True}, VPC, {**VPC, "isolated": True}]),
+            capture=_keys(wanted={"sample": st.sampled_from(["1%", "100%"])}, requests=st.booleans()),
+            logs=st.just({"retention_days": 1}),
+            tags=st.dictionaries(st.sampled_from(["team", "Team", "a"]), st.just("x")),
             container=CONTAINER,
             environment=VARIABLES,
             timeouts=_keys(startup=st.just("15m"), model_download=st.just("1h")),

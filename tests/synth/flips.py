@@ -1,28 +1,14 @@
-"""Two values of every key of a spec and of an environment, and what they change."""
+"""Two values of every key of a spec that is in the template."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any, TypeAlias
-
-from aws_cdk import App
-
-from fleet.artifacts.checked import all_findings
-from fleet.artifacts.lock import write_locks
-from fleet.local.limits import Limits
-from fleet.resolve.resolve import resolve_fleet
-from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
-from stacks.endpoint import EndpointStack
-from stacks.fleet_app import add_fleet
 
 Document: TypeAlias = dict[str, Any]
 """A file, or a part of one that is laid over it: mappings merge, everything else is replaced."""
-Seen: TypeAlias = Callable[[FleetFolder, str], object]
-"""What a fleet leads to in an environment."""
 
 SPEC: Document = {
     "endpoint": "sentences",
@@ -78,8 +64,9 @@ def rollout(one: Any, other: Any, alarms: Document | None = None, **base: Any) -
     return flip(one, other, instance=instance, rollout={"timeout": "4h", **base}, alarms=alarms)
 
 
-def alarm(one: Any, other: Any) -> Flip:
-    return rollout(one, other, {})
+def alarms(key: str, one: Any, other: Any, **base: Any) -> dict[str, Flip]:
+    """Each severity of an alarm's threshold."""
+    return {f"alarms.{key}.{severity}": flip(one, other, **base) for severity in ("warning", "critical")}
 
 
 def sample(one: Any, other: Any) -> Flip:
@@ -88,6 +75,13 @@ def sample(one: Any, other: Any) -> Flip:
 
 def engine(one: Any, other: Any, **base: Any) -> Flip:
     return flip(one, other, models=archive(engines=[{"model": "embed", "onnx": "m.onnx"}]), **base)
+
+
+SUBNETS = [f"subnet-{number:08}" for number in range(3)]
+
+
+def network(one: Any, other: Any) -> Flip:
+    return flip(one, other, network={"subnets": SUBNETS[:2], "security_groups": ["sg-00000001"]})
 
 
 TENSOR: Document = {"x": {"datatype": "FP32", "shape": [1], "data": 1}}
@@ -133,10 +127,6 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "rollout.termination_wait": rollout("0s", "5m"),
     "rollout.timeout": rollout("1h", "2h"),
     "rollout.rollback_on": rollout(["errors"], ["latency"], {"latency_p99": "200ms"}),
-    "alarms.latency_p50": alarm("100ms", "200ms"),
-    "alarms.latency_p90": alarm("100ms", "200ms"),
-    "alarms.latency_p99": alarm("100ms", "200ms"),
-    "alarms.errors": alarm("1%", "2%"),
     "samples[].name": sample("one", "two"),
     "samples[].target": Flip(
         one="sentences",
@@ -147,7 +137,36 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "samples[].outputs": sample({}, {"y": {"shape": [1]}}),
     "samples[].status": sample(200, 400),
     "warm": flip([], ["paragraphs"], **ZOO),
+    **alarms("latency_p50", "100ms", "200ms"),
+    **alarms("latency_p90", "100ms", "200ms"),
+    **alarms("latency_p99", "100ms", "200ms"),
+    **alarms("overhead_p99", "100ms", "200ms"),
+    **alarms("errors", "1%", "2%"),
+    **alarms("client_errors", "1%", "2%"),
+    **alarms("model_errors", "1%", "2%"),
+    **alarms("gpu_utilization", "80%", "90%"),
+    **alarms("gpu_memory", "80%", "90%"),
+    **alarms("cpu_utilization", "80%", "90%"),
+    **alarms("memory", "80%", "90%"),
+    **alarms("disk", "80%", "90%"),
+    **alarms("at_capacity", "15m", "1h", scaling={"min": 1, "max": 4, "invocations_per_instance": 60}),
+    **alarms("model_load", "10s", "20s", mode="multi-model"),
+    **alarms("loading_wait", "10s", "20s", mode="multi-model"),
+    **alarms("cache_hits", "80%", "90%", mode="multi-model"),
+    **alarms("pending_requests", 10, 20),
+    "alarms.calls": flip(5, 50, alarms={"latency_p99": "200ms"}),
     "metrics.triton": flip(True, False),
+    "metrics.detailed_observability": flip(False, True),
+    "metrics.enhanced": flip(False, True),
+    "logs.retention_days": flip(30, 90),
+    "network.subnets": network([SUBNETS[0], SUBNETS[1]], [SUBNETS[0], SUBNETS[2]]),
+    "network.security_groups": network(["sg-00000001"], ["sg-00000002"]),
+    "network.isolated": flip(False, True, metrics={"triton": False}),
+    "capture.sample": flip("10%", "100%"),
+    "capture.requests": flip(True, False, capture={"sample": "10%"}),
+    "capture.responses": flip(True, False, capture={"sample": "10%"}),
+    "tags": flip({"team": "search"}, {"team": "ranking"}),
+    "metrics.triton_dimensions": flip(["model"], ["model", "version"]),
     "container.thread_count": flip(8, 16),
     "container.buffer_manager_thread_count": flip(0, 2),
     "container.log_verbose": flip(False, True),
@@ -169,98 +188,6 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     ),
 }
 """Keys of the spec."""
-
-
-def template(folder: FleetFolder, environment: str) -> object:
-    """The endpoint's template; Foundation's knows no endpoint."""
-    app = App()
-    EndpointStack(app, endpoint=folder.resolve(environment))
-    return app.synth().stacks[0].template
-
-
-def templates(folder: FleetFolder, environment: str) -> object:
-    """Foundation's and the endpoint's."""
-    app = App()
-    add_fleet(app, resolve_fleet(folder.root, environment))
-    return [stack.template for stack in app.synth().stacks]
-
-
-def lock(folder: FleetFolder, environment: str) -> object:
-    """The lock that is written of the repositories."""
-    project = open_project(folder.root, environment)
-    write_locks(project)
-    return project.lock_file(project.endpoints[0]).read_text()
-
-
-def keys_in_the_bucket(folder: FleetFolder, environment: str) -> object:
-    return [each.key for each in folder.resolve(environment).archives]
-
-
-def finding(code: str) -> Seen:
-    """Whether `fleet check` finds something of the code."""
-
-    def seen(folder: FleetFolder, environment: str) -> object:
-        found = all_findings(open_project(folder.root, environment), locked=code != STALE)
-        return code in {each.code for each in found}
-
-    return seen
-
-
-def limits(folder: FleetFolder, environment: str) -> object:
-    """What the local endpoints may take."""
-    return Limits(folder.root)()
-
-
-STALE = "FL306"
-PLANS = {"embed": {"backend": "tensorrt", "plans": {"1/model.plan": "10.9.0.34"}}}
-ELSEWHERE: Mapping[str, tuple[Flip, Seen]] = {
-    "models[].repository": (flip("../repository", "../other"), lock),
-    "models[].digest": (
-        flip(
-            f"sha256:{sha256(b'sentences').hexdigest()}",
-            f"sha256:{'b' * 64}",
-            models=archive(repository="s3://models/a/"),
-        ),
-        finding(STALE),
-    ),
-    "models[].version": (
-        flip(1, 2, mode="multi-model", archive_set="live"),
-        keys_in_the_bucket,
-    ),
-    "models[].built_on": (Flip(one="ml.g5.xlarge", other="ml.g4dn.xlarge", facts=PLANS), finding("FL297")),
-    "models[].engines[].model": (engine("embed", "rank"), finding("FL293")),
-    "models[].engines[].onnx": (engine("m.onnx", "m.plan"), finding("FL112")),
-    "models[].engines[].precision": (engine("fp16", "fp8"), finding("FL290")),
-    "models[].engines[].shapes": (
-        engine({"x": ["1x8", "4x8", "8x8"]}, {"x": ["1x8", "8x8", "4x8"]}),
-        finding("FL292"),
-    ),
-    "models[].engines[].compatibility": (
-        engine("none", "same-compute-capability", triton="24.09"),
-        finding("FL291"),
-    ),
-    "allow": (
-        flip({"FL204": "tried on 3 May"}, {"FL223": "tried on 3 May"}, triton="25.09"),
-        finding("FL204"),
-    ),
-}
-"""Keys of the spec that change no template."""
-
-ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
-    "environment": ("dev", "qa", templates),
-    "account": ("111122223333", "444455556666", templates),
-    "region": ("us-east-1", "us-west-2", templates),
-    "tags": ({"team": "search"}, {"team": "ranking"}, templates),
-    "defaults": ({"metrics": {"triton": True}}, {"metrics": {"triton": False}}, templates),
-    "overrides": (
-        {"sentences": {"instance": {"count": 1}}},
-        {"sentences": {"instance": {"count": 2}}},
-        templates,
-    ),
-    "local.model_memory": ("1GiB", "2GiB", limits),
-    "local.model_disk": ("1GiB", "2GiB", limits),
-}
-"""Keys of an environment."""
 
 
 def laid_over(below: Document, above: Document) -> Document:

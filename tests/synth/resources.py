@@ -21,11 +21,27 @@ models:
 """
 STACK = "triton-fleet-dev-sentences"
 TARGETS = "min: 1, max: 4, invocations_per_instance: 60, concurrent_requests: 2, cpu_utilization: 50"
-WATCHED = "rollout: {strategy: all-at-once}\nalarms: {errors: 2%, latency_p50: 100ms, latency_p99: 200ms}\n"
+ROLLOUT = "rollout: {strategy: all-at-once}"
+ALARMS = (
+    "errors: 2%, latency_p50: 100ms, latency_p90: 150ms, latency_p99: {warning: 200ms, critical: 1s},"
+    " overhead_p99: 50ms, client_errors: 10%, model_errors: 3%, cpu_utilization: 90%, memory: 80%, disk: 70%,"
+    " at_capacity: 15m, pending_requests: 20"
+)
+ALARMS_OF_GPUS = "gpu_utilization: 95%, gpu_memory: 90%"
+ALARMS_OF_SEVERAL_MODELS = "model_load: 20s, loading_wait: 2s, cache_hits: 80%"
+
+
+def _watched(*alarms: str) -> str:
+    return f"{ROLLOUT}\nalarms: {{{', '.join((ALARMS, *alarms))}}}\n"
+
+
 KINDS = {
-    "gpu": (SPEC, f"scaling: {{{TARGETS}, gpu_utilization: 60}}\n{WATCHED}"),
-    "cpu": (SPEC.replace("g5", "c5"), f"scaling: {{{TARGETS}}}\n{WATCHED}"),
-    "multi-model": (MULTI_MODEL, f"scaling: {{{TARGETS}, gpu_utilization: 60}}\n{WATCHED}"),
+    "gpu": (SPEC, f"scaling: {{{TARGETS}, gpu_utilization: 60}}\n{_watched(ALARMS_OF_GPUS)}"),
+    "cpu": (SPEC.replace("g5", "c5"), f"scaling: {{{TARGETS}}}\n{_watched()}"),
+    "multi-model": (
+        MULTI_MODEL,
+        f"scaling: {{{TARGETS}, gpu_utilization: 60}}\n" + _watched(ALARMS_OF_GPUS, ALARMS_OF_SEVERAL_MODELS),
+    ),
 }
 """Specs of each kind that use all metrics which that kind has."""
 
@@ -49,3 +65,15 @@ def dimensions_of(policy: Mapping[str, Any]) -> dict[str, str]:
 def or_endpoint(value: object) -> str:
     """A dimension's value; any reference, and the endpoint's name, stand for the endpoint."""
     return value if isinstance(value, str) and value != "sentences" else "ENDPOINT"
+
+
+def joined(body: Any) -> str:
+    """A text that CloudFormation puts together, with its references as `${NAME}`."""
+    match body:
+        case {"Fn::Join": ["", parts]}:
+            return "".join(map(joined, parts))
+        case {"Fn::GetAtt": [resource, attribute]}:
+            return f"${{{resource}.{attribute}}}"
+        case {"Ref": name}:
+            return f"${{{name}}}"
+    return str(body)

@@ -126,9 +126,13 @@ class TestNames:
             "AWS::S3::Bucket": {BUCKET},
             # CloudFormation refuses to change the token of a custom resource.
             "AWS::Lambda::Function": {
-                f"triton-fleet-dev-{each}" for each in ("endpoint-check", "scaling-guard")
+                f"triton-fleet-dev-{noun}" for noun in ("endpoint-check", "endpoint-logs", "scaling-guard")
             },
-            "AWS::SSM::Parameter": {"/triton-fleet/dev/artifact-bucket-arn"},
+            "AWS::SSM::Parameter": {
+                "/triton-fleet/dev/artifact-bucket-arn",
+                "/triton-fleet/dev/alarm-topic/warning",
+                "/triton-fleet/dev/alarm-topic/critical",
+            },
         }
         named = dict(_names(made[STACK]))
         # Of one target, which has several; no other target meets the name.
@@ -136,10 +140,7 @@ class TestNames:
         # After the configuration, whose name CloudFormation makes.
         for alarm in named.pop("AWS::CloudWatch::Alarm", set()):
             assert "EndpointConfigName" in alarm
-        assert named == {
-            "AWS::SageMaker::Endpoint": {"sentences"},
-            "AWS::Logs::LogGroup": {"/triton-fleet/sentences/metrics"},
-        }
+        assert named == {"AWS::SageMaker::Endpoint": {"sentences"}}
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_model_data_is_where_s3_has_it_and_no_web_address(self, folder: FleetFolder, kind: str) -> None:

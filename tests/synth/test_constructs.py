@@ -194,7 +194,7 @@ class TestEndpointDashboard:
 
     def test_sagemakers_metrics_have_the_endpoints_dimensions(self, template: Synth) -> None:
         widgets = json.loads(self.body(template()))["widgets"]
-        plain = [m for w in widgets for m in w["properties"]["metrics"] if len(m) > 1]
+        plain = [m for w in widgets for m in w["properties"].get("metrics", []) if len(m) > 1]
         named = {(metric[0], metric[1]) for metric in plain}
         assert ("AWS/SageMaker", "ModelLatency") in named
         assert ("/aws/sagemaker/Endpoints", "GPUMemoryUtilization") in named
@@ -206,3 +206,23 @@ class TestEndpointDashboard:
         body = self.body(template())
         assert r"Namespace=\"TritonFleet/sentences\" MetricName=\"nv_inference_queue_duration_us\"" in body
         assert "nv_inference" not in self.body(template("metrics: {triton: false}\n"))
+
+    def test_an_environment_without_dashboards_has_none_but_keeps_its_queries(
+        self, folder: FleetFolder
+    ) -> None:
+        folder.environment("dashboards: false\n")
+        made = templates(folder)["triton-fleet-dev-sentences"]
+        made.resource_count_is("AWS::CloudWatch::Dashboard", 0)
+        made.resource_count_is("AWS::Logs::QueryDefinition", 2)
+
+
+class TestEndpointQueries:
+    def test_they_are_offered_in_a_folder_of_the_endpoint_for_its_log(self, template: Synth) -> None:
+        queries = template().find_resources("AWS::Logs::QueryDefinition").values()
+        properties = [each["Properties"] for each in queries]
+        assert {each["Name"] for each in properties} == {
+            "TritonFleet/sentences/errors",
+            "TritonFleet/sentences/slow starts",
+        }
+        assert [each["LogGroupNames"] for each in properties] == [["/aws/sagemaker/Endpoints/sentences"]] * 2
+        assert all(each["QueryString"].startswith("fields ") for each in properties)

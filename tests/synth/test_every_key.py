@@ -20,19 +20,8 @@ from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.lock import Lock
 from fleet_folder import FleetFolder
-from tests.synth.flips import (
-    ELSEWHERE,
-    ENVIRONMENT,
-    ENVIRONMENT_KEYS,
-    FACTS,
-    IN_THE_TEMPLATE,
-    SPEC,
-    Document,
-    Flip,
-    Seen,
-    template,
-    with_key,
-)
+from tests.synth.flips import ENVIRONMENT, FACTS, IN_THE_TEMPLATE, SPEC, Document, Flip, with_key
+from tests.synth.flips_elsewhere import ELSEWHERE, ENVIRONMENT_KEYS, Seen, template
 
 
 def test_every_key_of_a_spec_has_two_values_here() -> None:

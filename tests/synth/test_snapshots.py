@@ -9,22 +9,17 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from aws_cdk import App
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from fleet.resolve.resolve import resolve_fleet
-from fleet.spec.environment import LOCAL
-from fleet.spec.project import endpoint_names, environment_names
+from fleet.spec.project import endpoint_names
 from fleet_folder import ROOT
-from stacks.fleet_app import add_fleet
+from tests.synth.resources import joined
+from tests.synth.shipped import ENVIRONMENTS, shipped
 
-ENVIRONMENTS = [name for name in environment_names(ROOT) if name != LOCAL]
 STACKS = [
     pytest.param(environment, stack, id=stack)
     for environment in ENVIRONMENTS
@@ -37,13 +32,13 @@ HASH = re.compile(r"\b[0-9a-f]{64}\b")
 @pytest.mark.parametrize(("environment", "stack"), STACKS)
 def test_the_template_is_as_reviewed(environment: str, stack: str, snapshot: SnapshotAssertion) -> None:
     reviewed = snapshot.use_extension(JSONSnapshotExtension)
-    assert readable(_synthesised(environment)[stack]) == reviewed
+    assert readable(shipped(environment)[stack]) == reviewed
 
 
 def test_every_stack_has_a_snapshot_of_its_own() -> None:
     for environment in ENVIRONMENTS:
         shown = {stack for of, stack in (param.values for param in STACKS) if of == environment}
-        assert shown == set(_synthesised(environment))
+        assert shown == set(shipped(environment))
 
 
 def test_a_snapshot_tells_everything_but_hashes() -> None:
@@ -56,20 +51,11 @@ def test_a_snapshot_tells_everything_but_hashes() -> None:
     }
 
 
-@cache
-def _synthesised(environment: str) -> dict[str, Any]:
-    """The templates of an environment by stack, with the settings of `cdk.json` as the CDK CLI gives them."""
-    with TemporaryDirectory() as folder:
-        app = App(outdir=folder, context=json.loads((ROOT / "cdk.json").read_text())["context"])
-        add_fleet(app, resolve_fleet(ROOT, environment))
-        return {stack.stack_name: stack.template for stack in app.synth().stacks}
-
-
 def readable(value: Any) -> Any:
     """A template without hashes, and with the bodies of dashboards as JSON."""
     match value:
         case {"DashboardBody": body, **others}:
-            return {"DashboardBody": readable(json.loads(_joined(body))), **readable(others)}
+            return {"DashboardBody": readable(json.loads(joined(body))), **readable(others)}
         case dict():
             return {readable(key): readable(inner) for key, inner in value.items()}
         case list():
@@ -77,15 +63,3 @@ def readable(value: Any) -> Any:
         case str():
             return HASH.sub("HASH", value)
     return value
-
-
-def _joined(body: Any) -> str:
-    """A text that CloudFormation puts together, with its references as `${NAME}`."""
-    match body:
-        case {"Fn::Join": ["", parts]}:
-            return "".join(map(_joined, parts))
-        case {"Fn::GetAtt": [resource, attribute]}:
-            return f"${{{resource}.{attribute}}}"
-        case {"Ref": name}:
-            return f"${{{name}}}"
-    return str(body)

@@ -16,6 +16,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from cdk_nag import AwsSolutionsChecks
 
+from cfn_linting import cfn_lint
 from fleet.spec.project import endpoint_names
 from fleet_folder import ROOT, FleetFolder
 from triton_endpoints.policy import Statement, policy_of
@@ -46,8 +47,13 @@ class Assembly:
         return {file.name: file.read_bytes() for file in self.folder.iterdir() if file.is_file()}
 
 
-def synth(folder: Path, environment: str, *context: str) -> subprocess.CompletedProcess[str]:
-    """Run app.py as the CDK CLI does, with nothing of the user's own environment but PATH and HOME."""
+def synth(
+    folder: Path, environment: str, *context: str, validates: bool = True
+) -> subprocess.CompletedProcess[str]:
+    """Run app.py as the CDK CLI does, with nothing of the user's own environment but PATH and HOME.
+
+    Without `validates` it leaves out the CDK's own rules, two thirds of its time: for what has met them already.
+    """
     settings = dict(pair.split("=", 1) for pair in (f"env={environment}", *context))
     shipped = json.loads((ROOT / "cdk.json").read_text())["context"]
     variables = {
@@ -55,6 +61,7 @@ def synth(folder: Path, environment: str, *context: str) -> subprocess.Completed
         "CDK_OUTDIR": str(folder),
         "CDK_CONTEXT_JSON": json.dumps({**shipped, **settings}),
         "HOME": os.environ["HOME"],
+        **({} if validates else {"CDK_VALIDATION": "false"}),
     }
     command = [sys.executable, str(ROOT / "app.py")]
     return subprocess.run(command, env=variables, cwd="/", capture_output=True, text=True, check=False)
@@ -69,11 +76,8 @@ def assembly(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return made
 
 
-def test_cfn_lint_finds_no_error(assembly: Assembly) -> None:
-    templates = sorted(str(file) for file in assembly.folder.glob("*.template.json"))
-    command = [str(Path(sys.executable).parent / "cfn-lint"), "--non-zero-exit-code", "error", *templates]
-    linted = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert linted.returncode == 0, linted.stdout
+def test_cfn_lint_finds_nothing(assembly: Assembly) -> None:
+    assert cfn_lint(sorted(assembly.folder.glob("*.template.json"))) == []
 
 
 def test_each_endpoint_has_its_own_stack_beside_foundation(assembly: Assembly) -> None:
@@ -100,11 +104,10 @@ def test_foundation_alone_is_protected_against_being_deleted(assembly: Assembly)
     assert protected == [assembly.foundation]
 
 
-def test_synth_twice_gives_the_same_bytes(tmp_path: Path) -> None:
-    first, second = (Assembly("dev", tmp_path / name) for name in ("first", "second"))
-    for assembly in (first, second):
-        assert synth(assembly.folder, assembly.environment).returncode == 0
-    assert first.files == second.files
+def test_synth_twice_gives_the_same_bytes(assembly: Assembly, tmp_path: Path) -> None:
+    second = Assembly(assembly.environment, tmp_path / "cdk.out")
+    assert synth(second.folder, second.environment, validates=False).returncode == 0
+    assert second.files == assembly.files
 
 
 def test_the_selected_endpoints_alone_are_built_and_foundation_does_not_notice(
@@ -112,7 +115,7 @@ def test_the_selected_endpoints_alone_are_built_and_foundation_does_not_notice(
 ) -> None:
     name = endpoint_names(ROOT)[0]
     selected = Assembly(assembly.environment, tmp_path / "cdk.out")
-    done = synth(selected.folder, selected.environment, f"endpoints={name}")
+    done = synth(selected.folder, selected.environment, f"endpoints={name}", validates=False)
     assert done.returncode == 0, done.stderr
     assert set(selected.templates) == {assembly.foundation, f"{assembly.foundation}-{name}"}
     assert selected.templates.items() <= assembly.templates.items()

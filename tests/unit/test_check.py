@@ -105,13 +105,6 @@ class TestLocks:
         refused = [each.code for each in locked.findings() if each.severity is Severity.ERROR]
         assert "FL140" in refused
 
-    def test_alarms_that_call_no_rollout_back_are_told_to_wake_nobody(self, locked: FleetFolder) -> None:
-        locked.spec("alarms: {errors: 1%}\n")
-        assert found(locked)["FL140"].severity is Severity.WARNING
-        assert locked.findings() == []
-        locked.spec("alarms: {errors: 1%}\nrollout: {strategy: all-at-once}\n")
-        assert found(locked) == {}
-
     def test_copies_are_judged_alike_before_and_after_they_are_locked(self, folder: FleetFolder) -> None:
         folder.write("repository/m/config.pbtxt", 'backend: "tensorrt"\nmax_batch_size: 8\n')
         folder.write("repository/m/1/README.md", "")

@@ -10,7 +10,7 @@ import pytest
 
 from embedded_cloudwatch import NOW, forget
 from fleet.findings import CannotRunError
-from fleet.local.dashboard.body import Box, Graph, read_body
+from fleet.local.dashboard.body import Annotation, Box, Graph, LogTable, Text, Widget, read_body
 from fleet.local.dashboard.lines import Line, fetch_lines
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def widget(*metrics: Any, **changed: Any) -> dict[str, Any]:
     return {"type": "metric", **box, "properties": properties, **changed}
 
 
-def read(*widgets: dict[str, Any]) -> list[Graph]:
+def read(*widgets: dict[str, Any]) -> list[Widget]:
     return read_body(json.dumps({"start": "-PT3H", "widgets": widgets}))
 
 
@@ -51,6 +51,7 @@ def cloudwatch(running: CloudWatchClient) -> CloudWatchClient:
 
 def drawn(cloudwatch: CloudWatchClient, *metrics: Any) -> list[Line]:
     (graph,) = read(widget(*metrics))
+    assert isinstance(graph, Graph)
     hour = timedelta(hours=1)
     return fetch_lines(cloudwatch, graph, NOW - hour, NOW + hour)
 
@@ -58,6 +59,7 @@ def drawn(cloudwatch: CloudWatchClient, *metrics: Any) -> list[Line]:
 def test_a_graph_has_its_place_title_and_axis() -> None:
     axis = {"yAxis": {"left": {"min": 0, "showUnits": False}}}
     (graph,) = read(widget(LATENCY, properties=axis))
+    assert isinstance(graph, Graph)
     assert (graph.title, graph.box) == ("Latency", Box(12, 6, 12, 6))
     assert (graph.least, graph.most) == (0, None)
 
@@ -91,12 +93,35 @@ def test_an_unknown_function_is_told_with_its_graph(cloudwatch: CloudWatchClient
         drawn(cloudwatch, [{"expression": "RATE(m)", "period": 60}])
 
 
+def test_a_graph_has_its_annotations() -> None:
+    both = [{"value": 200.0, "label": "critical > 200 ms", "color": "#d62728"}, {"value": 1}]
+    graph = read(widget(LATENCY, properties={"annotations": {"horizontal": both}}))[0]
+    assert isinstance(graph, Graph)
+    assert graph.annotations == (
+        Annotation(200, "critical > 200 ms", "#d62728"),
+        Annotation(1, "", "#4b5563"),
+    )
+
+
+def test_texts_and_questions_to_the_log_are_widgets_too() -> None:
+    box = {"x": 0, "y": 2, "width": 24, "height": 8}
+    text = {"type": "text", **box, "properties": {"markdown": "## Calls"}}
+    asked = {"title": "Errors", "region": "us-east-1", "query": "SOURCE 'a' | limit 1", "view": "table"}
+    log = {"type": "log", **box, "properties": asked}
+    place = Box(0, 2, 24, 8)
+    assert read(text, log) == [Text(place, "## Calls"), LogTable("Errors", place)]
+
+
 @pytest.mark.parametrize(
     ("changed", "what"),
     [
-        ({"type": "text", "properties": {"markdown": "# Hello"}}, "is of the type text"),
+        ({"type": "alarm", "properties": {"alarms": []}}, "is of the type alarm"),
+        ({"type": "log", "properties": {"view": "pie"}}, "is of the type log pie"),
         ({"properties": {"view": "singleValue"}}, "is of the type metric singleValue"),
-        ({"properties": {"annotations": {}}}, "has 'annotations'"),
+        ({"properties": {"stacked": True}}, "has 'stacked'"),
+        ({"properties": {"annotations": {"vertical": []}}}, "an annotation of .* has 'vertical'"),
+        ({"properties": {"annotations": {"horizontal": [[]]}}}, "has a band"),
+        ({"properties": {"annotations": {"horizontal": [{"value": 1, "fill": "above"}]}}}, "has 'fill'"),
         ({"properties": {"yAxis": {"right": {}}}}, "the axis of the widget 'Latency' has 'right'"),
         (
             {"properties": {"yAxis": {"left": {"label": "ms"}}}},

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fleet.local.dashboard.body import Box, Graph
+from fleet.local.dashboard.body import Annotation, Box, Graph, LogTable, Text, Widget
 from fleet.local.dashboard.lines import Line
 from fleet.local.dashboard.page import Page, draw_page
 
@@ -25,10 +25,12 @@ def draw(
     hours: float = 3,
     least: float | None = 0,
     most: float | None = None,
+    annotations: tuple[Annotation, ...] = (),
+    widget: Widget | None = None,
 ) -> str:
-    graph = Graph(title, Box(12, 6, 12, 6), least, most, ())
+    graph = Graph(title, Box(12, 6, 12, 6), least, most, (), annotations)
     start = END - timedelta(hours=hours)
-    return draw_page(Page(endpoint, "D-1", "account 1", [(graph, lines)], start, END))
+    return draw_page(Page(endpoint, "D-1", "account 1", [(widget or graph, lines)], start, END))
 
 
 def section(page: str) -> str:
@@ -110,7 +112,30 @@ def test_a_graph_lies_where_the_dashboard_says() -> None:
     assert 'style="grid-area: 7 / 13 / span 6 / span 12"' in draw(line(1))
 
 
+def test_an_annotation_is_a_line_with_its_label_inside_of_the_axis() -> None:
+    limit = Annotation(500, "critical > 500 ms", "#d62728")
+    _, layout = plotted(draw(line(100, 200), annotations=(limit,)))
+    (shape,), (label,) = layout["shapes"], layout["annotations"]
+    assert (shape["y0"], shape["y1"], shape["line"]["color"]) == (500, 500, "#d62728")
+    assert (label["text"], label["y"]) == ("critical &gt; 500 ms", 500)
+    assert layout["yaxis"]["range"][1] > 500
+
+
+def test_a_text_is_drawn_as_markdown_without_its_markup() -> None:
+    page = draw(widget=Text(Box(0, 0, 24, 2), f"## Calls\nOf `all` callers {HOSTILE}"))
+    assert "<h2>Calls</h2>\n<p>Of <code>all</code> callers &lt;/script&gt;" in section(page)
+    assert "alert(1)</script>" not in page
+
+
+def test_a_table_of_the_log_says_what_prints_the_log() -> None:
+    text = section(draw(widget=LogTable("Last errors", Box(0, 0, 24, 8))))
+    assert "<h2>Last errors</h2>" in text
+    assert "<code>fleet local logs sentences</code>" in text
+
+
 def test_names_are_text_and_never_markup() -> None:
+    hostile = Annotation(1, HOSTILE, "#d62728")
+    assert "alert(1)</script>" not in draw(line(1), annotations=(hostile,))
     page = draw(line(1, label=HOSTILE), line(2), title=HOSTILE, endpoint=HOSTILE)
     assert "<b>" not in page.split("</script>", 1)[1]
     assert "alert(1)</script>" not in page

@@ -77,6 +77,7 @@ def test_one_value_fills_a_whole_shape() -> None:
         ({"datatype": "FP64", "data": ["NaN", "Infinity"], "tolerance": 1}, [NAN, INF]),
         ({"datatype": "FP64", "data": 0, "tolerance": 0.5}, [[0.5, -0.5], [0.25, 0.0]]),
         ({"datatype": "INT64", "data": [1, 2]}, [1, 2]),
+        ({"datatype": "INT64", "first": [1, 2]}, [[1, 2], [7, 8]]),
         ({"datatype": "UINT8", "data": [100], "tolerance": 3}, np.array([103], np.uint8)),
         ({"datatype": "BOOL", "data": [True, False]}, [True, False]),
         ({"datatype": "BYTES", "data": ["grün"]}, np.array(["grün".encode()], object)),
@@ -97,6 +98,27 @@ def test_what_is_near_enough_passes(wanted: dict[str, Any], got: Any) -> None:
         ({"datatype": "FP64", "data": ["NaN"], "tolerance": 1}, [0.0], "y[0] is 0, and nan within 1 was"),
         ({"datatype": "FP64", "data": ["Infinity"], "tolerance": 1}, [-INF], "is -inf, and inf within 1"),
         ({"datatype": "FP64", "data": [0], "tolerance": 1e300}, [INF], "is inf, and 0 within 1e+300 was"),
+        (
+            {"datatype": "INT64", "first": [1, 2]},
+            [[1, 3], [7, 8]],
+            "y[0, 1] is 3, and 2 within 0 was wanted; 1 of 2",
+        ),
+        (
+            {"datatype": "FP32", "data": [0.1], "tolerance": 0},
+            np.array([0.3], np.float32),
+            "is 0.3, and 0.1 within",
+        ),
+        (
+            {"datatype": "FP64", "data": [0.1], "tolerance": 0},
+            [0.1 + 0.2],
+            "is 0.30000000000000004, and 0.1 within",
+        ),
+        (
+            {"datatype": "FP16", "data": [0], "tolerance": 0},
+            np.array([65504], np.float16),
+            "is 6.55e+04, and 0 within",
+        ),
+        ({"datatype": "INT64", "first": [1, 2]}, [1], "has 1 values, and 2 were wanted"),
         (
             {"datatype": "INT64", "data": 3},
             [[3, 3], [3, 4]],

@@ -186,6 +186,44 @@ def test_a_search_finds_every_metric_of_a_name_whatever_its_dimensions(cloudwatc
     assert evaluate(cloudwatch, f"SUM({search('Calls')} / 2)") == {"it": [3]}
 
 
+def test_a_search_with_a_schema_finds_metrics_of_exactly_those_dimensions(
+    cloudwatch: CloudWatchClient,
+) -> None:
+    embed = {"model": "embed", "version": "1"}
+    put(cloudwatch, "Calls", Value=1.0, dimensions=embed)
+    put(cloudwatch, "Calls", Value=2.0, dimensions={**embed, "model": "rank"})
+    put(cloudwatch, "Calls", Value=4.0, dimensions={"model": "embed"})
+    put(cloudwatch, "Calls", Value=8.0, dimensions=embed, namespace="Other")
+
+    def found(query: str) -> list[float]:
+        lines = evaluate(cloudwatch, f"SEARCH('{query}', 'Sum', 60)").values()
+        return [value for values in lines for value in values]
+
+    assert found('{Test,model,version} MetricName="Calls"') == [1, 2]
+    assert found('{"Test","version","model"} MetricName="Calls" model="embed"') == [1]
+    assert found('{Test,model} MetricName="Calls"') == [4]
+    assert found("{Test,model,version,reason}") == []
+    assert found('{Test} MetricName="Calls"') == []
+    assert found('Namespace="Test" model="embed"') == [1, 4]
+
+
+def test_each_line_of_a_search_may_be_called_by_its_dimensions(cloudwatch: CloudWatchClient) -> None:
+    put(cloudwatch, "Failed", Value=1.0, dimensions={"model": "embed", "reason": "BACKEND"})
+    label = "${PROP('Dim.model')}: ${PROP('Dim.reason')}${PROP('Dim.none')}"
+    queries: Any = [{"Id": "it", "Expression": f"{search('Failed')} * 2", "Label": label}]
+    answer = cloudwatch.get_metric_data(MetricDataQueries=queries, StartTime=START, EndTime=END)
+    (result,) = answer["MetricDataResults"]
+    assert (result["Label"], result["Values"]) == ("embed: BACKEND", [2])
+
+
+def test_a_difference_is_to_the_value_before_however_long_ago(cloudwatch: CloudWatchClient) -> None:
+    for minute, value in ((0, 2.0), (1, 3.0), (4, 1.0)):
+        put(cloudwatch, "Running", Values=[50.0] * int(value), time=NOW + minute * MINUTE)
+    running = metric("m", "Running", "SampleCount")
+    assert evaluate(cloudwatch, "DIFF(m)", running) == {"it": [1, -2]}
+    assert evaluate(cloudwatch, f"DIFF({search('Running', 'SampleCount')})") == {"Running": [1, -2]}
+
+
 @pytest.mark.parametrize(
     ("expression", "problem"),
     [
@@ -198,7 +236,11 @@ def test_a_search_finds_every_metric_of_a_name_whatever_its_dimensions(cloudwatc
         ("m / (1 / 0)", "the number 1 is divided by zero"),
         ("m +", "is no expression"),
         ("(" * 500 + "m" + ")" * 500, "is no expression"),
-        ("SEARCH('{Test,model} MetricName=\"x\"', 'Sum', 60)", "SEARCH finds"),
+        ("SEARCH('{Test,model} Micros', 'Sum', 60)", "SEARCH finds"),
+        ("SEARCH('NOT MetricName=\"x\"', 'Sum', 60)", "SEARCH finds"),
+        ("SEARCH('{Test,} MetricName=\"x\"', 'Sum', 60)", "does not name a namespace and dimensions"),
+        ("SEARCH('', 'Sum', 60)", "SEARCH finds"),
+        ("DIFF(2) * m", "DIFF is of time series"),
         ("SEARCH('MetricName=\"x\"', 'Sum')", "is not understood"),
         ("SUM(2) * m", "SUM adds time series"),
         (search("Micros", "tm90"), "does not know the statistic tm90"),

@@ -109,10 +109,19 @@ def test_the_containers_environment_is_decided_to_the_last_variable(folder: Flee
         "SAGEMAKER_TRITON_CLOUDWATCH_METRIC_NAMESPACE": "TritonFleet/sentences",
         "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME": "embed",
         "SAGEMAKER_TRITON_LOG_VERBOSE": "false",
+        "SAGEMAKER_TRITON_METRICS_PORT": "8002",
         "SAGEMAKER_TRITON_MODEL_LOAD_GPU_LIMIT": "0.0",
         "SAGEMAKER_TRITON_PUBLISH_METRICS_TO_CLOUDWATCH": "true",
         "TOKENIZERS_PARALLELISM": "false",
     }
+
+
+@pytest.mark.parametrize(
+    "keys", ["container: {metrics_port: 9002}\n", 'environment: {SAGEMAKER_TRITON_METRICS_PORT: "9002"}\n']
+)
+def test_tritons_metrics_have_the_port_that_the_spec_names(folder: FleetFolder, keys: str) -> None:
+    folder.spec(keys)
+    assert folder.resolve().variables["SAGEMAKER_TRITON_METRICS_PORT"] == "9002"
 
 
 def test_without_tritons_metrics_nothing_of_them_is_set(folder: FleetFolder) -> None:

@@ -79,6 +79,17 @@ class TestAlarms:
             RollbackAlarm(measure="model_latency", statistic="p99", threshold=2_000_000),
         )
 
+    def test_the_strictest_severity_calls_it_back(self, folder: FleetFolder) -> None:
+        keys = "alarms: {latency_p99: {warning: 200ms, critical: 1s}, errors: {critical: 5%}}\n"
+        assert [each.threshold for each in resolved(folder, f"{keys}rollout: {{}}\n").alarms] == [
+            0.05,
+            200_000,
+        ]
+
+    @pytest.mark.parametrize("keys", ["", "alarms: null\n", "alarms: {errors: null}\n"])
+    def test_one_percent_of_errors_does_where_nobody_says_more(self, folder: FleetFolder, keys: str) -> None:
+        assert [each.threshold for each in resolved(folder, f"{keys}rollout: {{}}\n").alarms] == [0.01]
+
     def test_a_latency_that_nobody_called_too_long_is_asked_for(self, folder: FleetFolder) -> None:
         assert codes(folder, "rollout: {strategy: all-at-once, rollback_on: [latency]}\n") == ["FL283"]
 

@@ -209,7 +209,25 @@ class TestValues:
         ],
     )
     def test_type_choice_pattern_and_number_of_items_are_judged(self, name: str, value: object) -> None:
-        assert config(**{name: value}) == ["FL269"]
+        message, _ = said("FL269", {"EndpointConfig": {name: value}})
+        assert message
+
+    @pytest.mark.parametrize(
+        ("resource", "properties", "key"),
+        [
+            ("Model", {"VpcConfig": None}, "network.subnets"),
+            ("EndpointConfig", {"VpcConfig.Subnets": ["subnet-1"]}, "network.subnets"),
+            ("Model", {"EnableNetworkIsolation": True}, "network.isolated"),
+            ("EndpointConfig", {"EnableNetworkIsolation": False}, "network.isolated"),
+            ("EndpointConfig", {"DataCaptureConfig.InitialSamplingPercentage": 5}, "capture"),
+            ("EndpointConfig", {"MetricsConfig.EnableEnhancedMetrics": True}, "metrics"),
+            ("EndpointConfig", {"KmsKeyId": "alias/models"}, "kms_key in environments/*.yaml"),
+        ],
+    )
+    def test_what_roles_and_rules_go_by_is_said_by_its_key(
+        self, resource: str, properties: dict[str, Any], key: str
+    ) -> None:
+        assert said("FL263", {resource: properties})[1] == f"write `{key}` instead"
 
     @pytest.mark.parametrize("function", [{"Ref": "A"}, {"Fn::ImportValue": "a"}])
     def test_what_cloudformation_computes_is_not_judged(self, function: object) -> None:
@@ -256,8 +274,8 @@ class TestWholes:
         assert said("FL298", {resource: properties})[1] == f"write `{hint}` for each key to change"
 
     def test_a_list_of_ones_own_is_written_whole(self) -> None:
-        capture = {"CaptureOptions": [{"CaptureMode": "Input"}], "DestinationS3Uri": "s3://b/c"}
-        assert config(DataCaptureConfig={**capture, "InitialSamplingPercentage": 5}) == []
+        told = {"NotificationConfig": {"IncludeInferenceResponseIn": ["SUCCESS_NOTIFICATION_TOPIC"]}}
+        assert config(AsyncInferenceConfig={"OutputConfig": {"S3OutputPath": "s3://b/c", **told}}) == []
 
 
 class TestStorage:
@@ -266,5 +284,5 @@ class TestStorage:
         assert config(**variant("VolumeSizeInGB", 100)[spelling]) == ["FL230"]
 
     def test_a_key_for_the_storage_is_that_of_the_configuration(self) -> None:
-        assert config(KmsKeyId="alias/models") == ["FL231"]
+        assert config(KmsKeyId="alias/models") == ["FL231", "FL263"]
         assert config(AsyncInferenceConfig={"OutputConfig": {"KmsKeyId": "alias/models"}}) == []

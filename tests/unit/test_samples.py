@@ -81,7 +81,7 @@ class TestDataThatDoesNotFit:
     @pytest.mark.parametrize(
         ("tensor", "words"),
         [
-            ("tolerance: 1", "`tolerance` is of `data`, and there is none"),
+            ("tolerance: 1", "`tolerance` is of `data` or `first`, and there is neither"),
             ("data: 1", "`data` needs `datatype`"),
             ("datatype: FP32, data: 1", "`data` of floating point needs `tolerance`"),
             ("datatype: BYTES, data: a, tolerance: 0", "BYTES is compared exactly: leave out `tolerance`"),
@@ -89,6 +89,11 @@ class TestDataThatDoesNotFit:
                 "datatype: INT8, shape: [-1, 2], data: [1, 2, 3]",
                 "takes a multiple of 2 elements, and `data` has",
             ),
+            ("datatype: INT8, data: 1, first: [1]", "`first` is in place of `data`"),
+            ("datatype: FP32, first: [1]", "`first` of floating point needs `tolerance`"),
+            ("datatype: INT8, first: [a]", "`first` has 'a', which is no whole number: not INT8"),
+            ("datatype: INT8, shape: [1, 2], first: [1, 2, 3]", "`first` has 3 elements, and `shape` 2"),
+            ("datatype: INT8, first: []", "at least 1"),
             ("datatype: INT8, data: 1, tolerance: -1", "greater than or equal to 0"),
         ],
     )
@@ -234,5 +239,5 @@ class TestConfiguration:
 
 
 def test_what_fleet_show_prints_of_a_sample_can_be_read_back(folder: FleetFolder) -> None:
-    every = "y: {datatype: null, shape: null, data: null, tolerance: null}"
+    every = "y: {datatype: null, shape: null, data: null, first: null, tolerance: null}"
     assert said(folder, f"target: null\n    {INPUT}\n    outputs: {{{every}}}\n    status: 200") == []

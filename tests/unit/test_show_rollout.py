@@ -43,6 +43,24 @@ def test_an_endpoint_that_nothing_calls_back_is_shown_as_such(folder: FleetFolde
     assert values(made(folder, emergency), "rollout")[-1] == ("called back by", "nothing")
 
 
+def test_alarms_are_shown_with_their_conditions_and_who_hears_of_them(folder: FleetFolder) -> None:
+    folder.environment("notifications: {critical: [oncall@example.com]}\n")
+    keys = "alarms: {latency_p50: 50ms, gpu_memory: 90%, errors: null, disk: null}\n"
+    shown = made(folder, keys, SPEC.replace("ml.g5.xlarge", "ml.g5.12xlarge"))
+    assert values(shown, "alarms") == [
+        ("latency_p50, warning", "p50 of ModelLatency above 50 ms in 3 of 5 minutes"),
+        ("gpu_memory, warning", "Maximum of GPUMemoryUtilization above 90% in 3 of 5 minutes"),
+        ("memory, warning", "Maximum of MemoryUtilization above 90% in 3 of 5 minutes"),
+        ("warning goes to", "nobody"),
+    ]
+    reasons = [each.reason for each in shown if each.group == "alarms"]
+    assert reasons[0] == "from `alarms.latency_p50`; minutes with fewer than 10 calls do not count"
+    assert reasons[1] == "from `alarms.gpu_memory`; deployed as 360: the metric adds up a machine's parts"
+    assert reasons[2] == "a default; `alarms: {memory: null}` switches it off"
+    assert values(made(folder, "alarms: null\n"), "alarms") == [("alarms", "none")]
+    assert ("critical goes to", "oncall@example.com") in values(made(folder, ""), "alarms")
+
+
 def test_targets_are_shown_in_the_units_of_their_metrics(folder: FleetFolder) -> None:
     shown = made(folder, "scaling: {min: 1, max: 4, concurrent_requests: 12, cpu_utilization: 70}\n")
     assert values(shown, "scaling")[1:] == [

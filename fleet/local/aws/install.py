@@ -8,12 +8,14 @@ from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.errors import COMMON_ERROR_CODES
 from moto.core.responses import BaseResponse
 from moto.iam.access_control import PermissionResult
+from moto.logs.models import logs_backends
 from moto.s3.models import FakeBucket, s3_backends
 from moto.sagemaker.models import sagemaker_backends
 
 from fleet.local.aws import failures
 from fleet.local.aws.autoscaling.backend import EmbeddedAutoScaling
 from fleet.local.aws.cloudwatch.backend import EmbeddedCloudWatch
+from fleet.local.aws.logs.backend import EmbeddedLogs
 from fleet.local.aws.s3.backend import EmbeddedS3
 from fleet.local.aws.sagemaker.backend import EmbeddedSageMaker
 from fleet.local.aws.stacks.backend import EmbeddedCloudFormation
@@ -34,6 +36,8 @@ def install() -> None:
     cloudformation_backends.backend = EmbeddedCloudFormation
     # moto has no percentiles and no metric math, and takes metrics of one name for one metric.
     cloudwatch_backends.backend = EmbeddedCloudWatch
+    # moto does not know keys of log groups that exist.
+    logs_backends.backend = EmbeddedLogs
     # moto compares no checksum, copies over what is there, and holds a large object in memory several times.
     s3_backends.backend = EmbeddedS3
     # moto has no UpdateEndpoint, serves nothing, and knows few instance types.

@@ -1,4 +1,4 @@
-"""A dashboard's body as the CDK writes it: graphs, each with the queries of its lines.
+"""A dashboard's body: graphs with the queries of their lines, texts, and questions to the log.
 
 Source: "Dashboard body structure and syntax", Amazon CloudWatch API reference. What is not drawn here is
 refused by its name, so that no page leaves something out in silence.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fleet.findings import CannotRunError
 
@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef
 
 _WIDGET = {"type", "x", "y", "width", "height", "properties"}
-_PROPERTIES = {"view", "title", "region", "metrics", "yAxis"}
+_PROPERTIES = {"view", "title", "region", "metrics", "yAxis", "annotations"}
+_ANNOTATION = {"value", "label", "color"}
+_USUAL = "#4b5563"
+"""Of an annotation that says no colour."""
 _OPTIONS = {"id", "label", "expression", "period", "stat", "visible"}
 
 
 @dataclass(frozen=True)
 class Box:
-    """Where a graph lies, in cells of the dashboard's grid of 24 columns."""
+    """Where a widget lies, in cells of the dashboard's grid of 24 columns."""
 
     x: int
     y: int
@@ -43,6 +46,15 @@ class Query:
 
 
 @dataclass(frozen=True)
+class Annotation:
+    """A horizontal line at a value; its colour as `#rrggbb`."""
+
+    value: float
+    label: str
+    colour: str
+
+
+@dataclass(frozen=True)
 class Graph:
     """One graph; an end of its axis is None where the values decide."""
 
@@ -51,37 +63,80 @@ class Graph:
     least: float | None
     most: float | None
     queries: tuple[Query, ...]
+    annotations: tuple[Annotation, ...] = ()
 
 
-def read_body(body: str) -> list[Graph]:
-    """The graphs of a dashboard.
+@dataclass(frozen=True)
+class Text:
+    """A text in Markdown."""
+
+    box: Box
+    markdown: str
+
+
+@dataclass(frozen=True)
+class LogTable:
+    """What a query finds in a log."""
+
+    title: str
+    box: Box
+
+
+Widget: TypeAlias = Graph | Text | LogTable
+
+
+def read_body(body: str) -> list[Widget]:
+    """The widgets of a dashboard.
 
     Raises:
         CannotRunError: it holds what is not drawn here.
     """
-    return [_graph(widget) for widget in json.loads(body)["widgets"]]
+    return [_widget(widget) for widget in json.loads(body)["widgets"]]
 
 
-def _graph(widget: Mapping[str, Any]) -> Graph:
+def _widget(widget: Mapping[str, Any]) -> Widget:
     properties = widget["properties"]
     title = properties.get("title", "")
     where = f"the widget {title!r}"
-    if widget["type"] != "metric" or properties.get("view", "timeSeries") != "timeSeries":
-        kind = f"{widget['type']} {properties.get('view', '')}".strip()
-        raise _not_drawn(where, f"is of the type {kind}")
     _check(where, widget, _WIDGET)
+    box = Box(*(widget[key] for key in ("x", "y", "width", "height")))
+    match widget["type"], properties.get("view"):
+        case "metric", "timeSeries" | None:
+            return _graph(where, title, box, properties)
+        case "log", "table" | None:
+            _check(where, properties, {"title", "region", "query", "view"})
+            return LogTable(title, box)
+        case "text", None:
+            _check("a text", properties, {"markdown"})
+            return Text(box, properties["markdown"])
+        case kind, view:
+            raise _not_drawn(where, f"is of the type {kind} {view or ''}".rstrip())
+    raise AssertionError
+
+
+def _graph(where: str, title: str, box: Box, properties: Mapping[str, Any]) -> Graph:
     _check(where, properties, _PROPERTIES)
     axes = properties.get("yAxis", {})
     _check(f"the axis of {where}", axes, {"left"})
     left = axes.get("left", {})
     _check(f"the axis of {where}", left, {"min", "max", "showUnits"})
+    annotations = properties.get("annotations", {})
+    _check(f"an annotation of {where}", annotations, {"horizontal"})
     return Graph(
         title=title,
-        box=Box(*(widget[key] for key in ("x", "y", "width", "height"))),
+        box=box,
         least=left.get("min"),
         most=left.get("max"),
         queries=tuple(_query(where, number, line) for number, line in enumerate(properties["metrics"])),
+        annotations=tuple(_annotation(where, each) for each in annotations.get("horizontal", ())),
     )
+
+
+def _annotation(where: str, annotation: Any) -> Annotation:
+    if not isinstance(annotation, Mapping):
+        raise _not_drawn(where, "has a band of two annotations")
+    _check(f"an annotation of {where}", annotation, _ANNOTATION)
+    return Annotation(annotation["value"], annotation.get("label", ""), annotation.get("color", _USUAL))
 
 
 def _query(where: str, number: int, line: Sequence[Any]) -> Query:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from fleet.aws.embedded import local_session
 from fleet.findings import CannotRunError
-from fleet.local.dashboard.body import read_body
+from fleet.local.dashboard.body import Graph, read_body
 from fleet.local.dashboard.deployed import find_dashboard
 from fleet.local.dashboard.lines import fetch_lines
 from fleet.local.state import Supervisor
@@ -34,7 +34,10 @@ def draw_dashboard(supervisor: Supervisor, endpoint: str, stack: str, hours: flo
         endpoint=endpoint,
         dashboard=deployed.name,
         place=f"account {supervisor.account}, {supervisor.region}",
-        graphs=[(graph, fetch_lines(cloudwatch, graph, start, end)) for graph in read_body(deployed.body)],
+        widgets=[
+            (widget, fetch_lines(cloudwatch, widget, start, end) if isinstance(widget, Graph) else [])
+            for widget in read_body(deployed.body)
+        ],
         start=start,
         end=end,
     )

@@ -58,6 +58,19 @@ def draw_figure(graph: Graph, lines: Sequence[Line], start: datetime, end: datet
             },
         },
     )
+    for annotation in graph.annotations:
+        figure.add_hline(
+            annotation.value,
+            line={"color": annotation.colour, "width": 1.25, "dash": "dot"},
+            annotation={
+                # plotly takes a label for markup of its own.
+                "text": escape(annotation.label, quote=False),
+                "font": {"color": annotation.colour, "size": 11},
+                "bgcolor": "rgba(255, 255, 255, 0.75)",
+                "borderpad": 0,
+            },
+            annotation_position="top left",
+        )
     html: str = figure.to_html(full_html=False, include_plotlyjs=False, config=CONFIG, div_id=id)
     return html
 
@@ -82,6 +95,8 @@ def _trace(line: Line, colour: str, *, dashed: bool) -> go.Scatter:
 def _ends(graph: Graph, lines: Sequence[Line]) -> list[float]:
     """Both ends of the axis; a line at its lower end, as of errors that do not happen, lies on the ground."""
     values = [value for line in lines for value in line.values.values()]
+    # As CloudWatch does, it shows all annotations, however far they are from the values.
+    values += [each.value for each in graph.annotations]
     least = min(values) if graph.least is None else graph.least
     highest = least + (max(values) - least) * 1.08
     return [least, graph.most if graph.most is not None else highest if highest > least else least + 1]

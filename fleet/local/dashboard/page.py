@@ -1,4 +1,4 @@
-"""The page: a dashboard's graphs in their grid, with all that it needs inside."""
+"""The page: a dashboard's widgets in their grid, with all that it needs inside."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from html import escape
 
+from markdown_it import MarkdownIt
 from plotly.offline import get_plotlyjs
 
-from fleet.local.dashboard.body import Graph
+from fleet.local.dashboard.body import Box, Graph, LogTable, Text, Widget
 from fleet.local.dashboard.figure import FONT, draw_figure
 from fleet.local.dashboard.lines import Line
 
@@ -29,6 +30,9 @@ main {{ display: grid; grid-template-columns: repeat(24, minmax(0, 1fr)); grid-a
 section {{ display: flex; flex-direction: column; min-width: 0; padding: 12px 14px 10px; background: #fff;
   border: 1px solid #e5e7eb; border-radius: 8px; }}
 h2 {{ margin: 0 0 6px; font-size: 14px; font-weight: 600; }}
+.text {{ justify-content: end; padding: 0 2px; background: none; border: none; }}
+.text h2 {{ margin: 0; font-size: 18px; }}
+.text p {{ margin: 0; color: #4b5563; }}
 .plot {{ flex: 1; min-height: 0; }}
 .empty {{ flex: 1; display: flex; align-items: center; justify-content: center; margin: 0; color: #6b7280;
   background: #f9fafb; border-radius: 6px; }}
@@ -49,7 +53,7 @@ class Page:
     endpoint: str
     dashboard: str
     place: str
-    graphs: Sequence[tuple[Graph, Sequence[Line]]]
+    widgets: Sequence[tuple[Widget, Sequence[Line]]]
     start: datetime
     end: datetime
 
@@ -59,8 +63,8 @@ def draw_page(page: Page) -> str:
     first = _first(page)
     shown = _shown_from(page, first)
     sections = "\n".join(
-        _section(graph, lines, shown, page.end, f"graph{number}")
-        for number, (graph, lines) in enumerate(page.graphs)
+        _section(widget, lines, page.endpoint, shown, page.end, f"graph{number}")
+        for number, (widget, lines) in enumerate(page.widgets)
     )
     return f"""<!doctype html>
 <html lang="en">
@@ -87,18 +91,34 @@ drawn on {page.end:%d %B %Y} at {page.end:%H:%M:%S} UTC</p>
 """
 
 
-def _section(graph: Graph, lines: Sequence[Line], start: datetime, end: datetime, id: str) -> str:
-    box = graph.box
-    place = f"grid-area: {box.y + 1} / {box.x + 1} / span {box.height} / span {box.width}"
-    if any(line.values for line in lines):
-        content = f'<div class="plot">{draw_figure(graph, lines, start, end, id)}</div>'
-    else:
-        content = '<p class="empty">No data in this time</p>'
-    return f'<section style="{place}">\n<h2>{escape(graph.title)}</h2>\n{content}\n</section>'
+def _section(
+    widget: Widget, lines: Sequence[Line], endpoint: str, start: datetime, end: datetime, id: str
+) -> str:
+    match widget:
+        case Text():
+            return f'<section class="text" style="{_place(widget.box)}">\n{_html(widget.markdown)}</section>'
+        case LogTable():
+            command = f"<code>fleet local logs {escape(endpoint)}</code>"
+            content = f'<p class="empty">Logs are not kept in the embedded AWS: {command} prints them</p>'
+        case Graph() if any(line.values for line in lines):
+            content = f'<div class="plot">{draw_figure(widget, lines, start, end, id)}</div>'
+        case _:
+            content = '<p class="empty">No data in this time</p>'
+    return f'<section style="{_place(widget.box)}">\n<h2>{escape(widget.title)}</h2>\n{content}\n</section>'
+
+
+def _place(box: Box) -> str:
+    return f"grid-area: {box.y + 1} / {box.x + 1} / span {box.height} / span {box.width}"
+
+
+def _html(markdown: str) -> str:
+    """Markdown as HTML; markup in it is text."""
+    html: str = MarkdownIt("commonmark", {"html": False}).render(markdown)
+    return html
 
 
 def _first(page: Page) -> datetime | None:
-    times = [min(line.values) for _, lines in page.graphs for line in lines if line.values]
+    times = [min(line.values) for _, lines in page.widgets for line in lines if line.values]
     return datetime.fromtimestamp(min(times), page.end.tzinfo) if times else None
 
 

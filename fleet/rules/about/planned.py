@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.decide.decided import Decided
-from fleet.decide.rollout import thresholds_read
 from fleet.rules.rule import Problem, rule
 
 
@@ -13,16 +12,9 @@ from fleet.rules.rule import Problem, rule
 def key_that_is_deployed(endpoint: Decided) -> Iterator[Problem]:
     """All that the spec says can be deployed.
 
-    `engines` and `alarms` are checked; this version does not build engines yet, and refuses to deploy a spec
-    as if it did. `alarms` are thresholds that call a `rollout` back; without one nothing watches them yet.
+    `engines` is checked; this version does not build engines yet, and refuses to deploy a spec as if it did.
     """
-    spec = endpoint.spec
-    for index, each in enumerate(spec.models):
+    for index, each in enumerate(endpoint.spec.models):
         if each.engines:
             message = "`engines` is checked, but this version of Triton Fleet cannot deploy it yet"
             yield Problem(("models", index, "engines"), message, "leave it out to deploy the endpoint now")
-    for key, value in spec.alarms or ():
-        if value is not None and key not in thresholds_read(spec):
-            message = f"`{key}` calls no rollout back here, and this version wakes nobody by it yet"
-            hint = "write a `rollout` that is called back by it, or watch the dashboard"
-            yield Problem(("alarms", key), message, hint, certain=False)

@@ -21,6 +21,8 @@ OWN_KEYS = {
         "PrimaryContainer.ModelDataSource": "models",
         "PrimaryContainer.Mode": "mode",
         "PrimaryContainer.Environment": "environment",
+        "VpcConfig": "network.subnets",
+        "EnableNetworkIsolation": "network.isolated",
     },
     "EndpointConfig": {
         f"{VARIANT}.InstanceType": "instance.type",
@@ -28,6 +30,11 @@ OWN_KEYS = {
         f"{VARIANT}.InferenceAmiVersion": "instance.ami",
         f"{VARIANT}.ModelDataDownloadTimeoutInSeconds": "timeouts.model_download",
         f"{VARIANT}.ContainerStartupHealthCheckTimeoutInSeconds": "timeouts.startup",
+        "VpcConfig": "network.subnets",
+        "EnableNetworkIsolation": "network.isolated",
+        "DataCaptureConfig": "capture",
+        "MetricsConfig": "metrics",
+        "KmsKeyId": "kms_key in environments/*.yaml",
     },
     "Endpoint": {"EndpointName": "endpoint", "DeploymentConfig": "rollout"},
 }

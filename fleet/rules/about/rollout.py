@@ -16,8 +16,6 @@ GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardra
 API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DeploymentConfig.html"
 EXCLUSIONS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html"
 FEWEST = 2
-ALL = 100
-"""Percent."""
 KEY = {Strategy.CANARY: "canary", Strategy.LINEAR: "step", Strategy.ROLLING: "step"}
 """The key that says how large a step is."""
 LIMITS = {
@@ -165,22 +163,3 @@ def rollout_with_alarms(endpoint: Decided) -> Iterator[Problem]:
     if rollout is not None and rollout.rollback_on == ():
         message = "`rollback_on` is empty: nothing calls this rollout back"
         yield Problem(("rollout", "rollback_on"), message, "leave it out when the emergency is over")
-
-
-@rule(
-    "FL288",
-    Severity.WARNING,
-    source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html",
-)
-def threshold_that_can_be_exceeded(endpoint: Decided) -> Iterator[Problem]:
-    """An alarm's threshold can be exceeded: SageMaker ends a call after 60 seconds."""
-    most = limit("invoke_seconds") * 1000
-    for key in LATENCIES:
-        wanted = getattr(endpoint.spec.alarms, key, None)
-        if wanted is not None and wanted >= most:
-            message = f"`{key}` is {wanted}ms: SageMaker ends a call after {most}ms, so that it never rings"
-            yield Problem(("alarms", key), message, "write less")
-    errors = endpoint.spec.alarms.errors if endpoint.spec.alarms else None
-    if errors == ALL:
-        message = "`errors` is 100%: no share of calls exceeds that, so that it never rings"
-        yield Problem(("alarms", "errors"), message, "write less")

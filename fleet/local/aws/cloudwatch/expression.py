@@ -9,19 +9,22 @@ from __future__ import annotations
 import ast
 import math
 import operator
-import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Protocol, TypeAlias
+
+from fleet.local.aws.cloudwatch.search import SearchError, Wanted, read_search
 
 
 @dataclass(frozen=True)
 class Line:
-    """A time series: its values by Unix seconds, and what the legend calls it."""
+    """A time series: its values by Unix seconds, what the legend calls it, and its metric's dimensions."""
 
     points: dict[int, float] = field(default_factory=dict)
     label: str = ""
+    dimensions: tuple[tuple[str, str], ...] = ()
 
 
 Value: TypeAlias = float | Line | list[Line]
@@ -32,7 +35,6 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
-_TERM = re.compile(r'\s*(Namespace|MetricName)="([^"]+)"')
 
 
 class ExpressionError(Exception):
@@ -45,8 +47,8 @@ class Data(Protocol):
     def line(self, id: str) -> Value:
         """What has that id in the same request."""
 
-    def search(self, terms: dict[str, str], statistic: str, period: int) -> list[Line]:
-        """Every metric with that Namespace and MetricName, whatever its dimensions."""
+    def search(self, wanted: Wanted, statistic: str, period: int) -> list[Line]:
+        """Every metric that fits."""
 
 
 def evaluate(expression: str, data: Data) -> Line | list[Line]:
@@ -78,10 +80,12 @@ def _value(node: ast.expr, data: Data) -> Value:
             return _arithmetic(_OPERATORS[type(op)], _value(left, data), _value(right, data))
         case ast.Call(func=ast.Name(id="SUM"), args=[summed], keywords=[]):
             return _sum(_value(summed, data))
+        case ast.Call(func=ast.Name(id="DIFF"), args=[changing], keywords=[]):
+            return _differences(_value(changing, data))
         case ast.Call(func=ast.Name(id="SEARCH"), args=[query, statistic, period], keywords=[]):
             return _search(query, statistic, period, data)
-        case ast.Call(func=ast.Name(id=function)) if function not in ("SUM", "SEARCH"):
-            raise ExpressionError(f"the function {function} is not known here; SUM and SEARCH are")
+        case ast.Call(func=ast.Name(id=function)) if function not in ("SUM", "DIFF", "SEARCH"):
+            raise ExpressionError(f"the function {function} is not known here; SUM, DIFF and SEARCH are")
     raise ExpressionError(f"{ast.unparse(node)!r} is not understood here")
 
 
@@ -90,28 +94,28 @@ def _arithmetic(operation: Callable[[float, float], float], left: Value, right: 
         case list(), list():
             raise ExpressionError("two arrays of time series cannot be combined: SUM one of them")
         case list(), float() | Line():
-            return [_line(operation, each, right, each.label) for each in left]
+            return [replace(each, points=_points(operation, each, right)) for each in left]
         case float() | Line(), list():
-            return [_line(operation, left, each, each.label) for each in right]
+            return [replace(each, points=_points(operation, left, each)) for each in right]
         case float(), float():
             try:
                 return operation(left, right)
             except ZeroDivisionError as error:
                 raise ExpressionError(f"the number {left:g} is divided by zero") from error
         case float() | Line(), float() | Line():
-            return _line(operation, left, right)
+            return Line(_points(operation, left, right))
     raise AssertionError
 
 
-def _line(
-    operation: Callable[[float, float], float], left: float | Line, right: float | Line, label: str = ""
-) -> Line:
+def _points(
+    operation: Callable[[float, float], float], left: float | Line, right: float | Line
+) -> dict[int, float]:
     times = {time for value in (left, right) if isinstance(value, Line) for time in value.points}
     points = {}
     for time in sorted(times):
         with suppress(ZeroDivisionError):
             points[time] = operation(_at(left, time), _at(right, time))
-    return Line(points, label)
+    return points
 
 
 def _at(value: float | Line, time: int) -> float:
@@ -128,14 +132,30 @@ def _sum(value: Value) -> Value:
     raise ExpressionError(f"SUM adds time series, not the number {value:g}")
 
 
+def _differences(value: Value) -> Value:
+    """Each value without the one before it, however long before; the first has none."""
+    match value:
+        case Line():
+            return Line(_changes(value))
+        case list():
+            return [replace(each, points=_changes(each)) for each in value]
+    raise ExpressionError(f"DIFF is of time series, not of the number {value:g}")
+
+
+def _changes(line: Line) -> dict[int, float]:
+    points = pairwise(sorted(line.points.items()))
+    return {time: now - before for (_, before), (time, now) in points}
+
+
 def _search(query: ast.expr, statistic: ast.expr, period: ast.expr, data: Data) -> list[Line]:
     match query, statistic, period:
         case ast.Constant(value=str(text)), ast.Constant(value=str(name)), ast.Constant(value=int(seconds)):
-            return data.search(_terms(text), name, seconds)
+            return data.search(_read(text), name, seconds)
     raise ExpressionError("SEARCH takes a query and a statistic in quotes, and a period in seconds")
 
 
-def _terms(query: str) -> dict[str, str]:
-    if not (found := _TERM.findall(query)) or _TERM.sub("", query).strip():
-        raise ExpressionError(f'SEARCH finds Namespace="..." and MetricName="..." here, not {query!r}')
-    return dict(found)
+def _read(query: str) -> Wanted:
+    try:
+        return read_search(query)
+    except SearchError as error:
+        raise ExpressionError(str(error)) from error

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from moto.cloudwatch.exceptions import ValidationError
 
 from fleet.local.aws.cloudwatch.expression import ExpressionError, Line, Value, evaluate
 from fleet.local.aws.cloudwatch.samples import is_statistic
+from fleet.local.aws.cloudwatch.search import Wanted
 from fleet.local.aws.cloudwatch.store import MINUTE, Metric, MetricStore
 
 Query = Mapping[str, Any]
+
+_DIMENSION = re.compile(r"\$\{PROP\('Dim\.([^']+)'\)\}")
 
 
 class Queries:
@@ -35,7 +40,7 @@ class Queries:
         label = query.get("Label", "")
         if isinstance(value, Line):
             return [Line(value.points, label or value.label or query["Id"])]
-        return [Line(line.points, f"{label} {line.label}".strip()) for line in value]
+        return [replace(line, label=_label(label, line)) for line in value]
 
     def line(self, id: str) -> Value:
         """What the query with that id comes to."""
@@ -49,14 +54,10 @@ class Queries:
         finally:
             self._under_way.remove(id)
 
-    def search(self, terms: dict[str, str], statistic: str, period: int) -> list[Line]:
-        """Every metric with that Namespace and MetricName."""
-        wanted = terms.get("Namespace"), terms.get("MetricName")
-        return [
-            self._statistic(metric, statistic, period)
-            for metric in self._store.metrics()
-            if wanted in ((metric.namespace, metric.name), (metric.namespace, None), (None, metric.name))
-        ]
+    def search(self, wanted: Wanted, statistic: str, period: int) -> list[Line]:
+        """Every metric that fits."""
+        found = [metric for metric in self._store.metrics() if wanted.fits(metric)]
+        return [self._statistic(metric, statistic, period) for metric in found]
 
     def _value(self, query: Query) -> Line | list[Line]:
         if "Expression" in query:
@@ -71,7 +72,18 @@ class Queries:
         periods = self._store.periods(metric, period=period, start=self._start, end=self._end, unit=unit)
         values = {time: samples.statistic(name) for time, samples in periods.items()}
         label = " ".join([*(value for _, value in metric.dimensions), metric.name])
-        return Line({time: value for time, value in values.items() if value is not None}, label)
+        points = {time: value for time, value in values.items() if value is not None}
+        return Line(points, label, metric.dimensions)
+
+
+def _label(label: str, line: Line) -> str:
+    """What the legend calls one of several lines; `${PROP('Dim.NAME')}` stands for a dimension's value.
+
+    Source: "Use dynamic labels", Amazon CloudWatch User Guide.
+    """
+    if not _DIMENSION.search(label):
+        return f"{label} {line.label}".strip()
+    return _DIMENSION.sub(lambda found: dict(line.dimensions).get(found[1], ""), label)
 
 
 def check_statistic(name: str, period: int) -> None:

@@ -10,6 +10,7 @@ from moto.sagemaker.models import FakeEndpoint, FakeEndpointConfig, Model
 
 from fleet.local.aws.sagemaker.model_data import FILES, SINGLE_FILE, data_form, data_url
 from fleet.local.aws.sagemaker.retention import Retention
+from fleet.local.aws.sagemaker.unlike import unlike
 from fleet.local.hosting import DeployedContainer, DeployedEndpoint, HostingError
 
 _SETTLED = ("InService", "Failed", "UpdateRollbackFailed")
@@ -114,6 +115,7 @@ def deployed_endpoint(name: str, config: FakeEndpointConfig, models: dict[str, M
         name=name,
         config_name=config.endpoint_config_name,
         variant_name=variant["VariantName"],
+        unlike=tuple(unlike(model, config)),
         container=DeployedContainer(
             model_name=model.model_name,
             image=container.get("Image", ""),

@@ -14,6 +14,7 @@ from fleet.local.aws.types import (
     s3,
     sagemaker,
     scaling,
+    sns,
     ssm,
 )
 from fleet.local.aws.types.custom_resource import CustomResource
@@ -33,9 +34,12 @@ _OURS: dict[str, ResourceType] = {
     "AWS::IAM::Role": iam.Role(),
     "AWS::Lambda::Function": functions.Function(),
     "AWS::Logs::LogGroup": logs.LogGroup(),
+    "AWS::Logs::QueryDefinition": logs.QueryDefinition(),
     "AWS::S3::Bucket": s3.Bucket(),
     "AWS::S3::BucketPolicy": s3.BucketPolicy(),
-    "AWS::SNS::TopicPolicy": ignored.Nothing(),
+    "AWS::SNS::Subscription": sns.Subscription(),
+    "AWS::SNS::Topic": sns.Topic(),
+    "AWS::SNS::TopicPolicy": sns.TopicPolicy(),
     "AWS::SSM::Parameter": ssm.Parameter(),
     "AWS::SageMaker::Endpoint": sagemaker.Endpoint(),
     "AWS::SageMaker::EndpointConfig": sagemaker.EndpointConfig(),

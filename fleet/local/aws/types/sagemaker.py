@@ -30,6 +30,7 @@ class Model:
             containers=properties.get("Containers"),
             tags=properties.get("Tags"),
         )
+        model.enable_network_isolation = properties.get("EnableNetworkIsolation") in (True, "true")
         return Resource(model.arn, {"ModelName": model.model_name})
 
     def replaces(self, before: Declared, declared: Declared) -> bool:

@@ -1,0 +1,82 @@
+"""Where an environment's alarms go: a topic for each severity, and who is subscribed to it."""
+
+from __future__ import annotations
+
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from fleet.resolve.endpoint import Place
+from fleet.spec.alarms import SEVERITIES, Severity
+from fleet.spec.notifications import protocol
+from triton_endpoints.acknowledgements import acknowledge_plain_topic
+from triton_endpoints.policy import document
+
+
+class AlarmTopics(Construct):
+    """Topics that take nothing without TLS and let the account's alarms publish.
+
+    CloudFormation names them; endpoint stacks find them by parameters of the parameter store, whose names
+    follow from environment and severity.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, place: Place) -> None:
+        super().__init__(scope, id)
+        self._place = place
+        for severity in SEVERITIES:
+            self._topic(severity)
+
+    def _topic(self, severity: Severity) -> None:
+        name, place = severity.capitalize(), self._place
+        topic = sns.CfnTopic(self, name, display_name=f"Triton Fleet {place.environment}: {severity}")
+        acknowledge_plain_topic(topic)
+        sns.CfnTopicPolicy(
+            self,
+            f"{name}Policy",
+            topics=[topic.ref],
+            policy_document=document(self._statements(topic.ref)),
+        )
+        ssm.CfnParameter(
+            self,
+            f"{name}Arn",
+            type="String",
+            name=place.alarm_topic(severity),
+            value=topic.ref,
+            description=f"ARN of the topic of alarms that are {severity}",
+        )
+        for subscriber in place.notifications.get(severity, ()):
+            sns.CfnSubscription(
+                self,
+                f"{name} {subscriber}",
+                topic_arn=topic.ref,
+                protocol=protocol(subscriber),
+                endpoint=subscriber,
+            )
+
+    def _statements(self, topic: str) -> list[dict[str, object]]:
+        """A policy of our own replaces the one that lets the account publish: alarms have to be allowed.
+
+        Source: CloudWatch user guide, Notify_Users_Alarm_Changes.html.
+        """
+        place = self._place
+        return [
+            {
+                "Sid": "PublishAlarms",
+                "Effect": "Allow",
+                "Principal": {"Service": "cloudwatch.amazonaws.com"},
+                "Action": "sns:Publish",
+                "Resource": topic,
+                "Condition": {
+                    "StringEquals": {"aws:SourceAccount": place.account},
+                    "ArnLike": {"aws:SourceArn": place.arn("cloudwatch", "alarm:*")},
+                },
+            },
+            {
+                "Sid": "RefuseWithoutTls",
+                "Effect": "Deny",
+                "Principal": "*",
+                "Action": "sns:Publish",
+                "Resource": topic,
+                "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+            },
+        ]

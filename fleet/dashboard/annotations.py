@@ -1,0 +1,74 @@
+"""What a graph's values are to be compared with: the thresholds of alarms, what scaling holds, its range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fleet.dashboard.graph import Line, Unit
+from fleet.dashboard.sections import RUNNING
+from fleet.resolve.endpoint import ResolvedEndpoint
+from fleet.resolve.scaling import summed
+
+COLOURS: Mapping[str, str] = {"critical": "#d62728", "warning": "#ff7f0e"}
+SIGNS = {"above": ">", "below": "<", "at least": "≥"}
+SCALING = "#7f7f7f"
+TRACKED = ("Average", "Sum")
+"""Statistics that target tracking goes by."""
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """A horizontal line: its value in the graph's unit, what stands beside it, its colour as `#rrggbb`."""
+
+    value: float
+    label: str
+    color: str
+
+
+def horizontal(lines: Sequence[Line], unit: Unit, endpoint: ResolvedEndpoint) -> list[Annotation]:
+    """All of a graph with these lines; where it has several, each annotation says of which it is."""
+    return [
+        Annotation(value, f"{line.label}: {text}" if len(lines) > 1 else text, colour)
+        for line in lines
+        for value, text, colour in (
+            *_thresholds(line, unit, endpoint),
+            *_targets(line, unit, endpoint),
+            *_counts(line, endpoint),
+        )
+    ]
+
+
+def _thresholds(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str, str]]:
+    for alarm in endpoint.alarms:
+        if (alarm.measure, alarm.statistic) == (line.measure, line.statistic):
+            text = f"{alarm.severity} {SIGNS[alarm.rings]} {_amount(alarm.drawn, unit)}"
+            yield alarm.drawn, text, COLOURS[alarm.severity]
+
+
+def _targets(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str, str]]:
+    for target in endpoint.scaling.targets if endpoint.scaling else ():
+        if target.measure == line.measure and line.statistic in TRACKED:
+            value = target.value / summed(target.measure, endpoint.instance)
+            yield value, f"scaling holds {_amount(value, unit)}", SCALING
+
+
+def _counts(line: Line, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str, str]]:
+    """How many instances there are to be."""
+    if line != RUNNING:
+        return
+    if endpoint.scaling is None:
+        yield endpoint.instance_count, f"wanted {endpoint.instance_count}", SCALING
+        return
+    scaling = endpoint.scaling
+    ends: list[tuple[str, int | None]] = [("min", scaling.min), ("max", scaling.max)]
+    for each in scaling.schedules:
+        ends += [(f"{each.name}: min", each.min), (f"{each.name}: max", each.max)]
+    for name, value in ends:
+        if value is not None:
+            yield value, f"{name} {value}", SCALING
+
+
+def _amount(value: float, unit: Unit) -> str:
+    number = f"{value:.3f}".rstrip("0").rstrip(".")
+    return f"{number}{unit}" if unit in (Unit.COUNT, Unit.PERCENT) else f"{number} {unit}"

@@ -1,0 +1,71 @@
+"""The lines of a graph of SageMaker's metrics, as a dashboard's body has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fleet.catalog.metrics import endpoint_metric
+from fleet.dashboard.graph import PERIOD, Computed, Graph, Line, Unit
+from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint
+from fleet.resolve.scaling import summed
+
+
+def held_lines(graph: Graph, endpoint: ResolvedEndpoint) -> list[Line | Computed]:
+    """The lines of metrics that the endpoint has."""
+    return [line for line in graph.lines if all(_has(endpoint, each) for each in _measured(line))]
+
+
+def drawn_lines(graph: Graph, endpoint: ResolvedEndpoint) -> list[list[Any]]:
+    """What is shown, with the metrics that it is computed from, which are not."""
+    return [
+        entry
+        for line in held_lines(graph, endpoint)
+        for entry in (
+            _computed(line, endpoint) if isinstance(line, Computed) else _line(line, graph.unit, endpoint)
+        )
+    ]
+
+
+def _line(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> list[list[Any]]:
+    scale = _scale(line, unit, endpoint)
+    if not scale:
+        return [_metric(line, endpoint, label=line.label)]
+    return _computed(Computed(f"{line.id} {scale}", line.label, (line,)), endpoint)
+
+
+def _computed(line: Computed, endpoint: ResolvedEndpoint) -> list[list[Any]]:
+    shown = {"expression": line.expression, "label": line.label, "period": PERIOD}
+    return [[shown], *(_metric(each, endpoint, id=each.id, visible=False) for each in line.of)]
+
+
+def _metric(line: Line, endpoint: ResolvedEndpoint, **options: object) -> list[Any]:
+    metric = endpoint_metric(line.measure)
+    values = {"EndpointName": endpoint.name, "VariantName": VARIANT}
+    dimensions = [part for name in metric.dimensions for part in (name, values[name])]
+    return [
+        metric.namespace,
+        metric.name,
+        *dimensions,
+        {**options, "period": PERIOD, "stat": line.statistic},
+    ]
+
+
+def _scale(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> str:
+    """From the metric's own unit to the graph's; of what adds up over an instance's parts, that of one."""
+    metric, parts = endpoint_metric(line.measure), summed(line.measure, endpoint.instance)
+    match unit, metric.unit:
+        case Unit.MILLISECONDS, "Microseconds":
+            return "/ 1000"
+        case Unit.PERCENT, "None":
+            return "* 100"
+        case Unit.PERCENT, "Percent" if parts > 1:
+            return f"/ {parts}"
+    return ""
+
+
+def _measured(line: Line | Computed) -> tuple[Line, ...]:
+    return line.of if isinstance(line, Computed) else (line,)
+
+
+def _has(endpoint: ResolvedEndpoint, line: Line) -> bool:
+    return not endpoint.kinds.isdisjoint(endpoint_metric(line.measure).kinds)

@@ -1,0 +1,93 @@
+"""Questions to an endpoint's log, in the language of CloudWatch Logs Insights.
+
+A line of Triton's begins with a letter for the severity, month and day, the time, a number and
+`source.cc:line]`; what a model prints has no such head. The words for memory that ran out are those by which
+Triton's SageMaker server knows it. Source: triton-inference-server/server `src/sagemaker_server.cc`, and the
+log of a real Triton.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+FOLDER = "TritonFleet"
+ERROR_HEAD = r"\bE\d{4} \d{2}:\d{2}:\d{2}"
+ERROR_WORDS = (
+    "failed to load",
+    "out of memory",
+    "CUDA_OUT_OF_MEMORY",
+    "MemoryError",
+    "OutOfMemory",
+    "CNMEM_STATUS_OUT_OF_MEMORY",
+    "CUDNN_STATUS_NOT_INITIALIZED",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+    "CUBLAS_STATUS_NOT_INITIALIZED",
+    "failed to allocate memory",
+    "No space left on device",
+    "Traceback",
+    "^error: ",
+)
+ERRORS = f"@message like /{ERROR_HEAD}/ or @message like /(?i){'|'.join(ERROR_WORDS)}/"
+SAID = r'/\w+\.\w+:\d+\] "?(?<said>[^"]+)/'
+STARTS = r"""/(?:loading: |successfully loaded ')(?<model>[^'"]+?)(?::\d+)?['"]/"""
+
+
+@dataclass(frozen=True)
+class SavedQuery:
+    """A query that is offered by its name; each line is a command."""
+
+    name: str
+    lines: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """As CloudWatch takes it."""
+        return "\n| ".join(self.lines)
+
+
+SAVED_QUERIES = (
+    SavedQuery(
+        "errors",
+        (
+            "fields @timestamp, @logStream, @message",
+            f"filter {ERRORS}",
+            f"parse @message {SAID}",
+            "fields substr(coalesce(said, @message), 0, 160) as problem",
+            "stats count(*) as lines, count_distinct(@logStream) as instances, min(@timestamp) as first,"
+            " max(@timestamp) as last by problem",
+            "sort lines desc",
+            "limit 100",
+        ),
+    ),
+    SavedQuery(
+        "slow starts",
+        (
+            "fields toMillis(@timestamp) as at, @logStream",
+            f"parse @message {STARTS}",
+            "filter ispresent(model)",
+            "stats min(at) as began, max(at) as ended, (ended - began) / 1000 as seconds"
+            " by @logStream, model",
+            "sort seconds desc",
+            "limit 100",
+        ),
+    ),
+)
+LAST_ERRORS = SavedQuery(
+    "Last errors in the log",
+    (
+        "fields @timestamp, @logStream, @message",
+        f"filter {ERRORS}",
+        "sort @timestamp desc",
+        "limit 50",
+    ),
+)
+
+
+def log_group(endpoint: str) -> str:
+    """Where SageMaker writes what an endpoint's containers print."""
+    return f"/aws/sagemaker/Endpoints/{endpoint}"
+
+
+def saved_name(endpoint: str, query: SavedQuery) -> str:
+    """What a query is called in the account; slashes make folders."""
+    return f"{FOLDER}/{endpoint}/{query.name}"

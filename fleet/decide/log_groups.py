@@ -1,0 +1,12 @@
+"""Where an endpoint's containers and the metrics in them are logged."""
+
+from __future__ import annotations
+
+from fleet.decide.variables import triton_metrics
+from fleet.spec.endpoint import EndpointSpec
+
+
+def log_groups(spec: EndpointSpec) -> tuple[str, ...]:
+    """The group of the containers, which SageMaker names, and that of Triton's metrics if there are any."""
+    metrics = triton_metrics(spec)
+    return (f"/aws/sagemaker/Endpoints/{spec.endpoint}", *([metrics.log_group] if metrics else []))

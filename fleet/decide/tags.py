@@ -1,0 +1,16 @@
+"""The tags of an endpoint's stack: the environment's, the spec's own, and ours."""
+
+from __future__ import annotations
+
+from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.environment import Environment
+
+
+def environment_tags(environment: Environment) -> dict[str, str]:
+    """What everything of an environment is tagged with."""
+    return {**environment.tags, "triton-fleet:environment": environment.environment}
+
+
+def endpoint_tags(environment: Environment, spec: EndpointSpec) -> dict[str, str]:
+    """What everything in an endpoint's stack is tagged with; of one key the spec's value wins."""
+    return {**environment_tags(environment), **spec.tags, "triton-fleet:endpoint": spec.endpoint}

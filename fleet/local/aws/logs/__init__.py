@@ -1,0 +1,1 @@
+"""CloudWatch Logs: moto's, with keys of log groups."""

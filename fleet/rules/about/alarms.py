@@ -1,0 +1,100 @@
+"""Rules about alarms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from fleet.decide.alarm_records import SIGNS, AlarmRecord
+from fleet.decide.alarm_thresholds import Threshold, lacking, thresholds
+from fleet.decide.decided import Decided
+from fleet.findings import Severity
+from fleet.rules.rule import Problem, rule
+from fleet.spec.source import KeyPath
+
+METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
+RECORDS = "docs/decisions/0015-alarms-are-records.md"
+INVOKE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html"
+
+
+@rule("FL311", source=METRICS)
+def alarm_that_is_measured(endpoint: Decided) -> Iterator[Problem]:
+    """An alarm is on a metric that such an endpoint has.
+
+    Nothing would ever ring, without a word. What an environment's file says of all its endpoints only warns:
+    those that lack the metric do without the alarm.
+    """
+    for record, (first, *_) in _given(endpoint):
+        if reason := lacking(record, endpoint):
+            own = endpoint.source.mark(_path(first)).file == endpoint.source.file
+            hint = f"leave it out; where an environment gives it, write `{record.key}: null`"
+            yield Problem(_path(first), f"`{record.key}` has no metric here: {reason}", hint, certain=own)
+
+
+@rule("FL312", Severity.WARNING, source=RECORDS)
+def warning_before_critical(endpoint: Decided) -> Iterator[Problem]:
+    """An alarm warns before it is critical.
+
+    A warning at the critical threshold, or beyond it, tells nobody anything in time.
+    """
+    for record, held in _given(endpoint):
+        values = {each.severity: each.value for each in held}
+        if len(values) < 2:
+            continue
+        warning, critical = values["warning"], values["critical"]
+        if critical >= warning if record.rings == "below" else critical <= warning:
+            sign = SIGNS[record.unit]
+            message = f"`{record.key}` is critical at {critical:g}{sign} and warns at {warning:g}{sign} only"
+            side = "above" if record.rings == "below" else "below"
+            yield Problem(
+                ("alarms", record.key, "warning"), message, f"write a warning {side} the critical one"
+            )
+
+
+@rule("FL288", Severity.WARNING, source=INVOKE)
+def threshold_that_can_be_exceeded(endpoint: Decided) -> Iterator[Problem]:
+    """An alarm's threshold can be exceeded.
+
+    SageMaker ends a call after 60 seconds, and no share of calls, memory or time is above 100%.
+    """
+    for _, held in _given(endpoint):
+        for each in held:
+            most = each.record.never
+            if most is not None and each.value >= most:
+                sign = SIGNS[each.record.unit]
+                message = f"`{each.record.key}` is {each.value:.15g}{sign}: nothing exceeds {most:g}{sign}"
+                yield Problem(_path(each), f"{message}, so that it never rings", "write less")
+
+
+@rule("FL314", Severity.WARNING, source=RECORDS)
+def alarm_that_ends(endpoint: Decided) -> Iterator[Problem]:
+    """An alarm is quiet where scaling does what it is told.
+
+    One at the utilisation that scaling holds, or on a `max` that is the `min` as well, rings all the time.
+    """
+    scaling = endpoint.spec.scaling
+    if scaling is None:
+        return
+    for record, held in _given(endpoint):
+        target = scaling.targets.get(record.measure)
+        for each in held:
+            if record.unit == "part" and target is not None and each.value <= target:
+                message = f"`{record.key}` is {each.value:g}%, and `scaling` holds {target:g}%"
+                yield Problem(_path(each), message, f"write more than {target:g}%")
+        if record.lasts and scaling.min == scaling.max and not scaling.schedules:
+            message = (
+                f"`{record.key}` rings as long as {scaling.max} instances run, and `scaling` keeps as many"
+            )
+            yield Problem(_path(held[0]), message, "leave it out, or raise `scaling.max`")
+
+
+def _given(endpoint: Decided) -> Iterator[tuple[AlarmRecord, list[Threshold]]]:
+    """What the spec says itself, by key."""
+    given = [each for each in thresholds(endpoint.spec) if each.given]
+    for _, held in groupby(given, key=lambda each: each.record.key):
+        found = list(held)
+        yield found[0].record, found
+
+
+def _path(threshold: Threshold) -> KeyPath:
+    return ("alarms", threshold.record.key, threshold.severity)

@@ -1,0 +1,28 @@
+"""Rules about the calls that are captured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.decide.decided import Decided
+from fleet.findings import Severity
+from fleet.rules.rule import Problem, rule
+from fleet.spec.endpoint import Mode
+
+
+@rule(
+    "FL343",
+    Severity.WARNING,
+    source="https://docs.aws.amazon.com/sagemaker/latest/dg/model-deploy-feature-matrix.html",
+)
+def capture_that_is_supported(endpoint: Decided) -> Iterator[Problem]:
+    """Calls of an endpoint with one model are captured.
+
+    AWS's table of features has data capture and Model Monitor for endpoints that host a single model, not
+    for multi-model endpoints; the API takes it for both.
+    """
+    spec = endpoint.spec
+    if spec.capture is not None and spec.mode is Mode.MULTI_MODEL:
+        message = "AWS lists data capture for endpoints with a single model, not for mode `multi-model`"
+        hint = 'leave it out, or try it once and write `allow: {FL343: "tried on …"}`'
+        yield Problem(("capture",), message, hint)

@@ -1,0 +1,24 @@
+"""Rules about metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.decide.decided import Decided
+from fleet.findings import Severity
+from fleet.rules.rule import Problem, rule
+
+METRICS = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/metrics.md"
+
+
+@rule("FL320", Severity.WARNING, source=METRICS)
+def dimensions_of_published_metrics(endpoint: Decided) -> Iterator[Problem]:
+    """Dimensions are named of metrics that the container publishes.
+
+    `metrics.triton_dimensions` tells the dashboard how to find Triton's metrics; with `triton: false` there
+    are none to be found.
+    """
+    metrics = endpoint.spec.metrics
+    if metrics.triton_dimensions and not metrics.triton:
+        message = "`triton_dimensions` means nothing with `triton: false`: none are published"
+        yield Problem(("metrics", "triton_dimensions"), message, "leave it out")

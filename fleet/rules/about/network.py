@@ -1,0 +1,55 @@
+"""Rules about what an endpoint's containers reach."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from fleet.decide.decided import Decided
+from fleet.findings import Severity
+from fleet.rules.rule import Problem, rule
+
+ISOLATION = "https://docs.aws.amazon.com/sagemaker/latest/dg/mkt-algo-model-internet-free.html"
+VPC = "https://docs.aws.amazon.com/sagemaker/latest/dg/host-vpc.html"
+ELSEWHERE = re.compile(r"[a-z0-9]://|^--cache-config=redis\b|^--trace-config=opentelemetry,url=")
+"""Flags of tritonserver that name another host: a repository in the cloud, a cache, a collector of traces."""
+
+
+@rule("FL340", source=ISOLATION)
+def no_metrics_out_of_isolation(endpoint: Decided) -> Iterator[Problem]:
+    """An isolated container does not publish Triton's metrics.
+
+    It makes no call, not even of CloudWatch, and has no credentials. SageMaker's own metrics and the
+    container's log are not the container's calls, and go on.
+    """
+    spec = endpoint.spec
+    if spec.network.isolated and spec.metrics.triton:
+        message = "the container is isolated, and `metrics.triton` would have it call CloudWatch"
+        hint = "write `metrics: {triton: false}`, or a VPC without a way out in place of `network.isolated`"
+        yield Problem(("network", "isolated"), message, hint)
+
+
+@rule("FL341", source="https://github.com/triton-inference-server/server/tree/main/docs/user_guide")
+def no_flag_that_leads_out_of_isolation(endpoint: Decided) -> Iterator[Problem]:
+    """No flag of an isolated server leads to another host.
+
+    A shared cache, a collector of traces or a repository in the cloud cannot be reached.
+    """
+    spec = endpoint.spec
+    for index, flag in enumerate(spec.container.additional_args) if spec.network.isolated else ():
+        if ELSEWHERE.search(flag):
+            message = f"the container is isolated, and {flag} leads to another host"
+            yield Problem(("container", "additional_args", index), message, "leave it out")
+
+
+@rule("FL342", Severity.WARNING, source=VPC)
+def subnets_in_two_zones(endpoint: Decided) -> Iterator[Problem]:
+    """A VPC is given with two subnets or more.
+
+    SageMaker's guide asks for two in different availability zones, even for one instance; the zone of a
+    single one may have none of the instances left.
+    """
+    subnets = endpoint.spec.network.subnets
+    if len(subnets) == 1:
+        message = f"{subnets[0]} is the only subnet: SageMaker asks for two in different availability zones"
+        yield Problem(("network", "subnets"), message, "add one of another zone of the same VPC")

@@ -1,0 +1,38 @@
+"""Rules about an endpoint's tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.catalog.limits import limit
+from fleet.decide.decided import Decided
+from fleet.decide.tags import endpoint_tags
+from fleet.rules.rule import Problem, rule
+
+
+@rule("FL344", source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AddTags.html")
+def tags_that_a_resource_takes(endpoint: Decided) -> Iterator[Problem]:
+    """The tags of spec, environment and ours together are no more than a resource takes.
+
+    SageMaker and IAM take 50.
+    """
+    count, most = len(endpoint_tags(endpoint.environment, endpoint.spec)), limit("tags")
+    if endpoint.spec.tags and count > most:
+        message = (
+            f"with those of the environment and two of ours these are {count} tags; a resource takes {most}"
+        )
+        yield Problem(("tags",), message, "leave some out")
+
+
+@rule("FL345", source="https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html")
+def tags_that_differ_by_more_than_case(endpoint: Decided) -> Iterator[Problem]:
+    """No two tags differ in upper and lower case alone.
+
+    IAM takes `Team` and `team` for one key, and refuses a role that has both.
+    """
+    known: dict[str, str] = {key.lower(): key for key in endpoint.environment.tags}
+    for key in endpoint.spec.tags:
+        other = known.setdefault(key.lower(), key)
+        if other != key:
+            message = f"the tags {other!r} and {key!r} are one to IAM, which refuses a role with both"
+            yield Problem(("tags", key), message, f"write {other!r}")

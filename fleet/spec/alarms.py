@@ -1,0 +1,146 @@
+"""What wakes somebody: thresholds, each of one severity or of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self, TypeAlias
+
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+
+from fleet.spec.values import Count, Document, Milliseconds, Seconds, Share
+
+Severity: TypeAlias = Literal["warning", "critical"]
+SEVERITIES: tuple[Severity, ...] = ("warning", "critical")
+"""What can wait for the working day, and what cannot."""
+MINUTE = 60
+
+
+def _whole_minutes(seconds: int) -> int:
+    if seconds % MINUTE:
+        raise ValueError("alarms look at whole minutes: `15m`, `1h`")
+    return seconds
+
+
+Lasting = Annotated[Seconds, AfterValidator(_whole_minutes), Field(ge=MINUTE, le=86_400)]
+
+
+class BySeverity(Document):
+    """A threshold for each severity; one that is left out has no alarm."""
+
+    @model_validator(mode="after")
+    def _has_one(self) -> Self:
+        if not self.thresholds:
+            raise ValueError(
+                "nothing rings by it: give `warning`, `critical` or both, or write `null` for it all"
+            )
+        return self
+
+    @property
+    def thresholds(self) -> Mapping[Severity, float]:
+        """By severity, in the key's unit."""
+        values = {severity: getattr(self, severity) for severity in SEVERITIES}
+        return {severity: value for severity, value in values.items() if value is not None}
+
+
+class Times(BySeverity):
+    """Milliseconds by severity."""
+
+    warning: Milliseconds | None = None
+    """What tells those who look after the endpoint in working hours."""
+    critical: Milliseconds | None = None
+    """What wakes somebody."""
+
+
+class Shares(BySeverity):
+    """Shares by severity."""
+
+    warning: Share | None = None
+    """What tells those who look after the endpoint in working hours."""
+    critical: Share | None = None
+    """What wakes somebody."""
+
+
+class Durations(BySeverity):
+    """Durations by severity."""
+
+    warning: Lasting | None = None
+    """What tells those who look after the endpoint in working hours."""
+    critical: Lasting | None = None
+    """What wakes somebody."""
+
+
+class Counts(BySeverity):
+    """Numbers by severity."""
+
+    warning: Count | None = None
+    """What tells those who look after the endpoint in working hours."""
+    critical: Count | None = None
+    """What wakes somebody."""
+
+
+VALUE, MAP = "[value]", "[severities]"
+"""How pydantic names the two forms in the place of a mistake; no keys of a spec."""
+
+
+def _form(value: object) -> str:
+    return MAP if isinstance(value, dict | BySeverity) else VALUE
+
+
+Time = Annotated[Annotated[Milliseconds, Tag(VALUE)] | Annotated[Times, Tag(MAP)], Discriminator(_form)]
+Part = Annotated[Annotated[Share, Tag(VALUE)] | Annotated[Shares, Tag(MAP)], Discriminator(_form)]
+Duration = Annotated[Annotated[Lasting, Tag(VALUE)] | Annotated[Durations, Tag(MAP)], Discriminator(_form)]
+Number = Annotated[Annotated[Count, Tag(VALUE)] | Annotated[Counts, Tag(MAP)], Discriminator(_form)]
+
+
+class Alarms(Document):
+    """Thresholds: one value, or `{warning: 200ms, critical: 1s}`; `null` for no alarm."""
+
+    latency_p50: Time | None = None
+    """The container's latency that half of the calls stay below."""
+    latency_p90: Time | None = None
+    """The container's latency that 90% of the calls stay below."""
+    latency_p99: Time | None = None
+    """The container's latency that 99% of the calls stay below."""
+    overhead_p99: Time | None = None
+    """What SageMaker adds to the container's latency, below which 99% of the calls stay."""
+    errors: Part | None = Shares.model_validate({"warning": "1%", "critical": "5%"})
+    """Share of calls that fail with a 5xx status."""
+    client_errors: Part | None = None
+    """Share of calls that fail with a 4xx status."""
+    model_errors: Part | None = None
+    """Share of calls that the container answers with no 2xx status, or with nothing that SageMaker
+    understands in time."""
+    gpu_utilization: Part | None = None
+    """Mean utilisation of one GPU."""
+    gpu_memory: Part | None = None
+    """Memory of one GPU in use, on the fullest instance."""
+    cpu_utilization: Part | None = None
+    """Mean utilisation of one vCPU."""
+    memory: Part | None = Shares.model_validate({"warning": "90%"})
+    """Memory in use, on the fullest instance; left out in mode `multi-model`: no alarm."""
+    disk: Part | None = Shares.model_validate({"warning": "85%"})
+    """Disk in use, on the fullest instance; left out in mode `multi-model`: no alarm."""
+    at_capacity: Duration | None = None
+    """With `scaling`: for so long there are as many instances as its `max`; whole minutes, at most 24h."""
+    model_load: Time | None = None
+    """Mode `multi-model`: how long the container takes to load a model, on average."""
+    loading_wait: Time | None = None
+    """Mode `multi-model`: how long a call waits for its model, on average."""
+    cache_hits: Part | None = None
+    """Mode `multi-model`: a floor under the share of calls whose model was loaded already."""
+    pending_requests: Number | None = None
+    """With `metrics.triton`: requests that wait in Triton's queue."""
+    calls: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
+    """In a minute with fewer calls, alarms on latencies and shares do not ring; 0 and 1: in every minute.
+    Left out: each alarm has its own number, 5 to 20."""
+
+    def of_several_models(self) -> Alarms:
+        """These without the defaults that SageMaker exceeds: it fills memory and disk with models."""
+        return self.model_copy(update=dict.fromkeys({"memory", "disk"} - self.model_fields_set))
+
+    def thresholds(self, key: str, single: Severity) -> Mapping[Severity, float]:
+        """The thresholds of a key by severity, empty without any; `single` is the severity of one value."""
+        value = getattr(self, key)
+        if isinstance(value, BySeverity):
+            return value.thresholds
+        return {} if value is None else {single: value}

@@ -1,0 +1,38 @@
+"""Which calls are kept, for whoever watches what a model is asked and what it answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, WithJsonSchema, model_validator
+
+from fleet.spec.values import Document, Share
+
+
+def _whole(share: float) -> float:
+    if not share.is_integer():
+        raise ValueError("SageMaker captures whole percents: write `1%` or more, without a fraction")
+    return share
+
+
+class Capture(Document):
+    """SageMaker's data capture, into the endpoint's own prefix of the artifact bucket."""
+
+    sample: Annotated[
+        Share,
+        AfterValidator(_whole),
+        WithJsonSchema({"type": "string", "pattern": "^[0-9]{1,3}%$", "examples": ["10%", "100%"]}),
+    ]
+    """Share of the calls that are captured, `1%` to `100%` in whole percents."""
+    requests: bool = True
+    """What the endpoint is asked."""
+    responses: bool = True
+    """What it answers."""
+
+    @model_validator(mode="after")
+    def _keeps_something(self) -> Self:
+        if not self.requests and not self.responses:
+            raise ValueError(
+                "nothing is captured then: leave `capture` out, or keep `requests` or `responses`"
+            )
+        return self

@@ -1,0 +1,27 @@
+"""How long an endpoint's logs are kept."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, WithJsonSchema
+
+from fleet.catalog.data_file import data_file
+from fleet.spec.values import Document
+
+_DAYS: tuple[int, ...] = tuple(data_file("log_retention.yaml")["days"])
+
+
+def _taken_by_cloudwatch(days: int) -> int:
+    if days not in _DAYS:
+        raise ValueError(f"CloudWatch knows {', '.join(map(str, _DAYS))} days alone")
+    return days
+
+
+class Logs(Document):
+    """The endpoint's log groups: its containers' own, and that of Triton's metrics."""
+
+    retention_days: Annotated[
+        int, AfterValidator(_taken_by_cloudwatch), WithJsonSchema({"type": "integer", "enum": list(_DAYS)})
+    ] = 30
+    """Days after which what was logged is deleted: 1, 3, 5, 7, 14, 30, 60, 90 and so on, at most 3653."""

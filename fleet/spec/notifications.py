@@ -1,0 +1,60 @@
+"""Who hears of alarms: email addresses, queues and functions."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from fleet.spec.alarms import Severity
+from fleet.spec.values import Document
+
+_EMAIL = re.compile(r"[^\s@:/]+@[^\s@:/]+\.[^\s@:/.]+")
+_ARN = re.compile(
+    r"arn:aws[a-z-]*:(sqs|lambda):[a-z0-9-]+:[0-9]{12}:(function:)?[A-Za-z0-9_-]+(:[A-Za-z0-9_-]+)?"
+)
+_BY_HAND = (
+    "subscribe it by hand: `aws sns subscribe --topic-arn ... --protocol https --notification-endpoint ...`"
+)
+
+
+def _subscriber(value: str) -> str:
+    if value.startswith(("http://", "https://")):
+        raise ValueError(f"a URL holds its key, which belongs in no file; {_BY_HAND}")
+    if not _EMAIL.fullmatch(value) and not _ARN.fullmatch(value):
+        raise ValueError("write an email address, or the ARN of a queue (SQS) or of a function (Lambda)")
+    return value
+
+
+def _each_once(values: tuple[str, ...]) -> tuple[str, ...]:
+    if twice := [value for value, count in Counter(values).items() if count > 1]:
+        raise ValueError(f"{twice[0]!r} is named twice")
+    return values
+
+
+Subscriber = Annotated[str, AfterValidator(_subscriber)]
+"""An email address, or the ARN of a queue or a function."""
+Subscribers = Annotated[tuple[Subscriber, ...], Field(strict=False), AfterValidator(_each_once)]
+
+
+class Notifications(Document):
+    """Email addresses, and ARNs of queues and functions, that are subscribed to a severity's topic."""
+
+    warning: Subscribers = ()
+    """Who looks after the endpoints in working hours."""
+    critical: Subscribers = ()
+    """Who is woken."""
+
+    @property
+    def by_severity(self) -> Mapping[Severity, tuple[str, ...]]:
+        """The subscribers of each severity."""
+        return {"warning": self.warning, "critical": self.critical}
+
+
+def protocol(subscriber: str) -> str:
+    """How SNS reaches a subscriber: `email`, `sqs` or `lambda`."""
+    found = _ARN.fullmatch(subscriber)
+    return found[1] if found else "email"

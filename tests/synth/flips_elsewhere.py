@@ -1,0 +1,129 @@
+"""Two values of every key of an environment, and of those of a spec that act elsewhere; and what they change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from aws_cdk import App
+
+from fleet.artifacts.checked import all_findings
+from fleet.artifacts.lock import write_locks
+from fleet.local.limits import Limits
+from fleet.resolve.resolve import resolve_fleet
+from fleet.spec.project import open_project
+from fleet_folder import FleetFolder
+from stacks.endpoint import EndpointStack
+from stacks.fleet_app import add_fleet
+from tests.synth.flips import Flip, archive, engine, flip
+
+Seen: TypeAlias = Callable[[FleetFolder, str], object]
+"""What a fleet leads to in an environment."""
+
+
+def template(folder: FleetFolder, environment: str) -> object:
+    """The endpoint's template; Foundation's knows no endpoint."""
+    app = App()
+    EndpointStack(app, endpoint=folder.resolve(environment))
+    return app.synth().stacks[0].template
+
+
+def templates(folder: FleetFolder, environment: str) -> object:
+    """Foundation's and the endpoint's."""
+    app = App()
+    add_fleet(app, resolve_fleet(folder.root, environment))
+    return [stack.template for stack in app.synth().stacks]
+
+
+def lock(folder: FleetFolder, environment: str) -> object:
+    """The lock that is written of the repositories."""
+    project = open_project(folder.root, environment)
+    write_locks(project)
+    return project.lock_file(project.endpoints[0]).read_text()
+
+
+def keys_in_the_bucket(folder: FleetFolder, environment: str) -> object:
+    return [each.key for each in folder.resolve(environment).archives]
+
+
+def finding(code: str) -> Seen:
+    """Whether `fleet check` finds something of the code."""
+
+    def seen(folder: FleetFolder, environment: str) -> object:
+        found = all_findings(open_project(folder.root, environment), locked=code != STALE)
+        return code in {each.code for each in found}
+
+    return seen
+
+
+def limits(folder: FleetFolder, environment: str) -> object:
+    """What the local endpoints may take."""
+    return Limits(folder.root)()
+
+
+def key(id: str) -> str:
+    """The ARN of a KMS key."""
+    return f"arn:aws:kms:us-east-1:111122223333:key/{id}"
+
+
+STALE = "FL306"
+PLANS = {"embed": {"backend": "tensorrt", "plans": {"1/model.plan": "10.9.0.34"}}}
+ELSEWHERE: Mapping[str, tuple[Flip, Seen]] = {
+    "models[].repository": (flip("../repository", "../other"), lock),
+    "models[].digest": (
+        flip(
+            f"sha256:{sha256(b'sentences').hexdigest()}",
+            f"sha256:{'b' * 64}",
+            models=archive(repository="s3://models/a/"),
+        ),
+        finding(STALE),
+    ),
+    "models[].version": (
+        flip(1, 2, mode="multi-model", archive_set="live"),
+        keys_in_the_bucket,
+    ),
+    "models[].built_on": (Flip(one="ml.g5.xlarge", other="ml.g4dn.xlarge", facts=PLANS), finding("FL297")),
+    "models[].engines[].model": (engine("embed", "rank"), finding("FL293")),
+    "models[].engines[].onnx": (engine("m.onnx", "m.plan"), finding("FL112")),
+    "models[].engines[].precision": (engine("fp16", "fp8"), finding("FL290")),
+    "models[].engines[].shapes": (
+        engine({"x": ["1x8", "4x8", "8x8"]}, {"x": ["1x8", "8x8", "4x8"]}),
+        finding("FL292"),
+    ),
+    "models[].engines[].compatibility": (
+        engine("none", "same-compute-capability", triton="24.09"),
+        finding("FL291"),
+    ),
+    "allow": (
+        flip({"FL204": "tried on 3 May"}, {"FL223": "tried on 3 May"}, triton="25.09"),
+        finding("FL204"),
+    ),
+}
+"""Keys of the spec that change no template."""
+
+ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
+    "environment": ("dev", "qa", templates),
+    "account": ("111122223333", "444455556666", templates),
+    "region": ("us-east-1", "us-west-2", templates),
+    "tags": ({"team": "search"}, {"team": "ranking"}, templates),
+    "kms_key": (key("a"), key("b"), templates),
+    "permissions_boundary": (
+        "arn:aws:iam::111122223333:policy/a",
+        "arn:aws:iam::111122223333:policy/b",
+        templates,
+    ),
+    "defaults": ({"metrics": {"triton": True}}, {"metrics": {"triton": False}}, templates),
+    "overrides": (
+        {"sentences": {"instance": {"count": 1}}},
+        {"sentences": {"instance": {"count": 2}}},
+        templates,
+    ),
+    "notifications.warning": (["team@example.com"], ["others@example.com"], templates),
+    "notifications.critical": (["team@example.com"], ["others@example.com"], templates),
+    "runbook": ("https://wiki.example/a", "https://wiki.example/b", templates),
+    "dashboards": (True, False, templates),
+    "local.model_memory": ("1GiB", "2GiB", limits),
+    "local.model_disk": ("1GiB", "2GiB", limits),
+}
+"""Keys of an environment."""

@@ -1,0 +1,125 @@
+"""What each role of a template may do and who may take it on, as rows to read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.synth.resources import joined
+
+HASH = r"(?<=\w)[0-9A-F]{8}"
+"""What the CDK puts behind a logical id."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Granted:
+    """One statement; what it does not say is empty."""
+
+    sid: str
+    effect: str
+    principals: tuple[str, ...] = ()
+    actions: tuple[str, ...]
+    resources: tuple[str, ...] = ()
+    conditions: str = ""
+
+    def row(self) -> str:
+        cells = [self.actions, self.resources, (self.conditions,)]
+        return f"| {self.sid} | {' | '.join('<br>'.join(f'`{each}`' for each in cell if each) for cell in cells)} |"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Role:
+    name: str
+    trusted: tuple[Granted, ...]
+    granted: tuple[Granted, ...]
+    managed: tuple[str, ...]
+    """Policies and a boundary that others have written."""
+
+    def text(self) -> str:
+        taken_on = [
+            f"Taken on by {', '.join(f'`{each}`' for each in trust.principals)}"
+            + (f" under `{trust.conditions}`" if trust.conditions else "")
+            for trust in self.trusted
+        ]
+        others = [f"Policies of others: {', '.join(f'`{each}`' for each in self.managed)}"]
+        lines = [*taken_on, *(others if self.managed else [])]
+        head = ["| Statement | Actions | Resources | Conditions |", "|---|---|---|---|"]
+        return "\n".join(
+            [
+                f"### {self.name}",
+                "",
+                *(f"{line}.\n" for line in lines),
+                *head,
+                *map(Granted.row, self.granted),
+            ]
+        )
+
+
+def roles(template: Mapping[str, Any]) -> list[Role]:
+    """All roles of a template, with the policies that name them.
+
+    Raises:
+        ValueError: there is something of IAM that would not be seen here.
+    """
+    resources = template["Resources"]
+    unseen = {each["Type"] for each in resources.values() if each["Type"].startswith("AWS::IAM::")}
+    if unseen := unseen - {"AWS::IAM::Role", "AWS::IAM::Policy"}:
+        raise ValueError(f"{unseen} of IAM are not read here")
+    granted: dict[str, list[Granted]] = {
+        id: [] for id, each in resources.items() if each["Type"] == "AWS::IAM::Role"
+    }
+    for id, each in resources.items():
+        if each["Type"] == "AWS::IAM::Policy":
+            for role in each["Properties"]["Roles"]:
+                granted[role["Ref"]] += _granted(each["Properties"]["PolicyDocument"], id)
+    return [_role(id, resources[id]["Properties"], tuple(statements)) for id, statements in granted.items()]
+
+
+def _role(id: str, properties: Mapping[str, Any], granted: tuple[Granted, ...]) -> Role:
+    inline = properties.get("Policies", ())
+    written = [each for policy in inline for each in _granted(policy["PolicyDocument"], policy["PolicyName"])]
+    boundary = [properties["PermissionsBoundary"]] if "PermissionsBoundary" in properties else []
+    return Role(
+        name=_name(id),
+        trusted=tuple(_granted(properties["AssumeRolePolicyDocument"], id)),
+        granted=(*granted, *written),
+        managed=tuple(joined(each) for each in [*properties.get("ManagedPolicyArns", ()), *boundary]),
+    )
+
+
+def _granted(document: Mapping[str, Any], policy: str) -> Iterator[Granted]:
+    for statement in document["Statement"]:
+        principals = statement.get("Principal", {})
+        if unread := statement.keys() - {"Sid", "Effect", "Principal", "Action", "Resource", "Condition"}:
+            raise ValueError(f"{unread} of a statement of {policy} are not read here")
+        yield Granted(
+            sid=statement.get("Sid", f"of the CDK, in {_name(policy)}"),
+            effect=statement["Effect"],
+            principals=tuple(
+                f"{kind}: {each}"
+                for kind, named in ({"": principals} if isinstance(principals, str) else principals).items()
+                for each in _texts(named)
+            ),
+            actions=tuple(_texts(statement["Action"])),
+            resources=tuple(_texts(statement.get("Resource", []))),
+            conditions=_conditions(statement.get("Condition", {})),
+        )
+
+
+def _texts(values: Any) -> list[str]:
+    listed = values if isinstance(values, list) else [values]
+    return [re.sub(HASH + r"(?=(\.\w+)?\})", "", joined(each)) for each in listed]
+
+
+def _name(id: str) -> str:
+    return re.sub(f"{HASH}$", "", id)
+
+
+def _conditions(conditions: Mapping[str, Mapping[str, Any]]) -> str:
+    return "; ".join(
+        f"{operator} {key}: {', '.join(_texts(value))}"
+        for operator, keys in conditions.items()
+        for key, value in keys.items()
+    )

@@ -1,0 +1,93 @@
+"""Where alarms go: Foundation's topics, who may publish and who is subscribed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from aws_cdk.assertions import Template
+
+from fleet_folder import FleetFolder
+from tests.synth.conftest import templates
+
+NOTIFIED = """\
+notifications:
+  warning: [team@example.com]
+  critical:
+    - oncall@example.com
+    - arn:aws:sqs:us-east-1:111122223333:pages
+    - arn:aws:lambda:us-east-1:111122223333:function:page
+"""
+
+
+@pytest.fixture
+def foundation(folder: FleetFolder) -> Template:
+    folder.environment(NOTIFIED)
+    return templates(folder)["triton-fleet-dev"]
+
+
+def properties(template: Template, kind: str) -> list[dict[str, Any]]:
+    return [each["Properties"] for each in template.find_resources(kind).values()]
+
+
+def topics(template: Template) -> dict[str, str]:
+    """The logical ids of topics by the parameters that name them."""
+    parameters = properties(template, "AWS::SSM::Parameter")
+    return {each["Name"]: each["Value"]["Ref"] for each in parameters if "alarm-topic" in each["Name"]}
+
+
+def test_each_severity_has_a_topic_without_a_name_of_ours(foundation: Template) -> None:
+    assert set(topics(foundation)) == {
+        "/triton-fleet/dev/alarm-topic/warning",
+        "/triton-fleet/dev/alarm-topic/critical",
+    }
+    assert set(topics(foundation).values()) == set(foundation.find_resources("AWS::SNS::Topic"))
+    assert all("TopicName" not in each for each in properties(foundation, "AWS::SNS::Topic"))
+
+
+def test_alarms_of_the_account_may_publish_and_nobody_without_tls(foundation: Template) -> None:
+    policies = properties(foundation, "AWS::SNS::TopicPolicy")
+    assert sorted(policy["Topics"][0]["Ref"] for policy in policies) == sorted(topics(foundation).values())
+    for policy in policies:
+        (topic,) = policy["Topics"]
+        assert policy["PolicyDocument"]["Statement"] == [
+            {
+                "Sid": "PublishAlarms",
+                "Effect": "Allow",
+                "Principal": {"Service": "cloudwatch.amazonaws.com"},
+                "Action": "sns:Publish",
+                "Resource": topic,
+                "Condition": {
+                    "StringEquals": {"aws:SourceAccount": "111122223333"},
+                    "ArnLike": {"aws:SourceArn": "arn:aws:cloudwatch:us-east-1:111122223333:alarm:*"},
+                },
+            },
+            {
+                "Sid": "RefuseWithoutTls",
+                "Effect": "Deny",
+                "Principal": "*",
+                "Action": "sns:Publish",
+                "Resource": topic,
+                "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+            },
+        ]
+
+
+def test_whom_the_environment_names_is_subscribed(foundation: Template) -> None:
+    by_topic = {id: name.rsplit("/", 1)[1] for name, id in topics(foundation).items()}
+    found = {
+        (by_topic[each["TopicArn"]["Ref"]], each["Protocol"], each["Endpoint"])
+        for each in properties(foundation, "AWS::SNS::Subscription")
+    }
+    assert found == {
+        ("warning", "email", "team@example.com"),
+        ("critical", "email", "oncall@example.com"),
+        ("critical", "sqs", "arn:aws:sqs:us-east-1:111122223333:pages"),
+        ("critical", "lambda", "arn:aws:lambda:us-east-1:111122223333:function:page"),
+    }
+
+
+def test_an_environment_that_names_nobody_has_topics_all_the_same(folder: FleetFolder) -> None:
+    made = templates(folder)["triton-fleet-dev"]
+    made.resource_count_is("AWS::SNS::Topic", 2)
+    made.resource_count_is("AWS::SNS::Subscription", 0)

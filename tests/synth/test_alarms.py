@@ -1,0 +1,168 @@
+"""The alarms of each kind of endpoint, read off its template."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from aws_cdk import App
+from aws_cdk.assertions import Template
+
+from fleet_folder import SPEC, FleetFolder
+from stacks.endpoint import EndpointStack
+from tests.synth.resources import KINDS, STACK
+
+TOPIC = "{{{{resolve:ssm:/triton-fleet/dev/alarm-topic/{}}}}}"
+OF_CALLS = {
+    "LatencyP50Warning": ("ModelLatency", "p50", 100_000, 10),
+    "LatencyP90Warning": ("ModelLatency", "p90", 150_000, 20),
+    "LatencyP99Warning": ("ModelLatency", "p99", 200_000, 20),
+    "LatencyP99Critical": ("ModelLatency", "p99", 1_000_000, 20),
+    "OverheadP99Warning": ("OverheadLatency", "p99", 50_000, 20),
+    "ErrorsCritical": ("Invocation5XXErrors", "Average", 0.02, 5),
+    "ClientErrorsWarning": ("Invocation4XXErrors", "Average", 0.1, 20),
+    "ModelErrorsCritical": ("InvocationModelErrors", "Average", 0.03, 5),
+}
+"""Metric, statistic, threshold, and the calls of a minute without which it does not count."""
+OF_HOSTS = {
+    "CpuUtilizationWarning": ("CPUUtilization", "Average", 90 * 4, None),
+    "MemoryWarning": ("MemoryUtilization", "Maximum", 80, None),
+    "DiskWarning": ("DiskUtilization", "Maximum", 70, None),
+    "AtCapacityWarning": ("CPUUtilization", "SampleCount", 4, None),
+    "PendingRequestsWarning": (
+        'SELECT MAX(nv_inference_pending_request_count) FROM "TritonFleet/sentences"',
+        None,
+        20,
+        None,
+    ),
+}
+OF_GPUS = {
+    "GpuUtilizationWarning": ("GPUUtilization", "Average", 95, None),
+    "GpuMemoryWarning": ("GPUMemoryUtilization", "Maximum", 90, None),
+}
+OF_SEVERAL_MODELS = {
+    "ModelLoadWarning": ("ModelLoadingTime", "Average", 20_000_000, None),
+    "LoadingWaitWarning": ("ModelLoadingWaitTime", "Average", 2_000_000, None),
+    "CacheHitsWarning": ("ModelCacheHit", "Average", 0.8, 20),
+}
+ALL = {
+    "gpu": OF_CALLS | OF_HOSTS | OF_GPUS,
+    "cpu": OF_CALLS | OF_HOSTS,
+    "multi-model": OF_CALLS | OF_HOSTS | OF_GPUS | OF_SEVERAL_MODELS,
+}
+
+
+def alarms(folder: FleetFolder, keys: str = "", base: str = SPEC) -> dict[str, dict[str, Any]]:
+    """The operators' alarms by key and severity; a rollout's have names of their own."""
+    folder.spec(keys, base=base)
+    app = App()
+    EndpointStack(app, endpoint=folder.resolve())
+    template = Template.from_json(app.synth().get_stack_by_name(STACK).template)
+    found = template.find_resources("AWS::CloudWatch::Alarm").items()
+    return {
+        id.removeprefix("Alarms")[:-8]: alarm["Properties"]
+        for id, alarm in found
+        if "AlarmName" not in alarm["Properties"]
+    }
+
+
+def measured(alarm: dict[str, Any]) -> tuple[Any, ...]:
+    """As the tables above have it."""
+    if "Metrics" not in alarm:
+        statistic = alarm.get("Statistic") or alarm["ExtendedStatistic"]
+        return alarm["MetricName"], statistic, alarm["Threshold"], None
+    shown, *hidden = alarm["Metrics"]
+    assert [shown["ReturnData"], *(each["ReturnData"] for each in hidden)] == [True, *(False for _ in hidden)]
+    if not hidden:
+        return shown["Expression"], None, alarm["Threshold"], None
+    calls, value = (each["MetricStat"] for each in hidden)
+    assert (calls["Metric"]["MetricName"], calls["Stat"]) == ("Invocations", "Sum")
+    gate = int(shown["Expression"].removeprefix("IF(calls >= ").removesuffix(", value)"))
+    return value["Metric"]["MetricName"], value["Stat"], alarm["Threshold"], gate
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_alarms_of_a_kind_are_on_metrics_that_it_has(folder: FleetFolder, kind: str) -> None:
+    base, keys = KINDS[kind]
+    found = alarms(folder, keys, base)
+    assert {name: measured(alarm) for name, alarm in found.items()} == ALL[kind]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_alarms_nobody_is_told(folder: FleetFolder, kind: str) -> None:
+    assert alarms(folder, "alarms: null\n", KINDS[kind][0]) == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("gpu", {"ErrorsWarning", "ErrorsCritical", "MemoryWarning", "DiskWarning"}),
+        ("cpu", {"ErrorsWarning", "ErrorsCritical", "MemoryWarning", "DiskWarning"}),
+        ("multi-model", {"ErrorsWarning", "ErrorsCritical"}),
+    ],
+)
+def test_a_spec_that_says_nothing_has_those_that_are_right_for_everybody(
+    folder: FleetFolder, kind: str, names: set[str]
+) -> None:
+    assert set(alarms(folder, base=KINDS[kind][0])) == names
+
+
+def test_a_default_is_switched_off_by_null(folder: FleetFolder) -> None:
+    found = alarms(folder, "alarms: {disk: null, errors: {critical: 5%}}\n")
+    assert set(found) == {"ErrorsCritical", "MemoryWarning"}
+
+
+def test_an_alarm_tells_its_severitys_topic_when_it_rings_and_when_it_ends(folder: FleetFolder) -> None:
+    for name, alarm in alarms(folder).items():
+        severity = "critical" if name.endswith("Critical") else "warning"
+        assert alarm["AlarmActions"] == alarm["OKActions"] == [TOPIC.format(severity)]
+
+
+def test_a_floor_rings_below_and_a_ceiling_above(folder: FleetFolder) -> None:
+    base, keys = KINDS["multi-model"]
+    found = alarms(folder, keys, base)
+    operators = {name: alarm["ComparisonOperator"] for name, alarm in found.items()}
+    assert operators.pop("CacheHitsWarning") == "LessThanThreshold"
+    assert operators.pop("AtCapacityWarning") == "GreaterThanOrEqualToThreshold"
+    assert set(operators.values()) == {"GreaterThanThreshold"}
+
+
+def test_one_of_ten_minutes_may_be_late_when_capacity_is_used_up(folder: FleetFolder) -> None:
+    keys = "scaling: {min: 1, max: 3, invocations_per_instance: 60}\nalarms: {at_capacity: 30m}\n"
+    alarm = alarms(folder, keys)["AtCapacityWarning"]
+    assert (alarm["Threshold"], alarm["EvaluationPeriods"], alarm["DatapointsToAlarm"]) == (3, 30, 27)
+
+
+def test_percent_of_one_gpu_is_deployed_as_of_all(folder: FleetFolder) -> None:
+    base = SPEC.replace("ml.g5.xlarge", "ml.g5.12xlarge")
+    found = alarms(folder, "alarms: {gpu_utilization: 90%, gpu_memory: 95%, cpu_utilization: 50%}\n", base)
+    assert found["GpuUtilizationWarning"]["Threshold"] == 4 * 90
+    assert found["GpuMemoryWarning"]["Threshold"] == 4 * 95
+    assert found["CpuUtilizationWarning"]["Threshold"] == 48 * 50
+    assert found["MemoryWarning"]["Threshold"] == 90
+
+
+@pytest.mark.parametrize(("calls", "gate"), [(0, None), (1, None), (2, 2), (100, 100)])
+def test_the_gate_is_as_the_spec_says(folder: FleetFolder, calls: int, gate: int | None) -> None:
+    found = alarms(folder, f"alarms: {{latency_p99: 200ms, calls: {calls}}}\n")
+    assert measured(found["LatencyP99Warning"])[3] == gate
+    assert measured(found["ErrorsCritical"])[3] == gate
+    assert measured(found["DiskWarning"])[3] is None
+
+
+def test_quiet_minutes_are_no_breach_and_silent_instances_are_not_well(folder: FleetFolder) -> None:
+    missing = {name: alarm["TreatMissingData"] for name, alarm in alarms(folder).items()}
+    assert missing == {
+        "ErrorsWarning": "notBreaching",
+        "ErrorsCritical": "notBreaching",
+        "MemoryWarning": "missing",
+        "DiskWarning": "missing",
+    }
+
+
+def test_no_alarm_waits_for_the_endpoint(folder: FleetFolder) -> None:
+    base, keys = KINDS["gpu"]
+    for alarm in alarms(folder, keys, base).values():
+        assert "Ref" not in json.dumps(alarm)
+        assert "Fn::" not in json.dumps(alarm)

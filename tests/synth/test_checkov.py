@@ -1,0 +1,88 @@
+"""checkov on every shipped template: each finding has its reason, and each reason its finding.
+
+Both lists are compared here, so that the reasons stand in `acknowledgements.py` alone and templates without them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleet_folder import ROOT
+from tests.synth.shipped import ENVIRONMENTS, shipped
+from triton_endpoints.acknowledgements import CHECKOV, Checkov
+
+COMMAND = ROOT / ".venv-checkov" / "bin" / "checkov"
+OPEN = {
+    "Type": "AWS::EC2::SecurityGroup",
+    "Properties": {
+        "GroupDescription": "open",
+        "SecurityGroupIngress": [
+            {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "CidrIp": "0.0.0.0/0", "Description": "all"}
+        ],
+    },
+}
+"""What nobody would acknowledge."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    check: str
+    resource: str
+    stack: str
+
+    def is_meant(self, by: Checkov) -> bool:
+        return self.check == by.check and re.fullmatch(by.form, self.resource) is not None
+
+
+def failed(templates: dict[str, Any], folder: Path) -> set[Failed]:
+    """What checkov finds in templates, without a word to Prisma Cloud."""
+    folder.mkdir()
+    for stack, template in templates.items():
+        (folder / f"{stack}.json").write_text(json.dumps(template))
+    options = ["--framework", "cloudformation", "--skip-download", "--quiet", "--compact", "--output", "json"]
+    # Neither the user's home nor the repository has settings for it.
+    run = subprocess.run(
+        [COMMAND, *options, "--directory", folder],
+        cwd=folder.parent,
+        env={"HOME": str(folder.parent), "PATH": "/usr/bin:/bin", "LOG_LEVEL": "ERROR"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode in (0, 1), run.stderr
+    said = json.loads(run.stdout)
+    assert said["summary"]["parsing_errors"] == 0
+    assert said["summary"]["resource_count"] > 0
+    return {
+        Failed(check=each["check_id"], resource=each["resource"], stack=Path(each["file_path"]).stem)
+        for each in said["results"]["failed_checks"]
+    }
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory: pytest.TempPathFactory) -> set[Failed]:
+    """One process for all templates: it takes seconds to start. One of the stacks is not ours, and is open."""
+    templates = {stack: made for environment in ENVIRONMENTS for stack, made in shipped(environment).items()}
+    return failed({**templates, "open": {"Resources": {"Open": OPEN}}}, tmp_path_factory.mktemp("c") / "in")
+
+
+def test_what_it_finds_and_nobody_reasoned_about_is_nothing_but_what_was_left_open(
+    findings: set[Failed],
+) -> None:
+    unreasoned = {found for found in findings if not any(found.is_meant(by) for by in CHECKOV)}
+    assert unreasoned == {Failed("CKV_AWS_24", "AWS::EC2::SecurityGroup.Open", "open")}
+
+
+def test_each_reason_has_a_finding(findings: set[Failed]) -> None:
+    assert [by for by in CHECKOV if not any(found.is_meant(by) for found in findings)] == []
+
+
+def test_nothing_is_reasoned_about_twice() -> None:
+    assert len({(by.check, by.form) for by in CHECKOV}) == len(CHECKOV)

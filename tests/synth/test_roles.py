@@ -1,0 +1,170 @@
+"""Every action and resource of every role, as `docs/roles.md` lists them, and no wildcard without a reason.
+
+A change that is meant is written by `pytest -n0 tests/synth/test_roles.py --snapshot-update`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cfn_linting import cfn_lint
+from fleet_folder import ROOT, SPEC, FleetFolder
+from tests.synth.conftest import templates
+from tests.synth.resources import MULTI_MODEL, ROLLOUT, STACK
+from tests.synth.roles import Granted, Role, roles
+from tests.synth.shipped import ENVIRONMENTS, shipped
+from triton_endpoints.acknowledgements import WILDCARDS
+
+DOCUMENT = ROOT / "docs" / "roles.md"
+HEAD = """\
+# Roles
+
+Every role of every stack, and all that each may do, with the environment `dev` of the account `111122223333` in
+`us-east-1` and the endpoint `sentences` as examples. This file is generated: a test compares it with the
+templates, and fails on a wildcard that `constructs/triton_endpoints/acknowledgements.py` gives no reason for.
+"""
+SCALED = "scaling: {min: 1, max: 4, invocations_per_instance: 60}\n"
+LIVE = MULTI_MODEL.replace("mode:", "archive_set: live\nmode:").replace("{archive:", "{version: 1, archive:")
+WATCHED = f"{SCALED}{ROLLOUT}\nalarms: {{latency_p99: 200ms}}\n"
+NETWORK = "network: {subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]}\n"
+KEY = "kms_key: arn:aws:kms:us-east-1:111122223333:key/11111111-2222-3333-4444-555555555555\n"
+ENDPOINTS = {
+    "An endpoint of one model, with scaling, a rollout and alarms": (SPEC, WATCHED, ""),
+    "An endpoint of one model that publishes no metrics of Triton's": (
+        SPEC,
+        "metrics: {triton: false}\n",
+        "",
+    ),
+    "A multi-model endpoint": (MULTI_MODEL, SCALED, ""),
+    "A multi-model endpoint whose set of archives is live": (LIVE, "", ""),
+    "An endpoint in a VPC that captures calls": (SPEC, f"{NETWORK}capture: {{sample: 10%}}\n", ""),
+    "The same on volumes, in an environment with a key": (
+        SPEC.replace("g5", "c5"),
+        f"{NETWORK}capture: {{sample: 10%}}\n",
+        KEY,
+    ),
+}
+"""The spec, further keys of it, and further keys of its environment."""
+VERSIONS = re.compile(r"\$\{\w+\.Arn\}:\*")
+"""Those of a function that the CDK's provider invokes: `acknowledge_invocation` has the reason."""
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """A template of each kind of stack."""
+    made = {"Foundation": shipped("dev")["triton-fleet-dev"]}
+    for number, (title, (base, keys, environment)) in enumerate(ENDPOINTS.items()):
+        folder = FleetFolder(tmp_path_factory.mktemp("roles") / str(number))
+        folder.spec(keys, base=base)
+        folder.environment(environment)
+        folder.lock()
+        made[title] = dict(templates(folder)[STACK].to_json())
+    return made
+
+
+@pytest.fixture(scope="module")
+def listed(kinds: dict[str, dict[str, Any]]) -> dict[str, list[Role]]:
+    return {title: roles(template) for title, template in kinds.items()}
+
+
+@pytest.fixture(scope="module")
+def every(listed: dict[str, list[Role]]) -> list[Role]:
+    """Those, and the roles of what is shipped."""
+    made = (template for environment in ENVIRONMENTS for template in shipped(environment).values())
+    return [*chain(*listed.values()), *chain(*map(roles, made))]
+
+
+def test_the_document_lists_what_the_roles_may_do(
+    listed: dict[str, list[Role]], pytestconfig: pytest.Config
+) -> None:
+    parts = ["\n\n".join([f"## {title}", *map(Role.text, found)]) for title, found in listed.items()]
+    text = "\n\n".join([HEAD.rstrip(), *parts]) + "\n"
+    if pytestconfig.option.update_snapshots:
+        DOCUMENT.write_text(text)
+    assert DOCUMENT.read_text() == text
+
+
+def test_no_action_is_a_wildcard_and_nothing_is_granted_by_exclusion(every: list[Role]) -> None:
+    statements = [each for role in every for each in role.granted]
+    assert {each.effect for each in statements} == {"Allow"}
+    assert [each for each in statements if "*" in "".join(each.actions)] == []
+
+
+def test_each_wildcard_of_a_resource_is_one_that_somebody_reasoned_about(every: list[Role]) -> None:
+    unreasoned = [
+        (role.name, each.sid, resource)
+        for role in every
+        for each in role.granted
+        for resource in each.resources
+        if "*" in resource and not is_meant(each, resource)
+    ]
+    assert unreasoned == []
+
+
+def test_what_was_reasoned_about_is_granted(every: list[Role]) -> None:
+    """The reasons of wildcards that are no more go with them."""
+    statements = [each for role in every for each in role.granted]
+    for wildcard in WILDCARDS:
+        granted = {
+            action
+            for each in statements
+            if any(re.fullmatch(wildcard.form, resource) for resource in each.resources)
+            for action in each.actions
+        }
+        assert wildcard.actions <= granted, wildcard.form
+
+
+def test_a_role_is_taken_on_by_a_service_of_aws_alone(every: list[Role]) -> None:
+    trusted = [each for role in every for each in role.trusted]
+    assert {each.actions for each in trusted} == {("sts:AssumeRole",)}
+    assert {principal for each in trusted for principal in each.principals} == {
+        "Service: lambda.amazonaws.com",
+        "Service: sagemaker.amazonaws.com",
+        "Service: states.amazonaws.com",
+    }
+
+
+def test_no_role_has_a_policy_of_others(every: list[Role]) -> None:
+    assert [role.name for role in every if role.managed] == []
+
+
+@pytest.mark.parametrize("kind", ["AWS::IAM::ManagedPolicy", "AWS::IAM::User"])
+def test_a_kind_of_grant_that_would_not_be_listed_is_refused(kind: str) -> None:
+    with pytest.raises(ValueError, match=kind):
+        roles({"Resources": {"Any": {"Type": kind}}})
+
+
+def test_every_action_is_one_of_aws_and_takes_the_resource_of_its_statement(
+    kinds: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    """The one template that is not ours has one action of each mistake."""
+    statements = [
+        {
+            "Effect": "Allow",
+            "Action": action,
+            "Resource": "arn:aws:lambda:us-east-1:111122223333:function:any",
+        }
+        for action in ("lambda:InvokeFunctions", "s3:GetObject")
+    ]
+    document = {"Version": "2012-10-17", "Statement": statements}
+    policy = {"PolicyName": "any", "Roles": ["any"], "PolicyDocument": document}
+    wrong = {"Resources": {"Wrong": {"Type": "AWS::IAM::Policy", "Properties": policy}}}
+    for name, template in {**kinds, "wrong": wrong}.items():
+        (tmp_path / name).write_text(json.dumps(template))
+    found = sorted((file, rule) for file, rule, _ in cfn_lint(tmp_path.iterdir()))
+    assert found == [("wrong", "I3510"), ("wrong", "W3037")]
+
+
+def is_meant(statement: Granted, resource: str) -> bool:
+    if VERSIONS.fullmatch(resource):
+        return statement.actions == ("lambda:InvokeFunction",)
+    return any(
+        re.fullmatch(wildcard.form, resource) and wildcard.actions >= {*statement.actions}
+        for wildcard in WILDCARDS
+    )

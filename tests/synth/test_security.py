@@ -1,0 +1,221 @@
+"""Network, captured calls, keys, logs, tags and boundary in the templates, with what each grants to whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from aws_cdk import App, Stack, Validations
+from aws_cdk import aws_iam as iam
+from aws_cdk.assertions import Template
+from cdk_nag import AwsSolutionsChecks
+
+from fleet_folder import SPEC, FleetFolder
+from tests.synth.conftest import Synth, templates
+from tests.synth.resources import BUCKET, KINDS, STACK, only, statements
+from triton_endpoints.policy import Statement, policy_of
+
+FOUNDATION = "triton-fleet-dev"
+VPC = "subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]"
+KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
+BOUNDARY = "arn:aws:iam::111122223333:policy/teams/boundary"
+CPU = SPEC.replace("ml.g5.xlarge", "ml.c5.xlarge")
+
+
+def of_all(template: Template) -> dict[str, dict[str, Any]]:
+    """The statements of all policies."""
+    policies = template.find_resources("AWS::IAM::Policy").values()
+    found = [each for policy in policies for each in policy["Properties"]["PolicyDocument"]["Statement"]]
+    return {each["Sid"]: each for each in found if "Sid" in each}
+
+
+class TestNetwork:
+    def test_a_vpc_is_the_models_and_is_granted_without_conditions(self, template: Synth) -> None:
+        made = template(f"network: {{{VPC}}}\n")
+        assert only(made, "AWS::SageMaker::Model")["Properties"]["VpcConfig"] == {
+            "Subnets": ["subnet-00000001", "subnet-00000002"],
+            "SecurityGroupIds": ["sg-00000001"],
+        }
+        granted = statements(made)["AttachToVpc"]
+        assert granted["Resource"] == "*"
+        assert "Condition" not in granted
+        assert {action.split(":")[0] for action in granted["Action"]} == {"ec2"}
+
+    def test_without_a_vpc_nothing_of_ec2_is_granted(self, template: Synth) -> None:
+        made = template()
+        assert "AttachToVpc" not in statements(made)
+        model = only(made, "AWS::SageMaker::Model")["Properties"]
+        assert not {"VpcConfig", "EnableNetworkIsolation"} & model.keys()
+
+    def test_isolation_is_the_models(self, template: Synth) -> None:
+        made = template(f"network: {{{VPC}, isolated: true}}\nmetrics: {{triton: false}}\n")
+        model = only(made, "AWS::SageMaker::Model")["Properties"]
+        assert model["EnableNetworkIsolation"] is True
+        assert model["VpcConfig"]["Subnets"] == ["subnet-00000001", "subnet-00000002"]
+
+
+class TestCapture:
+    def test_calls_are_captured_into_the_endpoints_own_prefix_alone(self, template: Synth) -> None:
+        made = template("capture: {sample: 10%}\n")
+        config = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["DataCaptureConfig"]
+        assert config == {
+            "EnableCapture": True,
+            "InitialSamplingPercentage": 10,
+            "DestinationS3Uri": f"s3://{BUCKET}/capture/sentences",
+            "CaptureOptions": [{"CaptureMode": "Input"}, {"CaptureMode": "Output"}],
+            "CaptureContentTypeHeader": {"JsonContentTypes": ["application/json"]},
+        }
+        granted = statements(made)
+        assert granted["KeepCapturedCalls"] == {
+            "Sid": "KeepCapturedCalls",
+            "Effect": "Allow",
+            "Action": "s3:PutObject",
+            "Resource": f"arn:aws:s3:::{BUCKET}/capture/sentences/*",
+        }
+        writers = [sid for sid, each in granted.items() if "s3:PutObject" in each["Action"]]
+        assert writers == ["KeepCapturedCalls"]
+
+    def test_without_capture_the_role_writes_nothing_to_the_bucket(self, template: Synth) -> None:
+        made = template()
+        assert "s3:Put" not in str(statements(made))
+        assert "DataCaptureConfig" not in only(made, "AWS::SageMaker::EndpointConfig")["Properties"]
+
+    def test_one_side_of_a_call_may_be_left_out(self, template: Synth) -> None:
+        made = template("capture: {sample: 100%, requests: false}\n")
+        config = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["DataCaptureConfig"]
+        assert config["CaptureOptions"] == [{"CaptureMode": "Output"}]
+
+
+class TestKey:
+    @pytest.fixture
+    def made(self, folder: FleetFolder) -> dict[str, Template]:
+        """A fleet with a key, whose endpoint has a volume and captures."""
+        folder.environment(f"kms_key: {KEY}\n")
+        folder.spec("capture: {sample: 10%}\n", base=CPU)
+        return templates(folder)
+
+    def test_it_encrypts_bucket_logs_captured_calls_and_volume(self, made: dict[str, Template]) -> None:
+        buckets = [each["Properties"] for each in made[FOUNDATION].find_resources("AWS::S3::Bucket").values()]
+        by_name = {
+            each.get("BucketName", "access logs"): each["BucketEncryption"][
+                "ServerSideEncryptionConfiguration"
+            ]
+            for each in buckets
+        }
+        with_key = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": KEY}
+        assert by_name == {
+            BUCKET: [{"BucketKeyEnabled": True, "ServerSideEncryptionByDefault": with_key}],
+            "access logs": [{"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}],
+        }
+        groups = made[FOUNDATION].find_resources("AWS::Logs::LogGroup").values()
+        assert {each["Properties"]["KmsKeyId"] for each in groups} == {KEY}
+        config = only(made[STACK], "AWS::SageMaker::EndpointConfig")["Properties"]
+        assert (config["KmsKeyId"], config["DataCaptureConfig"]["KmsKeyId"]) == (KEY, KEY)
+        assert only(made[STACK], "Custom::EndpointLogs")["Properties"]["KmsKey"] == KEY
+
+    def test_the_endpoints_role_uses_that_key_alone(self, made: dict[str, Template]) -> None:
+        granted = {
+            sid: each for sid, each in statements(made[STACK]).items() if "kms:" in str(each["Action"])
+        }
+        assert {sid: (each["Action"], each["Resource"]) for sid, each in granted.items()} == {
+            "UseKey": (["kms:Decrypt", "kms:GenerateDataKey"], KEY),
+            "SeeVolumeKey": ("kms:DescribeKey", KEY),
+            "GrantVolumeKey": ("kms:CreateGrant", KEY),
+        }
+        assert granted["GrantVolumeKey"]["Condition"] == {"Bool": {"kms:GrantIsForAWSResource": "true"}}
+
+    def test_what_saves_scalings_in_the_bucket_uses_it_too(self, made: dict[str, Template]) -> None:
+        granted = of_all(made[FOUNDATION])["UseKey"]
+        assert (granted["Action"], granted["Resource"]) == (["kms:Decrypt", "kms:GenerateDataKey"], KEY)
+
+    def test_an_endpoint_with_local_storage_only_decrypts(self, folder: FleetFolder) -> None:
+        folder.environment(f"kms_key: {KEY}\n")
+        made = templates(folder)[STACK]
+        granted = statements(made)
+        assert granted["UseKey"]["Action"] == "kms:Decrypt"
+        assert not {"SeeVolumeKey", "GrantVolumeKey"} & granted.keys()
+        assert "KmsKeyId" not in only(made, "AWS::SageMaker::EndpointConfig")["Properties"]
+
+    def test_without_a_key_nothing_of_kms_is_granted(self, folder: FleetFolder) -> None:
+        assert "kms:" not in "".join(str(each.to_json()) for each in templates(folder).values())
+
+
+class TestLogs:
+    def test_the_endpoint_waits_for_its_log_groups(self, template: Synth) -> None:
+        made = template("logs: {retention_days: 90}\ntags: {team: ranking}\n")
+        ((name, resource),) = made.find_resources("Custom::EndpointLogs").items()
+        assert resource["Properties"] == {
+            "ServiceToken": "arn:aws:lambda:us-east-1:111122223333:function:triton-fleet-dev-endpoint-logs",
+            "LogGroups": ["/aws/sagemaker/Endpoints/sentences", "/triton-fleet/sentences/metrics"],
+            "RetentionInDays": 90,
+            "Tags": {
+                "team": "ranking",
+                "triton-fleet:environment": "dev",
+                "triton-fleet:endpoint": "sentences",
+            },
+        }
+        assert name in only(made, "AWS::SageMaker::Endpoint")["DependsOn"]
+
+    def test_the_function_owns_groups_of_endpoints_and_reads_none(self, template: Synth) -> None:
+        granted = of_all(template("", FOUNDATION))["OwnLogGroups"]
+        groups = "arn:aws:logs:us-east-1:111122223333:log-group:"
+        assert granted["Resource"] == [f"{groups}/aws/sagemaker/Endpoints/*", f"{groups}/triton-fleet/*"]
+        assert not [each for each in granted["Action"] if each.startswith(("logs:Get", "logs:Delete"))]
+
+
+class TestBoundary:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_every_role_of_both_stacks_has_it(self, folder: FleetFolder, kind: str) -> None:
+        base, keys = KINDS[kind]
+        folder.environment(f"permissions_boundary: {BOUNDARY}\n")
+        folder.spec(keys, base=base)
+        roles = {
+            f"{stack} {name}": role["Properties"].get("PermissionsBoundary")
+            for stack, template in templates(folder).items()
+            for name, role in template.find_resources("AWS::IAM::Role").items()
+        }
+        assert len(roles) >= 5
+        assert [name for name, boundary in roles.items() if boundary != BOUNDARY] == []
+
+    def test_without_one_no_role_has_any(self, folder: FleetFolder) -> None:
+        for template in templates(folder).values():
+            assert "PermissionsBoundary" not in str(template.to_json())
+
+
+class TestTags:
+    def test_those_of_the_spec_are_on_everything_in_the_endpoints_stack(self, folder: FleetFolder) -> None:
+        folder.environment("tags: {team: search, cost: '1'}\n")
+        folder.spec("tags: {team: ranking}\n")
+        made = templates(folder)
+        for kind in ("AWS::IAM::Role", "AWS::SageMaker::Endpoint", "AWS::SageMaker::Model"):
+            tags = {each["Key"]: each["Value"] for each in only(made[STACK], kind)["Properties"]["Tags"]}
+            assert tags == {
+                "team": "ranking",
+                "cost": "1",
+                "triton-fleet:environment": "dev",
+                "triton-fleet:endpoint": "sentences",
+            }
+
+    def test_foundation_has_those_of_the_environment_alone(self, folder: FleetFolder) -> None:
+        folder.environment("tags: {team: search}\n")
+        folder.spec("tags: {team: ranking}\n")
+        foundation = str(templates(folder)[FOUNDATION].to_json())
+        assert "search" in foundation
+        assert "ranking" not in foundation
+
+
+@pytest.mark.parametrize("also", [["s3:GetObject"], ["iam:PassRole", "ecr:GetAuthorizationToken"]])
+def test_a_statement_that_is_not_meant_is_not_hidden_by_one_on_the_same_resource_that_is(
+    also: list[str],
+) -> None:
+    app = App()
+    Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    stack = Stack(app, "Stack")
+    role = iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
+    meant, other = (
+        Statement(sid=sid, actions=actions, resources=["*"])
+        for sid, actions in (("Meant", ["ecr:GetAuthorizationToken"]), ("Other", also))
+    )
+    policy_of(stack, "Policy", role_name=role.role_name, statements=[meant, other])
+    with pytest.raises(RuntimeError, match="ValidationFailed|Validation failed"):
+        app.synth()

@@ -1,0 +1,33 @@
+"""docs/security.md says of the endpoint's role what it may do: each statement, and with which actions."""
+
+from __future__ import annotations
+
+import re
+
+from fleet_folder import ROOT, SPEC, FleetFolder
+from tests.synth.conftest import templates
+from tests.synth.resources import STACK
+
+KEYS = """\
+network: {subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]}
+capture: {sample: 10%}
+rollout: {strategy: all-at-once}
+"""
+ROW = re.compile(r"^\| `([A-Za-z]+)` \| (.+?) \|", re.MULTILINE)
+
+
+def test_the_table_has_every_statement_of_the_endpoints_role_and_no_other(folder: FleetFolder) -> None:
+    folder.environment("kms_key: arn:aws:kms:us-east-1:111122223333:key/1\n")
+    folder.spec(KEYS, base=SPEC.replace("ml.g5.xlarge", "ml.c5.xlarge"))
+    policies = templates(folder)[STACK].find_resources("AWS::IAM::Policy").values()
+    granted = {
+        each["Sid"]: [each["Action"]] if isinstance(each["Action"], str) else each["Action"]
+        for policy in policies
+        for each in policy["Properties"]["PolicyDocument"]["Statement"]
+    }
+    told = dict(ROW.findall((ROOT / "docs" / "security.md").read_text()))
+    assert set(told) == set(granted)
+    for sid, actions in granted.items():
+        if sid != "AttachToVpc":  # told in words
+            missing = [action for action in actions if action.split(":")[1] not in told[sid]]
+            assert missing == [], sid

@@ -1,0 +1,131 @@
+"""The body is what CloudWatch documents, for every kind of endpoint: no schema of AWS's own says so.
+
+Source: "Dashboard body structure and syntax", Amazon CloudWatch API reference; limits of searches: "CloudWatch
+search expression syntax", Amazon CloudWatch User Guide.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from dashboards import Dashboard
+from fleet.dashboard.triton import MOST_MODELS
+from fleet.decide.alarms import Alarm
+from fleet.local.aws.cloudwatch.queries import Queries
+from fleet.local.aws.cloudwatch.store import MetricStore
+from fleet.local.dashboard.body import Graph, read_body
+from fleet_folder import LOCK, SPEC, FleetFolder
+
+DIMENSIONS = "metrics: {triton_dimensions: [model, version, reason, gpu_uuid]}\n"
+SCALED = "scaling: {min: 1, max: 4, invocations_per_instance: 600, gpu_utilization: 60}\n"
+MULTI_MODEL = SPEC.replace("triton:", "mode: multi-model\ntriton:").replace("g5.xlarge", "g5.2xlarge")
+KINDS = {
+    "gpu": SPEC,
+    "cpu": SPEC.replace("g5", "c5"),
+    "scaled": SPEC.replace("ml.g5.xlarge", "ml.g5.12xlarge") + SCALED + DIMENSIONS,
+    "multi-model": MULTI_MODEL + DIMENSIONS,
+    "plain": SPEC + "metrics: {triton: false}\n",
+}
+ALARM = Alarm(
+    key="latency_p99", severity="critical", measure="model_latency", statistic="p99", threshold=1, drawn=0.5
+)
+
+
+@pytest.fixture(params=KINDS, scope="module")
+def dashboard(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Dashboard:
+    folder = FleetFolder(tmp_path_factory.mktemp("fleet"))
+    folder.spec(base=KINDS[request.param])
+    folder.environment()
+    folder.write("locks/dev/sentences.lock.yaml", LOCK)
+    folder.write("repository/config", "")
+    models = tuple(f"m{number}" * 100 for number in range(MOST_MODELS))
+    return Dashboard(replace(folder.resolve(), alarms=(ALARM,), counted_models=models))
+
+
+def test_its_keys_are_those_that_are_documented(dashboard: Dashboard) -> None:
+    assert set(dashboard.body) == {"start", "periodOverride", "widgets"}
+    assert dashboard.body["periodOverride"] in ("auto", "inherit")
+    assert re.fullmatch(r"-PT\d+H", dashboard.body["start"])
+    assert 0 < len(dashboard.widgets) <= 500
+    keys: dict[str, tuple[set[str], set[str]]] = {
+        "text": ({"markdown"}, {"background"}),
+        "metric": ({"metrics", "region"}, {"view", "title", "yAxis", "annotations"}),
+        "log": ({"query", "region"}, {"title", "view"}),
+    }
+    for widget in dashboard.widgets:
+        needed, further = keys[widget["type"]]
+        assert needed <= set(widget["properties"]) <= needed | further
+
+
+def test_its_widgets_lie_on_the_grid_side_by_side(dashboard: Dashboard) -> None:
+    boxes = [(each["x"], each["y"], each["width"], each["height"]) for each in dashboard.widgets]
+    assert all(
+        x >= 0 and y >= 0 and 1 <= width <= 24 - x and 1 <= height <= 1000 for x, y, width, height in boxes
+    )
+    assert [pair for pair in combinations(boxes, 2) if overlap(*pair)] == []
+
+
+def overlap(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    return all(
+        one[axis] < other[axis] + other[axis + 2] and other[axis] < one[axis] + one[axis + 2]
+        for axis in (0, 1)
+    )
+
+
+def test_its_lines_are_metrics_and_expressions_over_ids_of_their_graph(dashboard: Dashboard) -> None:
+    for title, graph in dashboard.graphs.items():
+        lines, ids = graph["metrics"], ids_of(graph)
+        assert 0 < len(lines) <= 500, title
+        assert len(ids) == len(set(ids)), title
+        assert all(re.fullmatch(r"[a-z][A-Za-z0-9_]*", id) for id in ids), title
+        assert all(line[-1]["period"] % 60 == 0 for line in lines)
+        for *path, options in lines:
+            assert bool(path) != ("expression" in options)
+            assert len(path) % 2 == 0
+            named = re.findall(
+                r"\b[a-z]\w*\b", re.sub(r"SEARCH\('.*?', '\w+', \d+\)", "", options.get("expression", ""))
+            )
+            assert set(named) <= set(ids), title
+
+
+def ids_of(graph: dict[str, Any]) -> list[str]:
+    return [line[-1]["id"] for line in graph["metrics"] if "id" in line[-1]]
+
+
+def test_its_searches_are_within_their_limits(dashboard: Dashboard) -> None:
+    for title, graph in dashboard.graphs.items():
+        expressions = [line[-1].get("expression", "") for line in graph["metrics"]]
+        searches = [query for each in expressions for query in re.findall(r"SEARCH\('(.*?)', ", each)]
+        assert len(searches) <= 100, title
+        assert all(len(query) <= 1024 for query in searches), title
+
+
+def test_its_annotations_have_a_value_and_a_colour(dashboard: Dashboard) -> None:
+    held = [graph["annotations"] for graph in dashboard.graphs.values() if "annotations" in graph]
+    assert held
+    for found in held:
+        assert set(found) == {"horizontal"}
+        for each in found["horizontal"]:
+            assert set(each) == {"value", "label", "color"}
+            assert re.fullmatch(r"#[0-9a-f]{6}", each["color"])
+
+
+def test_it_asks_the_log_group_of_the_endpoint(dashboard: Dashboard) -> None:
+    (log,) = [each["properties"] for each in dashboard.widgets if each["type"] == "log"]
+    assert log["query"].startswith("SOURCE '/aws/sagemaker/Endpoints/sentences' | fields ")
+    assert log["query"].count("\n| ") == 3
+
+
+def test_it_is_drawn_locally_with_every_expression(dashboard: Dashboard) -> None:
+    graphs = [each for each in read_body(json.dumps(dashboard.body)) if isinstance(each, Graph)]
+    assert [each.title for each in graphs] == list(dashboard.graphs)
+    for graph in graphs:
+        queries = [dict(query.data) for query in graph.queries]
+        asked = Queries(MetricStore(), queries, start=0, end=3600)
+        assert [line.points for query in queries for line in asked.lines(query) if line.points] == []

@@ -1,0 +1,84 @@
+"""The queries find what a real Triton writes; the lines below are Triton 24.10's own."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from fleet.dashboard.log_queries import (
+    ERRORS,
+    LAST_ERRORS,
+    SAID,
+    SAVED_QUERIES,
+    STARTS,
+    SavedQuery,
+    log_group,
+    saved_name,
+)
+
+HEAD = "1121 19:01:50.623994 1457 model_lifecycle.cc"
+LOADING = f'I{HEAD}:472] "loading: /opt/ml/model/::double:1"'
+LOADED = f"I{HEAD}:839] \"successfully loaded '/opt/ml/model/::double'\""
+FAILED = f"E{HEAD}:642] \"failed to load 'double' version 1: Internal: MemoryError: CUDA out of memory"
+STOPPED = (
+    "error: creating server: Invalid argument - load failed for model 'double': version 1 is at UNAVAILABLE"
+)
+STARTED = f'I{HEAD}:293] "Started Sagemaker HTTPService at 0.0.0.0:8080"'
+WARNED = f'W{HEAD}:273] "Unable to allocate pinned system memory"'
+
+
+def python_of(pattern: str) -> re.Pattern[str]:
+    """Logs Insights writes a named group without the P."""
+    return re.compile(pattern.strip("/").replace("(?<", "(?P<"))
+
+
+def errors(line: str) -> bool:
+    return any(python_of(each).search(line) for each in re.findall(r"like (/.*?/)(?= or |$)", ERRORS))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        FAILED,
+        STOPPED,
+        "Traceback (most recent call last):",
+        "RuntimeError: CUDA out of memory. Tried to allocate 2 GiB",
+        "OSError: [Errno 28] No space left on device",
+    ],
+)
+def test_an_error_is_found_by_its_head_or_by_its_words(line: str) -> None:
+    assert errors(line)
+
+
+@pytest.mark.parametrize("line", [LOADING, LOADED, STARTED, WARNED, "| server_id | triton |"])
+def test_what_is_no_error_is_not_found(line: str) -> None:
+    assert not errors(line)
+
+
+def test_errors_are_grouped_by_what_is_said() -> None:
+    said = python_of(SAID).search(FAILED)
+    assert said is not None
+    assert said["said"].startswith("failed to load 'double' version 1: Internal: MemoryError")
+    assert python_of(SAID).search(STOPPED) is None
+
+
+def test_a_start_is_from_loading_to_loaded_of_the_same_model() -> None:
+    found = [python_of(STARTS).search(line) for line in (LOADING, LOADED, STARTED, FAILED)]
+    assert [each["model"] if each else None for each in found] == ["/opt/ml/model/::double"] * 2 + [None] * 2
+
+
+@pytest.mark.parametrize("query", [*SAVED_QUERIES, LAST_ERRORS], ids=lambda query: query.name)
+def test_a_query_is_within_the_limits_of_a_saved_one(query: SavedQuery) -> None:
+    assert len(query.text) <= 10_000
+    assert len(saved_name("x" * 63, query)) <= 255
+    commands = {line.split()[0] for line in query.text.split("\n| ")}
+    assert commands <= {"fields", "filter", "parse", "stats", "sort", "limit"}
+
+
+def test_they_are_in_a_folder_of_the_endpoint_and_about_its_log() -> None:
+    assert [saved_name("sentences", each) for each in SAVED_QUERIES] == [
+        "TritonFleet/sentences/errors",
+        "TritonFleet/sentences/slow starts",
+    ]
+    assert log_group("sentences") == "/aws/sagemaker/Endpoints/sentences"

@@ -1,0 +1,97 @@
+"""`fleet show`: what an endpoint reaches, what encrypts what, what is kept, each with its reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from fleet.decide.decided import Decided
+from fleet.resolve.decision import Decision
+from fleet.resolve.decisions import decisions
+from fleet.spec.project import open_project
+from fleet_folder import SPEC, FleetFolder
+
+VPC = "subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]"
+KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
+
+
+def decided(folder: FleetFolder, keys: str = "", base: str = SPEC) -> dict[str, Decision]:
+    folder.spec(keys, base=base)
+    project = open_project(folder.root, "dev", ["sentences"])
+    loaded = project.load("sentences")
+    made = decisions(Decided(loaded=loaded, environment=project.environment, lock=None))
+    return {each.what: each for each in made}
+
+
+def values(found: dict[str, Decision], *whats: str) -> list[str | None]:
+    return [found[what].value for what in whats]
+
+
+def test_by_default_nothing_is_closed_kept_or_bounded(folder: FleetFolder) -> None:
+    found = decided(folder)
+    assert values(found, "network", "isolation", "key", "volume", "captured", "permissions boundary") == [
+        "SageMaker's own network",
+        "off",
+        "AWS's own",
+        "its hardware's own",
+        "nothing",
+        "none",
+    ]
+    assert "VPC endpoints" not in found
+    assert values(found, "retention", "detailed observability", "enhanced metrics") == [
+        "30 days",
+        "off",
+        "off",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "services"),
+    [
+        (f"network: {{{VPC}}}", ["s3", "logs", "monitoring"]),
+        (f"network: {{{VPC}}}\nmetrics: {{triton: false}}", ["s3"]),
+        (f"network: {{{VPC}, isolated: true}}\nmetrics: {{triton: false}}", ["s3"]),
+    ],
+)
+def test_a_vpc_is_told_with_the_endpoints_that_it_needs(
+    folder: FleetFolder, keys: str, services: list[str]
+) -> None:
+    found = decided(folder, f"{keys}\n")
+    assert found["network"].value == "subnet-00000001, subnet-00000002 with sg-00000001"
+    needed = ", ".join(f"com.amazonaws.us-east-1.{service}" for service in services)
+    assert found["VPC endpoints"].value == needed
+    assert ("Triton's metrics" in found["VPC endpoints"].reason) == (len(services) > 1)
+
+
+@pytest.mark.parametrize(
+    ("instance", "value", "reason"),
+    [
+        (
+            "ml.g5.xlarge",
+            "its hardware's own",
+            "ml.g5.xlarge keeps models on local storage, which no key encrypts",
+        ),
+        ("ml.c5.xlarge", KEY, "ml.c5.xlarge keeps models on a volume"),
+    ],
+)
+def test_whether_the_key_encrypts_the_volume_is_told_with_its_reason(
+    folder: FleetFolder, instance: str, value: str, reason: str
+) -> None:
+    folder.environment(f"kms_key: {KEY}\n")
+    found = decided(folder, base=SPEC.replace("ml.g5.xlarge", instance))
+    assert found["key"].value == KEY
+    assert (found["volume"].value, found["volume"].reason) == (value, reason)
+
+
+def test_what_is_captured_is_told_with_its_place(folder: FleetFolder) -> None:
+    found = decided(folder, "capture: {sample: 10%, requests: false}\n")["captured"]
+    assert found.value == "10% of calls"
+    place = "s3://triton-fleet-dev-111122223333-us-east-1/capture/sentences/"
+    assert found.reason == f"from `capture`: responses, into {place}; nothing deletes them"
+
+
+def test_each_tag_is_told_with_its_origin(folder: FleetFolder) -> None:
+    folder.environment("tags: {team: search, cost: '1'}\n")
+    found = decided(folder, "tags: {team: ranking}\n")
+    assert (found["team"].value, found["team"].reason) == ("ranking", "from `tags`")
+    assert (found["cost"].value, found["cost"].reason) == ("1", "from `tags` of the environment")
+    assert found["triton-fleet:endpoint"].reason == "ours"
