@@ -9,9 +9,9 @@ from typing import Any
 
 import boto3
 
-from .call import CONFIG
 from .check import check
 from .errors import CheckError, NotYet
+from .passing import CONFIG
 from .request import Request, physical_id
 from .stack import rolls_back
 
@@ -57,7 +57,7 @@ def is_complete(
     try:
         did = check(
             Request.of(event),
-            client("sagemaker"),
+            client("sagemaker", config=CONFIG),
             client("sagemaker-runtime", config=CONFIG),
             lambda: float(context.get_remaining_time_in_millis() / 1000),
         )
