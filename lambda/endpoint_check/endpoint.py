@@ -12,8 +12,10 @@ from .passing import tried
 UNDER_WAY = {"Creating", "Updating", "SystemUpdating", "RollingBack"}
 """Source: SageMaker API reference, DescribeEndpoint, EndpointStatus."""
 SCALED = {"Updating", "SystemUpdating"}
-"""Also while instances come and go, or are maintained. Source: the same; PendingDeploymentSummary is there while
-an endpoint is given another configuration."""
+"""Also while instances come and go, or are maintained.
+
+Source: the same; PendingDeploymentSummary is there while an endpoint is given another configuration.
+"""
 IN_SERVICE = "InService"
 
 

@@ -12,8 +12,8 @@ import boto3
 from .check import check
 from .errors import CheckError, NotYet
 from .passing import CONFIG
-from .request import Request, physical_id
-from .stack import rolls_back
+from .request import Request
+from .stack import physical_id, rolls_back
 
 _MOST = 1500
 """Characters of a message; CloudFormation takes 4,096 bytes of an answer with everything around it."""

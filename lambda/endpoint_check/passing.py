@@ -22,9 +22,9 @@ CODES = {
     "ServiceUnavailableException",
     "ThrottlingException",
 }
-"""Source: botocore's service models of sagemaker and sagemaker-runtime; one's name differs between code and shape."""
+"""Source: botocore's service model of sagemaker-runtime; the name differs between code and shape of one."""
 BROKEN = (ConnectionError, HTTPClientError, HTTPError, IncompleteReadError)
-"""Of a refusal's body urllib3's own errors come through botocore as they are."""
+"""While the body of a refusal is read, botocore lets urllib3's own errors through."""
 _TOO_MANY, _FAULT = 429, 500
 
 
@@ -41,7 +41,10 @@ def tried(what: str) -> Iterator[None]:
         raise NotYet(f"{what}: {type(error).__name__}: {error}") from error
     except ClientError as error:
         said: Any = error.response
-        code, status = said["Error"].get("Code", ""), said.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        code, status = (
+            said["Error"].get("Code", ""),
+            said.get("ResponseMetadata", {}).get("HTTPStatusCode", 0),
+        )
         # What stands between may answer in words of its own, without a code of the service's.
         if code in CODES or status == _TOO_MANY or status >= _FAULT:
             raise NotYet(f"{what}: {code or status}: {said['Error'].get('Message', '')}") from error

@@ -99,6 +99,7 @@ class SampledEndpoint:
     def event(self, *samples: dict[str, Any], kind: str = "Update", **properties: Any) -> dict[str, Any]:
         return {
             "RequestType": kind,
+            **({} if kind == "Create" else {"PhysicalResourceId": "mine"}),
             "StackId": "arn:aws:cloudformation:us-east-1:1:stack/fleet/1",
             "LogicalResourceId": "Check",
             "ResourceProperties": {

@@ -74,7 +74,7 @@ class TestWhatIsNotChecked:
     @pytest.mark.parametrize("status", ["", "Failed"])
     def test_a_deletion_succeeds_whatever_the_endpoint_is(self, status: str) -> None:
         endpoint = SampledEndpoint(status=status)
-        begun = endpoint.begun({**endpoint.event(kind="Delete"), "PhysicalResourceId": "mine"})
+        begun = endpoint.begun(endpoint.event(kind="Delete"))
         assert begun["PhysicalResourceId"] == "mine"
         assert begun["Data"]["Did"] == "Nothing to do: the check is deleted."
         assert endpoint.looked(begun) == {"IsComplete": True}
@@ -90,8 +90,8 @@ class TestWhatIsNotChecked:
         endpoint = SampledEndpoint()
         begun = endpoint.begun(endpoint.event(kind="Create"))
         assert begun["PhysicalResourceId"] == "stack/fleet/1/Check"
-        again = endpoint.begun({**endpoint.event(), "PhysicalResourceId": begun["PhysicalResourceId"]})
-        assert again["PhysicalResourceId"] == begun["PhysicalResourceId"]
+        again = endpoint.begun(endpoint.event(kind="Update"))
+        assert again["PhysicalResourceId"] == "mine"
         assert 1790 < again["Deadline"] - time.time() <= 1800
 
 
@@ -189,6 +189,12 @@ class TestSamples:
                 "cannot be read: KeyE",
             ),
             (b"[", "application/vnd.sagemaker-triton.binary+json;json-header-size=1", "cannot be read: JSON"),
+            (b"{}", "application/vnd.sagemaker-triton.binary+json;json-header-size=²", "and not Triton's"),
+            (
+                b"{}",
+                f"application/vnd.sagemaker-triton.binary+json;json-header-size={'9' * 5000}",
+                "cannot be read: ValueError",
+            ),
         ],
     )
     def test_what_is_no_answer_of_tritons_fails(self, body: bytes, kind: str, words: str) -> None:
