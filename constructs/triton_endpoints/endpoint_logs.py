@@ -15,7 +15,7 @@ from triton_endpoints.policy import Statement
 
 NOUN = "endpoint-logs"
 SECONDS = 300
-"""Twice its pauses where another is at work on the groups: 15 s for each of five calls, of each of two groups."""
+"""Twice the pauses while another is at work on the groups: 15 s for each of five calls, for each of two."""
 OWN = [
     "logs:AssociateKmsKey",
     "logs:CreateLogGroup",
