@@ -15,7 +15,8 @@ from triton_endpoints.lambda_function import provider_of, see_stacks, service_to
 from triton_endpoints.policy import Statement
 
 NOUN = "endpoint-logs"
-SECONDS = 120
+SECONDS = 300
+"""Twice the pauses while another is at work on the groups: 15 s for each of five calls, for each of two."""
 OWN = [
     "logs:AssociateKmsKey",
     "logs:CreateLogGroup",

@@ -99,4 +99,5 @@ def never_local() -> frozenset[str]:
     data = data_file("metrics.yaml")
     sagemakers = [endpoint_metric(measure) for measure in data["metrics"]]
     tritons = [triton_series(measure) for measure in data["triton"]]
-    return frozenset(each.name for each in (*sagemakers, *tritons) if not each.local)
+    known: list[Metric | TritonMetric] = [*sagemakers, *tritons]
+    return frozenset(each.name for each in known if not each.local)

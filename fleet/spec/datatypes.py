@@ -70,16 +70,18 @@ class Datatype(StrEnum):
         if isinstance(value, bool) or not isinstance(value, int | float):
             return "is no number"
         try:
-            struct.pack(_FLOATS[self], value)
+            bits = int.from_bytes(struct.pack(_FLOATS[self], value), "little")
         except (OverflowError, struct.error):
             return "is too large"
-        return None
+        return "is too large" if self is Datatype.BF16 and bits & ~_SIGN >= _BEYOND_BF16 else None
 
 
 _FLOATS: Mapping[Datatype, str] = MappingProxyType(
     {Datatype.FP16: "<e", Datatype.FP32: "<f", Datatype.FP64: "<d", Datatype.BF16: "<f"}
 )
 """With what Python packs the largest number of each."""
+_SIGN, _BEYOND_BF16 = 0x8000_0000, 0x7F7F_8000
+"""Bits of FP32: from the second number on the nearest BF16 is infinite, with ties to even."""
 NOT_FINITE: Mapping[str, float] = MappingProxyType(
     {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 )

@@ -15,13 +15,11 @@ from pydantic import (
 )
 
 from fleet.spec.datatypes import Datatype
-from fleet.spec.values import Document, Name
+from fleet.spec.values import DYNAMIC, Document, Name
 
 ANY_SIZE = -1
 OK = 200
 TARGET_ENDING = ".tar.gz"
-TensorName = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\x00]*$")]
-TypeName = Annotated[Datatype, Field(strict=False)]
 
 
 def _without_ending(name: str) -> str:
@@ -34,6 +32,22 @@ def _without_ending(name: str) -> str:
 
 ArchiveName = Annotated[Name, BeforeValidator(_without_ending)]
 """An archive of `models`, not the TargetModel that it is called by."""
+TypeName = Annotated[Datatype, Field(strict=False)]
+
+
+def _literal(value: object) -> object:
+    """Texts that reach the check as they are; the values are part of a property in the template."""
+    elements = value if isinstance(value, tuple) else flat(value)
+    if any(isinstance(each, str) and DYNAMIC in each for each in elements):
+        raise ValueError(f"CloudFormation would put a value in place of `{DYNAMIC}`, a secret perhaps")
+    return value
+
+
+TensorName = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=256, pattern=r"^[^\x00]*$"),
+    AfterValidator(_literal),
+]
 
 
 def _status(status: int) -> int:
@@ -48,7 +62,7 @@ def _status(status: int) -> int:
 def _data(data: object) -> object:
     if not isinstance(data, bool | int | float | str | list):
         raise ValueError("write a list of elements, or one that fills the whole shape")
-    return data
+    return _literal(data)
 
 
 def _no_data(data: object) -> object:
@@ -90,7 +104,14 @@ class Output(Document):
     """Size of each axis, the batch's included; -1 for any size."""
     data: PerhapsData = None
     """The elements, as of an input. NaN is wanted where "NaN" stands, and each infinity likewise."""
-    first: Annotated[tuple[bool | int | float | str, ...], Field(strict=False, min_length=1)] | None = None
+    first: (
+        Annotated[
+            tuple[bool | int | float | str, ...],
+            Field(strict=False, min_length=1),
+            AfterValidator(_literal),
+        ]
+        | None
+    ) = None
     """In place of `data`: the first elements in row-major order, whatever the others are."""
     tolerance: Annotated[float, Field(ge=0)] | None = None
     """How far each element may be from the wanted one, absolutely; needed with those of floating point, for

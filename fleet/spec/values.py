@@ -106,6 +106,9 @@ Milliseconds = Annotated[
 Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
 """A text that paths, variables and arguments of a process can hold: one without a NUL."""
 
+DYNAMIC = "{{resolve:"
+"""How CloudFormation's dynamic references begin, in whose place it puts what is stored, in any property."""
+
 NAME_LENGTH = 63
 Name = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$", max_length=NAME_LENGTH)]
 """What SageMaker takes as a name: letters, digits and inner hyphens, at most 63."""

@@ -31,10 +31,11 @@ def outputs_of(body: bytes, content_type: str) -> dict[str, Output]:
         AnswerError: it is cut off, or of another format.
     """
     size = content_type.removeprefix(BINARY)
-    if size == content_type or not size.isdigit():
+    if size == content_type or not size.isdecimal():
         raise AnswerError(f"is of content type {content_type!r} and not Triton's binary one")
-    at, found = int(size), {}
+    found = {}
     try:
+        at = int(size)
         for each in json.loads(body[:at])["outputs"]:
             end = at + each["parameters"]["binary_data_size"]
             values = unpacked(each["datatype"], body[at:end])

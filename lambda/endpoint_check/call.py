@@ -5,22 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from botocore.config import Config
-from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
+from botocore.exceptions import ClientError
 
 from .errors import CheckError, NotYet
+from .passing import tried
 
-CONFIG = Config(read_timeout=70, retries={"total_max_attempts": 1})
-"""SageMaker gives a model 60 s, so its own answer is seen; what passes by itself is tried again by us."""
-PASSING = {
-    "InternalDependencyException",
-    "InternalFailure",
-    "ModelNotReadyException",
-    "ServiceUnavailable",
-    "ServiceUnavailableException",
-    "ThrottlingException",
-}
-"""Source: botocore's service model of sagemaker-runtime; the name differs between code and shape of one."""
 PASSING_STATUS = {0, 429, 502, 503, 504, 507}
 """Of the container: it did not answer in time, is busy, or lacks the memory until another model goes."""
 
@@ -54,12 +43,11 @@ def call(
     """
     to_model = {} if target is None else {"TargetModel": target}
     try:
-        answer = runtime.invoke_endpoint(
-            EndpointName=endpoint, ContentType=content_type, Body=body, **to_model
-        )
-        return Reply(status=200, body=answer["Body"].read(), content_type=answer["ContentType"])
-    except (HTTPClientError, ConnectionError) as error:
-        raise NotYet(f"{what}: {type(error).__name__}: {error}") from error
+        with tried(what):
+            answer = runtime.invoke_endpoint(
+                EndpointName=endpoint, ContentType=content_type, Body=body, **to_model
+            )
+            return Reply(status=200, body=answer["Body"].read(), content_type=answer["ContentType"])
     except ClientError as error:
         return _refused(error, what)
 
@@ -72,8 +60,6 @@ def _refused(error: ClientError, what: str) -> Reply:
         if status in PASSING_STATUS:
             raise NotYet(f"{what}: the model refuses with status {status}: {words}") from error
         return Reply(status=status, said=words)
-    if code in PASSING:
-        raise NotYet(f"{what}: {code}: {message}") from error
     raise CheckError(
         f"{what}: SageMaker refuses the call with {code}: {message}.",
         "Look whether the endpoint has what the spec's samples and `warm` name.",

@@ -61,7 +61,7 @@ def _warm(request: Request, runtime: Any, target: str) -> None:
     if MARK not in reply.said:
         raise CheckError(
             f"Target {target} of endpoint {request.endpoint} cannot be loaded: it answers with status"
-            f" {reply.status}: {cut_said(reply)}.",
+            f" {reply.status}: {_words(reply)}.",
             f"See the log group /aws/sagemaker/Endpoints/{request.endpoint}.",
         )
 
@@ -81,7 +81,7 @@ def _try(request: Request, runtime: Any, sample: Sample) -> None:
 def _wrong_status(sample: Sample, reply: Reply) -> str | None:
     if reply.status == sample.status:
         return None
-    said = f": {cut_said(reply)}" if reply.said else ""
+    said = f": {_words(reply)}" if reply.said else ""
     return f"the answer has status {reply.status}, and {sample.status} was wanted{said}"
 
 
@@ -92,6 +92,6 @@ def _wrong_outputs(sample: Sample, reply: Reply) -> str | None:
         return f"the answer {cut(error)}"
 
 
-def cut_said(reply: Reply) -> str:
-    """The beginning of the model's own words."""
+def _words(reply: Reply) -> str:
+    """The beginning of what the model says."""
     return reply.said[:_SAID]

@@ -45,6 +45,9 @@ def _values(data: Any, wanted: Mapping[str, Any], got: Output, compared: list[An
     values = flat(data) if isinstance(data, list) else [data]
     values = unpacked(got.datatype, packed(got.datatype, values))
     if not isinstance(data, list):
+        if not compared and 0 not in wanted.get("shape", ()):
+            value = _told(values[0], got.datatype)
+            return f" has the shape {cut(got.shape)} without a value, and {value} was wanted in each"
         values *= len(compared)
     if len(values) != len(compared):
         return f" has {len(compared)} values, and {len(values)} were wanted"

@@ -7,22 +7,32 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from .errors import CheckError, NotYet
+from .passing import tried
 
 UNDER_WAY = {"Creating", "Updating", "SystemUpdating", "RollingBack"}
 """Source: SageMaker API reference, DescribeEndpoint, EndpointStatus."""
+SCALED = {"Updating", "SystemUpdating"}
+"""Also while instances come and go, or are maintained.
+
+Source: the same; PendingDeploymentSummary is there while an endpoint is given another configuration.
+"""
 IN_SERVICE = "InService"
 
 
 def see_in_service(sagemaker: Any, endpoint: str, config: str) -> None:
-    """See that the endpoint is in service with the configuration.
+    """See that the endpoint serves the configuration; that it is scaled meanwhile does not matter.
 
     Raises:
-        NotYet: it is under way.
+        NotYet: it is under way, or cannot be described at the moment.
         CheckError: it failed, there is none, or it runs another configuration.
     """
     found = _described(sagemaker, endpoint)
     status, runs = found["EndpointStatus"], found["EndpointConfigName"]
     why = f" SageMaker says: {found['FailureReason']}" if found.get("FailureReason") else ""
+    # SageMaker writes names in ARNs in lower case.
+    is_wanted = runs.lower() == config.lower()
+    if is_wanted and status in SCALED and "PendingDeploymentSummary" not in found:
+        return
     if status in UNDER_WAY:
         raise NotYet(f"endpoint {endpoint} is {status}")
     if status != IN_SERVICE:
@@ -31,8 +41,7 @@ def see_in_service(sagemaker: Any, endpoint: str, config: str) -> None:
             f"See the container's log group /aws/sagemaker/Endpoints/{endpoint}, remove the cause, and deploy"
             " again.",
         )
-    # SageMaker writes names in ARNs in lower case.
-    if runs.lower() != config.lower():
+    if not is_wanted:
         raise CheckError(
             f"Endpoint {endpoint} is in service with the configuration {runs}, and not with {config}:"
             f" SageMaker has rolled the update back, or somebody has changed it meanwhile.{why}",
@@ -42,8 +51,10 @@ def see_in_service(sagemaker: Any, endpoint: str, config: str) -> None:
 
 
 def _described(sagemaker: Any, endpoint: str) -> dict[str, Any]:
+    what = f"endpoint {endpoint} cannot be described"
     try:
-        found: dict[str, Any] = sagemaker.describe_endpoint(EndpointName=endpoint)
+        with tried(what):
+            found: dict[str, Any] = sagemaker.describe_endpoint(EndpointName=endpoint)
     except ClientError as error:
         if "could not find" in error.response["Error"].get("Message", "").lower():
             raise CheckError(
@@ -51,4 +62,6 @@ def _described(sagemaker: Any, endpoint: str) -> dict[str, Any]:
                 "It was deleted past its stack: destroy the stack, and deploy it again.",
             ) from error
         raise
+    if "EndpointStatus" not in found:  # so botocore takes an answer that breaks off
+        raise NotYet(f"{what}: the answer is empty")
     return found

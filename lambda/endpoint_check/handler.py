@@ -9,11 +9,11 @@ from typing import Any
 
 import boto3
 
-from .call import CONFIG
 from .check import check
 from .errors import CheckError, NotYet
-from .request import Request, physical_id
-from .stack import rolls_back
+from .passing import CONFIG
+from .request import Request
+from .stack import physical_id, rolls_back
 
 _MOST = 1500
 """Characters of a message; CloudFormation takes 4,096 bytes of an answer with everything around it."""
@@ -57,7 +57,7 @@ def is_complete(
     try:
         did = check(
             Request.of(event),
-            client("sagemaker"),
+            client("sagemaker", config=CONFIG),
             client("sagemaker-runtime", config=CONFIG),
             lambda: float(context.get_remaining_time_in_millis() / 1000),
         )

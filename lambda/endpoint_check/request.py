@@ -35,10 +35,3 @@ class Request:
             warm=list(properties.get("Warm", [])),
             samples=Sample.all_of(properties.get("Samples", "[]")),
         )
-
-
-def physical_id(event: Mapping[str, Any]) -> str:
-    """The same name for good: an update of the check replaces nothing."""
-    if "PhysicalResourceId" in event:
-        return str(event["PhysicalResourceId"])
-    return f"{event['StackId'].rpartition(':')[2]}/{event['LogicalResourceId']}"

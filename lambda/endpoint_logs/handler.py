@@ -9,8 +9,8 @@ from typing import Any
 import boto3
 
 from .group import own
-from .request import Request, physical_id
-from .stack import rolls_back
+from .request import Request
+from .stack import physical_id, rolls_back
 
 _MOST = 1500
 """Characters of a sentence; CloudFormation takes 4,096 bytes of an answer with everything around it."""

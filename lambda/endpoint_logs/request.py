@@ -44,10 +44,3 @@ class Request:
             former_tags=tuple(sorted(old.get("Tags", {}).keys() - tags.keys())),
             arns=f"arn:{partition}:logs:{region}:{account}:log-group",
         )
-
-
-def physical_id(event: Mapping[str, Any]) -> str:
-    """One name for good: groups that are no longer asked for are kept, so nothing is ever to be replaced."""
-    if event["RequestType"] != "Create":
-        return str(event["PhysicalResourceId"])
-    return f"{event['StackId'].rpartition(':')[2]}/{event['LogicalResourceId']}"

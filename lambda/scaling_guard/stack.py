@@ -1,7 +1,8 @@
-"""The state of the stack that asks."""
+"""The stack that asks: its state, and a resource's name in it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -15,3 +16,10 @@ def rolls_back(cloudformation: Any, stack_id: str) -> bool:
         print(f"The stack cannot be asked whether it rolls back: {error}")
         return False
     return "ROLLBACK" in answer["Stacks"][0]["StackStatus"]
+
+
+def physical_id(event: Mapping[str, Any]) -> str:
+    """One name for good: an update of the resource replaces nothing."""
+    if event["RequestType"] != "Create":
+        return str(event["PhysicalResourceId"])
+    return f"{event['StackId'].rpartition(':')[2]}/{event['LogicalResourceId']}"

@@ -205,15 +205,19 @@ def test_neither_side_of_an_update_in_progress_can_be_deleted(
     )
     update.start()
     try:
-        while sagemaker.describe_endpoint(EndpointName="between")["EndpointStatus"] != "Updating":
+        while (found := sagemaker.describe_endpoint(EndpointName="between"))["EndpointStatus"] != "Updating":
             assert update.is_alive()
+        assert found["EndpointConfigName"] == "between-1"
+        assert found["PendingDeploymentSummary"] == {"EndpointConfigName": "between-2"}
         for name in ("between-1", "between-2"):
             with pytest.raises(ClientError, match="Cannot delete endpoint configuration"):
                 sagemaker.delete_endpoint_config(EndpointConfigName=name)
     finally:
         host.may_finish.set()
         update.join()
-    assert sagemaker.describe_endpoint(EndpointName="between")["EndpointConfigName"] == "between-2"
+    found = sagemaker.describe_endpoint(EndpointName="between")
+    assert found["EndpointConfigName"] == "between-2"
+    assert "PendingDeploymentSummary" not in found
     sagemaker.delete_endpoint_config(EndpointConfigName="between-1")
 
 

@@ -64,6 +64,7 @@ class SampledEndpoint:
     status: str = "InService"
     config: str = "new"
     failure: str = ""
+    pending: str = ""
     stack: str = "UPDATE_IN_PROGRESS"
     invoke: Callable[[str | None], Arrays | tuple[bytes, str]] = lambda target: {}
     seconds_left: float = 600.0
@@ -79,7 +80,8 @@ class SampledEndpoint:
             message = f'Could not find endpoint "arn:aws:sagemaker:us-east-1:1:endpoint/{EndpointName}".'
             raise refusal("DescribeEndpoint", "ValidationException", message)
         failure = {"FailureReason": self.failure} if self.failure else {}
-        return {"EndpointStatus": self.status, "EndpointConfigName": self.config, **failure}
+        pending = {"PendingDeploymentSummary": {"EndpointConfigName": self.pending}} if self.pending else {}
+        return {"EndpointStatus": self.status, "EndpointConfigName": self.config, **failure, **pending}
 
     def describe_stacks(self, *, StackName: str) -> dict[str, Any]:
         assert StackName == "arn:aws:cloudformation:us-east-1:1:stack/fleet/1"
@@ -97,6 +99,7 @@ class SampledEndpoint:
     def event(self, *samples: dict[str, Any], kind: str = "Update", **properties: Any) -> dict[str, Any]:
         return {
             "RequestType": kind,
+            **({} if kind == "Create" else {"PhysicalResourceId": "mine"}),
             "StackId": "arn:aws:cloudformation:us-east-1:1:stack/fleet/1",
             "LogicalResourceId": "Check",
             "ResourceProperties": {

@@ -10,6 +10,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Template
 from cdk_nag import AwsSolutionsChecks
 
+from endpoint_logs.group import SECONDS
 from fleet_folder import SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
 from tests.synth.resources import BUCKET, KINDS, STACK, only, statements
@@ -161,6 +162,16 @@ class TestLogs:
         groups = "arn:aws:logs:us-east-1:111122223333:log-group:"
         assert granted["Resource"] == [f"{groups}/aws/sagemaker/Endpoints/*", f"{groups}/triton-fleet/*"]
         assert not [each for each in granted["Action"] if each.startswith(("logs:Get", "logs:Delete"))]
+
+    def test_the_function_has_time_for_all_its_pauses(self, template: Synth) -> None:
+        """Of five calls for each of two groups."""
+        functions = template("", FOUNDATION).find_resources("AWS::Lambda::Function").values()
+        (seconds,) = [
+            each["Properties"]["Timeout"]
+            for each in functions
+            if each["Properties"]["Handler"] == "endpoint_logs.handler.handler"
+        ]
+        assert seconds >= 1.5 * 5 * 2 * sum(SECONDS)
 
 
 class TestBoundary:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError, ReadTimeoutError
 
+from endpoint_check.check import LONGEST
 from endpoint_check.errors import CheckError
 from sampled_endpoint import SampledEndpoint, model_error, refusal, sample, unknown_output
 
@@ -41,7 +42,14 @@ class TestConfiguration:
 
     @pytest.mark.parametrize("status", ["Creating", "Updating", "SystemUpdating", "RollingBack"])
     def test_what_is_under_way_is_waited_for(self, status: str) -> None:
-        assert SampledEndpoint(status=status).checked() == NOT_YET
+        assert SampledEndpoint(status=status, pending="new").checked() == NOT_YET
+        assert SampledEndpoint(status=status, config="old").checked() == NOT_YET
+
+    @pytest.mark.parametrize("status", ["Updating", "SystemUpdating"])
+    def test_what_is_scaled_with_its_new_configuration_is_served_and_checked(self, status: str) -> None:
+        endpoint = SampledEndpoint(status=status, config="NEW", invoke=raising())
+        assert endpoint.checked(sample(DOUBLE))["IsComplete"] is True
+        assert len(endpoint.calls) == 1
 
     @pytest.mark.parametrize("status", ["Failed", "UpdateRollbackFailed", "OutOfService", "Deleting"])
     def test_what_is_out_of_service_fails_with_sagemakers_reason(self, status: str) -> None:
@@ -66,7 +74,7 @@ class TestWhatIsNotChecked:
     @pytest.mark.parametrize("status", ["", "Failed"])
     def test_a_deletion_succeeds_whatever_the_endpoint_is(self, status: str) -> None:
         endpoint = SampledEndpoint(status=status)
-        begun = endpoint.begun({**endpoint.event(kind="Delete"), "PhysicalResourceId": "mine"})
+        begun = endpoint.begun(endpoint.event(kind="Delete"))
         assert begun["PhysicalResourceId"] == "mine"
         assert begun["Data"]["Did"] == "Nothing to do: the check is deleted."
         assert endpoint.looked(begun) == {"IsComplete": True}
@@ -82,8 +90,8 @@ class TestWhatIsNotChecked:
         endpoint = SampledEndpoint()
         begun = endpoint.begun(endpoint.event(kind="Create"))
         assert begun["PhysicalResourceId"] == "stack/fleet/1/Check"
-        again = endpoint.begun({**endpoint.event(), "PhysicalResourceId": begun["PhysicalResourceId"]})
-        assert again["PhysicalResourceId"] == begun["PhysicalResourceId"]
+        again = endpoint.begun(endpoint.event(kind="Update"))
+        assert again["PhysicalResourceId"] == "mine"
         assert 1790 < again["Deadline"] - time.time() <= 1800
 
 
@@ -126,11 +134,13 @@ class TestWhatPasses:
         assert endpoint.checked(sample(DOUBLE)) == NOT_YET
         assert endpoint.calls == []
 
-    def test_the_client_waits_longer_than_sagemaker_and_repeats_nothing_by_itself(self) -> None:
+    def test_its_clients_wait_longer_than_sagemaker_and_repeat_nothing_by_themselves(self) -> None:
         endpoint = SampledEndpoint()
         endpoint.checked()
-        config: Any = endpoint.configs["sagemaker-runtime"]
-        assert (config.read_timeout, config.retries) == (70, {"total_max_attempts": 1})
+        for service in ("sagemaker", "sagemaker-runtime"):
+            config: Any = endpoint.configs[service]
+            assert (config.read_timeout, config.retries["total_max_attempts"]) == (70, 1)
+            assert config.connect_timeout + config.read_timeout < LONGEST
 
 
 class TestSamples:
@@ -179,6 +189,12 @@ class TestSamples:
                 "cannot be read: KeyE",
             ),
             (b"[", "application/vnd.sagemaker-triton.binary+json;json-header-size=1", "cannot be read: JSON"),
+            (b"{}", "application/vnd.sagemaker-triton.binary+json;json-header-size=²", "and not Triton's"),
+            (
+                b"{}",
+                f"application/vnd.sagemaker-triton.binary+json;json-header-size={'9' * 5000}",
+                "cannot be read: ValueError",
+            ),
         ],
     )
     def test_what_is_no_answer_of_tritons_fails(self, body: bytes, kind: str, words: str) -> None:

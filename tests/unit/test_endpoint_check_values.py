@@ -81,6 +81,8 @@ def test_one_value_fills_a_whole_shape() -> None:
         ({"datatype": "UINT8", "data": [100], "tolerance": 3}, np.array([103], np.uint8)),
         ({"datatype": "BOOL", "data": [True, False]}, [True, False]),
         ({"datatype": "BYTES", "data": ["grün"]}, np.array(["grün".encode()], object)),
+        ({"datatype": "FP64", "shape": [-1, 0], "data": 5, "tolerance": 0}, np.zeros((3, 0))),
+        ({"datatype": "FP64", "shape": [-1], "data": [], "tolerance": 0}, np.zeros(0)),
     ],
 )
 def test_what_is_near_enough_passes(wanted: dict[str, Any], got: Any) -> None:
@@ -119,6 +121,16 @@ def test_what_is_near_enough_passes(wanted: dict[str, Any], got: Any) -> None:
             "is 6.55e+04, and 0 within",
         ),
         ({"datatype": "INT64", "first": [1, 2]}, [1], "has 1 values, and 2 were wanted"),
+        (
+            {"datatype": "FP64", "shape": [-1], "data": 5, "tolerance": 0},
+            np.zeros(0),
+            "output y has the shape [0] without a value, and 5 was wanted in each",
+        ),
+        (
+            {"datatype": "INT64", "data": 5},
+            np.zeros((0, 2), np.int64),
+            "output y has the shape [0, 2] without a value, and 5",
+        ),
         (
             {"datatype": "INT64", "data": 3},
             [[3, 3], [3, 4]],

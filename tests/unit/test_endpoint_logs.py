@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from endpoint_logs.group import SECONDS
 from endpoint_logs.handler import LogsError, handler
 from fleet.local.aws.server import EmbeddedAws
 from guarded_endpoint import StackIds
@@ -51,6 +52,8 @@ class Owner:
         self.calls.append(model.name)
         if self.refused.get(model.name):
             code = self.refused[model.name].pop(0)
+            if not code:
+                return
             raise ClientError({"Error": {"Code": code, "Message": "no"}}, model.name)
 
     def ask(self, kind: str, old: dict[str, Any] | None = None, **properties: Any) -> dict[str, Any]:
@@ -160,6 +163,19 @@ def test_a_container_that_makes_the_group_at_the_same_moment_is_waited_for(
     owner.ask("Create")
     assert pauses == [1, 2, 1]
     assert owner.found()["days"] == 30
+
+
+def test_two_groups_that_are_busy_at_every_call_are_waited_for_as_long_as_the_function_has_time(
+    owner: Owner, pauses: list[float]
+) -> None:
+    calls = "CreateLogGroup", "AssociateKmsKey", "PutRetentionPolicy", "UntagResource", "TagResource"
+    owner.refused = {
+        name: [*["OperationAbortedException"] * 4, "", *["OperationAbortedException"] * 4] for name in calls
+    }
+    groups = [owner.group, f"{owner.group}-metrics"]
+    owner.ask("Update", {"Tags": {"old": "x"}}, KmsKey=KEY, LogGroups=groups)
+    assert [each for each in owner.refused.values() if each] == []
+    assert sum(pauses) == len(groups) * len(calls) * sum(SECONDS)
 
 
 @pytest.mark.parametrize("operation", ["CreateLogGroup", "PutRetentionPolicy", "TagResource"])

@@ -63,6 +63,8 @@ class TestDataThatDoesNotFit:
             ("datatype: FP32, shape: [1], data: one", "`data` has 'one', which is no number, and none of"),
             ("datatype: FP32, shape: [1], data: true", "`data` has True, which is no number: not FP32"),
             ("datatype: FP16, shape: [1], data: 70000", "`data` has 70000, which is too large: not FP16"),
+            ("datatype: BF16, shape: [1], data: 3.4028234e+38", "which is too large: not BF16"),
+            ("datatype: BF16, shape: [1], data: -3.3961775292304957e+38", "which is too large: not BF16"),
             (
                 "datatype: INT8, shape: [1], data: 128",
                 "`data` has 128, which is not from -128 to 127: not INT8",
@@ -113,6 +115,31 @@ class TestDataThatDoesNotFit:
     def test_a_refusal_has_no_outputs(self, folder: FleetFolder) -> None:
         (finding,) = said(folder, f"{INPUT}\n    status: 400\n    outputs: {{y: {{}}}}")
         assert "an answer of status 400 has no outputs: leave out `outputs`" in finding
+
+    def test_the_largest_number_that_bf16_rounds_down_is_one(self, folder: FleetFolder) -> None:
+        tensor = "x: {datatype: BF16, shape: [2], data: [3.396177e+38, -3.3895313892515355e+38]}"
+        assert said(folder, f"inputs: {{{tensor}}}") == []
+
+    @pytest.mark.parametrize(
+        ("tensors", "line"),
+        [
+            ("inputs:\n      x:\n        datatype: BYTES\n        shape: [1]\n        data: 'a{REF}'", 12),
+            (
+                "inputs:\n      x:\n        datatype: BYTES\n        shape: [1, 1]\n        data: [['{REF}']]",
+                12,
+            ),
+            ("inputs:\n      '{REF}':\n        {datatype: INT8, shape: [1], data: 1}", 9),
+            (INPUT + "\n    outputs:\n      y: {datatype: BYTES,\n        first: ['{REF}']}", 11),
+            (INPUT + "\n    outputs:\n      y: {datatype: BYTES,\n        data: '{REF}'}", 11),
+            (INPUT + "\n    outputs:\n      '{REF}': {}", 10),
+        ],
+    )
+    def test_a_text_that_cloudformation_would_replace_is_refused_at_its_line(
+        self, folder: FleetFolder, tensors: str, line: int
+    ) -> None:
+        (finding,) = said(folder, tensors.replace("{REF}", "{{resolve:ssm:/secret}}"))
+        assert finding.startswith(f"sentences.yaml:{line} FL112 "), finding
+        assert "CloudFormation would put a value in place of `{{resolve:`" in finding
 
     def test_two_samples_have_two_names(self, folder: FleetFolder) -> None:
         (finding,) = said(folder, f"{INPUT}\n  - name: one\n    {INPUT}")
@@ -181,7 +208,23 @@ class TestSizes:
         (finding,) = said(folder, f"inputs: {{x: {{datatype: FP32, shape: [12000], data: [{data}]}}}}")
         assert "FL327 `samples` and `warm` take 288" in finding
         assert "write one value as `data`: it fills the whole shape" in finding
+        assert "of an update's event, and 90112 are left to them" in finding
         assert said(folder, "inputs: {x: {datatype: FP32, shape: [12000], data: 0.123456789}}") == []
+
+    def test_samples_that_fit_leave_room_for_what_the_framework_makes_of_their_event(
+        self, folder: FleetFolder
+    ) -> None:
+        """The event that is thrown for another look: in the message of an error, and in its first line."""
+        texts = ", ".join(["'a'"] * 4000)
+        fits = f"inputs: {{x: {{datatype: BYTES, shape: [4000], data: [{texts}]}}}}"
+        assert said(folder, fits) == []
+        folder.lock()
+        properties = {"Samples": folder.resolve().check.samples}
+        event = json.dumps({"ResourceProperties": properties, "OldResourceProperties": properties})
+        thrown = json.dumps({"errorMessage": event, "trace": [f"Retry: {event}"]})
+        assert 150_000 < len(thrown) < 262_144
+        (finding,) = said(folder, fits.replace("4000", "5000").replace(texts, f"{texts}, {texts[:4998]}"))
+        assert "FL327 `samples` and `warm` take " in finding
 
     def test_a_request_beyond_a_call_is_refused(self, folder: FleetFolder) -> None:
         (finding,) = said(folder, "inputs: {x: {datatype: FP64, shape: [1000, 1000], data: 0}}")

@@ -54,8 +54,9 @@ def targets_that_the_endpoint_has(endpoint: Decided) -> Iterator[Problem]:
 def samples_that_reach_the_endpoint(endpoint: Decided) -> Iterator[Problem]:
     """Samples fit CloudFormation's event for the endpoint check, and each request fits a call.
 
-    The event goes through Step Functions, which takes 256 KiB, and an update's has the old samples as well as
-    the new ones. InvokeEndpoint takes 6 MiB.
+    An update's event has the old samples as well as the new ones. For each further look the CDK's framework
+    throws it, escaped, as an error, whose message and trace both have it, and Step Functions takes 256 KiB.
+    InvokeEndpoint takes 6 MiB.
     """
     spec = endpoint.spec
     fill = "name fewer, or write one value as `data`: it fills the whole shape"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from fleet.decide.decided import Decided
 from fleet.rules.rule import Problem, rule
+from fleet.spec.values import DYNAMIC
 
 KNOWN_SECRET = re.compile(
     r"(HF|HUGGING_FACE_HUB|GITHUB|AWS_SESSION|ACCESS|AUTH|API)_TOKEN$|(^|_)(SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY)$",
@@ -14,7 +15,6 @@ KNOWN_SECRET = re.compile(
 )
 SECRET_NAME = re.compile(rf"{KNOWN_SECRET.pattern}|^TOKEN$|(^|_)CREDENTIALS$", re.IGNORECASE)
 """Names of secrets; those of the first kind are nothing else."""
-DYNAMIC = "{{resolve:"
 SECRET_VALUE = re.compile(
     r"(AKIA|ASIA)[0-9A-Z]{16}|hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{20,}"
 )

@@ -46,6 +46,14 @@ class EmbeddedEndpoint(FakeEndpoint):
         """Whether its host is at work on it."""
         return self.endpoint_status not in _SETTLED
 
+    @property
+    def response_object(self) -> dict[str, Any]:
+        """What DescribeEndpoint says; of an update in progress its variants are left out."""
+        shown: dict[str, Any] = super().response_object
+        if self.config_in_update:
+            shown["PendingDeploymentSummary"] = {"EndpointConfigName": self.config_in_update}
+        return shown
+
     def uses(self, config_name: str) -> bool:
         """Whether it needs the configuration, or will after the update in progress."""
         if self.endpoint_status == "Failed":
