@@ -36,31 +36,37 @@ class Format(StrEnum):
 def rules(
     codes: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[CODE]...", help="Such as FL204; all rules where none is named."),
+        typer.Argument(
+            metavar="[CODE]...", help="Such as FL204, or FL2 for all that begin so; else all rules."
+        ),
     ] = None,
     format: Annotated[Format, typer.Option("--format", help="For people, or JSON.")] = Format.HUMAN,
 ) -> None:
     """List the rules, or explain some of them and other codes of findings."""
-    wanted = _known([code.upper() for code in codes or ()])
+    named = [code.upper() for code in codes or ()]
+    wanted = _known(named)
     if format is Format.JSON:
         print(json.dumps([_entry(code) for code in wanted or all_rules()], indent=1, ensure_ascii=False))
-    elif wanted:
+    elif wanted and set(wanted) <= set(named):
         for code in wanted:
             _explain(code)
     else:
         console = Console(highlight=False)
         if not console.is_terminal:
             console.width = WIDTH_OF_A_PIPE
-        console.print(_table())
+        console.print(_table(wanted or list(all_rules())))
         say(f"`fleet rules CODE` explains one; all are in {link_to('').removesuffix('#')}")
 
 
 def _known(codes: Sequence[str]) -> list[str]:
-    known = [*all_rules(), *other_codes()]
-    strays = [code for code in codes if code not in known]
-    if strays:
+    """The codes that are meant, each once; a beginning, such as FL2, means all that begin so."""
+    known = sorted([*all_rules(), *other_codes()])
+    meant = {
+        code: [each for each in known if code.startswith("FL") and each.startswith(code)] for code in codes
+    }
+    if strays := [code for code, found in meant.items() if not found]:
         raise FindingsError([_unknown(code, known) for code in strays])
-    return list(dict.fromkeys(codes))
+    return list(dict.fromkeys(each for found in meant.values() for each in found))
 
 
 def _unknown(code: str, known: list[str]) -> Finding:
@@ -68,14 +74,18 @@ def _unknown(code: str, known: list[str]) -> Finding:
     return Finding(code="FL132", message=f"there is no code {code!r}", hint=hint)
 
 
-def _table() -> Table:
+def _table(codes: Sequence[str]) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in ("code", "severity", "name"):
         table.add_column(heading, no_wrap=True)
     table.add_column("summary", overflow="fold")
-    for rule in all_rules().values():
-        severity = Text(rule.severity, STYLE[rule.severity])
-        table.add_row(Text(rule.code, "bold"), severity, Text(rule.name), Text(_one_line(rule.summary)))
+    for code in codes:
+        rule = all_rules().get(code)
+        severity = severity_of(code) if rule is None else rule.severity
+        name, summary = ("", other_codes()[code]) if rule is None else (rule.name, rule.summary)
+        table.add_row(
+            Text(code, "bold"), Text(severity, STYLE[severity]), Text(name), Text(_one_line(summary))
+        )
     return table
 
 

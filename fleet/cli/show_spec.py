@@ -24,7 +24,7 @@ def spec_lines(spec: EffectiveSpec, root: Path) -> Iterator[Line]:
     """The lines, dim where nobody has set the value."""
     for line, path in _block(spec.data, (), ""):
         origin = spec.origins.get(path)
-        unset = origin is not None and origin.layer is Layer.CONTRACT
+        unset = origin is not None and origin.file is None
         yield Line(Text(line, "dim" if unset else ""), _said(origin, root) if origin else "")
 
 

@@ -18,17 +18,18 @@ FREE = ("environment", "cloudformation")
 
 
 class Layer(StrEnum):
-    """Who had the last word on a key."""
+    """Who had the last word on a key; nobody where what holds it was given without it."""
 
     SPEC = "spec"
     DEFAULTS = "defaults"
     OVERRIDES = "overrides"
     CONTRACT = "default"
+    NOBODY = "not given"
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a value stands: file and line, None for a default of the contract."""
+    """Where a value stands: file and line, None where it is written nowhere."""
 
     layer: Layer
     file: Path | None = None
@@ -70,7 +71,9 @@ def shown(name: str, value: str) -> str:
 def _origin(loaded: LoadedSpec, environment: Source, path: KeyPath) -> Origin:
     mark = loaded.source.marks.get(path)
     if mark is None:
-        return Origin(Layer.CONTRACT)
+        # A mapping of an alarm's severities replaces the default whole.
+        replaced = path[0] == "alarms" and len(path) > 2 and path[:2] in loaded.source.marks
+        return Origin(Layer.NOBODY if replaced else Layer.CONTRACT)
     layer = Layer.SPEC
     if mark.file != loaded.source.file:
         overridden = environment.marks.get(("overrides", loaded.spec.endpoint, *path)) == mark

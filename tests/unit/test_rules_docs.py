@@ -155,6 +155,15 @@ def test_the_command_explains_other_codes_too() -> None:
     )
 
 
+def test_the_beginning_of_codes_lists_all_that_begin_so() -> None:
+    lines = listed("FL7", "fl31").splitlines()
+    known = sorted([*rules(), *other_codes()])
+    wanted = [code for start in ("FL7", "FL31") for code in known if code.startswith(start)]
+    assert [line[:5] for line in lines if re.match("FL[0-9]", line)] == wanted
+    assert {"FL712", "FL311"} < set(wanted)
+    assert [each["code"] for each in as_json("FL7", "FL31")] == wanted
+
+
 def test_the_command_prints_json() -> None:
     assert [each["code"] for each in as_json()] == list(rules())
     [said] = as_json("FL204")

@@ -115,6 +115,13 @@ class TestEffectiveSpec:
         folder.spec(base=SPEC.replace("xlarge", "xlarge, ami: null"))
         assert comments(folder)["ami: null"] == "model_specs/sentences.yaml:3"
 
+    def test_a_severity_that_is_left_out_beside_another_one_is_no_default(self, folder: FleetFolder) -> None:
+        folder.spec("alarms: {errors: {critical: 2%}}\n")
+        said = shown(folder.root, "sentences", "--env", "dev", width=200)
+        [line] = re.findall(r"errors:\n +warning: null +# (.*)", said)
+        assert line.strip() == "not given"
+        assert "disk:\n    warning: 85%" in said
+
     @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         st.dictionaries(
