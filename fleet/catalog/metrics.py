@@ -97,7 +97,6 @@ def triton_labels() -> frozenset[str]:
 def never_local() -> frozenset[str]:
     """The names of the metrics, SageMaker's and Triton's, that the local endpoint cannot publish."""
     data = data_file("metrics.yaml")
-    sagemakers = [endpoint_metric(measure) for measure in data["metrics"]]
-    tritons = [triton_series(measure) for measure in data["triton"]]
-    known: list[Metric | TritonMetric] = [*sagemakers, *tritons]
-    return frozenset(each.name for each in known if not each.local)
+    found: list[Metric | TritonMetric] = [endpoint_metric(measure) for measure in data["metrics"]]
+    found += [triton_series(measure) for measure in data["triton"]]
+    return frozenset(each.name for each in found if not each.local)

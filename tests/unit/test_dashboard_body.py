@@ -118,10 +118,10 @@ def test_several_series_of_a_search_that_are_0_are_one_line(cloudwatch: CloudWat
 
 
 def test_a_line_knows_whether_anything_here_can_measure_it(cloudwatch: CloudWatchClient) -> None:
-    running: list[Any] = ["/aws/sagemaker/Endpoints", "CPUUtilization", {"stat": "SampleCount", "id": "n"}]
+    name, options = ["/aws/sagemaker/Endpoints", "CPUUtilization"], {"stat": "SampleCount", "id": "n"}
     power = """SEARCH('MetricName="nv_gpu_power_usage"', 'Average', 60)"""
-    assert [each.measurable for each in drawn(cloudwatch, running)] == [False]
-    hidden = [*running[:2], {**running[2], "visible": False}]
+    assert [each.measurable for each in drawn(cloudwatch, [*name, options])] == [False]
+    hidden = [*name, {**options, "visible": False}]
     assert [each.measurable for each in drawn(cloudwatch, hidden, [{"expression": "n / 4"}])] == [False]
     assert [each.measurable for each in drawn(cloudwatch, [{"expression": power}])] == [False]
     assert [each.measurable for each in drawn(cloudwatch, LATENCY, [FOUND])] == [True, True]

@@ -73,7 +73,7 @@ def test_a_query_beyond_the_limits_is_refused(
 def test_a_log_group_has_the_key_that_its_stack_gives_it(aws: EmbeddedAws, stack: str) -> None:
     stacks = Stacks(aws)
 
-    def key() -> object:
+    def key() -> Any:
         (found,) = client(aws, "logs").describe_log_groups(logGroupNamePrefix="/g")["logGroups"]
         return found.get("kmsKeyId")
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from html import escape
+from math import inf
 
 from plotly import graph_objects as go
 
-from fleet.local.dashboard.body import Graph
+from fleet.local.dashboard.body import Annotation, Graph
 from fleet.local.dashboard.lines import Line
 
 COLOURS = ("#2563eb", "#d97706", "#059669", "#9333ea", "#dc2626", "#0891b2", "#4b5563")
 GRID, TEXT = "#e5e7eb", "#374151"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+SIDES = ("left", "right", "")
+"""Of an annotation's line; the last is its middle."""
+CLOSE = 0.2
+"""What part of the axis a label takes on the lowest of the page's graphs."""
 CONFIG = {"displayModeBar": False}
 
 
@@ -31,7 +36,7 @@ def draw_figure(graph: Graph, lines: Sequence[Line], start: datetime, end: datet
         ],
         {
             "template": "none",
-            "margin": {"l": 56, "r": 16, "t": 6, "b": 0},
+            "margin": {"l": 56, "r": 16, "t": 14 if graph.annotations else 6, "b": 0},
             "font": {"family": FONT, "size": 12, "color": TEXT},
             "hovermode": "x unified",
             "showlegend": bool(lines) and [line.label for line in lines] != [graph.title],
@@ -58,7 +63,7 @@ def draw_figure(graph: Graph, lines: Sequence[Line], start: datetime, end: datet
             },
         },
     )
-    for annotation in graph.annotations:
+    for annotation, side in _beside(graph.annotations, _ends(graph, lines)):
         figure.add_hline(
             annotation.value,
             line={"color": annotation.colour, "width": 1.25, "dash": "dot"},
@@ -69,10 +74,19 @@ def draw_figure(graph: Graph, lines: Sequence[Line], start: datetime, end: datet
                 "bgcolor": "rgba(255, 255, 255, 0.75)",
                 "borderpad": 0,
             },
-            annotation_position="top left",
+            annotation_position=f"top {side}".rstrip(),
         )
     html: str = figure.to_html(full_html=False, include_plotlyjs=False, config=CONFIG, div_id=id)
     return html
+
+
+def _beside(annotations: Sequence[Annotation], ends: Sequence[float]) -> Iterator[tuple[Annotation, str]]:
+    """Each with where along its line the label stands: not over that of a line close below."""
+    before, place = -inf, 0
+    for each in sorted(annotations, key=lambda each: each.value):
+        close = each.value - before < (ends[1] - ends[0]) * CLOSE
+        before, place = each.value, (place + 1) % len(SIDES) if close else 0
+        yield each, SIDES[place]
 
 
 def _trace(line: Line, colour: str, *, dashed: bool) -> go.Scatter:
