@@ -20,8 +20,8 @@ from fleet.local.triton.start_rules import DEFAULT_MODEL, MULTI_MODEL
 STUB = "triton_python_b"
 """How Linux shortens the name of the process that runs a Python model."""
 SECONDS_BETWEEN_LOOKS, SECONDS_DEAD, SECONDS_TO_ANSWER = 0.2, 2.0, 5.0
-"""A stub that ends as it should is a zombie for a moment only. On a busy machine Triton 24.10 now and then loads
-a model, says so in its log, and never answers."""
+"""A stub that ends as it should is a zombie for a moment only. On a busy machine Triton 24.10 now and then
+loads a model, says so in its log, and never answers."""
 LOADED = "loaded"
 
 
