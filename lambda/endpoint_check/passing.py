@@ -15,6 +15,7 @@ from .errors import NotYet
 CONFIG = Config(connect_timeout=5, read_timeout=70, retries={"total_max_attempts": 1})
 """SageMaker gives a model 60 s, so its own answer is seen; what passes by itself is tried again by us."""
 CODES = {
+    "AccessDeniedException",
     "InternalDependencyException",
     "InternalFailure",
     "ModelNotReadyException",
@@ -22,7 +23,8 @@ CODES = {
     "ServiceUnavailableException",
     "ThrottlingException",
 }
-"""Source: botocore's service model of sagemaker-runtime; the name differs between code and shape of one."""
+"""Source: botocore's service model of sagemaker-runtime; the name differs between code and shape of one. IAM
+sees policies and tags a while after they are made."""
 BROKEN = (ConnectionError, HTTPClientError, HTTPError, IncompleteReadError)
 """While the body of a refusal is read, botocore lets urllib3's own errors through."""
 _TOO_MANY, _FAULT = 429, 500

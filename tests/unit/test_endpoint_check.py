@@ -209,10 +209,8 @@ class TestSamples:
         assert str(failed.value).endswith("what the spec's samples and `warm` name.")
 
     def test_what_nobody_foresaw_is_told_without_a_trace(self) -> None:
-        denied = refusal("InvokeEndpoint", "AccessDeniedException", "not you")
-        with pytest.raises(
-            CheckError, match="SageMaker refuses the call with AccessDeniedException: not you"
-        ):
+        denied = refusal("InvokeEndpoint", "ValidationError", "not you")
+        with pytest.raises(CheckError, match="SageMaker refuses the call with ValidationError: not you"):
             SampledEndpoint(invoke=raising(denied)).checked(sample())
         with pytest.raises(CheckError, match="Endpoint doubles could not be checked: JSONDecodeError"):
             SampledEndpoint().checked(Samples="[")

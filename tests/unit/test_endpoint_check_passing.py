@@ -109,6 +109,7 @@ def wire(server: tuple[ThreadingHTTPServer, list[Wire]]) -> Wire:
 
 PASSING = {
     "throttled": refused(400, "ThrottlingException"),
+    "not seen by IAM yet": refused(403, "AccessDeniedException"),
     "unavailable": refused(503, "ServiceUnavailable"),
     "failed": refused(500, "InternalFailure"),
     "dependency": refused(530, "InternalDependencyException"),
@@ -160,6 +161,6 @@ def test_a_model_that_fails_is_no_service_that_fails(wire: Wire) -> None:
 
 @pytest.mark.parametrize("operation", ["described", "invoked"])
 def test_a_refusal_for_good_fails_at_once(wire: Wire, operation: str) -> None:
-    setattr(wire, operation, refused(403, "AccessDeniedException"))
-    with pytest.raises(CheckError, match="AccessDeniedException"):
+    setattr(wire, operation, refused(400, "ValidationException"))
+    with pytest.raises(CheckError, match="ValidationException"):
         wire.looked()
