@@ -49,8 +49,9 @@ class Live:
     def repository(self, text: str) -> Path:
         """A model repository with that content."""
         folder = self.folder.root / f"other-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
-        self.folder.write(f"{folder.name}/other/config.pbtxt", 'backend: "python"\n')
-        self.folder.write(f"{folder.name}/other/1/model.py", text)
+        if not folder.exists():
+            self.folder.write(f"{folder.name}/other/config.pbtxt", 'backend: "python"\n')
+            self.folder.write(f"{folder.name}/other/1/model.py", text)
         return folder
 
     def add(self, text: str = "x = 2\n", archive: str = "other", version: int | None = None) -> Added:

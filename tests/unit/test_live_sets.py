@@ -28,6 +28,8 @@ from zoo import all_at_once
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
+SAME = "x = 2\n"
+
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[S3Client]:
@@ -138,7 +140,8 @@ def test_two_that_add_at_one_time_get_two_names(live: Live) -> None:
 
 
 def test_two_that_add_the_same_at_one_time_share_a_name(live: Live) -> None:
-    first, second = all_at_once([live.add, live.add])
+    live.repository(SAME)  # before both read it
+    first, second = all_at_once([lambda: live.add(SAME)] * 2)
     assert (first.target, second.target) == ("other-v1.tar.gz", "other-v1.tar.gz")
     assert live.targets() == ["other-v1.tar.gz"]
 
