@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from aws_cdk import Environment, Stack
-from aws_cdk import aws_logs as logs
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
@@ -39,7 +38,3 @@ class FoundationStack(Stack):
         ScalingGuard(self, "ScalingGuard", place=place)
         EndpointLogs(self, "EndpointLogs", place=place)
         EndpointCheck(self, "EndpointCheck", place=place)
-        if place.kms_key:
-            for each in self.node.find_all():
-                if isinstance(each, logs.CfnLogGroup):
-                    each.kms_key_id = place.kms_key

@@ -41,7 +41,7 @@ class EndpointCheck(Construct):
 
     def __init__(self, scope: Construct, id: str, *, place: Place) -> None:
         super().__init__(scope, id)
-        log = log_of(self)
+        log = log_of(self, place)
         role = role_of(self, "Role", log)
         policy = policy_of(self, "Policy", role_name=role.role_name, statements=_statements(place))
         begin, look = (

@@ -10,7 +10,8 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from fleet.catalog.metrics import endpoint_metric
-from fleet.decide.rollout import PERIOD, PERIODS, RINGING, RollbackAlarm
+from fleet.decide.alarms import PERIOD
+from fleet.decide.rollout import PERIODS, RINGING, RollbackAlarm
 from fleet.resolve.rollout import ResolvedRollout
 from fleet.spec.rollout import Strategy
 from triton_endpoints.policy import Statement, policy_of

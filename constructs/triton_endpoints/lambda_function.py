@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from aws_cdk import Duration, IgnoreMode, RemovalPolicy, SymlinkFollowMode
 from aws_cdk import aws_iam as iam
@@ -19,11 +20,13 @@ from triton_endpoints.policy import Statement, policy_of
 CODE = Path(__file__).resolve().parents[2] / "lambda"
 
 
-def log_of(scope: Construct) -> logs.LogGroup:
-    """The log group of a provider's functions."""
-    return logs.LogGroup(
+def log_of(scope: Construct, place: Place) -> logs.LogGroup:
+    """The log group of a provider's functions, encrypted with the environment's key where it has one."""
+    log = logs.LogGroup(
         scope, "Log", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY
     )
+    cast(logs.CfnLogGroup, log.node.default_child).kms_key_id = place.kms_key
+    return log
 
 
 def role_of(scope: Construct, id: str, log: logs.LogGroup) -> iam.Role:
@@ -79,7 +82,7 @@ def provider_of(
     environment: dict[str, str] | None = None,
 ) -> None:
     """A provider of one function, with its log, its roles and its policy."""
-    log = log_of(scope)
+    log = log_of(scope, place)
     role = role_of(scope, "Role", log)
     policy = policy_of(scope, "Policy", role_name=role.role_name, statements=statements)
     function = function_of(

@@ -64,9 +64,9 @@ def failed_resources(
                     if event.get("ResourceStatusReason") == "User Initiated":
                         return list(dict.fromkeys(findings))
                     continue
-                kind, reason = event.get("ResourceType"), event.get("ResourceStatusReason", "")
+                kind, reason = event.get("ResourceType", ""), event.get("ResourceStatusReason", "")
                 if event.get("ResourceStatus", "").endswith("_FAILED") and not reason.endswith(CANCELLED):
-                    findings.append(_finding(f"{kind}", stack, reason, hint))
+                    findings.append(_finding(kind, stack, reason, hint))
     except ClientError:
         return []
     return list(dict.fromkeys(findings))

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-PERIOD = 60
-"""Seconds that a point of every line stands for; SageMaker and the container publish once a minute."""
-
 
 class Unit(StrEnum):
     """What an axis counts in."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fleet.catalog.metrics import endpoint_metric
-from fleet.dashboard.graph import PERIOD, Computed, Graph, Line, Unit
+from fleet.dashboard.graph import Computed, Graph, Line, Unit
+from fleet.decide.alarms import PERIOD
 from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint
 from fleet.resolve.scaling import summed
 

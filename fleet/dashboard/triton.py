@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from fleet.catalog.metrics import triton_labels, triton_metric, triton_series
-from fleet.dashboard.graph import PERIOD, TritonGraph, Unit
+from fleet.dashboard.graph import TritonGraph, Unit
+from fleet.decide.alarms import PERIOD
 from fleet.decide.variables import TritonMetrics
 from fleet.resolve.endpoint import ResolvedEndpoint
 

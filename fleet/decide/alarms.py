@@ -12,7 +12,7 @@ Rings: TypeAlias = Literal["above", "below", "at least"]
 Missing: TypeAlias = Literal["notBreaching", "missing"]
 """What a minute without data is, as CloudWatch spells it: no breach, or nothing to judge by."""
 PERIOD = 60
-"""Seconds; SageMaker's metrics come once a minute."""
+"""Seconds; SageMaker and the container publish metrics once a minute."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,8 @@ from fleet.spec.alarms import Alarms
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.rollout import AlarmName, Rollout, Strategy
 
-PERIOD, PERIODS, RINGING = 60, 3, 2
-"""A rollback alarm looks at that many periods of so many seconds; it rings when so many of them are bad."""
+PERIODS, RINGING = 3, 2
+"""A rollback alarm looks at that many minutes; it rings when so many of them are bad."""
 ERRORS = 1.0
 """Percent of failed calls that call a rollout back, where `alarms` says nothing of errors."""
 LATENCIES = ("latency_p50", "latency_p90", "latency_p99")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.metrics import endpoint_metric
+from fleet.decide.alarms import PERIOD
 from fleet.decide.decided import Decided
-from fleet.decide.rollout import PERIOD, PERIODS, RINGING
+from fleet.decide.rollout import PERIODS, RINGING
 from fleet.resolve.decision import Decision, dated
 from fleet.resolve.rollout import ResolvedRollout, resolved_rollout
 from fleet.spec.rollout import Strategy

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 from botocore.exceptions import ClientError
 
 from .request import Request
+from .retried import is_error, retried
 
-SECONDS = (1, 2, 4, 8)
-"""The pauses before each further try: a container may be making the group at the same moment."""
+_CONTENDED = "OperationAbortedException"
+"""A container may be making the group at the same moment."""
 
 
 def own(logs: Any, name: str, request: Request) -> str:
@@ -24,14 +23,14 @@ def own(logs: Any, name: str, request: Request) -> str:
     """
     made = _created(logs, name, request)
     if request.key:
-        _retried(logs.associate_kms_key, logGroupName=name, kmsKeyId=request.key)
+        retried(logs.associate_kms_key, _CONTENDED, logGroupName=name, kmsKeyId=request.key)
     elif request.former_key:
-        _retried(logs.disassociate_kms_key, logGroupName=name)
-    _retried(logs.put_retention_policy, logGroupName=name, retentionInDays=request.days)
+        retried(logs.disassociate_kms_key, _CONTENDED, logGroupName=name)
+    retried(logs.put_retention_policy, _CONTENDED, logGroupName=name, retentionInDays=request.days)
     arn = f"{request.arns}:{name}"
     if request.former_tags:
-        _retried(logs.untag_resource, resourceArn=arn, tagKeys=list(request.former_tags))
-    _retried(logs.tag_resource, resourceArn=arn, tags=dict(request.tags))
+        retried(logs.untag_resource, _CONTENDED, resourceArn=arn, tagKeys=list(request.former_tags))
+    retried(logs.tag_resource, _CONTENDED, resourceArn=arn, tags=dict(request.tags))
     return f"{'Made' if made else 'Took over'} {name}, which keeps {request.days} days."
 
 
@@ -39,22 +38,9 @@ def _created(logs: Any, name: str, request: Request) -> bool:
     """Whether the group was made, and not there already; encrypted from its first line on."""
     key = {"kmsKeyId": request.key} if request.key else {}
     try:
-        _retried(logs.create_log_group, logGroupName=name, tags=dict(request.tags), **key)
+        retried(logs.create_log_group, _CONTENDED, logGroupName=name, tags=dict(request.tags), **key)
     except ClientError as error:
-        if error.response["Error"]["Code"] != "ResourceAlreadyExistsException":
+        if not is_error(error, "ResourceAlreadyExistsException"):
             raise
         return False
     return True
-
-
-def _retried(call: Callable[..., Any], **arguments: Any) -> None:
-    for seconds in SECONDS:
-        try:
-            call(**arguments)
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "OperationAbortedException":
-                raise
-            time.sleep(seconds)
-        else:
-            return
-    call(**arguments)

@@ -1,4 +1,4 @@
-"""Calls that Application Auto Scaling refuses for a moment."""
+"""Calls that AWS refuses for a moment, as somebody else changes the same."""
 
 from __future__ import annotations
 

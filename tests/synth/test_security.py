@@ -10,7 +10,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Template
 from cdk_nag import AwsSolutionsChecks
 
-from endpoint_logs.group import SECONDS
+from endpoint_logs.retried import SECONDS
 from fleet_folder import SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
 from tests.synth.resources import BUCKET, KINDS, STACK, only, statements

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from endpoint_logs.group import SECONDS
 from endpoint_logs.handler import LogsError, handler
+from endpoint_logs.retried import SECONDS
 from fleet.local.aws.server import EmbeddedAws
 from guarded_endpoint import StackIds
 from running_aws import running_aws

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
@@ -22,7 +22,6 @@ STUB = "triton_python_b"
 SECONDS_BETWEEN_LOOKS, SECONDS_DEAD, SECONDS_TO_ANSWER = 0.2, 2.0, 5.0
 """A stub that ends as it should is a zombie for a moment only. On a busy machine Triton 24.10 now and then
 loads a model, says so in its log, and never answers."""
-LOADED = "loaded"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,15 +57,18 @@ def ask(prepared: Prepared, environment: dict[str, str], archive: str, seconds: 
             deadline = time.monotonic() + seconds
             loading = pool.submit(_load, server, prepared, archive if multi_model else None)
             main = f"{prepared.registered}::{target_of(archive)}" if multi_model else None
-            never = _why_it_never_ends(loading, server, main, deadline)
+            unanswered = _unanswered(loading, server, main, deadline)
         finally:
             server.stop(grace=0.0)
     text = log.read_text("utf-8", "replace")
-    if never is None or never == LOADED:
-        return Said(reason="" if never else loading.result(), log=text)
+    if unanswered is None:
+        return Said(reason=loading.result(), log=text)
+    if not unanswered.silent:
+        return replace(unanswered, log=text)
     models = ", ".join(model.rpartition("::")[2] for model in still_loading(text, prepared.registered))
     still = f"; still loading {models}" if models else ""
-    return Said(reason=f"{never or f'not ready after {seconds:g} s'}{still}", log=text, silent=True)
+    reason = unanswered.reason or f"not ready after {seconds:g} s"
+    return replace(unanswered, reason=f"{reason}{still}", log=text)
 
 
 def single(default_model: str) -> dict[str, str]:
@@ -93,28 +95,26 @@ def _load(server: TritonServer, prepared: Prepared, archive: str | None) -> str:
     return f"{said.strip()}; {of_log}" if "not available or ambiguous" in said and of_log else said
 
 
-def _why_it_never_ends(
-    loading: Future[str], server: TritonServer, main: str | None, deadline: float
-) -> str | None:
-    """None where the load came to an end; empty where it was still going on at the deadline.
+def _unanswered(loading: Future[str], server: TritonServer, main: str | None, deadline: float) -> Said | None:
+    """What is known of a load that is not answered, without a reason at the deadline; None where it is.
 
-    LOADED: the log says for a while that the main model is loaded, and there is no answer.
+    One whose main model is loaded by the log, and stays without an answer for a while, is not silent.
     """
     dead_since: dict[int, float] = {}
     answers_by = float("inf")
     while not loading.done():
         now = time.monotonic()
         if now > deadline:
-            return ""
+            return Said(reason="", silent=True)
         if answers_by == float("inf") and main is not None and server.has_loaded(main):
             answers_by = now + SECONDS_TO_ANSWER
         if now > answers_by:
-            return LOADED
+            return Said(reason="")
         dead_since = {pid: dead_since.get(pid, now) for pid in _dead_stubs(server)}
         if any(now - since > SECONDS_DEAD for since in dead_since.values()):
             why = server.reason(Path("/"), 0)
             said = "Triton waits for ever for the process of a Python model, which has ended"
-            return f"{said}: {why}" if why else said
+            return Said(reason=f"{said}: {why}" if why else said, silent=True)
         wait([loading], SECONDS_BETWEEN_LOOKS)
     return None
 

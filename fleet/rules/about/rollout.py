@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.limits import limit
+from fleet.decide.alarms import PERIOD
 from fleet.decide.decided import Decided
-from fleet.decide.rollout import LATENCIES, PERIOD, PERIODS, needed, rollback_alarms, waits
+from fleet.decide.rollout import LATENCIES, PERIODS, needed, rollback_alarms, waits
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.problems import dotted
