@@ -65,13 +65,28 @@ def _without_facts(models: object) -> object:
     return models
 
 
+class LockedEngine(Document):
+    """A TensorRT plan that is built before the archive is packed."""
+
+    key: Digest
+    """Follows from the ONNX model, trtexec's arguments, the GPU and the container image."""
+    onnx: Digest
+    """Of the ONNX model."""
+    size: Whole
+    """Of the ONNX model, in bytes."""
+
+
 class LockedArchive(Document):
     """One archive as it was when the lock was written."""
 
     digest: Digest
-    """Of the tar stream, before compression."""
+    """Of the tar stream, before compression; with `engines`, of `repository` and their keys."""
     size: Whole
-    """Of the tar stream, in bytes."""
+    """Of the tar stream, in bytes; without the plans of `engines`."""
+    repository: Digest | None = None
+    """With `engines`: of the tar stream without their plans."""
+    engines: dict[ModelName, LockedEngine] = Field(default_factory=dict)
+    """By the model that the plan is for."""
     models: Annotated[dict[ModelName, LockedModel], BeforeValidator(_without_facts)]
     """The model directories inside, sorted; a list of names, as locks once had it, tells nothing of them."""
 

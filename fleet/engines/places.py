@@ -1,0 +1,38 @@
+"""Where the artifact bucket keeps what engines are built from, and what comes of it."""
+
+from __future__ import annotations
+
+import hashlib
+
+ENGINES = "engines/"
+"""The prefix of all of it."""
+PLAN, MANIFEST, REQUEST, FAILURE = "model.plan", "manifest.json", "request.json", "failure.json"
+
+
+def onnx_key(digest: str) -> str:
+    """The ONNX model of a digest."""
+    return f"{ENGINES}onnx/{_hexadecimal(digest)}.onnx"
+
+
+def script_key(digest: str) -> str:
+    """The build script of a digest: a zip file that Python runs."""
+    return f"{ENGINES}scripts/{_hexadecimal(digest)}.zip"
+
+
+def built_key(key: str, name: str) -> str:
+    """One of an engine's files: REQUEST, PLAN, then MANIFEST, which says that it is whole; or FAILURE."""
+    return f"{ENGINES}plans/{_hexadecimal(key)}/{name}"
+
+
+def lease_key(key: str) -> str:
+    """Who builds an engine now."""
+    return f"{ENGINES}leases/{_hexadecimal(key)}.json"
+
+
+def timing_key(image: str, gpu: str) -> str:
+    """The timing cache of an image's TensorRT on a GPU, which makes the next build faster."""
+    return f"{ENGINES}timing/{hashlib.sha256(f'{image} {gpu}'.encode()).hexdigest()}.cache"
+
+
+def _hexadecimal(digest: str) -> str:
+    return digest.removeprefix("sha256:")

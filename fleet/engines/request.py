@@ -1,0 +1,77 @@
+"""What a build is told: one JSON document in the artifact bucket, which the build script reads."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+JobKind = Literal["processing", "training"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineJob:
+    """The SageMaker job that builds an engine on GPUs that CodeBuild has not.
+
+    Attributes:
+        kind: CreateProcessingJob or CreateTrainingJob.
+        instance_type: `ml.g4dn.xlarge`, with the GPU of the endpoint.
+        role: The ARN of the role that the job runs as.
+        volume_gb: Of its volume.
+        volume_key: The KMS key of the volume; None for AWS's own, or where the storage is local.
+        tags: Of the job.
+    """
+
+    kind: JobKind
+    instance_type: str
+    role: str
+    volume_gb: int
+    volume_key: str | None
+    tags: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineRequest:
+    """One build, ready to be started.
+
+    Attributes:
+        key: The engine's.
+        model: The model that it is for, for messages.
+        bucket: The artifact bucket, whose keys all others here are.
+        onnx: The ONNX model; `onnx_digest` is its content, `onnx_size` its bytes.
+        script: The build script, which a job is given.
+        arguments: trtexec's, all but those that name files.
+        gpu: As nvidia-smi's name of it contains it: `A10G`.
+        compute_capability: `8.6`.
+        image: The container image, with its registry.
+        least_driver: The major version of NVIDIA's driver that the image's CUDA needs, `525`.
+        timing_cache: Where the timing cache is read and written; there may be none yet.
+        plan: Where the plan goes.
+        manifest: Where it is said how the plan came to be, after the plan.
+        failure: Where it is said why there is none.
+        seconds: How long the build may take.
+        job: The job that builds it; None where CodeBuild's own GPU does.
+    """
+
+    key: str
+    model: str
+    bucket: str
+    onnx: str
+    onnx_digest: str
+    onnx_size: int
+    script: str
+    arguments: tuple[str, ...]
+    gpu: str
+    compute_capability: str
+    image: str
+    least_driver: str
+    timing_cache: str
+    plan: str
+    manifest: str
+    failure: str
+    seconds: int
+    job: EngineJob | None
+
+    def json(self) -> str:
+        """As the build script reads it."""
+        return json.dumps(asdict(self), indent=2)
