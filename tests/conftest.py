@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         )
         ranks[item.path] = min(rank, ranks.get(item.path, rank))
     items.sort(key=lambda item: ranks[item.path])
+
+
+def pytest_collection_finish() -> None:
+    """Do not look for garbage among moto, botocore and thousands of tests again and again: it took half the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture(autouse=True, scope="session")
