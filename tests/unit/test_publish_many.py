@@ -1,4 +1,4 @@
-"""Two thousand archives, which are asked for by listing and not one by one."""
+"""More archives than one page of a listing has, which are asked for by listing and not one by one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from artifact_bucket import empty_bucket
 from fleet.artifacts.publish import Published
 from fleet_folder import FleetFolder
 
-ARCHIVES = 2000
+ARCHIVES = 1001
 
 
-def test_thousands_of_archives_are_published_once_and_then_only_listed(
+def test_more_archives_than_a_page_are_published_once_and_then_only_listed(
     aws_url: str, folder: FleetFolder
 ) -> None:
     bucket = empty_bucket(aws_url, folder)
