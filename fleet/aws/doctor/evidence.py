@@ -1,0 +1,143 @@
+"""The three places that tell why an endpoint does not answer, looked at together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from botocore.exceptions import ClientError
+
+from fleet.aws.access import Access
+from fleet.aws.doctor.asked import unless_denied
+from fleet.aws.doctor.logs import read_log
+from fleet.aws.doctor.seen import Seen, SeenEndpoint, SeenLog, SeenStack
+from fleet.aws.failures import last_operation
+from fleet.aws.fleet_stacks import endpoint_stacks, not_deployed
+from fleet.aws.live import NO_ENDPOINT, declared_configuration
+from fleet.aws.stack import DELETED, find_stack
+from fleet.decide.log_groups import container_log_group
+from fleet.findings import CannotRunError
+from fleet.resolve.endpoint import Place, stack_of
+
+RECENT = timedelta(hours=1)
+"""Of an endpoint that is well older lines are no news."""
+UNKNOWN = timedelta(days=1)
+"""How far back is looked where nobody knows when the last deploy began."""
+CHECK, CHECK_LOG = "Custom::EndpointCheck", "EndpointCheckLog"
+"""The type of the endpoint check, and how the logical id of its functions' log group begins in Foundation."""
+LOG_GROUP = "AWS::Logs::LogGroup"
+PAGES = 20
+"""Of the list of stacks, in which deleted ones are for 90 days."""
+CONTAINER, FUNCTION = "the container's log", "the log of the endpoint check"
+
+
+def evidence(access: Access, name: str) -> Seen:
+    """What AWS shows of an endpoint; what is denied is noted.
+
+    Raises:
+        FindingsError: no such endpoint is deployed, and no deploy of it failed.
+        CannotRunError: everything is denied.
+        ClientError: AWS refuses for another reason.
+    """
+    missing = list[str]()
+    stack, endpoint = _stack(access, name, missing), _endpoint(access, name, missing)
+    if stack is None and endpoint is None and not missing:
+        raise not_deployed(access.place, name, endpoint_stacks(access.client("cloudformation"), access.place))
+    seen = Seen(name=name, stack=stack, endpoint=endpoint, missing=tuple(missing))
+    since = _since(seen, datetime.now(UTC))
+    logs = tuple(_logs(access, name, stack, since, missing))
+    if stack is None and endpoint is None and not logs:
+        problem = f"these credentials may see nothing of {name}: {', '.join(missing)} are denied"
+        raise CannotRunError(problem, "use credentials that may, or have the permissions granted")
+    return replace(seen, logs=logs, since=since, missing=tuple(dict.fromkeys(missing)))
+
+
+def _since(seen: Seen, now: datetime) -> datetime:
+    if not seen.failed:
+        return now - RECENT
+    return seen.stack.began if seen.stack is not None and seen.stack.began is not None else now - UNKNOWN
+
+
+def _stack(access: Access, name: str, missing: list[str]) -> SeenStack | None:
+    found = None
+    with unless_denied("cloudformation", missing):
+        found = _seen_stack(access, stack_of(access.place, name))
+    return found
+
+
+def _seen_stack(access: Access, name: str) -> SeenStack | None:
+    """The stack of a name, or the last one that was deleted, if its deploy had failed."""
+    cloudformation = access.client("cloudformation")
+    live = find_stack(cloudformation, name)
+    found = live.id if live is not None else _deleted(access, name)
+    if found is None:
+        return None
+    operation = last_operation(cloudformation, found, before_deletion=live is None)
+    if live is None and not operation.failures:
+        return None
+    return SeenStack(
+        name=name,
+        status=live.status if live is not None else DELETED,
+        reason=live.reason if live is not None else "",
+        began=operation.began,
+        failures=operation.failures,
+        declares=declared_configuration(cloudformation, found) if live is not None else None,
+    )
+
+
+def _deleted(access: Access, name: str) -> str | None:
+    """The id of the stack of that name that was deleted last."""
+    pages = access.client("cloudformation").get_paginator("list_stacks")
+    found = [
+        each
+        for page in pages.paginate(StackStatusFilter=[DELETED], PaginationConfig={"MaxItems": 100 * PAGES})
+        for each in page["StackSummaries"]
+        if each["StackName"] == name
+    ]
+    latest = max(found, key=lambda each: each["CreationTime"], default=None)
+    return None if latest is None else latest["StackId"]
+
+
+def _endpoint(access: Access, name: str, missing: list[str]) -> SeenEndpoint | None:
+    found = None
+    with unless_denied("sagemaker", missing):
+        found = _seen_endpoint(access, name)
+    return found
+
+
+def _seen_endpoint(access: Access, name: str) -> SeenEndpoint | None:
+    try:
+        found = access.client("sagemaker").describe_endpoint(EndpointName=name)
+    except ClientError as error:
+        if NO_ENDPOINT in error.response["Error"]["Message"]:
+            return None
+        raise
+    return SeenEndpoint(
+        status=found["EndpointStatus"],
+        reason=found.get("FailureReason", ""),
+        config=found["EndpointConfigName"],
+        pending="PendingDeploymentSummary" in found,
+    )
+
+
+def _logs(
+    access: Access, name: str, stack: SeenStack | None, since: datetime, missing: list[str]
+) -> Iterator[SeenLog]:
+    logs = access.client("logs")
+    with unless_denied("logs", missing):
+        yield read_log(logs, container_log_group(name), CONTAINER, since)
+    if stack is not None and any(each.kind == CHECK for each in stack.failures):
+        with unless_denied("cloudformation", missing):
+            for group in _check_logs(access, access.place):
+                with unless_denied("logs", missing):
+                    yield read_log(logs, group, FUNCTION, since, about=name)
+
+
+def _check_logs(access: Access, place: Place) -> list[str]:
+    found = access.client("cloudformation").describe_stack_resources(StackName=place.stack)["StackResources"]
+    return [
+        each["PhysicalResourceId"]
+        for each in found
+        if each["ResourceType"] == LOG_GROUP and each["LogicalResourceId"].startswith(CHECK_LOG)
+    ]
