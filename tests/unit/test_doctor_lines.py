@@ -65,6 +65,7 @@ def test_endless_logs_are_cut_to_their_end_and_endless_lines_to_their_beginning(
     [
         ("key AKIAIOSFODNN7EXAMPLE of somebody", "key [a secret] of somebody"),
         ("HF_TOKEN=abc123 BATCH=8", "HF_TOKEN=[a secret] BATCH=8"),
+        ("env: HF_TOKEN=a= API_KEY: b", "env: HF_TOKEN=[a secret] API_KEY: [a secret]"),
         ("{'DB_PASSWORD': 'hunter2', 'a': 1}", "{'DB_PASSWORD': '[a secret]', 'a': 1}"),
         ("expecting library version 8.6.1.2", "expecting library version 8.6.1.2"),
     ],

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import TypeVar
 
 from botocore.exceptions import ClientError
 
+T = TypeVar("T")
 DENIED = ("AccessDenied", "AccessDeniedException")
 
 
-@contextmanager
-def unless_denied(service: str, missing: list[str]) -> Iterator[None]:
-    """Ask a service; where that is denied, note the IAM action and go on.
+def unless_denied(service: str, missing: list[str], ask: Callable[[], T]) -> T | None:
+    """What a service answers; where that is denied, the IAM action is noted and it is None.
 
     Raises:
         ClientError: it is refused for another reason.
     """
     try:
-        yield
+        return ask()
     except ClientError as error:
         if error.response["Error"]["Code"] not in DENIED:
             raise
         missing.append(f"{service}:{error.operation_name}")
+        return None

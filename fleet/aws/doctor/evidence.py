@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from botocore.exceptions import ClientError
 
@@ -41,7 +42,9 @@ def evidence(access: Access, name: str) -> Seen:
         ClientError: AWS refuses for another reason.
     """
     missing = list[str]()
-    stack, endpoint = _stack(access, name, missing), _endpoint(access, name, missing)
+    wanted = stack_of(access.place, name)
+    stack = unless_denied("cloudformation", missing, lambda: _seen_stack(access, wanted))
+    endpoint = unless_denied("sagemaker", missing, lambda: _seen_endpoint(access, name))
     if stack is None and endpoint is None and not missing:
         raise not_deployed(access.place, name, endpoint_stacks(access.client("cloudformation"), access.place))
     seen = Seen(name=name, stack=stack, endpoint=endpoint, missing=tuple(missing))
@@ -57,13 +60,6 @@ def _since(seen: Seen, now: datetime) -> datetime:
     if not seen.failed:
         return now - RECENT
     return seen.stack.began if seen.stack is not None and seen.stack.began is not None else now - UNKNOWN
-
-
-def _stack(access: Access, name: str, missing: list[str]) -> SeenStack | None:
-    found = None
-    with unless_denied("cloudformation", missing):
-        found = _seen_stack(access, stack_of(access.place, name))
-    return found
 
 
 def _seen_stack(access: Access, name: str) -> SeenStack | None:
@@ -99,13 +95,6 @@ def _deleted(access: Access, name: str) -> str | None:
     return None if latest is None else latest["StackId"]
 
 
-def _endpoint(access: Access, name: str, missing: list[str]) -> SeenEndpoint | None:
-    found = None
-    with unless_denied("sagemaker", missing):
-        found = _seen_endpoint(access, name)
-    return found
-
-
 def _seen_endpoint(access: Access, name: str) -> SeenEndpoint | None:
     try:
         found = access.client("sagemaker").describe_endpoint(EndpointName=name)
@@ -124,14 +113,16 @@ def _seen_endpoint(access: Access, name: str) -> SeenEndpoint | None:
 def _logs(
     access: Access, name: str, stack: SeenStack | None, since: datetime, missing: list[str]
 ) -> Iterator[SeenLog]:
-    logs = access.client("logs")
-    with unless_denied("logs", missing):
-        yield read_log(logs, container_log_group(name), CONTAINER, since)
+    """The container's log, and that of the endpoint check where it failed."""
+    groups = {container_log_group(name): (CONTAINER, "")}
     if stack is not None and any(each.kind == CHECK for each in stack.failures):
-        with unless_denied("cloudformation", missing):
-            for group in _check_logs(access, access.place):
-                with unless_denied("logs", missing):
-                    yield read_log(logs, group, FUNCTION, since, about=name)
+        found = unless_denied("cloudformation", missing, lambda: _check_logs(access, access.place))
+        groups |= dict.fromkeys(found or (), (FUNCTION, name))
+    logs = access.client("logs")
+    for group, (of, about) in groups.items():
+        read = unless_denied("logs", missing, partial(read_log, logs, group, of, since, about=about))
+        if read is not None:
+            yield read
 
 
 def _check_logs(access: Access, place: Place) -> list[str]:

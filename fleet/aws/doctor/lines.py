@@ -12,7 +12,9 @@ ERROR = re.compile(rf"{ERROR_HEAD}|(?i:{'|'.join(ERROR_WORDS)}|\bUNAVAILABLE: |^
 INFORMATION = re.compile(r"^I\d{4} \d{2}:\d{2}:\d{2}")
 """How Triton begins what is no error; with a verbose log it is most of all."""
 ROW = re.compile(r"^\|(?P<cells>.*)\|\s*$")
-ASSIGNED = re.compile(r"(?P<name>\b\w{3,64})(?P<sign>['\"]?\s{0,3}[=:]\s{0,3}['\"]?)(?P<value>[^\s'\",;]+)")
+ASSIGNED = re.compile(r"\b(?P<name>\w{3,64})['\"]?\s{0,3}[=:]\s{0,3}['\"]?")
+VALUE = re.compile(r"[^\s'\",;]+")
+MASK = "[a secret]"
 MOST_LINES, MOST_CHARACTERS = 4_000, 4_000
 """So many of the last lines are looked at, and so much of each."""
 
@@ -24,8 +26,13 @@ def is_error(line: str) -> bool:
 
 def bare(text: str) -> str:
     """The text without what looks like a secret: a log has whatever a model prints."""
-    named = ASSIGNED.sub(_masked, text[:MOST_CHARACTERS])
-    return SECRET_VALUE.sub("[a secret]", named)
+    shown, at, text = list[str](), 0, text[:MOST_CHARACTERS]
+    for match in ASSIGNED.finditer(text):
+        value = VALUE.match(text, match.end())
+        if value is not None and match.start() >= at and SECRET_NAME.search(match["name"]):
+            shown += [text[at : value.start()], MASK]
+            at = value.end()
+    return SECRET_VALUE.sub(MASK, "".join([*shown, text[at:]]))
 
 
 def told(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -61,9 +68,3 @@ def unfolded(lines: Sequence[str]) -> Iterator[str]:
 
 def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cell.strip() for cell in cells)} |"
-
-
-def _masked(match: re.Match[str]) -> str:
-    if SECRET_NAME.search(match["name"]) is None:
-        return match[0]
-    return f"{match['name']}{match['sign']}[a secret]"
