@@ -100,7 +100,7 @@ def last_operation(
             status, reason = event.get("ResourceStatus", ""), event.get("ResourceStatusReason", "")
             if event.get("PhysicalResourceId") == event["StackId"]:
                 if reason == BEGUN and not (before_deletion and status == DELETING):
-                    return Operation(began=event["Timestamp"], failures=tuple(failures))
+                    return Operation(began=event.get("Timestamp"), failures=tuple(failures))
             elif status.endswith("_FAILED") and not reason.endswith(CANCELLED):
                 failures[Failure(kind=event.get("ResourceType", ""), reason=reason)] = None
     return Operation(began=None, failures=tuple(failures))

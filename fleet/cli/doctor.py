@@ -88,10 +88,13 @@ def _told(seen: Seen) -> Iterator[str]:
 def _of_log(log: SeenLog, seen: Seen) -> Iterator[str]:
     since = f" since {seen.since:%Y-%m-%d %H:%M} UTC" if seen.since is not None else ""
     errors, lines = log.errors, log.lines
+    if not lines:
+        yield f"log:      {log.group}{since}: not a line"
+        return
     yield f"log:      {log.group}{since}: {len(lines)} lines, {len(errors)} of them errors"
-    if not seen.failed:
-        lines = []
-    for heading, shown in (("last errors", errors[-ERRORS:]), ("last lines", lines[-LINES:])):
+    last = lines[-LINES:] if seen.failed else []
+    earlier = [each for each in errors if each not in last]
+    for heading, shown in (("last errors", earlier[-ERRORS:]), ("last lines", last)):
         if shown:
             yield f"  {heading}:"
         for stream, line in shown:
@@ -107,5 +110,5 @@ def _local_log(root: Path, endpoint: str) -> Iterator[SeenLog]:
 
 
 def _cut(line: str) -> str:
-    text = " ".join(bare(line).split()) if len(line) > WIDTH else bare(line)
+    text = bare(line)
     return text if len(text) <= WIDTH else f"{text[:WIDTH]}…"

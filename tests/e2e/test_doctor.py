@@ -165,9 +165,10 @@ def test_a_failed_stack_that_is_deleted_by_now_still_tells_why(clinic: Clinic) -
     assert "error FL642: The account's quota `ml.m5.large for endpoint usage` is 0" in wrong
 
 
-def test_an_endpoint_that_is_well_ends_with_0_whatever_its_log_once_said(clinic: Clinic) -> None:
+def test_an_endpoint_that_is_well_ends_with_0_whatever_an_earlier_deploy_has_logged(clinic: Clinic) -> None:
+    clinic.log(EXAMPLES["gpu_memory_full"])
     clinic.stacks.create(STACK, endpoint(NAME))
-    clinic.log("hello", f'I{HEAD} "successfully loaded"')
+    clinic.log("hello", f'I{HEAD} "successfully loaded"', stream="AllTraffic/i-2")
     code, seen, wrong = clinic.doctor()
     assert (code, wrong) == (0, "")
     assert seen.splitlines()[-1] == "sentences is well"
@@ -205,6 +206,7 @@ def test_what_nobody_knows_is_said_to_be_unknown_with_where_to_look(clinic: Clin
     code, seen, wrong = clinic.doctor()
     assert code == 1
     assert "    AllTraffic/i-0123456789abcdef0: last" in seen
+    assert "error FL641: there is no endpoint sentences, and its stack is ROLLBACK_COMPLETE" in wrong
     assert "error FL640: what was seen of sentences is none of the causes that are known here" in wrong
     assert f"look at the log group {GROUP}, the events of the stack {STACK}" in wrong
 

@@ -24,10 +24,14 @@ NOT_NOW = "`fleet check` finds nothing of it in the spec as it is now"
 
 @dataclass(frozen=True, kw_only=True)
 class Match:
-    """A symptom in a passage; `fits` is what `fleet check` says of the same, if it does."""
+    """A symptom in a passage; `fits` is what `fleet check` says of the same, if it does.
+
+    `text` is the passage without the following line, where that is not a part of it.
+    """
 
     symptom: Symptom
     passage: Passage
+    text: str
     found: re.Match[str]
     fits: Finding | None
 
@@ -41,9 +45,9 @@ class Match:
     @property
     def evidence(self) -> str:
         """What was matched, with a little of what stands before it."""
-        text, start = self.found.string, max(self.found.start() - BEFORE, 0)
-        shown = text[start : start + LONGEST]
-        return f"{'…' if start else ''}{shown}{'…' if start + LONGEST < len(text) else ''}".strip()
+        start = max(self.found.start() - BEFORE, 0)
+        end = start + LONGEST
+        return f"{'…' if start else ''}{self.text[start:end]}{'…' if end < len(self.text) else ''}".strip()
 
 
 def causes(
@@ -75,8 +79,8 @@ def _matches(passages: Iterable[Passage], checked: Sequence[Finding]) -> Iterato
             match = symptom.pattern.search(whole) if passage.where in symptom.where else None
             # What is in the following line alone is found when it is that line's turn.
             if match is not None and match.start() < len(text):
-                fits = _fitting(symptom, checked)
-                found.append(Match(symptom=symptom, passage=passage, found=match, fits=fits))
+                said, fits = (text if match.end() <= len(text) else whole), _fitting(symptom, checked)
+                found.append(Match(symptom=symptom, passage=passage, text=said, found=match, fits=fits))
         lowest = min((each.symptom.rank for each in found), default=0)
         yield from (each for each in found if each.symptom.rank == lowest)
 

@@ -40,14 +40,17 @@ def checked(project: Project, name: str) -> Checked:
 
 def is_well(seen: Seen) -> bool:
     """Whether the last deploy did not fail, the endpoint answers, and its log tells of no known cause."""
-    return not (seen.failed or seen.observed or causes(seen.passages, None, None))
+    return not (seen.failed or seen.another or causes(seen.passages, None, None))
 
 
 def diagnosis(seen: Seen, spec: Checked) -> list[Finding]:
-    """The likely causes, best first, then what was observed, then further errors of the rules."""
-    found = [*causes(seen.passages, spec.findings, spec.loaded), *seen.observed]
-    if not found or (len(found) == len(seen.observed) and not seen.under_way):
-        found.append(_unknown(seen))
+    """The likely causes, best first, or that none is known; then further errors of the rules."""
+    found = causes(seen.passages, spec.findings, spec.loaded)
+    if seen.another is not None:
+        found.append(seen.another)
+    elif not found:
+        found = [seen.absent] if seen.absent is not None else []
+        found += [] if seen.under_way else [_unknown(seen)]
     told = {(each.code, each.place) for each in found}
     others = [
         each

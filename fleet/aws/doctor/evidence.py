@@ -57,9 +57,11 @@ def evidence(access: Access, name: str) -> Seen:
 
 
 def _since(seen: Seen, now: datetime) -> datetime:
-    if not seen.failed:
-        return now - RECENT
-    return seen.stack.began if seen.stack is not None and seen.stack.began is not None else now - UNKNOWN
+    """From when on a log tells of what is now: what an earlier deploy has said is over."""
+    began = seen.stack.began if seen.stack is not None else None
+    if seen.failed:
+        return now - UNKNOWN if began is None else began
+    return now - RECENT if began is None else max(began, now - RECENT)
 
 
 def _seen_stack(access: Access, name: str) -> SeenStack | None:

@@ -130,15 +130,21 @@ class Seen:
                     yield Passage(where=Where.LOG, of=of, text=text, following=following)
 
     @property
-    def observed(self) -> list[Finding]:
-        """What is wrong whatever the cause: it is not in service, or runs something else."""
+    def absent(self) -> Finding | None:
+        """What is wrong, whatever the cause, where the endpoint is not in service."""
+        message = ""
         if self.endpoint is not None and not self.endpoint.in_service:
-            return [Finding(code="FL641", message=f"{self.name} is {self.endpoint.status}", hint=WAIT)]
+            message = f"{self.name} is {self.endpoint.status}"
+        elif self.endpoint is None and not self.endpoint_hidden:
+            stack = f", and its stack is {self.stack.status}" if self.stack is not None else ""
+            message = f"there is no endpoint {self.name}{stack}"
+        return Finding(code="FL641", message=message, hint=WAIT) if message else None
+
+    @property
+    def another(self) -> Finding | None:
+        """What is wrong where it runs something else than its stack declares, or was deleted."""
         declares = self.stack.declares if self.stack is not None else None
-        if declares is not None and not self.endpoint_hidden:
-            found = runs_another(self.name, self.endpoint.config if self.endpoint else None, declares)
-            return [found] if found is not None else []
-        if self.stack is not None and self.endpoint is None and not self.endpoint_hidden:
-            message = f"there is no endpoint {self.name}, and its stack is {self.stack.status}"
-            return [Finding(code="FL641", message=message, hint="remove the cause, and deploy it again")]
-        return []
+        is_down = self.endpoint is not None and not self.endpoint.in_service
+        if declares is None or is_down or self.endpoint_hidden:
+            return None
+        return runs_another(self.name, self.endpoint.config if self.endpoint else None, declares)
