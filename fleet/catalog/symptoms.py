@@ -11,8 +11,8 @@ from typing import Any
 
 from fleet.catalog.data_file import data_file
 
-AFTERMATH = 4
-"""The rank of what only follows from a cause."""
+FAILED, AFTERMATH = 3, 4
+"""The ranks of what says that something failed, and of what only follows from that."""
 
 
 class Where(StrEnum):

@@ -52,7 +52,7 @@ def doctor(
     with aws_errors_told():
         seen = evidence(access, endpoint)
     if env == LOCAL and seen.failed:
-        seen = replace(seen, logs=tuple(_local_log(root, endpoint)))
+        seen = replace(seen, logs=tuple(_local_log(root, endpoint)), since=None)
     say(f"{endpoint} in {env}: account {place.account}, {place.region}", "bold")
     for line in _told(seen):
         say(f"  {visible(line)}")

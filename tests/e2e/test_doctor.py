@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from fleet.catalog.symptoms import symptoms
 from fleet.cli.doctor import doctor
 from fleet.findings import CannotRunError, FindingsError
 from fleet.local.aws.server import EmbeddedAws
+from fleet.local.state import LocalState, Supervisor
 from fleet_folder import SPEC, FleetFolder
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.functions import archive, custom, provider, upload
@@ -47,11 +49,13 @@ class Clinic:
     host: RecordingHost
     capsys: pytest.CaptureFixture[str]
 
-    def doctor(self, name: str = NAME) -> tuple[int, str, str]:
+    def doctor(
+        self, name: str = NAME, env: str = "dev", profile: str | None = "deployer"
+    ) -> tuple[int, str, str]:
         """Exit code, what was seen, what is wrong."""
         self.capsys.readouterr()
         try:
-            doctor(name, "dev", "deployer")
+            doctor(name, env, profile)
         except SystemExit as ended:
             assert isinstance(ended.code, int)
             return (ended.code, *self.capsys.readouterr())
@@ -269,6 +273,26 @@ def test_where_everything_is_denied_it_could_not_run(clinic: Clinic, proxied: Fa
     actions = "cloudformation:DescribeStacks, sagemaker:DescribeEndpoint, logs:DescribeLogStreams are denied"
     with pytest.raises(CannotRunError, match=actions):
         clinic.doctor()
+
+
+def test_of_the_local_fleet_the_log_is_the_file_that_its_triton_writes(clinic: Clinic) -> None:
+    root = clinic.folder.root
+    clinic.folder.write(
+        "environments/local.yaml", 'environment: local\naccount: "123456789012"\nregion: us-east-1\n'
+    )
+    state = LocalState(root)
+    state.endpoint_log(NAME).write_text(f"I{HEAD} loading\nERROR: No model found in model repository\n")
+    clinic.host.failure = "Triton did not start"
+    clinic.stacks.create("triton-fleet-local-sentences", endpoint(NAME))
+    clinic.host.failure = ""
+    with state.supervised(threading.Event()):
+        state.announce(Supervisor(pid=1, url=clinic.aws.url, account="123456789012", region="us-east-1"))
+        code, seen, wrong = clinic.doctor(env="local", profile=None)
+    assert (
+        code,
+        "log:      .fleet/local/logs/endpoints/sentences.log: 2 lines, 1 of them errors" in seen,
+    ) == (1, True)
+    assert "error FL407: The archive holds no directory at its top, and so no model" in wrong
 
 
 def deny(proxy: FaultyS3, wanted: Callable[[Request], bool]) -> None:

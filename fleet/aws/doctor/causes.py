@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from fleet.aws.doctor.lines import bare
 from fleet.aws.doctor.seen import Passage
-from fleet.catalog.symptoms import AFTERMATH, Symptom, symptoms
+from fleet.catalog.symptoms import AFTERMATH, FAILED, Symptom, symptoms
 from fleet.findings import Finding, Severity
 from fleet.rules.other_codes import other_codes
 from fleet.rules.registry import rules
@@ -39,8 +39,12 @@ class Match:
     def cause(self) -> tuple[str, str]:
         """What tells two causes apart: the code, and the model that it is about."""
         code = self.symptom.codes[0] if self.fits is None else self.fits.code
-        model = self.found.groupdict().get("model") or ""
-        return code, "" if code in rules() else model.rpartition("::")[2]
+        return code, "" if code in rules() else self.model
+
+    @property
+    def model(self) -> str:
+        """The model that it is about, without its repository; empty where it is about none."""
+        return (self.found.groupdict().get("model") or "").rpartition("::")[2]
 
     @property
     def evidence(self) -> str:
@@ -66,7 +70,9 @@ def causes(
     matches.sort(key=lambda each: (not _is_error(each.fits), each.symptom.rank))
     best: dict[tuple[str, str], Match] = {}
     for each in matches:
-        best.setdefault(each.cause, each)
+        is_told = each.symptom.rank >= FAILED and any(other.model == each.model for other in best.values())
+        if not (is_told and each.model):
+            best.setdefault(each.cause, each)
     return [_finding(each, loaded, is_checked=checked is not None) for each in list(best.values())[:MOST]]
 
 
