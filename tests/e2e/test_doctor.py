@@ -186,6 +186,18 @@ def test_an_endpoint_in_service_whose_log_tells_of_a_cause_is_not_well(clinic: C
     assert "error FL251: this seems not to hold: The weights of all models" in wrong
 
 
+def test_of_each_variant_the_newest_instances_are_read(clinic: Clinic) -> None:
+    clinic.fail(PING)
+    for number in range(5):
+        clinic.log(f"line of {number}", stream=f"First/i-{number}")
+    clinic.log("line of second", stream="Second/i-0")
+    seen = clinic.doctor()[1]
+    assert "4 lines, 0 of them errors" in seen
+    assert {"line of 4", "line of 3", "line of 2", "line of second"} <= {
+        line.rpartition(": ")[2] for line in seen.splitlines()
+    }
+
+
 def test_an_endpoint_that_runs_something_else_than_its_stack_declares_is_told(clinic: Clinic) -> None:
     clinic.stacks.create(STACK, endpoint(NAME))
     sagemaker = client(clinic.aws, "sagemaker")
@@ -288,11 +300,10 @@ def test_of_the_local_fleet_the_log_is_the_file_that_its_triton_writes(clinic: C
     with state.supervised(threading.Event()):
         state.announce(Supervisor(pid=1, url=clinic.aws.url, account="123456789012", region="us-east-1"))
         code, seen, wrong = clinic.doctor(env="local", profile=None)
-    assert (
-        code,
-        "log:      .fleet/local/logs/endpoints/sentences.log: 2 lines, 1 of them errors" in seen,
-    ) == (1, True)
-    assert "error FL407: The archive holds no directory at its top, and so no model" in wrong
+    assert code == 1
+    assert "log:      .fleet/local/logs/endpoints/sentences.log: 2 lines, 1 of them errors" in seen
+    assert "repository:1: error FL407: the model repository holds no model" in wrong
+    assert "the container's log (sentences.log) says: ERROR: No model found in model repository" in wrong
 
 
 def deny(proxy: FaultyS3, wanted: Callable[[Request], bool]) -> None:
