@@ -71,6 +71,8 @@ def _told(seen: Seen) -> Iterator[str]:
         yield _cut(f"stack:    {seen.stack.name} is {seen.stack.status}")
         for failure in seen.stack.failures:
             yield _cut(f"  failed: {failure.kind}: {failure.said}")
+    elif not seen.stack_hidden:
+        yield "stack:    there is none"
     if seen.endpoint is not None:
         yield _cut(f"endpoint: {seen.endpoint.status}, configuration {seen.endpoint.config}")
         if seen.stack is not None and seen.stack.declares is not None:

@@ -110,6 +110,11 @@ class Seen:
         return self.endpoint is not None and self.endpoint.status in UNDER_WAY and not stack_failed
 
     @property
+    def stack_hidden(self) -> bool:
+        """Whether nobody could look whether there is a stack."""
+        return any(each.startswith("cloudformation:") for each in self.missing)
+
+    @property
     def endpoint_hidden(self) -> bool:
         """Whether nobody could look whether there is an endpoint."""
         return any(each.startswith("sagemaker:") for each in self.missing)
