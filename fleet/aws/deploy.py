@@ -20,6 +20,7 @@ from fleet.aws.stack_ready import ready_stack
 from fleet.aws.steps import Step, Steps
 from fleet.findings import CannotRunError
 from fleet.resolve.endpoint import ResolvedEndpoint, ResolvedFleet
+from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project
 
 NOTHING = "nothing to do"
@@ -89,8 +90,11 @@ class Deploy:
         done += [f"{published.copied} copied on the server"] if published.copied else []
         step.note = ", ".join(done) or NOTHING
 
-    def _stack(self, name: str, step: Step) -> None:
-        """Deploy one stack; nobody is asked, as the change was reviewed before it came here."""
+    def _stack(self, name: str, step: Step, further: str = "") -> None:
+        """Deploy one stack; nobody is asked, as the change was reviewed before it came here.
+
+        `further` is where more is told of a failure than in the CLI's log.
+        """
         cloudformation = self._access.client("cloudformation")
         before = ready_stack(cloudformation, name)
         seen = last_event(cloudformation, before) if before is not None else None
@@ -98,7 +102,7 @@ class Deploy:
         run = self._cdk.run(*command, "--require-approval", "never", "--progress", "events")
         if run.exit_code != 0:
             created = before is None or before.status == PLANNED
-            where = self._cdk.where_logs
+            where = f"{self._cdk.where_logs}{further}"
             raise deploy_failure(cloudformation, name, run.output, where, created=created)
         after = find_stack(cloudformation, name)
         if after is None:
@@ -110,7 +114,10 @@ class Deploy:
 
     def _endpoint(self, endpoint: ResolvedEndpoint, step: Step) -> None:
         """Deploy an endpoint's stack and write down what it runs, if it does run it."""
-        self._stack(endpoint.stack, step)
+        environment = self._fleet.place.environment
+        # What was started for a local deploy that fails ends with it, and nobody is left to ask.
+        doctor = "" if environment == LOCAL else f"; run `fleet doctor {endpoint.name} --env {environment}`"
+        self._stack(endpoint.stack, step, doctor)
         sagemaker, cloudformation = self._access.client("sagemaker"), self._access.client("cloudformation")
         require_running(sagemaker, cloudformation, endpoint)
         record_release(self._access.client("s3"), endpoint)

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 from fleet.aws.access import Access
 from fleet.aws.failures import failed_resources
-from fleet.aws.fleet_stacks import endpoint_stacks
+from fleet.aws.fleet_stacks import endpoint_stacks, not_deployed
 from fleet.aws.live import LiveEndpoint, live_endpoint
 from fleet.aws.stack import LiveStack, settled
-from fleet.findings import CannotRunError, Finding, FindingsError
+from fleet.findings import CannotRunError, FindingsError
 from fleet.resolve.endpoint import prefix_of
-from fleet.spec.problems import did_you_mean
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,10 +33,7 @@ def doomed(access: Access, name: str) -> Doomed | None:
     stack = settled(cloudformation, stacks[name]) if name in stacks else None
     if stack is None:
         if name not in stacks and not _has_artifacts(access, name):
-            message = f"no endpoint {name!r} is deployed in {access.place.environment!r}"
-            raise FindingsError(
-                [Finding(code="FL606", message=message, hint=did_you_mean(name, list(stacks)))]
-            )
+            raise not_deployed(access.place, name, stacks)
         return None
     pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack.id)
     resources = [

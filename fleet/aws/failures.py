@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
@@ -27,6 +29,30 @@ CUSTOM = re.compile(
 """A function's own words, and what CloudFormation and the CDK's framework put around them."""
 CANCELLED = "cancelled"
 """How CloudFormation says of a resource that it was under way when another one failed."""
+BEGUN = "User Initiated"
+"""How CloudFormation says of a stack that an operation begins, which nothing that follows from it has."""
+DELETING = "DELETE_IN_PROGRESS"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """A resource that failed, by its type, and why: as CloudFormation says it, and without its frame."""
+
+    kind: str
+    reason: str
+
+    @property
+    def said(self) -> str:
+        """The reason in the resource's own words."""
+        return CUSTOM.sub(lambda found: found[1].strip(), self.reason).strip()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """What befell a stack: when it began, None where its beginning is not told any more; what failed."""
+
+    began: datetime | None
+    failures: tuple[Failure, ...]
 
 
 def deploy_failure(
@@ -52,29 +78,37 @@ def deploy_failure(
 def failed_resources(
     cloudformation: CloudFormationClient, stack_id: str, stack: str, hint: str
 ) -> list[Finding]:
-    """What failed in the stack's last operation, told once each; `stack_id` finds a deleted stack, too.
-
-    Events come newest first, and an operation begins with one of the stack itself that a user initiated.
-    """
-    findings: list[Finding] = []
+    """What failed in the stack's last operation, told once each; `stack_id` finds a deleted stack, too."""
     try:
-        for page in cloudformation.get_paginator("describe_stack_events").paginate(StackName=stack_id):
-            for event in page["StackEvents"]:
-                if event.get("PhysicalResourceId") == event["StackId"]:
-                    if event.get("ResourceStatusReason") == "User Initiated":
-                        return list(dict.fromkeys(findings))
-                    continue
-                kind, reason = event.get("ResourceType", ""), event.get("ResourceStatusReason", "")
-                if event.get("ResourceStatus", "").endswith("_FAILED") and not reason.endswith(CANCELLED):
-                    findings.append(_finding(kind, stack, reason, hint))
+        failures = last_operation(cloudformation, stack_id).failures
     except ClientError:
         return []
-    return list(dict.fromkeys(findings))
+    return list(dict.fromkeys(_finding(each, stack, hint) for each in failures))
 
 
-def _finding(kind: str, stack: str, reason: str, hint: str) -> Finding:
+def last_operation(
+    cloudformation: CloudFormationClient, stack_id: str, *, before_deletion: bool = False
+) -> Operation:
+    """A stack's last operation, or the one before its deletion; events come newest first.
+
+    Raises:
+        ClientError: access is denied.
+    """
+    failures = dict[Failure, None]()
+    for page in cloudformation.get_paginator("describe_stack_events").paginate(StackName=stack_id):
+        for event in page["StackEvents"]:
+            status, reason = event.get("ResourceStatus", ""), event.get("ResourceStatusReason", "")
+            if event.get("PhysicalResourceId") == event["StackId"]:
+                if reason == BEGUN and not (before_deletion and status == DELETING):
+                    return Operation(began=event.get("Timestamp"), failures=tuple(failures))
+            elif status.endswith("_FAILED") and not reason.endswith(CANCELLED):
+                failures[Failure(kind=event.get("ResourceType", ""), reason=reason)] = None
+    return Operation(began=None, failures=tuple(failures))
+
+
+def _finding(failure: Failure, stack: str, hint: str) -> Finding:
+    kind, reason = failure.kind, failure.reason
     way_out = EMERGENCY if kind == ENDPOINT and ALARM in reason.lower() else ""
     if any(said in reason for said in FOUNDATION):
         way_out = OLDER
-    said = CUSTOM.sub(lambda found: found[1].strip(), reason).strip()
-    return Finding(code="FL601", message=f"{kind} of {stack}: {said}", hint=f"{way_out}{hint}")
+    return Finding(code="FL601", message=f"{kind} of {stack}: {failure.said}", hint=f"{way_out}{hint}")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from fleet.aws.stack import LiveStack, all_stacks
+from fleet.findings import Finding, FindingsError
 from fleet.resolve.endpoint import Place, stack_of
+from fleet.spec.problems import did_you_mean
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
@@ -19,3 +22,9 @@ def endpoint_stacks(cloudformation: CloudFormationClient, place: Place) -> dict[
     prefix = stack_of(place, "")
     stacks = [stack for stack in all_stacks(cloudformation) if stack.name.startswith(prefix)]
     return {stack.name.removeprefix(prefix): stack for stack in stacks}
+
+
+def not_deployed(place: Place, name: str, deployed: Iterable[str]) -> FindingsError:
+    """The refusal of a name under which nothing is deployed, with the one that was perhaps meant."""
+    message = f"no endpoint {name!r} is deployed in {place.environment!r}"
+    return FindingsError([Finding(code="FL606", message=message, hint=did_you_mean(name, list(deployed)))])

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sagemaker.client import SageMakerClient
 
 NO_ENDPOINT = "Could not find endpoint"
+CONFIGURATION = "AWS::SageMaker::EndpointConfig"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,20 +75,32 @@ def require_running(
     Raises:
         FindingsError: it runs something else, or nothing.
     """
-    live, declared = live_endpoint(sagemaker, endpoint.name), _configuration(cloudformation, endpoint.stack)
+    live = live_endpoint(sagemaker, endpoint.name)
+    declared = declared_configuration(cloudformation, endpoint.stack)
+    found = runs_another(endpoint.name, live.config_name if live else None, declared or "nothing")
+    if found is not None:
+        raise FindingsError([found])
+
+
+def runs_another(name: str, runs: str | None, declared: str) -> Finding | None:
+    """What is wrong where an endpoint does not run the configuration that its stack declares."""
     # SageMaker writes names in ARNs in lower case.
-    if live is None or live.config_name.lower() != declared.lower():
-        running = f"the configuration {live.config_name}" if live else "nothing"
-        message = f"{endpoint.name} runs {running}, and its stack declares {declared}"
-        hint = "it was rolled back, or changed past its stack: put that back, or destroy and deploy it"
-        raise FindingsError([Finding(code="FL605", message=message, hint=hint)])
+    if runs is not None and runs.lower() == declared.lower():
+        return None
+    running = "nothing" if runs is None else f"the configuration {runs}"
+    message = f"{name} runs {running}, and its stack declares {declared}"
+    hint = "it was rolled back, or changed past its stack: put that back, or destroy and deploy it"
+    return Finding(code="FL605", message=message, hint=hint)
 
 
-def _configuration(cloudformation: CloudFormationClient, stack: str) -> str:
-    """The name of the stack's endpoint configuration."""
-    (found,) = [
-        each["PhysicalResourceId"]
-        for each in cloudformation.describe_stack_resources(StackName=stack)["StackResources"]
-        if each["ResourceType"] == "AWS::SageMaker::EndpointConfig"
-    ]
-    return found.rpartition("/")[2]
+def declared_configuration(cloudformation: CloudFormationClient, stack: str) -> str | None:
+    """The name of the stack's endpoint configuration; None where it has none, as after a rollback.
+
+    Raises:
+        ClientError: access is denied.
+    """
+    for each in cloudformation.describe_stack_resources(StackName=stack)["StackResources"]:
+        is_there = each["ResourceStatus"] != "DELETE_COMPLETE" and each.get("PhysicalResourceId")
+        if each["ResourceType"] == CONFIGURATION and is_there:
+            return each["PhysicalResourceId"].rpartition("/")[2]
+    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 PLANNED = "REVIEW_IN_PROGRESS"
 """A change set was made for it and never executed: there is nothing of it yet."""
-DELETED = "DELETE_COMPLETE"
+DELETED: Final = "DELETE_COMPLETE"
 NOT_CREATED = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
 """What a creation that failed leaves behind: such a stack can only be deleted."""
 PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)

@@ -9,6 +9,7 @@ from fleet.cli.check import check
 from fleet.cli.dashboard import dashboard
 from fleet.cli.deploy import deploy
 from fleet.cli.destroy import destroy
+from fleet.cli.doctor import doctor
 from fleet.cli.invoke import invoke
 from fleet.cli.lock import lock
 from fleet.cli.ls import ls
@@ -24,7 +25,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for command in (check, dashboard, deploy, destroy, invoke, lock, ls, promote, publish, rules, schema, show):
+for command in (
+    check,
+    dashboard,
+    deploy,
+    destroy,
+    doctor,
+    invoke,
+    lock,
+    ls,
+    promote,
+    publish,
+    rules,
+    schema,
+    show,
+):
     app.command()(command)
 app.add_typer(local.app, name="local")
 app.add_typer(models.app, name="models")

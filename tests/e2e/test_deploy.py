@@ -107,6 +107,7 @@ def test_an_endpoint_that_fails_is_told_by_its_reason_and_goes_on_as_it_was(acco
     assert f"FL601: AWS::SageMaker::Endpoint of {ENDPOINT}: " in failed.stderr
     assert "no such backend" in failed.stderr
     assert "what was served before goes on; .fleet/deploy/dev/cdk.log has all" in failed.stderr
+    assert "run `fleet doctor sentences --env dev`" in failed.stderr
     assert row(failed.stdout, f"cdk deploy {ENDPOINT}").split()[3] == "failed"
     assert account.model_data() == before
     assert len(account.keys("releases/")) == 1

@@ -12,6 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from fleet.catalog.symptoms import symptoms
 from fleet.cli.rules import rules as command
 from fleet.decide.decided import Decided
 from fleet.findings import FindingsError, Severity
@@ -49,6 +50,7 @@ def section(page: str, code: str) -> str:
 def test_every_code_that_is_raised_is_a_rule_or_listed_and_the_other_way_round(root: Path) -> None:
     files = [root / "app.py", *(root / "fleet").rglob("*.py")]
     raised = {code for file in files for code in CODE.findall(file.read_text())}
+    raised |= {code for symptom in symptoms() for code in symptom.codes}
     assert raised == {*rules(), *other_codes()}
 
 

@@ -44,6 +44,20 @@ class EmbeddedCloudFormationResponse(CloudFormationResponse):
             raise ValidationError(message=f"Stack [{name}] does not exist") from None
         return ActionResult({"StackEvents": events[::-1]})
 
+    def list_stacks(self) -> ActionResult:
+        """ListStacks, deleted ones included; moto leaves out their names."""
+        found = self._backend.list_stacks(self._get_param("StackStatusFilter", []))
+        summaries = [
+            {
+                "StackId": stack.stack_id,
+                "StackName": stack.name,
+                "CreationTime": stack.creation_time,
+                "StackStatus": stack.status,
+            }
+            for stack in found
+        ]
+        return ActionResult({"StackSummaries": summaries})
+
     def update_termination_protection(self) -> ActionResult:
         """UpdateTerminationProtection."""
         stack = self._backend.get_stack(self._get_param("StackName"))

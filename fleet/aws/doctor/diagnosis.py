@@ -1,0 +1,70 @@
+"""The likely causes, what is wrong whatever they are, and what else the rules say of the spec."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from fleet.artifacts.checked import all_findings
+from fleet.artifacts.judged import repository_findings, without_repeats
+from fleet.aws.doctor.causes import causes
+from fleet.aws.doctor.seen import Seen
+from fleet.decide.log_groups import container_log_group
+from fleet.findings import Finding, FindingsError, Severity
+from fleet.spec.project import LoadedSpec, Project, endpoint_names
+
+MOST = 5
+"""So many further errors of the rules are told; `fleet check` has all."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The spec as it is now, None where there is none that can be read; what `fleet check` says of it."""
+
+    loaded: LoadedSpec | None
+    findings: Sequence[Finding] | None
+
+
+def checked(project: Project, name: str) -> Checked:
+    """What `fleet check` says of one endpoint; no weights are read, so that it is a matter of a second."""
+    if name not in endpoint_names(project.root):
+        return Checked(None, None)
+    project = replace(project, endpoints=(name,))
+    try:
+        loaded = project.load(name)
+    except FindingsError as error:
+        return Checked(None, error.findings)
+    found = all_findings(project, locked=True)
+    return Checked(loaded, without_repeats(found, repository_findings(loaded)))
+
+
+def is_well(seen: Seen) -> bool:
+    """Whether the last deploy did not fail, the endpoint answers, and its log tells of no known cause."""
+    return not (seen.failed or seen.another or causes(seen.passages, None, None))
+
+
+def diagnosis(seen: Seen, spec: Checked) -> list[Finding]:
+    """The likely causes, best first, or that none is known; then further errors of the rules."""
+    found = causes(seen.passages, spec.findings, spec.loaded)
+    if seen.another is not None:
+        found.append(seen.another)
+    elif not found:
+        found = [seen.absent] if seen.absent is not None else []
+        found += [] if seen.under_way else [_unknown(seen)]
+    told = {(each.code, each.place) for each in found}
+    others = [
+        each
+        for each in spec.findings or ()
+        if each.severity is Severity.ERROR and (each.code, each.place) not in told
+    ]
+    return [*found, *others[:MOST]]
+
+
+def _unknown(seen: Seen) -> Finding:
+    stack = f", the events of the stack {seen.stack.name}" if seen.stack is not None else ""
+    hint = (
+        f"look at the log group {container_log_group(seen.name)}{stack}, and `aws sagemaker describe-endpoint"
+        f" --endpoint-name {seen.name}`; docs/doctor.md says how to add a symptom"
+    )
+    message = f"what was seen of {seen.name} is none of the causes that are known here"
+    return Finding(code="FL640", message=message, hint=hint)

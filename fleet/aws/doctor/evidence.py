@@ -1,0 +1,136 @@
+"""The three places that tell why an endpoint does not answer, looked at together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from botocore.exceptions import ClientError
+
+from fleet.aws.access import Access
+from fleet.aws.doctor.asked import unless_denied
+from fleet.aws.doctor.logs import read_log
+from fleet.aws.doctor.seen import Seen, SeenEndpoint, SeenLog, SeenStack
+from fleet.aws.failures import last_operation
+from fleet.aws.fleet_stacks import endpoint_stacks, not_deployed
+from fleet.aws.live import NO_ENDPOINT, declared_configuration
+from fleet.aws.stack import DELETED, find_stack
+from fleet.decide.log_groups import container_log_group
+from fleet.findings import CannotRunError
+from fleet.resolve.endpoint import Place, stack_of
+
+RECENT = timedelta(hours=1)
+"""Of an endpoint that is well older lines are no news."""
+UNKNOWN = timedelta(days=1)
+"""How far back is looked where nobody knows when the last deploy began."""
+CHECK, CHECK_LOG = "Custom::EndpointCheck", "EndpointCheckLog"
+"""The type of the endpoint check, and how the logical id of its functions' log group begins in Foundation."""
+LOG_GROUP = "AWS::Logs::LogGroup"
+PAGES = 20
+"""Of the list of stacks, in which deleted ones are for 90 days."""
+CONTAINER, FUNCTION = "the container's log", "the log of the endpoint check"
+
+
+def evidence(access: Access, name: str) -> Seen:
+    """What AWS shows of an endpoint; what is denied is noted.
+
+    Raises:
+        FindingsError: no such endpoint is deployed, and no deploy of it failed.
+        CannotRunError: everything is denied.
+        ClientError: AWS refuses for another reason.
+    """
+    missing = list[str]()
+    wanted = stack_of(access.place, name)
+    stack = unless_denied("cloudformation", missing, lambda: _seen_stack(access, wanted))
+    endpoint = unless_denied("sagemaker", missing, lambda: _seen_endpoint(access, name))
+    if stack is None and endpoint is None and not missing:
+        raise not_deployed(access.place, name, endpoint_stacks(access.client("cloudformation"), access.place))
+    seen = Seen(name=name, stack=stack, endpoint=endpoint, missing=tuple(missing))
+    since = _since(seen, datetime.now(UTC))
+    logs = tuple(_logs(access, name, stack, since, missing))
+    if stack is None and endpoint is None and not logs:
+        problem = f"these credentials may see nothing of {name}: {', '.join(missing)} are denied"
+        raise CannotRunError(problem, "use credentials that may, or have the permissions granted")
+    return replace(seen, logs=logs, since=since, missing=tuple(dict.fromkeys(missing)))
+
+
+def _since(seen: Seen, now: datetime) -> datetime:
+    """From when on a log tells of what is now: what an earlier deploy has said is over."""
+    began = seen.stack.began if seen.stack is not None else None
+    if seen.failed:
+        return now - UNKNOWN if began is None else began
+    return now - RECENT if began is None else max(began, now - RECENT)
+
+
+def _seen_stack(access: Access, name: str) -> SeenStack | None:
+    """The stack of a name, or the last one that was deleted, if its deploy had failed."""
+    cloudformation = access.client("cloudformation")
+    live = find_stack(cloudformation, name)
+    found = live.id if live is not None else _deleted(access, name)
+    if found is None:
+        return None
+    operation = last_operation(cloudformation, found, before_deletion=live is None)
+    if live is None and not operation.failures:
+        return None
+    return SeenStack(
+        name=name,
+        status=live.status if live is not None else DELETED,
+        reason=live.reason if live is not None else "",
+        began=operation.began,
+        failures=operation.failures,
+        declares=declared_configuration(cloudformation, found) if live is not None else None,
+    )
+
+
+def _deleted(access: Access, name: str) -> str | None:
+    """The id of the stack of that name that was deleted last."""
+    pages = access.client("cloudformation").get_paginator("list_stacks")
+    found = [
+        each
+        for page in pages.paginate(StackStatusFilter=[DELETED], PaginationConfig={"MaxItems": 100 * PAGES})
+        for each in page["StackSummaries"]
+        if each["StackName"] == name
+    ]
+    latest = max(found, key=lambda each: each["CreationTime"], default=None)
+    return None if latest is None else latest["StackId"]
+
+
+def _seen_endpoint(access: Access, name: str) -> SeenEndpoint | None:
+    try:
+        found = access.client("sagemaker").describe_endpoint(EndpointName=name)
+    except ClientError as error:
+        if NO_ENDPOINT in error.response["Error"]["Message"]:
+            return None
+        raise
+    return SeenEndpoint(
+        status=found["EndpointStatus"],
+        reason=found.get("FailureReason", ""),
+        config=found["EndpointConfigName"],
+        pending="PendingDeploymentSummary" in found,
+    )
+
+
+def _logs(
+    access: Access, name: str, stack: SeenStack | None, since: datetime, missing: list[str]
+) -> Iterator[SeenLog]:
+    """The container's log, and that of the endpoint check where it failed."""
+    groups = {container_log_group(name): (CONTAINER, "")}
+    if stack is not None and any(each.kind == CHECK for each in stack.failures):
+        found = unless_denied("cloudformation", missing, lambda: _check_logs(access, access.place))
+        groups |= dict.fromkeys(found or (), (FUNCTION, name))
+    logs = access.client("logs")
+    for group, (of, about) in groups.items():
+        read = unless_denied("logs", missing, partial(read_log, logs, group, of, since, about=about))
+        if read is not None:
+            yield read
+
+
+def _check_logs(access: Access, place: Place) -> list[str]:
+    found = access.client("cloudformation").describe_stack_resources(StackName=place.stack)["StackResources"]
+    return [
+        each["PhysicalResourceId"]
+        for each in found
+        if each["ResourceType"] == LOG_GROUP and each["LogicalResourceId"].startswith(CHECK_LOG)
+    ]

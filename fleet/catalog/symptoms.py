@@ -1,0 +1,78 @@
+"""Symptoms of an endpoint that does not answer, each with where it shows and what it is caused by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+from fleet.catalog.data_file import data_file
+
+FAILED, AFTERMATH = 3, 4
+"""The ranks of what says that something failed, and of what only follows from that."""
+
+
+class Where(StrEnum):
+    """Where something is read: CloudFormation's events, SageMaker's FailureReason, a log."""
+
+    EVENT = "event"
+    REASON = "failure reason"
+    LOG = "log"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Symptom:
+    """One symptom.
+
+    Attributes:
+        name: Its key in the data.
+        where: The places that are searched for it.
+        pattern: Of a text in which all white space is one blank.
+        codes: The code that says it best, and others that may have said it before.
+        says: The cause in a sentence with the pattern's groups; empty where the first code is a rule.
+        remedy: What to do about it.
+        key: What of the spec it is about, as a path; empty where it is about none.
+        rank: From 1, which names the cause, to 4, what only follows from it.
+        source: Who has seen it.
+        date: When.
+        example: A text in which it is found.
+    """
+
+    name: str
+    where: frozenset[Where]
+    pattern: re.Pattern[str]
+    codes: tuple[str, ...]
+    says: str
+    remedy: str
+    key: tuple[str, ...]
+    rank: int
+    source: str
+    date: str
+    example: str
+
+
+@cache
+def symptoms() -> tuple[Symptom, ...]:
+    """All of them, in the order of the data file."""
+    return tuple(_symptom(name, facts) for name, facts in data_file("symptoms.yaml")["symptoms"].items())
+
+
+def _symptom(name: str, facts: Mapping[str, Any]) -> Symptom:
+    where = frozenset(Where(each) for each in facts["where"])
+    return Symptom(
+        name=name,
+        # The endpoint check and the local fleet quote the container in an event or a failure reason.
+        where=frozenset(Where) if Where.LOG in where else where,
+        pattern=re.compile(facts["pattern"]),
+        codes=tuple(facts["codes"]),
+        says=facts.get("says", ""),
+        remedy=facts["remedy"],
+        key=tuple(facts["key"].split(".")) if "key" in facts else (),
+        rank=facts.get("rank", 1),
+        source=facts["source"],
+        date=str(facts["date"]),
+        example=" ".join(facts["example"].split()),
+    )

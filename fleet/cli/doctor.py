@@ -1,0 +1,116 @@
+"""`fleet doctor`: why an endpoint failed, or answers with errors, in the words of the rules."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fleet.artifacts.aws_errors import aws_errors_told
+from fleet.aws.doctor.diagnosis import checked, diagnosis, is_well
+from fleet.aws.doctor.evidence import CONTAINER, evidence
+from fleet.aws.doctor.lines import bare
+from fleet.aws.doctor.seen import Seen, SeenLog
+from fleet.cli.access import connect
+from fleet.cli.arguments import Env, Profile
+from fleet.cli.say import say
+from fleet.exits import INPUT_IS_WRONG
+from fleet.findings import CannotRunError
+from fleet.local.state import LocalState
+from fleet.printers.human import show_findings
+from fleet.printers.visible import visible
+from fleet.project_root import project_root
+from fleet.resolve.resolve import place_of
+from fleet.spec.environment import LOCAL
+from fleet.spec.project import open_project
+
+ERRORS, LINES = 8, 12
+"""So many error lines of a log are shown, and so many of its last ones."""
+WIDTH = 240
+"""Characters of a line; a model may print anything."""
+TAIL = 1 << 20
+"""Bytes of the local fleet's log that are read, as CloudWatch would give."""
+
+
+def doctor(
+    endpoint: Annotated[str, typer.Argument(help="A deployed endpoint, with or without a spec.")],
+    env: Env,
+    profile: Profile = None,
+) -> None:
+    """Say what failed of an endpoint, and why: its stack, itself and its logs, held against the rules.
+
+    Nothing is changed. It exits with 0 where the endpoint is well, and with 1 where something is wrong.
+    """
+    root = project_root(Path.cwd())
+    project = open_project(root, env)
+    place = place_of(project.environment)
+    access = connect(root, place, profile)
+    with aws_errors_told():
+        seen = evidence(access, endpoint)
+    if env == LOCAL and seen.failed:
+        seen = replace(seen, logs=tuple(_local_log(root, endpoint)), since=None)
+    say(f"{endpoint} in {env}: account {place.account}, {place.region}", "bold")
+    for line in _told(seen):
+        say(f"  {visible(line)}")
+    if not is_well(seen):
+        show_findings(diagnosis(seen, checked(project, endpoint)))
+        sys.exit(INPUT_IS_WRONG)
+    if seen.missing:
+        problem = f"nothing wrong was seen, and not everything was: {', '.join(seen.missing)} is denied"
+        raise CannotRunError(problem, "use credentials that may do this, or have the permission granted")
+    say(f"{endpoint} is well")
+
+
+def _told(seen: Seen) -> Iterator[str]:
+    """What was seen, a line for each."""
+    if seen.stack is not None:
+        yield _cut(f"stack:    {seen.stack.name} is {seen.stack.status}")
+        for failure in seen.stack.failures:
+            yield _cut(f"  failed: {failure.kind}: {failure.said}")
+    elif not seen.stack_hidden:
+        yield "stack:    there is none"
+    if seen.endpoint is not None:
+        yield _cut(f"endpoint: {seen.endpoint.status}, configuration {seen.endpoint.config}")
+        if seen.stack is not None and seen.stack.declares is not None:
+            yield f"  the stack declares {seen.stack.declares}"
+        if seen.endpoint.reason:
+            yield _cut(f"  FailureReason: {seen.endpoint.reason}")
+    elif not seen.endpoint_hidden:
+        yield "endpoint: there is none"
+    for log in seen.logs:
+        yield from _of_log(log, seen)
+    for action in seen.missing:
+        yield f"not seen: {action} is denied"
+
+
+def _of_log(log: SeenLog, seen: Seen) -> Iterator[str]:
+    since = f" since {seen.since:%Y-%m-%d %H:%M} UTC" if seen.since is not None else ""
+    errors, lines = log.errors, log.lines
+    if not lines:
+        yield f"log:      {log.group}{since}: not a line"
+        return
+    yield f"log:      {log.group}{since}: {len(lines)} lines, {len(errors)} of them errors"
+    last = lines[-LINES:] if seen.failed else []
+    earlier = [each for each in errors if each not in last]
+    for heading, shown in (("last errors", earlier[-ERRORS:]), ("last lines", last)):
+        if shown:
+            yield f"  {heading}:"
+        for stream, line in shown:
+            yield _cut(f"    {stream}: {line}")
+
+
+def _local_log(root: Path, endpoint: str) -> Iterator[SeenLog]:
+    """The local fleet's log of an endpoint's Triton, which is a file."""
+    file = LocalState(root).logs().get(endpoint)
+    if file is not None:
+        lines = file.read_bytes()[-TAIL:].decode(errors="replace").splitlines()
+        yield SeenLog(group=str(file.relative_to(root)), of=CONTAINER, streams={file.name: tuple(lines)})
+
+
+def _cut(line: str) -> str:
+    text = bare(line)
+    return text if len(text) <= WIDTH else f"{text[:WIDTH]}…"

@@ -1,0 +1,257 @@
+"""`fleet doctor` against an embedded AWS: deploys that failed, endpoints that are well, and what it may not see."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clinic import GROUP, NAME, STACK, Clinic, deny
+from faulty_s3 import FaultyS3, faulty_s3
+from fleet.catalog.symptoms import symptoms
+from fleet.findings import CannotRunError, FindingsError
+from fleet.local.aws.server import EmbeddedAws
+from fleet.local.state import LocalState, Supervisor
+from fleet_folder import SPEC, FleetFolder
+from tests.e2e.embedded_app.clients import client
+from tests.e2e.embedded_app.functions import archive, custom, provider, upload
+from tests.e2e.embedded_app.host import RecordingHost
+from tests.e2e.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
+
+PING = (
+    "The primary container for production variant AllTraffic did not pass the ping health check. Please check"
+    " CloudWatch logs for this endpoint."
+)
+EXAMPLES = {each.name: each.example for each in symptoms()}
+HEAD = "1121 00:22:09.420256 1 model_lifecycle.cc:642]"
+
+
+@pytest.fixture
+def proxied(aws: EmbeddedAws) -> Iterator[FaultyS3]:
+    with faulty_s3(aws.url) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def clinic(
+    folder: FleetFolder,
+    stacks: Stacks,
+    aws: EmbeddedAws,
+    host: RecordingHost,
+    proxied: FaultyS3,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Iterator[Clinic]:
+    """Nothing is deployed, and nothing logged."""
+    folder.write("environments/dev.yaml", 'environment: dev\naccount: "123456789012"\nregion: us-east-1\n')
+    settings = f"endpoint_url = {proxied.url}\nretry_mode = standard\nmax_attempts = 1\n"
+    (tmp_path / "config").write_text(
+        f"[profile deployer]\naws_access_key_id = a\naws_secret_access_key = b\n{settings}"
+    )
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.chdir(folder.root)
+    clinic = Clinic(folder, stacks, aws, host, capsys)
+    yield clinic
+    for stack in stacks.api.describe_stacks()["Stacks"]:
+        clinic.delete(stack["StackName"])
+    logs = client(aws, "logs")
+    for group in logs.describe_log_groups()["logGroups"]:
+        logs.delete_log_group(logGroupName=group["logGroupName"])
+
+
+def test_a_model_that_cannot_load_is_named_from_the_log_and_the_ping_is_not(clinic: Clinic) -> None:
+    assert clinic.fail(PING) == "ROLLBACK_COMPLETE"
+    clinic.log(
+        f'I{HEAD} "loading: /opt/ml/model/::embed:1"',
+        f"E{HEAD} \"failed to load '/opt/ml/model/::embed' version 1: Internal: ModuleNotFoundError: No module"
+        " named 'tokenizers'",
+        "error: creating server: Internal - failed to load all models",
+    )
+    code, seen, wrong = clinic.doctor()
+    assert code == 1
+    assert f"stack:    {STACK} is ROLLBACK_COMPLETE" in seen
+    assert f"failed: AWS::SageMaker::Endpoint: {PING}" in seen
+    assert f"log:      {GROUP} since " in seen
+    assert "3 lines, 2 of them errors" in seen
+    assert "model_specs/sentences.yaml:4:1: error FL649: A Python model imports tokenizers" in wrong
+    assert "conda-pack" in wrong
+    assert "FL647" not in wrong
+
+
+def test_what_the_rules_find_in_the_spec_comes_first_where_it_fits(clinic: Clinic) -> None:
+    clinic.folder.spec(base=SPEC.replace("25.04", "25.09"))
+    clinic.fail("CannotStartContainerError. Please ensure the model container for variant AllTraffic starts")
+    code, _, wrong = clinic.doctor()
+    assert code == 1
+    first = wrong.splitlines()[0]
+    assert first.startswith("model_specs/sentences.yaml:")
+    assert "error FL204: Triton 25.09 is built for CUDA 13" in first
+    assert "event of AWS::SageMaker::Endpoint says: CannotStartContainerError" in wrong
+
+
+def test_an_update_that_was_rolled_back_is_told_although_the_endpoint_goes_on(clinic: Clinic) -> None:
+    assert clinic.stacks.create(STACK, endpoint(NAME)) == "CREATE_COMPLETE"
+    clinic.host.failure = EXAMPLES["no_capacity"]
+    assert clinic.stacks.update(STACK, endpoint(NAME, image="triton:25.05")) == "UPDATE_ROLLBACK_COMPLETE"
+    clinic.host.failure = ""
+    code, seen, wrong = clinic.doctor()
+    assert code == 1
+    assert "endpoint: InService, configuration " in seen
+    assert "error FL643: AWS has no free instance of this type" in wrong
+    assert "FL641" not in wrong
+
+
+def test_a_resource_that_failed_before_the_endpoint_is_told_by_its_event(clinic: Clinic) -> None:
+    clinic.stacks.create(STACK, {"Topic": TOPIC, "Broken": absent_model()})
+    code, seen, wrong = clinic.doctor()
+    assert (code, "endpoint: there is none" in seen) == (1, True)
+    assert "error FL645: Nothing lies at s3://data/absent.tar.gz" in wrong
+
+
+def test_a_failed_stack_that_is_deleted_by_now_still_tells_why(clinic: Clinic) -> None:
+    clinic.fail(EXAMPLES["quota_used_up"])
+    clinic.delete(STACK)
+    code, seen, wrong = clinic.doctor()
+    assert (code, f"{STACK} is DELETE_COMPLETE" in seen) == (1, True)
+    assert "error FL642: The account's quota `ml.m5.large for endpoint usage` is 0" in wrong
+
+
+def test_an_endpoint_that_is_well_ends_with_0_whatever_an_earlier_deploy_has_logged(clinic: Clinic) -> None:
+    clinic.log(EXAMPLES["gpu_memory_full"])
+    clinic.stacks.create(STACK, endpoint(NAME))
+    clinic.log("hello", f'I{HEAD} "successfully loaded"', stream="AllTraffic/i-2")
+    code, seen, wrong = clinic.doctor()
+    assert (code, wrong) == (0, "")
+    assert seen.splitlines()[-1] == "sentences is well"
+
+
+def test_an_endpoint_in_service_whose_log_tells_of_a_cause_is_not_well(clinic: Clinic) -> None:
+    clinic.stacks.create(STACK, endpoint(NAME))
+    clinic.log(EXAMPLES["gpu_memory_full"])
+    code, _, wrong = clinic.doctor()
+    assert code == 1
+    assert "error FL251: this seems not to hold: The weights of all models" in wrong
+
+
+def test_of_each_variant_the_newest_instances_are_read(clinic: Clinic) -> None:
+    clinic.fail(PING)
+    for number in range(5):
+        clinic.log(f"line of {number}", stream=f"First/i-{number}")
+    clinic.log("line of second", stream="Second/i-0")
+    seen = clinic.doctor()[1]
+    assert "4 lines, 0 of them errors" in seen
+    assert {"line of 4", "line of 3", "line of 2", "line of second"} <= {
+        line.rpartition(": ")[2] for line in seen.splitlines()
+    }
+
+
+def test_an_endpoint_that_runs_something_else_than_its_stack_declares_is_told(clinic: Clinic) -> None:
+    clinic.stacks.create(STACK, endpoint(NAME))
+    sagemaker = client(clinic.aws, "sagemaker")
+    deployed = sagemaker.describe_endpoint(EndpointName=NAME)["EndpointConfigName"]
+    variants = sagemaker.describe_endpoint_config(EndpointConfigName=deployed)["ProductionVariants"]
+    sagemaker.create_endpoint_config(EndpointConfigName="past-it", ProductionVariants=variants)
+    sagemaker.update_endpoint(EndpointName=NAME, EndpointConfigName="past-it")
+    code, seen, wrong = clinic.doctor()
+    assert (code, f"the stack declares {deployed}" in seen) == (1, True)
+    assert (
+        f"error FL605: sentences runs the configuration past-it, and its stack declares {deployed}" in wrong
+    )
+    sagemaker.delete_endpoint(EndpointName=NAME)
+    assert "error FL605: sentences runs nothing" in clinic.doctor()[2]
+    sagemaker.create_endpoint(EndpointName=NAME, EndpointConfigName=deployed)
+    assert clinic.doctor()[0] == 0
+
+
+def test_what_nobody_knows_is_said_to_be_unknown_with_where_to_look(clinic: Clinic) -> None:
+    clinic.fail("Request to service failed. If failure persists after retry, contact customer support.")
+    clinic.log("first", "last")
+    code, seen, wrong = clinic.doctor()
+    assert code == 1
+    assert "    AllTraffic/i-0123456789abcdef0: last" in seen
+    assert "error FL641: there is no endpoint sentences, and its stack is ROLLBACK_COMPLETE" in wrong
+    assert "error FL640: what was seen of sentences is none of the causes that are known here" in wrong
+    assert f"look at the log group {GROUP}, the events of the stack {STACK}" in wrong
+
+
+def test_a_failed_check_is_told_by_its_sample_and_with_its_functions_lines_about_the_endpoint(
+    clinic: Clinic,
+) -> None:
+    said = EXAMPLES["sample_answered_otherwise"].replace("Endpoint zoo", f"Endpoint {NAME}")
+    source = f"def on_event(event, context, client, environ):\n    raise RuntimeError({said!r})\n"
+    code = upload(clinic.aws, "check.zip", archive({"recorder/handler.py": source}))
+    clinic.stacks.create("triton-fleet-dev", {"EndpointCheckLogF00": {"Type": "AWS::Logs::LogGroup"}})
+    group = clinic.stacks.physical_ids("triton-fleet-dev")["EndpointCheckLogF00"]
+    check = custom() | {"Type": "Custom::EndpointCheck"}
+    assert clinic.stacks.create(STACK, {**provider(code), "Check": check}) == "ROLLBACK_COMPLETE"
+    clinic.log("Not yet: endpoint other is Creating", f"Passed: {NAME}, one", stream="2026/x", group=group)
+    _, seen, wrong = clinic.doctor()
+    assert "error FL655: The endpoint answers a sample of the spec otherwise than it says" in wrong
+    assert "output y[0, 1] is 6, and 7 within 0 was wanted" in wrong
+    assert ("Passed: sentences, one" in seen, "endpoint other" in seen) == (True, False)
+
+
+def test_a_name_under_which_nothing_is_deployed_is_unknown(clinic: Clinic) -> None:
+    clinic.stacks.create(STACK, {"Topic": TOPIC})
+    with pytest.raises(FindingsError, match="FL606: no endpoint 'sentence' is deployed in 'dev'") as told:
+        clinic.doctor("sentence")
+    assert told.value.findings[0].hint == "did you mean `sentences`?"
+
+
+def test_a_hostile_log_does_not_drive_the_terminal(clinic: Clinic) -> None:
+    clinic.fail(PING)
+    clinic.log("\x1b[2J\u202e[red]failed to load 'x' version 1: \x07" + "y" * 50_000, "HF_TOKEN=hf_secret")
+    _, seen, wrong = clinic.doctor()
+    assert "\\x1b[2J\\u202e[red]failed to load" in seen
+    assert not {"\x1b", "\x07", "\u202e"} & {*seen, *wrong}
+    assert max(map(len, [*seen.splitlines(), *wrong.splitlines()])) < 600
+    assert "hf_secret" not in seen
+
+
+def test_a_place_that_is_denied_is_named_by_its_action_and_the_others_are_looked_at(
+    clinic: Clinic, proxied: FaultyS3
+) -> None:
+    clinic.fail(EXAMPLES["no_capacity"])
+    deny(proxied, lambda request: "Logs_20140328" in request.headers.get("X-Amz-Target", ""))
+    code, seen, wrong = clinic.doctor()
+    assert (code, "not seen: logs:DescribeLogStreams is denied" in seen) == (1, True)
+    assert "FL643" in wrong
+
+
+def test_where_nothing_wrong_was_seen_and_not_everything_was_it_does_not_say_that_all_is_well(
+    clinic: Clinic, proxied: FaultyS3
+) -> None:
+    clinic.stacks.create(STACK, endpoint(NAME))
+    deny(proxied, lambda request: b"DescribeStack" in request.body)
+    with pytest.raises(CannotRunError, match="not everything was: cloudformation:DescribeStacks is denied"):
+        clinic.doctor()
+
+
+def test_where_everything_is_denied_it_could_not_run(clinic: Clinic, proxied: FaultyS3) -> None:
+    deny(proxied, lambda request: b"GetCallerIdentity" not in request.body)
+    actions = "cloudformation:DescribeStacks, sagemaker:DescribeEndpoint, logs:DescribeLogStreams are denied"
+    with pytest.raises(CannotRunError, match=actions):
+        clinic.doctor()
+
+
+def test_of_the_local_fleet_the_log_is_the_file_that_its_triton_writes(clinic: Clinic) -> None:
+    root = clinic.folder.root
+    clinic.folder.write(
+        "environments/local.yaml", 'environment: local\naccount: "123456789012"\nregion: us-east-1\n'
+    )
+    state = LocalState(root)
+    state.endpoint_log(NAME).write_text(f"I{HEAD} loading\nERROR: No model found in model repository\n")
+    clinic.host.failure = "Triton did not start"
+    clinic.stacks.create("triton-fleet-local-sentences", endpoint(NAME))
+    clinic.host.failure = ""
+    with state.supervised(threading.Event()):
+        state.announce(Supervisor(pid=1, url=clinic.aws.url, account="123456789012", region="us-east-1"))
+        code, seen, wrong = clinic.doctor(env="local", profile=None)
+    assert code == 1
+    assert "log:      .fleet/local/logs/endpoints/sentences.log: 2 lines, 1 of them errors" in seen
+    assert "repository:1: error FL407: the model repository holds no model" in wrong
+    assert "the container's log (sentences.log) says: ERROR: No model found in model repository" in wrong

@@ -1,0 +1,54 @@
+"""What a real Triton says when it does not start: `fleet doctor` names the cause from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fleet.aws.doctor.causes import causes
+from fleet.aws.doctor.lines import told
+from fleet.aws.doctor.seen import Passage
+from fleet.catalog.symptoms import Where
+from fleet.local.hosting import HostingError
+from triton_models import DOUBLE, TENSORS, Starter, onnx_model, python_model
+
+pytestmark = pytest.mark.triton
+
+RAISES = DOUBLE.replace(
+    "    def execute", "    def initialize(self, args):\n        open('/no/such')\n\n    def execute"
+)
+
+
+def with_config(folder: Path, config: str) -> Path:
+    repository = python_model(folder)
+    (repository / "double" / "config.pbtxt").write_text(config)
+    return repository
+
+
+@pytest.mark.parametrize(
+    ("made", "code", "words"),
+    [
+        (lambda folder: python_model(folder, f"import no_such_package\n{DOUBLE}"), "FL649", "no_such_package"),
+        (lambda folder: python_model(folder, RAISES), "FL657", "model double raised an error"),
+        (lambda folder: onnx_model(folder, f'platform: "tensorrt_plan" {TENSORS}', ["n", 2]), "FL254", "tensorrt"),
+        (lambda folder: with_config(folder, 'backend: "python"\nno_such_field: 1\n'), "FL255", "no_such_field"),
+        (lambda folder: with_config(folder, f'name: "other" backend: "python" {TENSORS}'), "FL289", "'other'"),
+    ],
+    ids=["package", "error", "backend", "config", "name"],
+)  # fmt: skip
+def test_the_one_cause_is_the_one_that_was_built_in(
+    starter: Starter, tmp_path: Path, made: Callable[[Path], Path], code: str, words: str
+) -> None:
+    with pytest.raises(HostingError) as failed:
+        starter.start(made(tmp_path))
+    lines = (tmp_path / "triton.log").read_text().splitlines()
+    log = [
+        Passage(where=Where.LOG, of="the log", text=text, following=following)
+        for text, following in told(lines)
+    ]
+    (found,) = causes(log, None, None)
+    assert (found.code, words in found.message) == (code, True)
+    quoted = Passage(where=Where.EVENT, of="the event", text=str(failed.value))
+    assert causes([quoted], None, None) != []

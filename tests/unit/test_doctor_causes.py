@@ -1,0 +1,160 @@
+"""What was seen, held against symptoms and rules: which cause is told, in which words, and what comes first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fleet.aws.doctor.causes import LONGEST, MOST, NOT_NOW, causes
+from fleet.aws.doctor.lines import told
+from fleet.aws.doctor.seen import Passage
+from fleet.catalog.symptoms import Symptom, Where, symptoms
+from fleet.findings import Finding, Severity
+from fleet.rules.registry import rules
+from fleet.spec.project import LoadedSpec, open_project
+from fleet_folder import FleetFolder
+
+PING = (
+    "The primary container for production variant AllTraffic did not pass the ping health check. Please check"
+    " CloudWatch logs for this endpoint."
+)
+HEAD = "E1121 00:22:09.420256 7763 model_lifecycle.cc:642]"
+RAISED = (
+    f"{HEAD} \"failed to load '/opt/ml/model/::pre' version 1: Internal: ValueError: no such thing"
+    r"\n\nAt:\n  /opt/ml/model/pre/1/model.py(19): initialize\n"
+)
+BANNER = [
+    "ERROR: This container was built for NVIDIA Driver Release 575.51 or later, but",
+    "       version 470.256.02 was detected and compatibility mode is UNAVAILABLE.",
+]
+
+
+def of_log(*lines: str) -> list[Passage]:
+    return [
+        Passage(where=Where.LOG, of="the log", text=text, following=following)
+        for text, following in told(lines)
+    ]
+
+
+def of_reason(text: str) -> Passage:
+    return Passage(where=Where.REASON, of="the endpoint's FailureReason", text=text)
+
+
+def codes(found: list[Finding]) -> list[str]:
+    return [each.code for each in found]
+
+
+@pytest.fixture
+def loaded(folder: FleetFolder) -> LoadedSpec:
+    return open_project(folder.root, "dev").load("sentences")
+
+
+@pytest.mark.parametrize("symptom", symptoms(), ids=lambda symptom: symptom.name)
+def test_each_example_is_told_by_the_code_that_explains_most_of_it_with_what_was_read(
+    symptom: Symptom, loaded: LoadedSpec
+) -> None:
+    where = Where.LOG if Where.LOG in symptom.where else min(symptom.where)
+    (first, *_) = causes([Passage(where=where, of="the text", text=symptom.example)], [], loaded)
+    best = lowest(symptom, where)
+    assert first.code == best.codes[0]
+    assert "the text says: " in first.message
+    assert first.hint.startswith(best.remedy.partition("{")[0])
+
+
+def lowest(symptom: Symptom, where: Where) -> Symptom:
+    """What explains most of the symptom's example: itself, or one of a lower rank."""
+    found = [each for each in symptoms() if where in each.where and each.pattern.search(symptom.example)]
+    return min(found, key=lambda each: each.rank)
+
+
+def test_a_rules_cause_is_told_in_the_rules_words_at_its_place_in_the_spec(loaded: LoadedSpec) -> None:
+    (found,) = causes(of_log("starting", *BANNER), [], loaded)
+    rule = rules()["FL204"]
+    summary, why, evidence = found.message.split("\n")
+    assert found.code == "FL204"
+    assert summary == f"this seems not to hold: {rule.summary}"
+    assert why == " ".join(rule.why.split())
+    assert "version 470.256.02 was detected" in evidence
+    assert (found.file and found.file.name, found.line) == ("sentences.yaml", 3)
+    assert found.hint.endswith(NOT_NOW)
+
+
+def test_without_a_spec_a_cause_has_no_place_and_nothing_is_said_of_a_check() -> None:
+    (found,) = causes(of_log(*BANNER), None, None)
+    assert (found.file, NOT_NOW in found.hint) == (None, False)
+
+
+def test_a_finding_of_the_check_that_fits_comes_first_with_its_own_place_and_hint() -> None:
+    missing = of_log(f"{HEAD} ModuleNotFoundError: No module named 'PIL'")
+    checked = [Finding(code="FL204", message="no AMI fits", file=Path("spec.yaml"), line=7, hint="do this")]
+    first, second = causes([*missing, *of_log(*BANNER)], checked, None)
+    assert (first.code, first.line, first.hint) == ("FL204", 7, "do this")
+    assert first.message.startswith("no AMI fits\nthe log says: ")
+    assert second.code == "FL649"
+
+
+def test_a_finding_of_another_code_of_the_symptom_fits_as_well() -> None:
+    checked = [Finding(code="FL223", message="two generations", severity=Severity.ERROR)]
+    (found,) = causes([of_reason("CannotStartContainerError. Please ensure")], checked, None)
+    assert found.code == "FL223"
+
+
+def test_a_warning_of_the_check_that_fits_is_told_as_the_cause_and_is_no_reason_to_come_first() -> None:
+    checked = [Finding(code="FL225", message="an old GPU", severity=Severity.WARNING)]
+    old = of_log("no kernel image is available for execution on the device")
+    found = causes([*of_log(*BANNER), *old], checked, None)
+    assert codes(found) == ["FL204", "FL225"]
+    assert found[1].severity is Severity.ERROR
+
+
+def test_what_only_follows_is_told_where_there_is_nothing_else() -> None:
+    assert codes(causes([of_reason(PING)], [], None)) == ["FL647"]
+    assert codes(causes([of_reason(PING), *of_log(RAISED)], [], None)) == ["FL657"]
+
+
+def test_what_names_the_cause_comes_before_what_names_its_kind() -> None:
+    log = of_log(RAISED, "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB")
+    assert codes(causes(log, [], None)) == ["FL251", "FL657"]
+
+
+def test_a_line_is_told_once_by_what_explains_most_of_it() -> None:
+    line = f"{HEAD} failed to load 'a' version 1: Internal: ModuleNotFoundError: No module named 'PIL'"
+    (found,) = causes(of_log(line, line, "done"), [], None)
+    assert found.message.startswith("A Python model imports PIL, which its environment does not have\n")
+
+
+def test_two_models_that_fail_are_two_causes_and_the_same_in_a_table_is_none_more() -> None:
+    log = of_log(
+        RAISED,
+        f"{HEAD} failed to load 'post' version 1: Not found: unable to load shared library",
+        "| post  | 1       | UNAVAILABLE: Not found: unable to load shared library |",
+    )
+    found = causes(log, [], None)
+    assert codes(found) == ["FL657", "FL658"]
+    assert "Python model pre raised" in found[0].message
+    assert "model.py(19): initialize" in found[0].message
+
+
+def test_the_containers_words_are_known_in_an_event_and_those_of_aws_are_not_in_a_log() -> None:
+    quoted = "Target a.tar.gz cannot be loaded: ModuleNotFoundError: No module named 'PIL'"
+    event = Passage(where=Where.EVENT, of="the event of Custom::EndpointCheck", text=quoted)
+    assert codes(causes([event], [], None)) == ["FL649"]
+    assert causes(of_log(PING, "CannotStartContainerError"), [], None) == []
+
+
+def test_what_nobody_knows_leads_to_no_cause() -> None:
+    assert causes([of_reason("Request to service failed."), *of_log("hello")], [], None) == []
+
+
+def test_no_more_causes_are_told_than_anybody_reads() -> None:
+    log = [f"{HEAD} failed to load 'm{number}' version 1: Not found: x" for number in range(50)]
+    assert len(causes(of_log(*log), [], None)) == MOST
+
+
+def test_a_hostile_line_is_cut_and_its_braces_and_secrets_do_nothing() -> None:
+    hostile = "failed to load '{0.__class__}' version 1: HF_TOKEN=hf_" + "x" * 5000
+    (found,) = causes(of_log(hostile), [], None)
+    assert found.message.startswith("Triton does not load model {0.__class__}\n")
+    assert "hf_" not in found.message
+    assert len(found.message) < 2 * LONGEST
