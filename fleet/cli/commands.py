@@ -12,6 +12,7 @@ from fleet.cli.destroy import destroy
 from fleet.cli.invoke import invoke
 from fleet.cli.lock import lock
 from fleet.cli.ls import ls
+from fleet.cli.preflight import preflight
 from fleet.cli.promote import promote
 from fleet.cli.publish import publish
 from fleet.cli.rules import rules
@@ -24,7 +25,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for command in (check, dashboard, deploy, destroy, invoke, lock, ls, promote, publish, rules, schema, show):
+for command in (
+    check,
+    dashboard,
+    deploy,
+    destroy,
+    invoke,
+    lock,
+    ls,
+    preflight,
+    promote,
+    publish,
+    rules,
+    schema,
+    show,
+):
     app.command()(command)
 app.add_typer(local.app, name="local")
 app.add_typer(models.app, name="models")
