@@ -1,4 +1,4 @@
-"""`fleet preflight`: whether an account is ready for what specs and locks say, before anything is deployed."""
+"""`fleet preflight`: whether an account is ready for what specs and locks say, before a deploy."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def preflight(
 ) -> None:
     """Look whether the account is ready for endpoints as their locks say; nothing is changed there.
 
-    The account, its bootstrap and Foundation, quotas, images, artifacts, endpoints and their alarms. Exit code 1:
-    a deploy or scaling would fail; 2: AWS could not be asked.
+    The account, its bootstrap and Foundation, quotas, images, artifacts, endpoints and their alarms. Exit
+    code 1: a deploy or scaling would fail; 2: AWS could not be asked.
     """
     root, console = project_root(Path.cwd()), Console(highlight=False)
     project = open_project(root, env, endpoints or ())

@@ -22,8 +22,8 @@ class Capacity:
         most: How many it may come to.
         key: The key of the spec that says `most`.
         scaled: An update starts as many new instances as run, whatever the spec begins with.
-        batch: With `rollout: {strategy: rolling}` the share of instances that is replaced at a time, in percent;
-            None where a whole second fleet is started.
+        batch: With a rolling rollout the share of instances that is replaced at a time, in percent; None
+            where a whole second fleet is started.
         running: What runs now, by instance type; empty where nothing is deployed.
     """
 
@@ -46,7 +46,7 @@ class Capacity:
 
     @property
     def started(self) -> int:
-        """How many instances the next deploy begins with: an update of a scaled variant keeps their number."""
+        """How many instances the next deploy starts: an update of a scaled variant keeps their number."""
         return sum(self.running.values()) if self.scaled and self.running else self.first
 
     def beside(self, count: int) -> int:
@@ -105,7 +105,7 @@ def most_instances(spec: EndpointSpec) -> tuple[int, KeyPath]:
 def demand(endpoints: Sequence[Capacity], others: int, instance_type: str | None = None) -> Demand:
     """What counts against the quota of an instance type, or against that of all types together.
 
-    Endpoints are deployed one after the other, as `fleet deploy` does, so one second fleet is there at a time.
+    Endpoints are deployed one after the other, as by `fleet deploy`, so one second fleet is there at a time.
     """
     used = others + sum(each.runs(instance_type) for each in endpoints)
     rest = others + sum(each.most for each in endpoints if each.counts(instance_type))

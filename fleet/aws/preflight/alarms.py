@@ -23,8 +23,8 @@ OF_ONE_CONFIGURATION = "EndpointConfigName"
 NAMES = 100
 """Of a DescribeAlarms call; source: botocore, AlarmNames."""
 CALLED_BACK = (
-    "a new configuration has alarms of its own, and what mends this one goes out; a change of `rollout` alone keeps"
-    " the configuration, and would be called back at once"
+    "a new configuration has alarms of its own, so what mends this one goes out; a change of `rollout` alone"
+    " keeps the configuration, and would be called back at once"
 )
 LOOK = "see docs/runbook.md, unless the deploy is what mends it"
 

@@ -97,4 +97,4 @@ def _not_permitted(check: Check, refused: ClientError) -> Seen:
     message = f"{check.name}: not looked at, as these credentials may not ask ({refused.operation_name})"
     hint = f"allow {needed}, which changes nothing; docs/preflight.md has all that is asked"
     finding = Finding(code="FL620", message=message, hint=hint, severity=Severity.WARNING)
-    return Seen(what=check.name, text=f"not looked at: {needed} is not allowed", findings=(finding,))
+    return Seen(what=check.name, text=f"not looked at, for want of {needed}", findings=(finding,))

@@ -25,8 +25,8 @@ ANEW = "it can only be deleted: `fleet destroy {name} --env {environment}`, then
 HINTS = {
     "Failed": ANEW,
     "OutOfService": "look for the reason in its log, and have it served again before it is updated",
-    "UpdateRollbackFailed": "old and new instances serve side by side: see FailureReason, and the developer guide's"
-    " page on rolling deployments",
+    "UpdateRollbackFailed": "old and new instances serve side by side: see its FailureReason, and the"
+    " developer guide's page on rolling deployments",
 }
 """By status; every other one is of something that is under way. Source: botocore, DescribeEndpoint."""
 

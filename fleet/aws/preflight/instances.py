@@ -25,7 +25,7 @@ UNKNOWN = ""
 
 @dataclass(frozen=True, kw_only=True)
 class RunningInstances:
-    """Instances by endpoint and type; `all_seen` is whether there were no more endpoints than are described."""
+    """Instances by endpoint and type; `all_seen` says that there are no endpoints beside these."""
 
     by_endpoint: Mapping[str, Mapping[str, int]]
     all_seen: bool
@@ -62,7 +62,7 @@ def running_instances(sagemaker: SageMakerClient) -> RunningInstances:
 
 
 def _of_endpoint(sagemaker: SageMakerClient, name: str) -> Mapping[str, int]:
-    """Instances by type: those that run or are wanted, whichever are more, and those of an update under way."""
+    """By type: those that run or are wanted, whichever are more, and those of an update under way."""
     counts = Counter[str]()
     try:
         found = sagemaker.describe_endpoint(EndpointName=name)
@@ -94,4 +94,4 @@ def _variants(found: Mapping[str, Any]) -> list[Any]:
 
 
 def _count(variant: Mapping[str, Any]) -> int:
-    return max(variant.get("CurrentInstanceCount", 0), variant.get("DesiredInstanceCount", 0))
+    return max(int(variant.get(key, 0)) for key in ("CurrentInstanceCount", "DesiredInstanceCount"))

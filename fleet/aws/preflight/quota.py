@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import floor
 from typing import Any
 
 from fleet.aws.preflight.instances import MOST, running_instances
@@ -11,7 +12,7 @@ from fleet.aws.preflight.seen import Seen
 from fleet.aws.preflight.subject import Subject
 from fleet.catalog.quotas import all_instances_quota, instance_quota, quota_service
 from fleet.decide.capacity import Capacity, Demand, capacity, demand
-from fleet.findings import Finding, Severity
+from fleet.findings import Finding
 from fleet.spec.problems import dotted
 
 NAMED = 3
@@ -30,11 +31,12 @@ class Quota:
 def quotas(subject: Subject) -> Iterator[Seen]:
     """The quota of each instance type, and that of all types together.
 
-    Too few for `scaling.max` is an error, as scaling would stop short of it in silence. An update starts a
-    second fleet of as many instances as *run*, not as `scaling.max` says (a scaled variant keeps their number),
-    and SageMaker refuses UpdateEndpoint with ResourceLimitExceeded where that exceeds the quota. So an update
-    that has no room beside what runs now is an error, and one that has none once all endpoints are scaled out
-    only warns: it goes out in quieter hours. Whether a deploy will update an endpoint at all is not known here.
+    Too few for the most instances is an error, as scaling would stop short of them in silence. An update
+    starts a second fleet of as many instances as *run* (a scaled variant keeps their number), not as
+    `scaling.max` says, and SageMaker refuses it with ResourceLimitExceeded where the quota has no room.
+    So an update without room beside what runs now is an error; one without room when all endpoints are
+    scaled out only warns, as it goes out in quieter hours. Whether a deploy changes an endpoint at all is
+    not known before synth, so each is taken to be updated.
     """
     running = running_instances(subject.access.client("sagemaker"))
     specs = {name: loaded.spec for name, loaded in subject.specs.items()}
@@ -61,11 +63,11 @@ def quotas(subject: Subject) -> Iterator[Seen]:
 
 
 def _quotas(service_quotas: Any, wanted: Mapping[str, object]) -> dict[str, Quota]:
-    """The quotas of those names; SageMaker has thousands, so the last page that is read has the last of them."""
+    """The quotas of those names; SageMaker has thousands of others, so pages are read until all are found."""
     found: dict[str, Quota] = {}
     for page in service_quotas.get_paginator("list_service_quotas").paginate(ServiceCode=quota_service()):
         for each in page["Quotas"]:
-            if each["QuotaName"] in wanted:
+            if each["QuotaName"] in wanted and "Value" in each:
                 quota = Quota(name=each["QuotaName"], code=each["QuotaCode"], value=each["Value"])
                 found[quota.name] = quota
         if len(found) == len(wanted):
@@ -74,41 +76,43 @@ def _quotas(service_quotas: Any, wanted: Mapping[str, object]) -> dict[str, Quot
 
 
 def _judged(subject: Subject, quota: Quota, ours: Sequence[Capacity], counted: Demand) -> Seen:
-    text = f"{quota.name}: {quota.value:g}; {_needs(ours)}{_in_all(ours, counted)}"
-    finding = _finding(subject, quota, ours, counted)
-    return Seen(what="quota", text=text, findings=(finding,) if finding else ())
+    said = f"{_needs(ours)}{_in_all(ours, counted)}"
+    finding = _finding(subject, quota, ours, counted, f"{quota.name}: the quota is {quota.value:g}; {said}")
+    return Seen(
+        what="quota",
+        text=f"{quota.name}: {quota.value:g}; {said}",
+        findings=(finding,) if finding else (),
+    )
 
 
-def _finding(subject: Subject, quota: Quota, ours: Sequence[Capacity], counted: Demand) -> Finding | None:
-    said = f"{quota.name}: the quota is {quota.value:g}; {_needs(ours)}{_in_all(ours, counted)}"
+def _finding(
+    subject: Subject, quota: Quota, ours: Sequence[Capacity], counted: Demand, said: str
+) -> Finding | None:
     more = (
         f"`aws service-quotas request-service-quota-increase --region {subject.place.region} --service-code"
-        f" {quota_service()} --quota-code {quota.code} --desired-value {max(counted.update, counted.deploy)}` asks"
-        " for more"
+        f" {quota_service()} --quota-code {quota.code}"
+        f" --desired-value {max(counted.update, counted.deploy)}` asks for more"
     )
     if counted.rest > quota.value:
         largest = max(ours, key=lambda each: each.most)
-        room = quota.value - (counted.rest - largest.most)
-        less = f"; or write {room:g} for `{dotted(largest.key)}`" if room >= 1 else ""
+        less = _lower(subject, largest, floor(quota.value) - counted.rest + largest.most)
         return subject.of_spec(largest.endpoint, largest.key, "FL625", said, more + less)
-    severity = update_severity(quota.value, counted)
-    if severity is None:
+    if max(counted.deploy, counted.update) <= quota.value:
         return None
+    said += f"; from what runs now the next deploy needs {counted.deploy}"
     largest = max(ours, key=lambda each: each.beside(each.most))
-    if severity is Severity.ERROR:
-        said += f"; the next deploy needs {counted.deploy} from what runs now"
     batches = "; or replace instances in batches: `rollout: {strategy: rolling, step: ...}`"
     less = batches if largest.batch is None and largest.most > 1 else ""
     key = ("rollout", "strategy") if subject.specs[largest.endpoint].spec.rollout else largest.key
-    warns = severity is Severity.WARNING
+    warns = counted.deploy <= quota.value
     return subject.of_spec(largest.endpoint, key, "FL626", said, more + less, warns=warns)
 
 
-def update_severity(value: float, counted: Demand) -> Severity | None:
-    """What it weighs that updates have no room; None where they have."""
-    if counted.deploy > value:
-        return Severity.ERROR
-    return Severity.WARNING if counted.update > value else None
+def _lower(subject: Subject, largest: Capacity, room: int) -> str:
+    """The number that would fit in the place of the most instances, where the endpoint could live with it."""
+    scaling = subject.specs[largest.endpoint].spec.scaling
+    least = 1 if scaling is None else scaling.min
+    return f"; or write {room} for `{dotted(largest.key)}`" if room >= least else ""
 
 
 def _needs(ours: Sequence[Capacity]) -> str:
