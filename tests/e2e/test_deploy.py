@@ -84,11 +84,15 @@ def test_a_stale_lock_is_refused_and_with_locked_deployed_of_which_only_the_rele
     assert (account.model_data(), account.events(ENDPOINT)) == (before, events)
 
 
-def test_preflight_finds_the_account_ready_as_its_settings_lead_to_it(account: Deploys) -> None:
+def test_preflight_finds_the_account_ready_and_the_alarm_that_rings(account: Deploys) -> None:
+    cloudwatch = account.client("cloudwatch")
+    alarm, *_ = [each["AlarmName"] for each in cloudwatch.describe_alarms()["MetricAlarms"]]
+    cloudwatch.set_alarm_state(AlarmName=alarm, StateValue="ALARM", StateReason="a test")
     told = account.fleet("preflight", "--env", "dev")
+    cloudwatch.set_alarm_state(AlarmName=alarm, StateValue="OK", StateReason="a test")
     assert told.returncode == 0, told.stderr
-    lines = dict(line[2:].split(": ", 1) for line in told.stdout.splitlines() if not line.startswith("!"))
-    assert (lines["endpoint sentences"], lines["alarms sentences"]) == ("InService", "quiet")
+    lines = dict(line[2:].split(": ", 1) for line in told.stdout.splitlines())
+    assert (lines["endpoint sentences"], lines["alarms sentences"]) == ("InService", f"in ALARM: {alarm}")
     assert lines["foundation"] == f"{FOUNDATION} is in CREATE_COMPLETE"
     assert lines["artifacts sentences"].startswith("1 of 1 in s3://")
 

@@ -13,8 +13,8 @@ from fleet.aws.preflight.account import account
 from fleet.aws.preflight.alarms import alarms
 from fleet.aws.preflight.artifacts import artifacts
 from fleet.aws.preflight.endpoints import endpoints
-from fleet.aws.preflight.image import images
-from fleet.aws.preflight.quota import quotas
+from fleet.aws.preflight.images import images
+from fleet.aws.preflight.quotas import quotas
 from fleet.aws.preflight.seen import Seen
 from fleet.aws.preflight.stacks import bootstrap, foundation
 from fleet.aws.preflight.subject import Subject

@@ -23,18 +23,17 @@ def bootstrap(subject: Subject) -> Iterator[Seen]:
         yield Seen(what="bootstrap", text=f"{TOOLKIT} is in {stack.status}", findings=(found,))
         return
     version = bootstrap_version(subject.access, needed.parameter)
-    broken = stack is not None and stack.status not in COMPLETE
-    if version >= needed.version and not broken:
+    if stack is not None and stack.status not in COMPLETE:
+        state = f"{TOOLKIT} is in {stack.status}"
+    elif version >= needed.version:
         yield Seen(what="bootstrap", text=f"version {version}; the templates need {needed.version}")
         return
-    text = (
-        f"{TOOLKIT} is in {stack.status}" if stack and broken else f"version {version}" if version else "none"
-    )
-    message = f"the CDK's bootstrap of {place.account} in {place.region} has to be made anew: {text}"
-    if not broken:
-        message += f", and the templates need version {needed.version}"
+    else:
+        state = f"version {version}" if version else "none"
+    text = f"{state}; the templates need version {needed.version}"
+    message = f"the CDK's bootstrap of {place.account} in {place.region}: {text}"
     hint = (
-        "`fleet deploy` does it with an administrator's permissions; else have one run"
+        "`fleet deploy` makes it, with an administrator's permissions; else have one run"
         f" `npx cdk bootstrap aws://{place.account}/{place.region}`"
     )
     finding = subject.of_environment("FL621", message, hint, warns=True)
@@ -46,11 +45,8 @@ def foundation(subject: Subject) -> Iterator[Seen]:
     name, environment = subject.place.stack, subject.place.environment
     stack = find_stack(subject.access.client("cloudformation"), name)
     if stack is None or stack.status in (PLANNED, *NOT_CREATED):
-        text = (
-            f"{name} is not deployed"
-            if stack is None
-            else f"{name} is in {stack.status}, which is nothing yet"
-        )
+        state = f" (its stack is in {stack.status})" if stack is not None else ""
+        text = f"{name} is not deployed{state}"
         hint = (
             f"`fleet deploy --env {environment}` makes it first; `cdk deploy` of an endpoint alone would fail"
         )

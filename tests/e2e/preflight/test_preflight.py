@@ -41,7 +41,7 @@ def test_what_a_deploy_makes_itself_only_warns(empty: PreparedAccount) -> None:
     empty.quota(OF_ALL, 100)
     told = empty.preflight()
     assert told.code == 0
-    assert told.of("bootstrap") == ["! none"]
+    assert told.of("bootstrap") == ["! none; the templates need version 6"]
     assert told.of("foundation") == ["! triton-fleet-dev is not deployed"]
     assert told.of("artifacts sentences") == [
         "! none of 1: the bucket triton-fleet-dev-123456789012-us-east-1 is not there yet"
@@ -66,8 +66,8 @@ def test_another_account_is_an_error_and_nothing_else_is_looked_at(account: Prep
 def test_an_old_bootstrap_is_told_with_both_versions(empty: PreparedAccount) -> None:
     empty.bootstrap(version=5)
     told = empty.preflight()
-    assert told.of("bootstrap") == ["! version 5"]
-    assert "made anew: version 5, and the templates need version 6" in told.findings
+    assert told.of("bootstrap") == ["! version 5; the templates need version 6"]
+    assert "warning FL621: the CDK's bootstrap of 123456789012 in us-east-1: version 5;" in told.findings
 
 
 def test_a_bootstrap_that_failed_is_told_by_its_status(account: PreparedAccount) -> None:
@@ -75,7 +75,10 @@ def test_a_bootstrap_that_failed_is_told_by_its_status(account: PreparedAccount)
     stacks.api.delete_stack(StackName="CDKToolkit")
     assert stacks.create("CDKToolkit", {"Topic": TOPIC, "Broken": absent_model()}) == "ROLLBACK_COMPLETE"
     told = account.preflight()
-    assert (told.code, told.of("bootstrap")) == (0, ["! CDKToolkit is in ROLLBACK_COMPLETE"])
+    assert (told.code, told.of("bootstrap")) == (
+        0,
+        ["! CDKToolkit is in ROLLBACK_COMPLETE; the templates need version 6"],
+    )
 
 
 def test_a_stuck_foundation_is_an_error_with_the_way_out(account: PreparedAccount) -> None:

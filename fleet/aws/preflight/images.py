@@ -12,7 +12,6 @@ from fleet.aws.preflight.subject import Subject
 from fleet.catalog.images import Image
 
 NO_REPOSITORY = "RepositoryNotFoundException"
-READ_MANIFEST = "ecr:BatchGetImage"
 
 
 def images(subject: Subject) -> Iterator[Seen]:
@@ -44,5 +43,7 @@ def _refusal(ecr: Any, image: Image) -> str | None:
         if error.response["Error"]["Code"] != NO_REPOSITORY:
             raise
         return str(error.response["Error"]["Message"])
-    failures = [f"{each['failureReason']} ({each['failureCode']})" for each in answer["failures"]]
-    return "; ".join(failures) or None
+    if answer["images"]:
+        return None
+    failures = [f"{each.get('failureReason', '')} ({each['failureCode']})" for each in answer["failures"]]
+    return "; ".join(failures) or "the registry says nothing of it"
