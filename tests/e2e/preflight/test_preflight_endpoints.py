@@ -53,7 +53,7 @@ def test_an_update_without_room_beside_what_runs_is_an_error(account: PreparedAc
 def test_an_update_without_room_only_when_all_is_scaled_out_warns(account: PreparedAccount) -> None:
     account.folder.spec(SCALED)
     account.deploy(count=4)
-    account.quota(OF_TYPE, 9)
+    account.quota(OF_TYPE, 8)
     told = account.preflight()
     assert told.code == 0
     assert "warning FL626" in told.findings
