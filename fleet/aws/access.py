@@ -17,6 +17,7 @@ from fleet.resolve.endpoint import Place
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
+    from mypy_boto3_cloudwatch.client import CloudWatchClient
     from mypy_boto3_s3.client import S3Client
     from mypy_boto3_sagemaker.client import SageMakerClient
     from mypy_boto3_ssm.client import SSMClient
@@ -50,6 +51,8 @@ class Access:
     @overload
     def client(self, service: Literal["logs"]) -> Any: ...
     @overload
+    def client(self, service: Literal["cloudwatch"]) -> CloudWatchClient: ...
+    @overload
     def client(self, service: Literal["s3"]) -> S3Client: ...
     @overload
     def client(self, service: Literal["sagemaker"]) -> SageMakerClient: ...
@@ -57,6 +60,8 @@ class Access:
     def client(self, service: Literal["ssm"]) -> SSMClient: ...
     @overload
     def client(self, service: Literal["sts"]) -> STSClient: ...
+    @overload
+    def client(self, service: Literal["ecr", "service-quotas"]) -> Any: ...
     def client(self, service: str) -> Any:
         """The client of a service in the environment's region, one for all who ask; threads may share it.
 
@@ -70,8 +75,8 @@ class Access:
                 self._clients[service] = make(service, endpoint_url=self._url, config=config)
         return self._clients[service]
 
-    def check_account(self) -> None:
-        """See that the credentials belong to the environment's account.
+    def check_account(self) -> str:
+        """See that the credentials belong to the environment's account; the ARN of whom they are.
 
         Raises:
             FindingsError: they belong to another.
@@ -80,7 +85,7 @@ class Access:
         with aws_errors_told():
             caller = self.client("sts").get_caller_identity()
         if caller["Account"] == self.place.account:
-            return
+            return caller["Arn"]
         environment = self.place.environment
         message = (
             f"{environment!r} is deployed to account {self.place.account}; "

@@ -26,11 +26,11 @@ def must_bootstrap(access: Access, assembly: Path) -> bool:
     toolkit = ready_stack(access.client("cloudformation"), TOOLKIT)
     if toolkit is not None and toolkit.status not in COMPLETE:
         return True
-    return any(_version(access, name) < needed for name, needed in _needed(assembly).items())
+    return any(bootstrap_version(access, name) < needed for name, needed in needed_versions(assembly).items())
 
 
-def _needed(assembly: Path) -> dict[str, int]:
-    """The version that the stacks need, by the parameter that holds it."""
+def needed_versions(assembly: Path) -> dict[str, int]:
+    """The version that a synthesised assembly's stacks need, by the parameter that holds it."""
     artifacts = json.loads((assembly / "manifest.json").read_text())["artifacts"].values()
     needed: dict[str, int] = {}
     for artifact in artifacts:
@@ -41,8 +41,8 @@ def _needed(assembly: Path) -> dict[str, int]:
     return needed
 
 
-def _version(access: Access, name: str) -> int:
-    """The account's version; 0 where it has none."""
+def bootstrap_version(access: Access, name: str) -> int:
+    """The account's version, which a parameter of that name holds; 0 where it has none."""
     try:
         return int(access.client("ssm").get_parameter(Name=name)["Parameter"]["Value"])
     except ClientError as error:

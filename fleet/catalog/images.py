@@ -70,6 +70,11 @@ class Image:
     cuda: int
     details: Release
 
+    @property
+    def tag(self) -> str:
+        """What the repository calls it."""
+        return self.uri.rpartition(":")[2]
+
 
 def releases() -> list[str]:
     """Triton releases that have an image, oldest first."""

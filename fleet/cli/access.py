@@ -18,9 +18,19 @@ def connect(root: Path, place: Place, profile: str | None) -> Access:
         FindingsError: the credentials belong to another account, or a profile is named for `local`.
         CannotRunError: there are none, AWS does not answer, or nothing runs on this machine.
     """
-    access = _embedded(root, place, profile) if place.environment == LOCAL else account_access(place, profile)
+    access = access_to(root, place, profile)
     access.check_account()
     return access
+
+
+def access_to(root: Path, place: Place, profile: str | None) -> Access:
+    """The same, before anybody has looked whose the credentials are.
+
+    Raises:
+        FindingsError: a profile is named for `local`.
+        CannotRunError: nothing runs on this machine.
+    """
+    return _embedded(root, place, profile) if place.environment == LOCAL else account_access(place, profile)
 
 
 def _embedded(root: Path, place: Place, profile: str | None) -> Access:

@@ -13,6 +13,7 @@ from fleet.cli.doctor import doctor
 from fleet.cli.invoke import invoke
 from fleet.cli.lock import lock
 from fleet.cli.ls import ls
+from fleet.cli.preflight import preflight
 from fleet.cli.promote import promote
 from fleet.cli.publish import publish
 from fleet.cli.rules import rules
@@ -34,6 +35,7 @@ for command in (
     invoke,
     lock,
     ls,
+    preflight,
     promote,
     publish,
     rules,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from fleet.catalog.limits import limit
+from fleet.decide.capacity import most_instances
 from fleet.spec.alarms import Alarms
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.rollout import AlarmName, Rollout, Strategy
@@ -86,5 +87,5 @@ def _steps(spec: EndpointSpec, rollout: Rollout) -> int:
         return 2
     if rollout.strategy is Strategy.ALL_AT_ONCE or not rollout.step:
         return 1
-    most = spec.instance.count if spec.scaling is None else max(spec.scaling.most, spec.instance.count)
+    most, _ = most_instances(spec)
     return min(ceil(100 / rollout.step), most)

@@ -73,7 +73,17 @@ class Scaling(Document):
     @property
     def most(self) -> int:
         """The most instances that may run, by any schedule."""
-        return max([self.max, *(each.max for each in self.schedules if each.max is not None)])
+        return max(self.ceilings.values())
+
+    @property
+    def ceilings(self) -> Mapping[KeyPath, int]:
+        """The most instances, as a rule and by each schedule that says so, by their keys in the spec."""
+        scheduled: dict[KeyPath, int] = {
+            ("scaling", "schedules", index, "max"): each.max
+            for index, each in enumerate(self.schedules)
+            if each.max is not None
+        }
+        return {("scaling", "max"): self.max, **scheduled}
 
     @property
     def floors(self) -> Mapping[KeyPath, int]:

@@ -10,6 +10,8 @@ import pytest
 
 from deploys import ACCOUNT, BUCKET, Deploys, action, empty_account
 from faulty_s3 import Request
+from fleet.aws.bootstrap import needed_versions
+from fleet.catalog.bootstrap import needed_bootstrap
 from fleet_folder import LOCK, SPEC
 
 pytestmark = pytest.mark.cdk
@@ -80,6 +82,25 @@ def test_a_stale_lock_is_refused_and_with_locked_deployed_of_which_only_the_rele
         f"✓ cdk deploy {ENDPOINT}: nothing to do",
     ]
     assert (account.model_data(), account.events(ENDPOINT)) == (before, events)
+
+
+def test_preflight_finds_the_account_ready_and_the_alarm_that_rings(account: Deploys) -> None:
+    cloudwatch = account.client("cloudwatch")
+    alarm, *_ = [each["AlarmName"] for each in cloudwatch.describe_alarms()["MetricAlarms"]]
+    cloudwatch.set_alarm_state(AlarmName=alarm, StateValue="ALARM", StateReason="a test")
+    told = account.fleet("preflight", "--env", "dev")
+    cloudwatch.set_alarm_state(AlarmName=alarm, StateValue="OK", StateReason="a test")
+    assert told.returncode == 0, told.stderr
+    lines = dict(line[2:].split(": ", 1) for line in told.stdout.splitlines())
+    assert (lines["endpoint sentences"], lines["alarms sentences"]) == ("InService", f"in ALARM: {alarm}")
+    assert lines["foundation"] == f"{FOUNDATION} is in CREATE_COMPLETE"
+    assert lines["artifacts sentences"].startswith("1 of 1 in s3://")
+
+
+def test_preflight_knows_which_bootstrap_the_assembly_needs(account: Deploys) -> None:
+    needed = needed_bootstrap()
+    assembly = account.folder.root / ".fleet/deploy/dev/cdk.out"
+    assert needed_versions(assembly) == {needed.parameter: needed.version}
 
 
 def test_nothing_is_left_of_the_interruptions(account: Deploys) -> None:

@@ -117,6 +117,13 @@ class FaultyS3:
         """Alter what S3 says."""
         self._changes.append((wanted, change))
 
+    def forget(self) -> None:
+        """Be as on the first day."""
+        with self._lock:
+            self.requests.clear()
+            self._faults.clear()
+            self._changes.clear()
+
     def count(self, wanted: Wanted) -> int:
         """How many requests of that kind have come."""
         with self._lock:

@@ -182,7 +182,7 @@ def test_the_command_prints_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "hint"), [("FL2O4", "did you mean `FL2"), ("drivers", "`fleet rules` lists them")]
+    ("code", "hint"), [("FL2O4", "did you mean `FL"), ("drivers", "`fleet rules` lists them")]
 )
 def test_an_unknown_code_is_refused_with_what_was_meant(code: str, hint: str) -> None:
     with pytest.raises(FindingsError) as refused:

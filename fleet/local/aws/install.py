@@ -7,15 +7,19 @@ from moto.cloudformation.models import cloudformation_backends
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.errors import COMMON_ERROR_CODES
 from moto.core.responses import BaseResponse
+from moto.ecr.models import ecr_backends
 from moto.iam.access_control import PermissionResult
 from moto.logs.models import logs_backends
 from moto.s3.models import FakeBucket, s3_backends
 from moto.sagemaker.models import sagemaker_backends
+from moto.servicequotas.models import servicequotas_backends
 
 from fleet.local.aws import failures
 from fleet.local.aws.autoscaling.backend import EmbeddedAutoScaling
 from fleet.local.aws.cloudwatch.backend import EmbeddedCloudWatch
 from fleet.local.aws.logs.backend import EmbeddedLogs
+from fleet.local.aws.quotas.backend import EmbeddedServiceQuotas
+from fleet.local.aws.registry.backend import EmbeddedEcr
 from fleet.local.aws.s3.backend import EmbeddedS3
 from fleet.local.aws.sagemaker.backend import EmbeddedSageMaker
 from fleet.local.aws.stacks.backend import EmbeddedCloudFormation
@@ -36,12 +40,16 @@ def install() -> None:
     cloudformation_backends.backend = EmbeddedCloudFormation
     # moto has no percentiles and no metric math, and takes metrics of one name for one metric.
     cloudwatch_backends.backend = EmbeddedCloudWatch
+    # moto knows no image of another account's registry.
+    ecr_backends.backend = EmbeddedEcr
     # moto does not know keys of log groups that exist.
     logs_backends.backend = EmbeddedLogs
     # moto compares no checksum, copies over what is there, and holds a large object in memory several times.
     s3_backends.backend = EmbeddedS3
     # moto has no UpdateEndpoint, serves nothing, and knows few instance types.
     sagemaker_backends.backend = EmbeddedSageMaker
+    # moto cannot list quotas, and knows those of a VPC alone.
+    servicequotas_backends.backend = EmbeddedServiceQuotas
     # moto answers an unexpected exception with HTTP 500 and HTML, which SDKs retry and cannot read.
     BaseResponse.call_action = failures.call_action  # type: ignore[method-assign]
     # moto warns of every error code that is not in botocore's model of the service.

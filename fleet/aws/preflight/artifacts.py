@@ -1,0 +1,57 @@
+"""Whether archives lie where their Models will look for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from botocore.exceptions import ClientError
+
+from fleet.artifacts.aws_errors import NO_BUCKET
+from fleet.artifacts.publish_wanted import Wanted, missing_in_endpoints
+from fleet.aws.preflight.seen import Seen
+from fleet.aws.preflight.subject import Subject
+from fleet.findings import Finding
+from fleet.resolve.endpoint import ResolvedEndpoint
+
+NAMED = 3
+"""So many missing archives are named; an endpoint may have thousands."""
+
+
+def artifacts(subject: Subject) -> Iterator[Seen]:
+    """The archives of each endpoint; a deploy publishes what is missing, so that only warns."""
+    s3, place = subject.access.client("s3"), subject.place
+    for endpoint in subject.endpoints:
+        what, count = f"artifacts {endpoint.name}", len(endpoint.archives)
+        try:
+            missing, taken = missing_in_endpoints(s3, place.bucket, [endpoint])
+        except ClientError as error:
+            if error.response["Error"]["Code"] != NO_BUCKET:
+                raise
+            text = f"none of {count}: the bucket {place.bucket} is not there yet"
+            finding = _missing(subject, endpoint, f"the bucket {place.bucket} is not there yet")
+            yield Seen(what=what, text=text, findings=(finding,))
+            continue
+        mark = subject.specs[endpoint.name].source.mark(("models",))
+        findings = [replace(each, file=mark.file, line=mark.line, column=mark.column) for each in taken]
+        if missing:
+            text = f"{len(missing)} of {count} not published: {_named(missing)}"
+            findings.append(_missing(subject, endpoint, text))
+        there = f"{count - len(missing) - len(taken)} of {count} in {endpoint.model_data_url}"
+        yield Seen(what=what, text=there, findings=tuple(findings))
+
+
+def _missing(subject: Subject, endpoint: ResolvedEndpoint, why: str) -> Finding:
+    name, environment = endpoint.name, subject.place.environment
+    message = f"archives of {name} are not where its Model looks for them: {why}"
+    hint = (
+        f"`fleet deploy` publishes them, and so does `fleet publish --env {environment} {name}`;"
+        " `cdk deploy` alone would fail"
+    )
+    return subject.of_spec(name, ("models",), "FL629", message, hint, warns=True)
+
+
+def _named(missing: list[Wanted]) -> str:
+    names = [each.artifact.archive for each in missing[:NAMED]]
+    more = len(missing) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")

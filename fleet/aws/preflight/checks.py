@@ -1,0 +1,100 @@
+"""All that is looked at, in its order; what fails or may not be asked stops none of the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from botocore.exceptions import ClientError
+
+from fleet.artifacts.aws_errors import aws_errors_told
+from fleet.aws.preflight.account import account
+from fleet.aws.preflight.alarms import alarms
+from fleet.aws.preflight.artifacts import artifacts
+from fleet.aws.preflight.endpoints import endpoints
+from fleet.aws.preflight.images import images
+from fleet.aws.preflight.quotas import quotas
+from fleet.aws.preflight.seen import Seen
+from fleet.aws.preflight.stacks import bootstrap, foundation
+from fleet.aws.preflight.subject import Subject
+from fleet.findings import CannotRunError, Finding, Severity
+
+DENIED = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403"}
+"""How AWS's services say that somebody may not ask; S3 has no word for it in the answer to a HEAD request."""
+ACTION = re.compile(r"not authorized to perform: ([a-zA-Z0-9-]+:[a-zA-Z]+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One look at the account, and the IAM actions that it needs."""
+
+    name: str
+    look: Callable[[Subject], Iterator[Seen]]
+    actions: tuple[str, ...]
+
+
+CHECKS = (
+    Check(name="bootstrap", look=bootstrap, actions=("cloudformation:DescribeStacks", "ssm:GetParameter")),
+    Check(name="foundation", look=foundation, actions=("cloudformation:DescribeStacks",)),
+    Check(
+        name="quota",
+        look=quotas,
+        actions=(
+            "sagemaker:DescribeEndpoint",
+            "sagemaker:DescribeEndpointConfig",
+            "sagemaker:ListEndpoints",
+            "servicequotas:ListServiceQuotas",
+        ),
+    ),
+    Check(name="image", look=images, actions=("ecr:BatchGetImage",)),
+    Check(name="artifacts", look=artifacts, actions=("s3:GetObject", "s3:ListBucket")),
+    Check(
+        name="endpoints",
+        look=endpoints,
+        actions=("cloudformation:DescribeStacks", "sagemaker:DescribeEndpoint"),
+    ),
+    Check(
+        name="alarms",
+        look=alarms,
+        actions=(
+            "cloudformation:DescribeStacks",
+            "cloudformation:ListStackResources",
+            "cloudwatch:DescribeAlarms",
+        ),
+    ),
+)
+
+
+def preflight(subject: Subject) -> Iterator[Seen]:
+    """Look at everything, and give each thing as it was seen; in another account nothing else is looked at.
+
+    Raises:
+        CannotRunError: nobody is signed in, or AWS does not answer at all.
+    """
+    whose = account(subject)
+    yield whose
+    if not whose.findings:
+        for check in CHECKS:
+            yield from _looked(check, subject)
+
+
+def _looked(check: Check, subject: Subject) -> Iterator[Seen]:
+    try:
+        with aws_errors_told():
+            yield from check.look(subject)
+    except CannotRunError as error:
+        cause = error.__cause__
+        if isinstance(cause, ClientError) and cause.response["Error"]["Code"] in DENIED:
+            yield _not_permitted(check, cause)
+        else:
+            yield Seen(what=check.name, text="not looked at: AWS could not be asked", problem=error)
+
+
+def _not_permitted(check: Check, refused: ClientError) -> Seen:
+    said = ACTION.search(refused.response["Error"].get("Message", ""))
+    needed = said[1] if said else " and ".join(check.actions)
+    message = f"{check.name}: not looked at, as these credentials may not ask ({refused.operation_name})"
+    hint = f"allow {needed}, which changes nothing; docs/preflight.md has all that is asked"
+    finding = Finding(code="FL620", message=message, hint=hint, severity=Severity.WARNING)
+    return Seen(what=check.name, text=f"not looked at, for want of {needed}", findings=(finding,))

@@ -1,0 +1,73 @@
+"""Whether the endpoints can be created or updated in the state that they are in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+
+from fleet.artifacts.parallel import all_in_parallel
+from fleet.aws.live import NO_ENDPOINT
+from fleet.aws.preflight.seen import Seen
+from fleet.aws.preflight.stacks import stack_finding
+from fleet.aws.preflight.subject import AT_ONCE, Subject
+from fleet.aws.stack import NOT_CREATED, PLANNED, find_stack
+from fleet.resolve.endpoint import ResolvedEndpoint
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation.client import CloudFormationClient
+    from mypy_boto3_sagemaker.client import SageMakerClient
+
+IN_SERVICE = "InService"
+WAIT = "SageMaker refuses an update meanwhile: wait until it is InService"
+ANEW = "it can only be deleted: `fleet destroy {name} --env {environment}`, then deploy it"
+HINTS = {
+    "Failed": ANEW,
+    "OutOfService": "look for the reason in its log, and have it served again before it is updated",
+    "UpdateRollbackFailed": "old and new instances serve side by side: see its FailureReason, and the"
+    " developer guide's page on rolling deployments",
+}
+"""By status; every other one is of something that is under way. Source: botocore, DescribeEndpoint."""
+
+
+def endpoints(subject: Subject) -> Iterator[Seen]:
+    """The state of each endpoint and of its stack."""
+    sagemaker, cloudformation = subject.access.client("sagemaker"), subject.access.client("cloudformation")
+    yield from all_in_parallel(
+        subject.endpoints, lambda each: _endpoint(subject, sagemaker, cloudformation, each), AT_ONCE
+    )
+
+
+def _endpoint(
+    subject: Subject,
+    sagemaker: SageMakerClient,
+    cloudformation: CloudFormationClient,
+    endpoint: ResolvedEndpoint,
+) -> Seen:
+    name, what = endpoint.name, f"endpoint {endpoint.name}"
+    stack, status = find_stack(cloudformation, endpoint.stack), _status(sagemaker, name)
+    not_ready = stack_finding(subject, stack, name) if stack is not None else None
+    if stack is not None and not_ready is not None:
+        return Seen(what=what, text=f"{endpoint.stack} is in {stack.status}", findings=(not_ready,))
+    if status is None:
+        return Seen(what=what, text="not deployed yet")
+    if stack is None or stack.status in (PLANNED, *NOT_CREATED):
+        message = f"there is an endpoint {name!r} in the account that {endpoint.stack} did not make"
+        hint = "give this one another name, or delete that one"
+        finding = subject.of_spec(name, ("endpoint",), "FL632", message, hint)
+        return Seen(what=what, text="the name is taken", findings=(finding,))
+    if status == IN_SERVICE:
+        return Seen(what=what, text=status)
+    hint = HINTS.get(status, WAIT).format(name=name, environment=subject.place.environment)
+    finding = subject.of_spec(name, ("endpoint",), "FL631", f"the endpoint {name!r} is {status}", hint)
+    return Seen(what=what, text=status, findings=(finding,))
+
+
+def _status(sagemaker: SageMakerClient, name: str) -> str | None:
+    try:
+        return sagemaker.describe_endpoint(EndpointName=name)["EndpointStatus"]
+    except ClientError as error:
+        if NO_ENDPOINT in error.response["Error"]["Message"]:
+            return None
+        raise

@@ -1,0 +1,97 @@
+"""The instances that the endpoints of an account run now, ours and all others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from fleet.artifacts.parallel import all_in_parallel
+from fleet.aws.live import NO_ENDPOINT
+from fleet.aws.preflight.subject import AT_ONCE
+
+if TYPE_CHECKING:
+    from mypy_boto3_sagemaker.client import SageMakerClient
+
+MOST = 300
+"""So many endpoints are described, newest first, at two requests each."""
+NO_CONFIG = "Could not find endpoint configuration"
+UNKNOWN = ""
+"""The type of instances whose configuration was deleted, or that are drawn from several types."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningInstances:
+    """Instances by endpoint and type; `all_seen` says that there are no endpoints beside these."""
+
+    by_endpoint: Mapping[str, Mapping[str, int]]
+    all_seen: bool
+
+    def of(self, endpoint: str) -> Mapping[str, int]:
+        """What one endpoint runs, by instance type; empty where there is none of that name."""
+        return self.by_endpoint.get(endpoint, {})
+
+    def of_others(self, ours: Iterable[str], instance_type: str | None) -> int:
+        """How many instances of a type, or with None of any, run for endpoints that are not ours."""
+        named = set(ours)
+        return sum(
+            count
+            for name, running in self.by_endpoint.items()
+            if name not in named
+            for each, count in running.items()
+            if instance_type in (None, each)
+        )
+
+
+def running_instances(sagemaker: SageMakerClient) -> RunningInstances:
+    """Ask for the instances of every endpoint of the account and region.
+
+    Raises:
+        ClientError: access is denied.
+    """
+    pages = sagemaker.get_paginator("list_endpoints").paginate(
+        SortBy="CreationTime", SortOrder="Descending", PaginationConfig={"MaxItems": MOST + 1}
+    )
+    names = [each["EndpointName"] for page in pages for each in page["Endpoints"]]
+    described = all_in_parallel(names[:MOST], lambda name: _of_endpoint(sagemaker, name), AT_ONCE)
+    by_endpoint = dict(zip(names, described, strict=False))
+    return RunningInstances(by_endpoint=by_endpoint, all_seen=len(names) <= MOST)
+
+
+def _of_endpoint(sagemaker: SageMakerClient, name: str) -> Mapping[str, int]:
+    """By type: those that run or are wanted, whichever are more, and those of an update under way."""
+    counts = Counter[str]()
+    try:
+        found = sagemaker.describe_endpoint(EndpointName=name)
+        types = _types(sagemaker, found["EndpointConfigName"])
+    except ClientError as error:
+        if NO_ENDPOINT in error.response["Error"]["Message"]:
+            return counts  # it was deleted meanwhile
+        raise
+    for variant in _variants(found):
+        counts[types.get(variant["VariantName"], UNKNOWN)] += _count(variant)
+    for variant in _variants(found.get("PendingDeploymentSummary", {})):
+        counts[variant.get("InstanceType", UNKNOWN)] += _count(variant)
+    return +counts
+
+
+def _types(sagemaker: SageMakerClient, config: str) -> Mapping[str, str]:
+    """The instance type of each variant that has one."""
+    try:
+        found = sagemaker.describe_endpoint_config(EndpointConfigName=config)
+    except ClientError as error:
+        if NO_CONFIG in error.response["Error"]["Message"]:
+            return {}
+        raise
+    return {each["VariantName"]: each["InstanceType"] for each in _variants(found) if "InstanceType" in each}
+
+
+def _variants(found: Mapping[str, Any]) -> list[Any]:
+    return [*found.get("ProductionVariants", ()), *found.get("ShadowProductionVariants", ())]
+
+
+def _count(variant: Mapping[str, Any]) -> int:
+    return max(int(variant.get(key, 0)) for key in ("CurrentInstanceCount", "DesiredInstanceCount"))

@@ -1,0 +1,75 @@
+"""Whether stacks can be deployed to, as a deploy would find them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from fleet.aws.bootstrap import COMPLETE, TOOLKIT, bootstrap_version
+from fleet.aws.preflight.seen import Seen
+from fleet.aws.preflight.subject import Subject
+from fleet.aws.stack import NOT_CREATED, PLANNED, LiveStack, find_stack
+from fleet.aws.stack_ready import STUCK
+from fleet.catalog.bootstrap import needed_bootstrap
+from fleet.findings import Finding
+
+AT_WORK = "wait until that is done; a deploy waits as well"
+
+
+def bootstrap(subject: Subject) -> Iterator[Seen]:
+    """Whether the account is prepared for the CDK; a deploy prepares it, where it may, so that only warns."""
+    needed, place = needed_bootstrap(), subject.place
+    stack = find_stack(subject.access.client("cloudformation"), TOOLKIT)
+    if stack is not None and (found := _not_ready(stack, subject.of_environment)):
+        yield Seen(what="bootstrap", text=f"{TOOLKIT} is in {stack.status}", findings=(found,))
+        return
+    version = bootstrap_version(subject.access, needed.parameter)
+    if stack is not None and stack.status not in COMPLETE:
+        state = f"{TOOLKIT} is in {stack.status}"
+    elif version >= needed.version:
+        yield Seen(what="bootstrap", text=f"version {version}; the templates need {needed.version}")
+        return
+    else:
+        state = f"version {version}" if version else "none"
+    text = f"{state}; the templates need version {needed.version}"
+    message = f"the CDK's bootstrap of {place.account} in {place.region}: {text}"
+    hint = (
+        "`fleet deploy` makes it, with an administrator's permissions; else have one run"
+        f" `npx cdk bootstrap aws://{place.account}/{place.region}`"
+    )
+    finding = subject.of_environment("FL621", message, hint, warns=True)
+    yield Seen(what="bootstrap", text=text, findings=(finding,))
+
+
+def foundation(subject: Subject) -> Iterator[Seen]:
+    """Whether what endpoints share is there; a deploy makes it, so that only warns."""
+    name, environment = subject.place.stack, subject.place.environment
+    stack = find_stack(subject.access.client("cloudformation"), name)
+    if stack is None or stack.status in (PLANNED, *NOT_CREATED):
+        state = f" (its stack is in {stack.status})" if stack is not None else ""
+        text = f"{name} is not deployed{state}"
+        hint = (
+            f"`fleet deploy --env {environment}` makes it first; `cdk deploy` of an endpoint alone would fail"
+        )
+        finding = subject.of_environment("FL623", text, hint, warns=True)
+        yield Seen(what="foundation", text=text, findings=(finding,))
+        return
+    not_ready = _not_ready(stack, subject.of_environment)
+    findings = (not_ready,) if not_ready else ()
+    yield Seen(what="foundation", text=f"{name} is in {stack.status}", findings=findings)
+
+
+def stack_finding(subject: Subject, stack: LiveStack, endpoint: str) -> Finding | None:
+    """What is wrong with the stack of an endpoint; None where it can be deployed to."""
+
+    def of_spec(code: str, message: str, hint: str, *, warns: bool = False) -> Finding:
+        return subject.of_spec(endpoint, ("endpoint",), code, message, hint, warns=warns)
+
+    return _not_ready(stack, of_spec)
+
+
+def _not_ready(stack: LiveStack, finding: Callable[..., Finding]) -> Finding | None:
+    because = f" ({stack.reason})" if stack.reason else ""
+    message = f"the stack {stack.name} is in {stack.status}{because}"
+    if stack.status in STUCK:
+        return finding("FL622", message, STUCK[stack.status].format(stack=stack.name))
+    return finding("FL624", message, AT_WORK, warns=True) if stack.in_progress else None

@@ -1,0 +1,55 @@
+"""What is looked at: the endpoints of an environment, their files, and the account."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from fleet.aws.access import Access
+from fleet.findings import Finding, Severity
+from fleet.resolve.endpoint import Place, ResolvedEndpoint, ResolvedFleet
+from fleet.spec.project import LoadedSpec, Project
+from fleet.spec.source import KeyPath, finding_at
+
+AT_ONCE = 8
+"""Endpoints that are asked for at one time; SageMaker throttles descriptions, and botocore tries again."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Some endpoints of an environment as their locks say, and access to its account."""
+
+    project: Project
+    fleet: ResolvedFleet
+    access: Access
+
+    @property
+    def place(self) -> Place:
+        """The environment's account and region."""
+        return self.fleet.place
+
+    @property
+    def endpoints(self) -> tuple[ResolvedEndpoint, ...]:
+        """Those that were asked for, by name."""
+        return self.fleet.endpoints
+
+    @cached_property
+    def specs(self) -> Mapping[str, LoadedSpec]:
+        """The specs of the endpoints, by name, with the place of each key."""
+        return {endpoint.name: self.project.load(endpoint.name) for endpoint in self.endpoints}
+
+    def of_spec(
+        self, endpoint: str, key: KeyPath, code: str, message: str, hint: str, *, warns: bool = False
+    ) -> Finding:
+        """A finding at a key of an endpoint's spec."""
+        return _weighed(finding_at(self.specs[endpoint].source.mark(key), code, message, hint), warns=warns)
+
+    def of_environment(self, code: str, message: str, hint: str, *, warns: bool = False) -> Finding:
+        """A finding at the environment's account, which is what it is about."""
+        mark = self.project.environment_source.mark(("account",))
+        return _weighed(finding_at(mark, code, message, hint), warns=warns)
+
+
+def _weighed(finding: Finding, *, warns: bool) -> Finding:
+    return replace(finding, severity=Severity.WARNING) if warns else finding

@@ -1,0 +1,20 @@
+"""The quotas that an endpoint's instances count against."""
+
+from __future__ import annotations
+
+from fleet.catalog.data_file import data_file
+
+
+def quota_service() -> str:
+    """The service to which Service Quotas counts them."""
+    return str(data_file("quotas.yaml")["service"])
+
+
+def instance_quota(instance_type: str) -> str:
+    """The name of the quota on the instances of one type in an account and region."""
+    return str(data_file("quotas.yaml")["of_type"]).format(type=instance_type)
+
+
+def all_instances_quota() -> str:
+    """The name of the quota on the instances of all types together."""
+    return str(data_file("quotas.yaml")["of_all"])

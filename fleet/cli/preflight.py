@@ -1,0 +1,59 @@
+"""`fleet preflight`: whether an account is ready for what specs and locks say, before a deploy."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from fleet.aws.preflight.checks import preflight as look
+from fleet.aws.preflight.seen import Seen
+from fleet.aws.preflight.subject import Subject
+from fleet.cli.access import access_to
+from fleet.cli.arguments import Endpoints, Env, Profile
+from fleet.exits import INPUT_IS_WRONG
+from fleet.findings import Severity
+from fleet.printers.formats import Format, print_findings
+from fleet.project_root import project_root
+from fleet.resolve.resolve import resolve_project
+from fleet.spec.project import open_project
+
+SIGNS = {None: ("✓", "green"), Severity.WARNING: ("!", "yellow bold"), Severity.ERROR: ("✗", "red bold")}
+
+
+def preflight(
+    env: Env,
+    endpoints: Endpoints = None,
+    profile: Profile = None,
+    format: Annotated[
+        Format, typer.Option("--format", help="For a person, a program, or annotations in a pull request.")
+    ] = Format.HUMAN,
+) -> None:
+    """Look whether the account is ready for endpoints as their locks say; nothing is changed there.
+
+    The account, its bootstrap and Foundation, quotas, images, artifacts, endpoints and their alarms. Exit
+    code 1: a deploy or scaling would fail; 2: AWS could not be asked.
+    """
+    root, console = project_root(Path.cwd()), Console(highlight=False)
+    project = open_project(root, env, endpoints or ())
+    fleet = resolve_project(project)
+    seen = []
+    for each in look(Subject(project, fleet, access_to(root, fleet.place, profile))):
+        if format is Format.HUMAN:
+            console.print(_line(each), soft_wrap=True)
+        seen.append(each)
+    findings = [finding for each in seen for finding in each.findings]
+    print_findings(sorted(findings, key=lambda finding: finding.sort_key), format, root)
+    if any(finding.severity is Severity.ERROR for finding in findings):
+        sys.exit(INPUT_IS_WRONG)
+    for each in seen:
+        if each.problem is not None:
+            raise each.problem
+
+
+def _line(seen: Seen) -> Text:
+    return Text.assemble(SIGNS[seen.severity], f" {seen.what}: {seen.text}")

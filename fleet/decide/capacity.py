@@ -1,0 +1,120 @@
+"""How many instances a fleet may come to: at rest, and while its endpoints are updated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.rollout import Strategy
+from fleet.spec.source import KeyPath
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capacity:
+    """One endpoint's instances.
+
+    Attributes:
+        endpoint: Its name.
+        type: The instance type of its spec.
+        first: With how many its spec begins.
+        most: How many it may come to.
+        key: The key of the spec that says `most`.
+        scaled: An update starts as many new instances as run, whatever the spec begins with.
+        batch: With a rolling rollout the share of instances that is replaced at a time, in percent; None
+            where a whole second fleet is started.
+        running: What runs now, by instance type; empty where nothing is deployed.
+    """
+
+    endpoint: str
+    type: str
+    first: int
+    most: int
+    key: KeyPath
+    scaled: bool
+    batch: float | None
+    running: Mapping[str, int]
+
+    def counts(self, instance_type: str | None) -> bool:
+        """Whether its new instances are of a type; None stands for all types."""
+        return instance_type in (None, self.type)
+
+    def runs(self, instance_type: str | None) -> int:
+        """How many instances of a type run now."""
+        return sum(count for name, count in self.running.items() if instance_type in (None, name))
+
+    @property
+    def started(self) -> int:
+        """How many instances the next deploy starts: an update of a scaled variant keeps their number."""
+        return sum(self.running.values()) if self.scaled and self.running else self.first
+
+    def beside(self, count: int) -> int:
+        """How many instances an update of `count` of them needs beside those."""
+        return count if self.batch is None else ceil(count * self.batch / 100)
+
+    @property
+    def added(self) -> int:
+        """How many instances the next deploy needs beside those that run; all of them for another type."""
+        moves = set(self.running) != {self.type}
+        return self.started if moves else self.beside(self.started)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demand:
+    """How many instances may count against one quota at a time.
+
+    Attributes:
+        others: Those of endpoints that are not deployed here.
+        rest: All endpoints at their most, and the others.
+        deploy: The most while the endpoints are deployed one after the other, from what runs now.
+        update: The most while any one endpoint is updated and all are at their most.
+    """
+
+    others: int
+    rest: int
+    deploy: int
+    update: int
+
+
+def capacity(spec: EndpointSpec, running: Mapping[str, int]) -> Capacity:
+    """The instances of an endpoint of which `running` are there already, by their type."""
+    most, key = most_instances(spec)
+    rollout = spec.rollout
+    rolling = rollout is not None and rollout.strategy is Strategy.ROLLING
+    return Capacity(
+        endpoint=spec.endpoint,
+        type=spec.instance.type,
+        first=spec.instance.count,
+        most=most,
+        key=key,
+        scaled=spec.scaling is not None,
+        batch=rollout.step if rollout is not None and rolling else None,
+        running=running,
+    )
+
+
+def most_instances(spec: EndpointSpec) -> tuple[int, KeyPath]:
+    """The most instances that an endpoint may come to, and the key that says so."""
+    ceilings = spec.scaling.ceilings if spec.scaling is not None else {}
+    counts: dict[KeyPath, int] = {("instance", "count"): spec.instance.count, **ceilings}
+    key = max(counts, key=lambda each: counts[each])
+    return counts[key], key
+
+
+def demand(endpoints: Sequence[Capacity], others: int, instance_type: str | None = None) -> Demand:
+    """What counts against the quota of an instance type, or against that of all types together.
+
+    Endpoints are deployed one after the other, as by `fleet deploy`, so one second fleet is there at a time.
+    """
+    used = others + sum(each.runs(instance_type) for each in endpoints)
+    rest = others + sum(each.most for each in endpoints if each.counts(instance_type))
+    highest, second = used, 0
+    for each in endpoints:
+        started = each.started if each.counts(instance_type) else 0
+        if each.counts(instance_type):
+            highest = max(highest, used + each.added)
+            second = max(second, each.beside(each.most))
+        used += started - each.runs(instance_type)
+        highest = max(highest, used)
+    return Demand(others=others, rest=rest, deploy=highest, update=rest + second)

@@ -1,0 +1,1 @@
+"""Service Quotas, which knows what it is told."""

@@ -1,0 +1,1 @@
+"""ECR, which knows SageMaker's Triton images by name."""

@@ -1,0 +1,74 @@
+"""Registries: the account's own is moto's; those of SageMaker's Triton images have what the catalog says."""
+
+from __future__ import annotations
+
+import json
+from types import ModuleType
+from typing import Any
+
+from moto.ecr import urls
+from moto.ecr.exceptions import RepositoryNotFoundException
+from moto.ecr.models import ECRBackend
+
+from fleet.catalog.images import Image, image, regions_of, releases
+
+STAND_IN = json.dumps(
+    {"schemaVersion": 2, "annotations": {"note": "a stand-in: there is no image behind it"}}
+)
+"""The manifest of every image of another account."""
+
+
+class EmbeddedEcr(ECRBackend):
+    """One account's ECR in one region, and the manifests that it may read in SageMaker's accounts."""
+
+    @property
+    def _url_module(self) -> ModuleType:
+        return urls
+
+    def batch_get_image(
+        self,
+        repository_name: str,
+        registry_id: str | None = None,
+        image_ids: list[dict[str, Any]] | None = None,
+    ) -> dict[str, Any]:
+        """BatchGetImage.
+
+        Raises:
+            RepositoryNotFoundException: the catalog knows no such repository of another account.
+        """
+        if registry_id in (None, self.account_id):
+            answer: dict[str, Any] = super().batch_get_image(repository_name, registry_id, image_ids)
+            return answer
+        known = [
+            each
+            for each in self._images()
+            if (each.account, each.repository) == (registry_id, repository_name)
+        ]
+        if not known:
+            raise RepositoryNotFoundException(repository_name, registry_id)
+        tags = {each.tag for each in known}
+        found = [each for each in image_ids or () if each.get("imageTag") in tags]
+        return {
+            "images": [
+                {
+                    "registryId": registry_id,
+                    "repositoryName": repository_name,
+                    "imageId": each,
+                    "imageManifest": STAND_IN,
+                }
+                for each in found
+            ],
+            "failures": [
+                {
+                    "imageId": each,
+                    "failureCode": "ImageNotFound",
+                    "failureReason": "Requested image not found",
+                }
+                for each in image_ids or ()
+                if each not in found
+            ],
+        }
+
+    def _images(self) -> list[Image]:
+        there = [name for name in releases() if self.region_name in regions_of(name)]
+        return [image(name, self.region_name, gpu=gpu) for name in there for gpu in (True, False)]

@@ -1,0 +1,171 @@
+"""`fleet preflight` as a whole: lines, exit codes, permissions, and what all endpoints need of an account."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fleet.findings import Severity
+from prepared_account import IMAGE, OF_ALL, OF_TYPE, PreparedAccount
+from tests.e2e.embedded_app.stacks import TOPIC, absent_model
+
+
+def test_an_account_that_is_ready_exits_with_0_and_a_line_for_each_thing(account: PreparedAccount) -> None:
+    told = account.preflight()
+    assert (told.code, told.findings) == (0, "")
+    assert told.lines == [
+        "✓ account: 123456789012, us-east-1, as arn:aws:sts::123456789012:user/moto",
+        "✓ bootstrap: version 31; the templates need 6",
+        "✓ foundation: triton-fleet-dev is in CREATE_COMPLETE",
+        f"✓ quota: {OF_TYPE}: 20; sentences needs 1 at `instance.count`, 2 while one is updated",
+        f"✓ quota: {OF_ALL}: 100; sentences needs 1 at `instance.count`, 2 while one is updated",
+        f"✓ image: {IMAGE} is there",
+        "✓ artifacts sentences: 1 of 1 in s3://triton-fleet-dev-123456789012-us-east-1/"
+        + account.folder.resolve().archives[0].key,
+        "✓ endpoint sentences: not deployed yet",
+        "✓ alarms sentences: none yet: its stack is not deployed",
+    ]
+
+
+def test_a_deployed_endpoint_is_as_ready_for_an_update(account: PreparedAccount) -> None:
+    account.deploy()
+    told = account.preflight("sentences")
+    assert (told.code, told.findings) == (0, "")
+    assert told.of("endpoint sentences") == ["✓ InService"]
+    assert told.of("alarms sentences") == ["✓ quiet"]
+
+
+def test_what_a_deploy_makes_itself_only_warns(empty: PreparedAccount) -> None:
+    empty.quota(OF_TYPE, 20)
+    empty.quota(OF_ALL, 100)
+    told = empty.preflight()
+    assert told.code == 0
+    assert told.of("bootstrap") == ["! none; the templates need version 6"]
+    assert told.of("foundation") == ["! triton-fleet-dev is not deployed"]
+    assert told.of("artifacts sentences") == [
+        "! none of 1: the bucket triton-fleet-dev-123456789012-us-east-1 is not there yet"
+    ]
+    assert "environments/dev.yaml:2:1: warning FL621: the CDK's bootstrap of 123456789012" in told.findings
+    assert "npx cdk bootstrap aws://123456789012/us-east-1" in told.findings
+    assert "warning FL623: triton-fleet-dev is not deployed" in told.findings
+    assert "model_specs/sentences.yaml:4:1: warning FL629: archives of sentences" in told.findings
+    assert told.findings.endswith("0 errors, 3 warnings\n")
+
+
+def test_another_account_is_an_error_and_nothing_else_is_looked_at(account: PreparedAccount) -> None:
+    account.folder.environment()
+    told = account.preflight()
+    assert told.code == 1
+    assert told.lines == ["✗ account: not 111122223333, so nothing else is looked at"]
+    assert (
+        "environments/dev.yaml:2:1: error FL602: 'dev' is deployed to account 111122223333" in told.findings
+    )
+
+
+def test_an_old_bootstrap_is_told_with_both_versions(empty: PreparedAccount) -> None:
+    empty.bootstrap(version=5)
+    told = empty.preflight()
+    assert told.of("bootstrap") == ["! version 5; the templates need version 6"]
+    assert "warning FL621: the CDK's bootstrap of 123456789012 in us-east-1: version 5;" in told.findings
+
+
+def test_a_bootstrap_that_failed_is_told_by_its_status(account: PreparedAccount) -> None:
+    stacks = account.stacks
+    stacks.api.delete_stack(StackName="CDKToolkit")
+    assert stacks.create("CDKToolkit", {"Topic": TOPIC, "Broken": absent_model()}) == "ROLLBACK_COMPLETE"
+    told = account.preflight()
+    assert (told.code, told.of("bootstrap")) == (
+        0,
+        ["! CDKToolkit is in ROLLBACK_COMPLETE; the templates need version 6"],
+    )
+
+
+def test_a_stuck_foundation_is_an_error_with_the_way_out(account: PreparedAccount) -> None:
+    account.stack_status("triton-fleet-dev", "DELETE_FAILED")
+    told = account.preflight()
+    assert told.code == 1
+    assert told.of("foundation") == ["✗ triton-fleet-dev is in DELETE_FAILED"]
+    assert (
+        "environments/dev.yaml:2:1: error FL622: the stack triton-fleet-dev is in DELETE_FAILED"
+        in told.findings
+    )
+    assert "delete it, then run the deploy again" in told.findings
+
+
+@pytest.mark.parametrize(
+    ("target", "action", "check"),
+    [
+        ("GetParameter", "ssm:GetParameter", "bootstrap"),
+        ("ListServiceQuotas", "servicequotas:ListServiceQuotas", "quota"),
+        ("ListEndpoints", "sagemaker:ListEndpoints", "quota"),
+        ("BatchGetImage", "ecr:BatchGetImage", "image"),
+    ],
+)
+def test_a_permission_that_lacks_is_named_and_stops_no_other_look(
+    account: PreparedAccount, target: str, action: str, check: str
+) -> None:
+    account.deny(target, action)
+    told = account.preflight()
+    assert told.code == 0
+    assert told.of(check) == [f"! not looked at, for want of {action}"]
+    assert (
+        f"warning FL620: {check}: not looked at, as these credentials may not ask ({target})" in told.findings
+    )
+    assert told.of("endpoint sentences") == ["✓ not deployed yet"]
+
+
+def test_where_aws_does_not_say_which_permission_lacks_all_of_the_look_are_named(
+    account: PreparedAccount,
+) -> None:
+    account.proxy.deny(lambda request: "list-type=2" in request.path)
+    told = account.preflight()
+    assert (told.code, told.of("artifacts")) == (
+        0,
+        ["! not looked at, for want of s3:GetObject and s3:ListBucket"],
+    )
+
+
+def test_a_service_that_cannot_be_asked_exits_with_2_when_all_others_were(account: PreparedAccount) -> None:
+    account.refuse("ListServiceQuotas", "ServiceException", "out of order")
+    told = account.preflight()
+    assert told.code == 2
+    assert told.of("quota") == ["✗ not looked at: AWS could not be asked"]
+    assert told.of("alarms sentences") == ["✓ none yet: its stack is not deployed"]
+    assert "cannot run: AWS refuses" in told.findings
+    assert "out of order" in told.findings
+
+
+def test_without_credentials_it_exits_with_2(
+    account: PreparedAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    told = account.preflight_by_settings()
+    assert (told.code, told.lines) == (2, [])
+    assert "there are no credentials of AWS" in told.findings
+
+
+def test_for_a_program_findings_are_a_document_and_nothing_else_is_said(account: PreparedAccount) -> None:
+    account.quota(OF_TYPE, 0)
+    told = account.preflight("--format", "json")
+    (finding,) = json.loads("\n".join(told.lines))["findings"]
+    assert (told.code, finding["code"], finding["severity"]) == (1, "FL625", Severity.ERROR)
+    assert (finding["file"], finding["line"]) == ("model_specs/sentences.yaml", 3)
+
+
+def test_nothing_is_written_to_the_account(account: PreparedAccount) -> None:
+    account.deploy()
+    before = len(account.proxy.requests)
+    account.preflight()
+    asked = account.proxy.requests[before:]
+    verbs = {each.headers.get("X-Amz-Target", "").rpartition(".")[2] for each in asked}
+    assert verbs - {""} == {
+        "BatchGetImage",
+        "DescribeAlarms",
+        "DescribeEndpoint",
+        "DescribeEndpointConfig",
+        "GetParameter",
+        "ListEndpoints",
+        "ListServiceQuotas",
+    }
+    assert {each.method for each in asked if "X-Amz-Target" not in each.headers} == {"GET", "POST"}

@@ -1,0 +1,184 @@
+"""What endpoints need: room for their instances, images, archives, a state in which they can be updated."""
+
+from __future__ import annotations
+
+import pytest
+
+from fleet_folder import LOCK, SPEC
+from prepared_account import BUCKET, IMAGE, OF_ALL, OF_TYPE, STACK, PreparedAccount, is_call, second_spec
+from tests.e2e.embedded_app.updates import create_config
+
+SCALED = "scaling: {min: 1, max: 8, gpu_utilization: 60}\n"
+
+
+def test_an_endpoints_stack_that_is_under_way_warns(account: PreparedAccount) -> None:
+    account.deploy()
+    account.stack_status(STACK, "UPDATE_IN_PROGRESS")
+    told = account.preflight()
+    assert told.code == 0
+    assert told.of("endpoint sentences") == [f"! {STACK} is in UPDATE_IN_PROGRESS"]
+    assert "model_specs/sentences.yaml:1:1: warning FL624" in told.findings
+
+
+def test_a_quota_below_the_most_instances_is_an_error_at_the_key_that_says_them(
+    account: PreparedAccount,
+) -> None:
+    account.folder.spec(SCALED)
+    account.folder.write("locks/dev/sentences.lock.yaml", LOCK)
+    account.quota(OF_TYPE, 4)
+    others(account, 2)
+    told = account.preflight()
+    assert told.code == 1
+    said = "sentences needs 8 at `scaling.max`, 2 run for others: 10 in all, 18 while one is updated"
+    assert told.of("quota")[0] == f"✗ {OF_TYPE}: 4; {said}"
+    assert f"model_specs/sentences.yaml:6:19: error FL625: {OF_TYPE}: the quota is 4; {said}" in told.findings
+    assert (
+        "--region us-east-1 --service-code sagemaker --quota-code L-1928E07B --desired-value 18"
+        in told.findings
+    )
+    assert "or write 2 for `scaling.max`" in told.findings
+
+
+def test_an_update_without_room_beside_what_runs_is_an_error(account: PreparedAccount) -> None:
+    account.folder.spec(SCALED)
+    account.deploy(count=5)
+    account.quota(OF_TYPE, 9)
+    told = account.preflight()
+    assert told.code == 1
+    assert "error FL626: ml.g5.xlarge for endpoint usage: the quota is 9" in told.findings
+    assert "16 while one is updated; from what runs now the next deploy needs 10" in told.findings
+    assert "rollout: {strategy: rolling, step: ...}" in told.findings
+
+
+def test_an_update_without_room_only_when_all_is_scaled_out_warns(account: PreparedAccount) -> None:
+    account.folder.spec(SCALED)
+    account.deploy(count=4)
+    account.quota(OF_TYPE, 8)
+    told = account.preflight()
+    assert told.code == 0
+    assert "warning FL626" in told.findings
+    assert "16 while one is updated; from what runs now the next deploy needs 8" in told.findings
+
+
+def test_endpoints_of_one_type_are_counted_together_and_all_types_against_the_total(
+    account: PreparedAccount,
+) -> None:
+    second_spec(account.folder, "images", "scaling: {min: 1, max: 3, gpu_utilization: 60}\n")
+    account.quota(OF_TYPE, 3)
+    account.quota(OF_ALL, 3)
+    told = account.preflight()
+    needs = "images needs 3 at `scaling.max`, sentences needs 1 at `instance.count`: 4 in all, 7 while one is updated"
+    assert told.of("quota") == [f"✗ {OF_TYPE}: 3; {needs}", f"✗ {OF_ALL}: 3; {needs}"]
+    assert account.preflight("sentences").of("quota")[0].startswith("✓ ")
+
+
+def test_a_quota_that_is_not_told_warns(account: PreparedAccount) -> None:
+    account.folder.spec(base=SPEC.replace("ml.g5.xlarge", "ml.g5.2xlarge"))
+    told = account.preflight()
+    assert (told.code, told.of("quota")[0]) == (0, "! ml.g5.2xlarge for endpoint usage: not told")
+    assert (
+        "warning FL627: Service Quotas has no quota of the name 'ml.g5.2xlarge for endpoint usage'"
+        in told.findings
+    )
+
+
+def test_quotas_are_looked_for_page_by_page_until_all_are_found(empty: PreparedAccount) -> None:
+    empty.further_quotas(150)
+    empty.quota(OF_TYPE, 20)
+    empty.quota(OF_ALL, 100)
+    empty.further_quotas(300)
+    assert [line[0] for line in empty.preflight().of("quota")] == ["✓", "✓"]
+    assert empty.proxy.count(lambda request: is_call(request, "ListServiceQuotas")) == 2
+
+
+def test_an_image_that_the_registry_lacks_is_an_error_at_the_release(account: PreparedAccount) -> None:
+    body = {
+        "images": [],
+        "failures": [
+            {"imageId": {}, "failureCode": "ImageNotFound", "failureReason": "Requested image not found"}
+        ],
+    }
+    account.answer("BatchGetImage", body)
+    told = account.preflight()
+    assert told.code == 1
+    assert told.of("image") == [f"✗ {IMAGE}: Requested image not found (ImageNotFound)"]
+    assert f"model_specs/sentences.yaml:2:1: error FL628: {IMAGE} cannot be pulled" in told.findings
+
+
+def test_a_registry_without_the_repository_is_an_error_as_well(account: PreparedAccount) -> None:
+    account.refuse("BatchGetImage", "RepositoryNotFoundException", "The repository does not exist")
+    told = account.preflight()
+    assert (told.code, told.of("image")) == (1, [f"✗ {IMAGE}: The repository does not exist"])
+
+
+def test_missing_archives_warn_with_what_publishes_them(account: PreparedAccount) -> None:
+    account.client("s3").delete_object(Bucket=BUCKET, Key=account.folder.resolve().archives[0].key)
+    told = account.preflight()
+    assert told.code == 0
+    assert told.of("artifacts sentences")[0].startswith("! 0 of 1 in s3://")
+    assert "warning FL629" in told.findings
+    assert "1 of 1 not published: sentences" in told.findings
+    assert "`fleet publish --env dev sentences`" in told.findings
+
+
+def test_a_place_of_a_live_set_that_is_taken_is_an_error(account: PreparedAccount) -> None:
+    live = SPEC.replace("- {archive: sentences,", "- {archive: sentences, version: 1,")
+    account.folder.spec("mode: multi-model\narchive_set: live\n", base=live)
+    (artifact,) = account.folder.resolve().archives
+    account.put(artifact.key, "sha256:" + "b" * 64)
+    told = account.preflight()
+    assert told.code == 1
+    assert told.of("artifacts sentences")[0].startswith("✗ 0 of 1 in s3://")
+    assert "model_specs/sentences.yaml:4:1: error FL304: s3://" in told.findings
+
+
+@pytest.mark.parametrize(
+    ("status", "remedy"),
+    [
+        ("Updating", "SageMaker refuses an update meanwhile"),
+        ("Failed", "`fleet destroy sentences --env dev`"),
+        ("UpdateRollbackFailed", "old and new instances serve side by side"),
+    ],
+)
+def test_an_endpoint_that_cannot_be_updated_is_an_error(
+    account: PreparedAccount, status: str, remedy: str
+) -> None:
+    account.deploy()
+    account.status(status)
+    told = account.preflight()
+    assert (told.code, told.of("endpoint sentences")) == (1, [f"✗ {status}"])
+    assert (
+        f"model_specs/sentences.yaml:1:1: error FL631: the endpoint 'sentences' is {status}" in told.findings
+    )
+    assert remedy in told.findings
+
+
+def test_a_name_that_somebody_else_has_taken_is_an_error(account: PreparedAccount) -> None:
+    account.deploy(stack="another-team")
+    told = account.preflight()
+    assert (told.code, told.of("endpoint sentences")) == (1, ["✗ the name is taken"])
+    assert (
+        f"FL632: there is an endpoint 'sentences' in the account that {STACK} did not make" in told.findings
+    )
+
+
+def test_alarms_that_ring_warn_and_do_not_stop_what_mends_them(account: PreparedAccount) -> None:
+    account.folder.spec("rollout: {}\n")
+    account.deploy()
+    for name in ("sentences-errors", "sentences-rollout"):
+        account.client("cloudwatch").set_alarm_state(AlarmName=name, StateValue="ALARM", StateReason="a test")
+    told = account.preflight()
+    assert told.code == 0
+    assert told.of("alarms sentences") == ["! in ALARM: sentences-errors, sentences-rollout"]
+    assert "warning FL630: sentences-errors is in ALARM: errors of the endpoint" in told.findings
+    assert "sentences.yaml:6:1: warning FL630: sentences-rollout is in ALARM" in told.findings
+    assert "a change of `rollout` alone keeps the configuration" in told.findings
+
+
+def others(account: PreparedAccount, count: int) -> None:
+    """An endpoint of somebody else, with so many instances."""
+    sagemaker, s3 = account.client("sagemaker"), account.client("s3")
+    s3.create_bucket(Bucket="data")
+    s3.put_object(Bucket="data", Key="model.tar.gz", Body=b"archive")
+    create_config(sagemaker, "of-others", {"InitialInstanceCount": count})
+    sagemaker.create_endpoint(EndpointName="of-others", EndpointConfigName="of-others")
