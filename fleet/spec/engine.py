@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from fleet.spec.values import Document, ModelName, Text
+from fleet.spec.values import Digest, Document, ModelName, Text
 
 Shape = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,9}(x[1-9][0-9]{0,9}){0,7}$")]
 """The dimensions of one tensor with its batch, as trtexec writes them: `16x3x224x224`; 8 at most."""
@@ -39,6 +39,8 @@ class Engine(Document):
     """The model directory that the plan is for."""
     onnx: Annotated[Text, StringConstraints(pattern=r"^(s3://\S+|[^:]+)\.onnx$")]
     """The ONNX model: a file relative to this spec, or `s3://BUCKET/KEY.onnx`."""
+    digest: Digest | None = None
+    """Of an ONNX model in S3: the digest of the file; another content is refused."""
     precision: Annotated[Precision, Field(strict=False)] = Precision.FP32
     """`fp16`, `bf16`, `int8`, `fp8` or `int4` beside `fp32`."""
     shapes: dict[str, Annotated[tuple[Shape, ...], Field(strict=False, min_length=3, max_length=3)]] = Field(
