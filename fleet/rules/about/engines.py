@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from fleet.catalog.builds import build_support
 from fleet.catalog.instances import Kind
 from fleet.catalog.tensorrt import Option, engine_option
+from fleet.catalog.versions import numbers
 from fleet.decide.decided import Decided
 from fleet.repository.copies import copied_name
 from fleet.rules.rule import Problem, rule
-from fleet.rules.versions import numbers
 from fleet.spec.engine import Engine
 from fleet.spec.lock import LockedModel
 from fleet.spec.problems import did_you_mean
