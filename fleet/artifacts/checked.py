@@ -97,7 +97,7 @@ def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[
 
 
 def _of_draft(project: Project, loaded: LoadedSpec) -> list[Finding]:
-    lock, refused = draft_lock(loaded, project.environment)
+    lock, refused = draft_lock(loaded)
     decided = Decided(loaded=loaded, environment=project.environment, lock=lock)
     found = [*(each for error in refused for each in error.findings), *rule_findings(decided)]
     return without_repeats(found, repository_findings(loaded))

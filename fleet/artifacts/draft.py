@@ -5,50 +5,42 @@ from __future__ import annotations
 import tarfile
 from pathlib import Path
 
-from fleet.artifacts.engines.locked import planned, with_engines
 from fleet.artifacts.engines.onnx import OnnxFile, onnx_of
 from fleet.artifacts.model_facts import model_facts
 from fleet.artifacts.sources.folder import changed_while_read
 from fleet.artifacts.sources.opening import built_models, no_s3, repository_of, source_of
-from fleet.engines.planned import PlannedEngine
+from fleet.engines.planned import spec_engines
 from fleet.findings import FindingsError
 from fleet.repository.copies import copied_name
 from fleet.repository.kept_files import KeptFiles
 from fleet.repository.layout import entries, model_names
 from fleet.spec.endpoint import Packed
-from fleet.spec.environment import Environment
-from fleet.spec.lock import Lock, LockedArchive, LockedEngine, LockedModel
+from fleet.spec.lock import NO_DIGEST, Lock, LockedArchive, LockedModel
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import in_s3
 
-NO_DIGEST = f"sha256:{0:064}"
 
-
-def draft_lock(loaded: LoadedSpec, environment: Environment) -> tuple[Lock, list[FindingsError]]:
+def draft_lock(loaded: LoadedSpec) -> tuple[Lock, list[FindingsError]]:
     """The models of the spec's folders with sizes but without digests, so that no weights are read.
 
-    What lies in S3 is left out. Also told is which folders are missing or cannot be packed.
+    What lies in S3 is left out. Also told is which folders and ONNX models are missing or cannot
+    be packed.
     """
     archives, refused = dict[str, LockedArchive](), list[FindingsError]()
-    engines = dict[int, dict[str, LockedEngine]]()
-    for engine in planned(loaded, environment):
+    for path, index, engine in spec_engines(loaded.spec):
+        onnx = onnx_of(loaded, path, engine, no_s3)
         try:
-            engines.setdefault(engine.index, {})[engine.model] = _engine(loaded, engine)
+            if isinstance(onnx, OnnxFile) and not in_s3(loaded.spec.models[index]):
+                onnx.require()
         except FindingsError as error:
             refused.append(error)
     for each in loaded.spec.packed:
         if not in_s3(loaded.spec.models[each.index]) and each.copy in (None, 0):
             try:
-                archives[each.name] = with_engines(_archive(loaded, each), each, engines)
+                archives[each.name] = _archive(loaded, each)
             except FindingsError as error:
                 refused.append(error)
     return Lock(endpoint=loaded.spec.endpoint, archives=archives), refused
-
-
-def _engine(loaded: LoadedSpec, engine: PlannedEngine) -> LockedEngine:
-    onnx = onnx_of(loaded, engine.path, engine.engine, no_s3)
-    size = onnx.require() if isinstance(onnx, OnnxFile) else 0
-    return LockedEngine(key=engine.build(NO_DIGEST).key, onnx=NO_DIGEST, size=size)
 
 
 def _archive(loaded: LoadedSpec, packed: Packed) -> LockedArchive:
