@@ -13,11 +13,9 @@ from fleet.repository.copies import copied_name
 from fleet.repository.kept_files import KeptFiles
 from fleet.repository.layout import entries, model_names
 from fleet.spec.endpoint import Packed
-from fleet.spec.lock import Lock, LockedArchive, LockedModel
+from fleet.spec.lock import NO_DIGEST, Lock, LockedArchive, LockedModel
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import in_s3
-
-NO_DIGEST = f"sha256:{0:064}"
 
 
 def draft_lock(loaded: LoadedSpec) -> tuple[Lock, list[FindingsError]]:

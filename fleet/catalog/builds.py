@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fleet.catalog.data_file import data_file
+from fleet.catalog.instances import Instance
 
 
 @dataclass(frozen=True, kw_only=True)
 class Build:
-    """One way: "codebuild", "processing" or "training".
+    """One way: "codebuild", "processing" or "training"; uncertain of CodeBuild: only on a fleet.
 
     Attributes:
         sizes: The only sizes of the family that it takes; empty for all of them.
+        only_in: The only regions that have it; empty where all do but those of `not_in`.
         not_in: Regions that host the family and do not sell it for this.
         certain: Whether AWS's API or documentation says so.
         note: What else must be known, in one sentence; or empty.
@@ -20,9 +22,16 @@ class Build:
 
     way: str
     sizes: tuple[str, ...]
+    only_in: tuple[str, ...]
     not_in: tuple[str, ...]
     certain: bool
     note: str
+
+    def takes(self, machine: Instance, region: str) -> bool:
+        """Whether an instance type's GPU can be had so in a region."""
+        size = machine.type.rpartition(".")[2]
+        sold = region not in self.not_in and (not self.only_in or region in self.only_in)
+        return sold and (not self.sizes or size in self.sizes)
 
 
 def build_support(family: str) -> tuple[Build, ...]:
@@ -32,6 +41,7 @@ def build_support(family: str) -> tuple[Build, ...]:
         Build(
             way=way,
             sizes=tuple(facts.get("sizes", ())),
+            only_in=tuple(facts.get("only_in", ())),
             not_in=tuple(facts.get("not_in", ())),
             certain=facts.get("certain", True),
             note=facts.get("note", ""),

@@ -12,6 +12,7 @@ from fleet.decide.kinds import kinds
 from fleet.decide.variables import TritonMetrics
 from fleet.findings import Finding
 from fleet.resolve.check import ResolvedCheck
+from fleet.resolve.engines import ResolvedEngine
 from fleet.resolve.rollout import ResolvedRollout
 from fleet.resolve.scaling import ResolvedScaling
 from fleet.spec.alarms import Severity
@@ -96,7 +97,7 @@ class ResolvedEndpoint:
     has no default model; without `compression`, the prefix of the one repository's files. `volume_key` is the
     key of the instances' volumes, None for AWS's own or where they have none. The environment's and ours are
     among the `tags`. `counted_models` is what Triton's metrics call the models, as far as a deploy
-    decides it.
+    decides it. `engines` are built before the archives are packed.
     """
 
     name: str
@@ -126,6 +127,7 @@ class ResolvedEndpoint:
     counted_models: tuple[str, ...]
     timeouts: Timeouts
     cloudformation: Mapping[str, Mapping[str, object]]
+    engines: tuple[ResolvedEngine, ...] = ()
 
     @property
     def kinds(self) -> frozenset[str]:

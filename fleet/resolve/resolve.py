@@ -16,6 +16,7 @@ from fleet.resolve.alarms import resolved_alarms
 from fleet.resolve.archives import counted_models, place_archives
 from fleet.resolve.check import resolved_check
 from fleet.resolve.endpoint import Place, ResolvedEndpoint, ResolvedFleet
+from fleet.resolve.engines import resolved_engines
 from fleet.resolve.environment import environment_findings
 from fleet.resolve.locks import read_lock
 from fleet.resolve.rollout import resolved_rollout
@@ -116,5 +117,6 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
         counted_models=counted_models(decided),
         timeouts=spec.timeouts,
         cloudformation=spec.cloudformation,
+        engines=resolved_engines(decided),
     )
     return endpoint, findings
