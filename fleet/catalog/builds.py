@@ -48,3 +48,12 @@ def build_support(family: str) -> tuple[Build, ...]:
         )
         for way, facts in ways.items()
     )
+
+
+def codebuild_family(compute_type: str) -> str:
+    """The instance family whose GPU CodeBuild's on-demand builds have: `g5`.
+
+    Raises:
+        KeyError: no build with a GPU has this compute type.
+    """
+    return str(data_file("codebuild.yaml")["gpu_computes"][compute_type])
