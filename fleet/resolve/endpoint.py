@@ -10,6 +10,7 @@ from fleet.catalog.instances import Instance
 from fleet.decide.alarms import Alarm
 from fleet.decide.kinds import kinds
 from fleet.decide.variables import TritonMetrics
+from fleet.engines.runner import Project
 from fleet.findings import Finding
 from fleet.resolve.check import ResolvedCheck
 from fleet.resolve.engines import ResolvedEngine
@@ -61,6 +62,15 @@ class Place:
     def alarm_topic(self, severity: Severity) -> str:
         """The parameter of the parameter store with the ARN of a severity's topic."""
         return f"/triton-fleet/{self.environment}/alarm-topic/{severity}"
+
+    def engine_project(self, name: Project) -> str:
+        """The CodeBuild project that builds engines: on a GPU of its own, or by a SageMaker job."""
+        return f"{self.stack}-engines-{name}"
+
+    @property
+    def engine_job_role(self) -> str:
+        """The parameter of the parameter store with the ARN of the role of such jobs."""
+        return f"/triton-fleet/{self.environment}/engine-job-role"
 
     def arn(self, service: str, resource: str, *, account: str = "") -> str:
         """The ARN of a resource in the region, of this account unless another is named."""
