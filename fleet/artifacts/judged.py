@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
+from fleet.artifacts.engined import engine_findings
 from fleet.artifacts.sampled import sample_findings
 from fleet.artifacts.sources.opening import built_models, repository_of
 from fleet.findings import Finding, FindingsError, Severity
@@ -56,6 +57,7 @@ def _of_folders(loaded: LoadedSpec) -> Iterator[Finding]:
                 if each.code != NOT_NAMED or loaded.spec.default_model is not None:
                     yield each
             yield from sample_findings(loaded, index, contents, verdict.main)
+            yield from engine_findings(loaded, index, contents)
 
 
 def setting_of(loaded: LoadedSpec, archive: Archive) -> Setting:

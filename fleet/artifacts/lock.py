@@ -78,7 +78,7 @@ def measured_lock(
     *,
     offline: bool = False,
 ) -> Lock:
-    """What a lock of the endpoint would say by its repositories, and what engines are built from, as they are.
+    """What a lock of the endpoint would say by its repositories and ONNX models as they are now.
 
     Of what lies in S3, `held` is taken where its digest is the one that the spec expects and it knows of the
     models; with `offline` whatever it holds, and nothing is said of what it lacks.
@@ -94,7 +94,7 @@ def measured_lock(
     in_turn = all_of if is_small else all_in_parallel
     read = in_turn(to_read, lambda each: _measure(loaded, each, s3))
     measured = {each.name: archive for each, archive in zip(to_read, read, strict=True)}
-    engines = measured_engines(loaded, environment, s3, held, in_turn, offline=offline)
+    engines = measured_engines(loaded, environment, s3, held, offline=offline)
     repositories = {} if held is None else dict(held.repositories)
     repositories |= {
         spec.models[each.index].archive: _remembered(measured[each.name])

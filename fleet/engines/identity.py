@@ -8,5 +8,6 @@ from collections.abc import Mapping
 
 def archive_digest(repository: str, keys: Mapping[str, str]) -> str:
     """`sha256:` and the digest of a repository's own tar stream and the keys of its engines, by model."""
-    lines = [repository, *(f"{model} {key}" for model, key in sorted(keys.items()))]
-    return f"sha256:{hashlib.sha256(''.join(f'{line}\n' for line in lines).encode()).hexdigest()}"
+    lines = [repository, *(f"{model} {key}" for model, key in sorted(keys.items())), ""]
+    text = "\n".join(lines)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -96,12 +96,14 @@ class Artifact:
     """A packed model repository: which archive of the spec, its content, and its key in the bucket.
 
     `named_by_content` says that the key follows from the content, so that what lies there is the archive.
-    Without compression the key is a prefix, which ends in a slash.
+    Without compression the key is a prefix, which ends in a slash. `repository` is the digest of the tar
+    stream without the engines, whose size `size` is; None where there are none.
     """
 
     source: Packed
     digest: str
     size: int
+    repository: str | None
     key: str
     named_by_content: bool
     compression: Compression

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from fleet.artifacts.engines.onnx import Onnx, onnx_of
@@ -14,14 +14,11 @@ from fleet.repository.copies import copied_name
 from fleet.spec.endpoint import EndpointSpec, Packed
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock, LockedArchive, LockedEngine
-from fleet.spec.project import LoadedSpec
+from fleet.spec.project import LoadedSpec, all_of
 from fleet.spec.s3_repository import S3, in_s3
 
 Engines: TypeAlias = "Mapping[int, Mapping[str, LockedEngine]]"
 """By the entry of the spec's `models`, then by the model as the repository calls it."""
-InTurn: TypeAlias = (
-    "Callable[[Iterable[PlannedEngine], Callable[[PlannedEngine], Onnx | None]], list[Onnx | None]]"
-)
 
 
 def planned(loaded: LoadedSpec, environment: Environment) -> list[PlannedEngine]:
@@ -37,7 +34,6 @@ def measured_engines(
     environment: Environment,
     s3: Connect,
     held: Lock | None,
-    in_turn: InTurn,
     *,
     offline: bool,
 ) -> Engines:
@@ -62,7 +58,7 @@ def measured_engines(
                 return None
         return onnx_of(loaded, each.path, each.engine, s3).measured()
 
-    for each, onnx in zip(engines, in_turn(engines, measured), strict=True):
+    for each, onnx in zip(engines, all_of(engines, measured), strict=True):
         if onnx is not None:
             locked = LockedEngine(key=each.build(onnx.digest).key, onnx=onnx.digest, size=onnx.size)
             found.setdefault(each.index, {})[each.model] = locked

@@ -61,7 +61,7 @@ class CopySource:
 
     @property
     def _paths(self) -> list[Path]:
-        """Files at the root come first, as they do of a folder; then the models, by their names in this copy."""
+        """Files at the root come first, as they do of a folder; then the models, by their names here."""
         paths = [path.relative_to(self.folder) for path in entries(self.folder)]
         return sorted(paths, key=lambda path: self._names.get(path.parts[0], ""))
 

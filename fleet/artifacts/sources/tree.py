@@ -100,6 +100,6 @@ def _problem(path: str) -> str:
 
 
 def place(path: str, *, is_folder: bool) -> tuple[tuple[bool, str], ...]:
-    """By what paths are sorted: a folder, its files, then the folders in it, as `fleet.repository.layout.entries` has them."""
+    """What paths are sorted by: a folder, its files, then the folders in it, as a folder's entries."""
     *above, name = path.split("/")
     return (*((True, part) for part in above), (is_folder, name))
