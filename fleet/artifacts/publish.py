@@ -47,7 +47,7 @@ def publish(
     builders: Builders = no_builders,
     pace: Pace = PACE,
 ) -> Published:
-    """Build the engines and upload the archives that the store lacks, and copy what prefixes of endpoints lack.
+    """Build the engines and upload the archives that the store lacks, and copy what the endpoints lack.
 
     What is there is known from listings; of a live set, whose names do not follow from the content, each
     object is asked for. Repositories are read only of what has to be uploaded.

@@ -16,10 +16,6 @@ LIMIT, NO_PROJECT = "AccountLimitExceededException", "ResourceNotFoundException"
 THROTTLED = {"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException"}
 """Codes of requests that are made again a little later."""
 IN_PROGRESS, SUCCEEDED, STOPPED, TIMED_OUT = "IN_PROGRESS", "SUCCEEDED", "STOPPED", "TIMED_OUT"
-LONGEST = 2160
-"""Minutes that CodeBuild lets a build take; source: StartBuild, timeoutInMinutesOverride."""
-AROUND = {"gpu": 15, "job": 60}
-"""Minutes that a project takes around the build itself: images are pulled, jobs wait for their instance."""
 
 
 class LimitError(Exception):
@@ -47,7 +43,7 @@ class Build:
         return self.status != IN_PROGRESS
 
 
-def start_build(codebuild: Any, use: EngineUse, script: str, token: str, seconds: int) -> str:
+def start_build(codebuild: Any, use: EngineUse, script: str, token: str) -> str:
     """Start the build of an engine, whose request is in the bucket already; its id.
 
     Args:
@@ -55,7 +51,6 @@ def start_build(codebuild: Any, use: EngineUse, script: str, token: str, seconds
         use: The engine, and the endpoint that it is for.
         script: The key of the build script.
         token: Of this attempt; the same one starts no second build.
-        seconds: How long the engine itself may take.
 
     Raises:
         LimitError: the account runs as many builds as it may.
@@ -70,8 +65,6 @@ def start_build(codebuild: Any, use: EngineUse, script: str, token: str, seconds
         "sourceTypeOverride": "S3",
         "sourceLocationOverride": f"{place.bucket}/{script}",
         "environmentVariablesOverride": [{"name": REQUEST_VARIABLE, "value": url, "type": "PLAINTEXT"}],
-        # The script keeps to the time itself; CodeBuild's own limit is for what hangs.
-        "timeoutInMinutesOverride": min(-(-seconds // 60) + AROUND[runner.project], LONGEST),
         "idempotencyToken": token,
     }
     if runner.project == "gpu":

@@ -167,7 +167,7 @@ class EngineWork:
         script, until = shared.inputs.script, time.monotonic() + shared.pace.limit
         while True:
             try:
-                id = start_build(shared.clients.codebuild, use, script, self._terms.token, shared.seconds)
+                id = start_build(shared.clients.codebuild, use, script, self._terms.token)
             except LimitError as error:
                 if time.monotonic() >= until:
                     problem = f"CodeBuild starts no build of {use.name}: {error}"
