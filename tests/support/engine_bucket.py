@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import tarfile
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from artifact_bucket import BUCKET, REGION, ArtifactBucket, empty_bucket
+from artifact_bucket import REGION, ArtifactBucket, empty_bucket
 from fleet.artifacts.engines.clients import EngineClients
 from fleet.artifacts.engines.work import Pace
 from fleet.artifacts.progress import PublishProgress, SilentProgress
@@ -115,17 +115,21 @@ class EngineBucket:
             logsConfig={"cloudWatchLogs": {"status": "ENABLED", "groupName": "/triton-fleet/dev/engines"}},
         )
 
+    def respell(self, old: str, new: str, name: str = "sentences") -> None:
+        """Change an endpoint's spec."""
+        file = self.root / f"model_specs/{name}.yaml"
+        file.write_text(file.read_text().replace(old, new))
+
     def packed(self, name: str = "sentences") -> dict[str, bytes]:
         """The files of the endpoint's archive, by path, in their order."""
         (endpoint,) = [each for each in self.artifacts.endpoints if each.name == name]
-        content = self.artifacts.body(endpoint.model_data)
-        with tarfile.open(fileobj=io.BytesIO(content)) as tar:
+        return self.files(endpoint.model_data)
+
+    def files(self, key: str) -> dict[str, bytes]:
+        """The files of an archive, by path, in their order."""
+        with tarfile.open(fileobj=io.BytesIO(self.artifacts.body(key))) as tar:
             files = {each.name: tar.extractfile(each) for each in tar if each.isfile()}
             return {path: file.read() for path, file in files.items() if file is not None}
-
-    def slow(self, **changes: Any) -> Pace:
-        """Another pace."""
-        return replace(self.pace, **changes)
 
 
 def engine_bucket(url: str, folder: FleetFolder) -> EngineBucket:
@@ -141,6 +145,3 @@ def engine_bucket(url: str, folder: FleetFolder) -> EngineBucket:
     bucket = EngineBucket(artifacts, clients)
     bucket.project()
     return bucket
-
-
-__all__ = ["BUCKET", "EngineBucket", "engine_bucket", "small_onnx"]
