@@ -12,6 +12,7 @@ from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.paths import named_by
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
+from onnx_graphs import FLOAT, graph_bytes
 
 TOO_NEW = SPEC.replace("25.04", "25.09")
 
@@ -100,6 +101,8 @@ class TestLocks:
         folder.write("repository/m/1/README.md", "")
         folder.write("other/m/config.pbtxt", 'backend: "python"\n')
         folder.write("other/m/1/model.py", "class TritonPythonModel: x = 1\n")
+        tensors = {"x": (FLOAT, ["n", 4])}
+        (folder.root / "model_specs/m.onnx").write_bytes(graph_bytes(tensors, {"y": (FLOAT, ["n", 4])}))
         folder.spec(
             """\
             mode: multi-model
