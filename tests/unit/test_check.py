@@ -12,6 +12,7 @@ from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.paths import named_by
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
+from onnx_graphs import FLOAT, graph_bytes
 
 TOO_NEW = SPEC.replace("25.04", "25.09")
 
@@ -122,6 +123,7 @@ class TestLocks:
             """,
             base=SPEC[: SPEC.index("models:")],
         )
+        (folder.root / "model_specs/m.onnx").write_bytes(graph_bytes({"x": (FLOAT, ["n", 4])}, {}))
         (folder.root / "locks/dev/sentences.lock.yaml").unlink()
         drafted = found(folder)
         write_locks(open_project(folder.root, "dev"))
