@@ -25,10 +25,6 @@ class TensorRT:
     trtexec: str
     version: str
 
-    def has(self, least: str) -> bool:
-        """Whether it is that version or a newer one."""
-        return _numbers(self.version) >= _numbers(least)
-
 
 def require_tensorrt(environ: Mapping[str, str] = os.environ) -> TensorRT:
     """The one that comes first on PATH, else the one in NVIDIA's place.
@@ -75,7 +71,3 @@ def _said(*command: str) -> str:
         ).stdout
     except OSError:
         return ""
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))

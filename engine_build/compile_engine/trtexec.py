@@ -21,10 +21,8 @@ def build_command(
     tensorrt: TensorRT, arguments: Sequence[str], *, onnx: Path, plan: Path, timing_cache: Path
 ) -> list[str]:
     """The call that writes the plan, and reads and writes the timing cache."""
-    # `--buildOnly` is the older name; trtexec would else run the plan for some seconds.
-    only_build = "--skipInference" if tensorrt.has("8.6") else "--buildOnly"
     files = (f"--onnx={onnx}", f"--saveEngine={plan}", f"--timingCacheFile={timing_cache}")
-    return [tensorrt.trtexec, *files, *arguments, only_build]
+    return [tensorrt.trtexec, *files, *arguments]
 
 
 def load_command(tensorrt: TensorRT, arguments: Sequence[str], *, plan: Path) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from fleet.catalog.data_file import data_file
 from fleet.catalog.instances import Instance
@@ -48,6 +49,14 @@ def build_support(family: str) -> tuple[Build, ...]:
         )
         for way, facts in ways.items()
     )
+
+
+@cache
+def codebuild_has_gpus(region: str) -> bool:
+    """Whether CodeBuild has GPUs on demand in a region."""
+    families = data_file("builds.yaml")["families"]
+    ways = [each for family in families for each in build_support(family) if each.way == "codebuild"]
+    return any(each.certain and (not each.only_in or region in each.only_in) for each in ways)
 
 
 def codebuild_family(compute_type: str) -> str:

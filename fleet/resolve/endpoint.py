@@ -10,6 +10,7 @@ from fleet.catalog.instances import Instance
 from fleet.decide.alarms import Alarm
 from fleet.decide.kinds import kinds
 from fleet.decide.variables import TritonMetrics
+from fleet.engines.runner import Project
 from fleet.findings import Finding
 from fleet.resolve.check import ResolvedCheck
 from fleet.resolve.engines import ResolvedEngine
@@ -30,7 +31,8 @@ class Place:
 
     Ours are among the `tags`. `kms_key` is None for AWS's own keys, `permissions_boundary` without one.
     `notifications` is who hears of alarms: email addresses and ARNs.
-    `dashboards` is whether its endpoints have one each.
+    `dashboards` is whether its endpoints have one each. `engine_seconds` is how long the build of an engine may
+    take, `engines_at_once` how many run at a time, `engine_gpus` whether CodeBuild has GPUs for it.
     """
 
     environment: str
@@ -42,6 +44,9 @@ class Place:
     permissions_boundary: str | None = None
     notifications: Mapping[Severity, tuple[str, ...]] = field(default_factory=dict)
     dashboards: bool = True
+    engine_seconds: int = 3600
+    engines_at_once: int = 4
+    engine_gpus: bool = False
 
     @property
     def bucket(self) -> str:
@@ -61,6 +66,25 @@ class Place:
     def alarm_topic(self, severity: Severity) -> str:
         """The parameter of the parameter store with the ARN of a severity's topic."""
         return f"/triton-fleet/{self.environment}/alarm-topic/{severity}"
+
+    def engine_project(self, project: Project) -> str:
+        """The CodeBuild project of engines: on a GPU of CodeBuild's, or of SageMaker jobs."""
+        return f"{self.stack}-engines-{project}"
+
+    @property
+    def engine_log_group(self) -> str:
+        """The log group of both projects."""
+        return f"/triton-fleet/{self.environment}/engines"
+
+    @property
+    def engine_job_role(self) -> str:
+        """The parameter of the parameter store with the ARN of the role of SageMaker's jobs."""
+        return f"/triton-fleet/{self.environment}/engine-job-role"
+
+    @property
+    def engine_failures(self) -> str:
+        """The EventBridge rule that tells of builds that failed."""
+        return f"{self.stack}-engine-failures"
 
     def arn(self, service: str, resource: str, *, account: str = "") -> str:
         """The ARN of a resource in the region, of this account unless another is named."""
