@@ -115,6 +115,7 @@ class TestLocks:
             """,
             base=SPEC[: SPEC.index("models:")],
         )
+        (folder.root / "model_specs/m.onnx").write_bytes(graph_bytes({"x": (FLOAT, ["n", 4])}, {}))
         (folder.root / "locks/dev/sentences.lock.yaml").unlink()
         drafted = found(folder)
         write_locks(open_project(folder.root, "dev"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,14 +10,13 @@ import pytest
 from fleet.findings import Severity
 from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 from fleet.rules.registry import rules
+from fleet.spec.engine_builds import EngineBuilds
 
-Said = list[tuple[str, Severity]]
 
-
-def found(
-    code: str, *, triton: str = "25.04", machine: str = "ml.g5.xlarge", region: str = REGION, **keys: Any
-) -> Said:
-    """What one rule says of one engine, of a model that batches up to 8."""
+def case_of(
+    *, triton: str = "25.04", machine: str = "ml.g5.xlarge", region: str = REGION, **keys: Any
+) -> Case:
+    """An endpoint with one engine, of a model that batches up to 8."""
     engine = {"model": "bert", "onnx": "bert.onnx", **keys}
     spec = {
         "triton": triton,
@@ -24,8 +24,12 @@ def found(
         "models": [{"archive": "bert", "repository": "../bert", "engines": [engine]}],
     }
     facts = {"bert": {"backend": "tensorrt", "max_batch_size": 8}}
-    case = Case(spec=spec, region=region, models=facts, archive_size=ARCHIVE_SIZE)
-    return [(each.message, each.severity) for each in case.findings(rules()[code])]
+    return Case(spec=spec, region=region, models=facts, archive_size=ARCHIVE_SIZE)
+
+
+def found(code: str, **keys: Any) -> list[tuple[str, Severity]]:
+    """What one rule says of it."""
+    return [(each.message, each.severity) for each in case_of(**keys).findings(rules()[code])]
 
 
 class TestOptions:
@@ -88,6 +92,18 @@ class TestTargets:
     )
     def test_a_family_is_built_for_by_the_next_service_that_has_it(self, machine: str, region: str) -> None:
         assert found("FL295", machine=machine, region=region) == []
+
+    @pytest.mark.parametrize(("triton", "count"), [("24.09", 0), ("25.04", 1)])
+    def test_a_fleet_builds_for_a_gpu_until_tensorrt_gives_it_up(self, triton: str, count: int) -> None:
+        fleets = {"p3": "arn:aws:codebuild:us-east-1:111122223333:fleet/v100:1b2c"}
+        decided = case_of(triton=triton, machine="ml.p3.2xlarge").decided()
+        builds = EngineBuilds(fleets=fleets)
+        decided = replace(
+            decided, environment=decided.environment.model_copy(update={"engine_builds": builds})
+        )
+        problems = list(rules()["FL295"].check(decided))
+        assert len(problems) == count
+        assert all("TensorRT 10.5 gave it up" in each.message for each in problems)
 
     def test_a_cpu_is_left_to_the_rule_that_wants_a_gpu(self) -> None:
         assert found("FL295", machine="ml.c5.xlarge") == []
