@@ -30,9 +30,7 @@ def graph_misfits(config: ParsedConfig, graph: OnnxHeader, tensorrt: str) -> Ite
         there = {each.name: each for each in tensors}
         for declared in getattr(config.message, kind):
             if declared.name not in there:
-                message = (
-                    f"model {config.name!r} has the {kind} {declared.name!r}, and the ONNX model has none"
-                )
+                message = f"model {config.name!r} has an {kind} {declared.name!r}, and its ONNX model has not"
                 yield Misfit(("onnx",), message, did_you_mean(declared.name, list(there)))
                 continue
             tensor, dims = there[declared.name], config_dims(declared, config)
@@ -41,7 +39,7 @@ def graph_misfits(config: ParsedConfig, graph: OnnxHeader, tensorrt: str) -> Ite
                 has = "TYPE_INT32"
             if declared.data_type and has and said != has:
                 message = (
-                    f"{kind} {declared.name!r} of model {config.name!r} is {said}; the plan will have {has}"
+                    f"{kind} {declared.name!r} of model {config.name!r} is {said}; its plan will have {has}"
                 )
                 hint = f"write `data_type: {has}`, or export the ONNX model anew"
                 yield Misfit(("onnx",), message, hint, certain=False)

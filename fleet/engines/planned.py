@@ -28,6 +28,8 @@ class PlannedEngine:
         gpu: The GPU's model, `A10G`.
         compute_capability: `8.6`.
         image: The container image without its registry, `sagemaker-tritonserver:25.04-py3`.
+        tensorrt: The version in it that the arguments are written for, `10.9.0.34`.
+        certain: Whether a source says that version.
         runner: Who builds it.
     """
 
@@ -38,6 +40,8 @@ class PlannedEngine:
     gpu: str
     compute_capability: str
     image: str
+    tensorrt: str
+    certain: bool
     runner: Runner
 
     @property
@@ -99,5 +103,7 @@ def _planned(
         gpu=machine.gpu,
         compute_capability=machine.compute_capability,
         image=image.uri.rpartition("/")[2],
+        tensorrt=tensorrt,
+        certain=image.details.tensorrt_certain,
         runner=runner,
     )

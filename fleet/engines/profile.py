@@ -46,8 +46,13 @@ def profile_misfits(engine: Engine, config: ParsedConfig, graph: OnnxHeader | No
     if not names and config.message.max_batch_size > 0 and not engine.shapes:
         message = f"{whose} has max_batch_size {config.message.max_batch_size}, and its engine no `shapes`"
         yield Misfit((), message, "write the smallest, the usual and the largest shape of each input")
-    if config.message.max_batch_size > 0 and engine.shapes:
-        yield from _of_batches(engine, config)
+    first = min(engine.shapes, default=None)
+    if (
+        first is not None
+        and config.message.max_batch_size > 0
+        and _has_rank(engine.shapes[first], dims.get(first))
+    ):
+        yield from _of_batches(first, engine.shapes[first], config)
 
 
 def config_dims(tensor: Any, config: ParsedConfig) -> Dims | None:
@@ -78,7 +83,7 @@ def _of_shapes(
 ) -> Iterator[Misfit]:
     given = [_parsed(shape) for shape in shapes]
     said = f"input {name!r} of model {model!r} is {_shown(dims)}"
-    if any(len(shape) != len(dims) for shape in given):
+    if not _has_rank(shapes, dims):
         batch = ", the batch first" if dims[:1] == (ANY,) else ""
         message = f"{said}; its shapes are {', '.join(shapes)}"
         yield Misfit(("shapes", name), message, f"write {len(dims)} dimensions{batch}")
@@ -87,16 +92,17 @@ def _of_shapes(
         sizes = [shape[at] for shape in given]
         if size != ANY and set(sizes) != {size}:
             certain = (in_graph is not None and in_graph[at] != ANY) or not min(sizes) <= size <= max(sizes)
-            message = (
-                f"{said}; number {at + 1} of the dimensions is {', '.join(map(str, sizes))} in its shapes"
-            )
+            message = f"{said}; its shapes have {', '.join(map(str, sizes))} as dimension {at + 1}"
             yield Misfit(("shapes", name), message, f"write {size} in all three", certain=certain)
 
 
-def _of_batches(engine: Engine, config: ParsedConfig) -> Iterator[Misfit]:
+def _has_rank(shapes: Sequence[str], dims: Dims | None) -> bool:
+    return dims is None or all(len(_parsed(shape)) == len(dims) for shape in shapes)
+
+
+def _of_batches(name: str, shapes: Sequence[str], config: ParsedConfig) -> Iterator[Misfit]:
     """What a model that batches asks of its engine; of `max_batch_size` itself, rule FL293."""
-    name = min(engine.shapes)
-    smallest, usual, largest = (_parsed(shape)[0] for shape in engine.shapes[name])
+    smallest, usual, largest = (_parsed(shape)[0] for shape in shapes)
     if smallest > 1:
         message = f"the smallest batch of {name!r} is {smallest}: a call that comes alone is refused"
         yield Misfit(("shapes", name), message, "begin with a batch of 1", certain=False)
