@@ -44,8 +44,10 @@ class ScriptedSageMaker:
             f"{operation}_{self.kind}_job", code, message, http_status_code=status
         )
 
-    def is_in(self, status: str, *events: str, **more: str) -> None:
-        """One look: the job's state, and what its log has since."""
+    def is_in(
+        self, status: str, *events: str, log_error: str = "ResourceNotFoundException", **more: str
+    ) -> None:
+        """One look: the job's state, and what its log has since, or how CloudWatch refuses it."""
         names = ("JobName", "JobArn", "JobStatus")
         answer: dict[str, Any] = {f"{self.noun}{name}": status for name in names} | more
         answer |= {f"{self.noun}JobArn": JOB_ARN, "CreationTime": 0}
@@ -60,7 +62,7 @@ class ScriptedSageMaker:
             } | ({} if "SecondaryStatus" in more else {"SecondaryStatus": status})
         self.sagemaker.add_response(f"describe_{self.kind}_job", answer, {f"{self.noun}JobName": ANY})
         if not events:
-            self.logs.add_client_error("describe_log_streams", "ResourceNotFoundException")
+            self.logs.add_client_error("describe_log_streams", log_error)
             return
         self.has_log(*events)
 

@@ -133,10 +133,7 @@ def test_a_log_that_may_not_be_read_is_told_once_and_stops_nothing(
     sagemaker = ScriptedSageMaker(store)
     sagemaker.creates()
     for status in ("InProgress", "Completed"):
-        sagemaker.is_in(status)
-    sagemaker.logs._queue.clear()  # type: ignore[attr-defined]
-    for _ in range(2):
-        sagemaker.logs.add_client_error("describe_log_streams", "AccessDeniedException")
+        sagemaker.is_in(status, log_error="AccessDeniedException")
     sagemaker.run(pause=lambda: builds(sagemaker))
     assert capsys.readouterr().err.count("cannot be read now") == 1
 
@@ -195,8 +192,6 @@ def test_a_look_that_is_denied_stops_the_job_and_tells_why(
 def test_a_quota_that_is_used_up_is_told_by_its_name(store: EngineStore) -> None:
     sagemaker = ScriptedSageMaker(store)
     sagemaker.refuses("create", "ResourceLimitExceeded", "The account-level service limit is 0 Instances")
-    sagemaker.refuses("stop", "ValidationException")
-    sagemaker.refuses("describe", "ValidationException")
     with pytest.raises(BuildError, match="service limit is 0") as error:
         sagemaker.run()
     assert error.value.problem.exit_code == 20

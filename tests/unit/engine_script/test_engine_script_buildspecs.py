@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import io
+import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -15,7 +18,7 @@ import pytest
 
 from embedded_s3 import BUCKET
 from engine_builds import EngineStore, buildspec_command, start, unpacked_script
-from fleet.artifacts.engine_script import build_script
+from fleet.artifacts.engine_script import SOURCES, build_script
 
 
 @pytest.fixture
@@ -132,3 +135,34 @@ def test_the_pins_are_those_of_the_repository(root: Path) -> None:
     assert set(wanted) <= {line.removesuffix(" \\") for line in ours}
     names = {line.partition("==")[0] for line in wanted if "==" in line}
     assert names == {"boto3", "botocore", "jmespath", "python-dateutil", "s3transfer", "six", "urllib3"}
+
+
+def test_the_script_imports_nothing_that_the_image_has_not() -> None:
+    ours = {path.stem for path in SOURCES.iterdir() if path.is_dir()}
+    allowed = sys.stdlib_module_names | {"boto3", "botocore"} | ours
+    for path in SOURCES.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 10))
+        for node in ast.walk(tree):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module or ""]
+            assert {name.partition(".")[0] for name in names} <= allowed, path
+
+
+def test_an_image_without_boto3_and_without_a_way_to_it_is_unfit(source: Path) -> None:
+    command = [sys.executable, "-S", ".", "compile", "s3://b/k"]  # without site-packages
+    environment = {"PATH": os.environ["PATH"], "PIP_NO_INDEX": "1"}
+    done = subprocess.run(command, cwd=source, env=environment, capture_output=True, text=True)
+    assert done.returncode == 13
+    assert "boto3 could not be installed" in done.stderr
+
+
+def test_an_image_with_an_old_python_is_unfit(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = runpy.run_path(str(SOURCES / "__main__.py"))["run"]
+    monkeypatch.setattr(sys, "version_info", (3, 8, 10))
+    assert run(["compile", "s3://b/k"]) == 13
+    assert capsys.readouterr().err == "error: this image has Python 3.8; the build needs 3.10\n"
