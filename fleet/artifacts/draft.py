@@ -5,27 +5,35 @@ from __future__ import annotations
 import tarfile
 from pathlib import Path
 
+from fleet.artifacts.engines.onnx import OnnxFile, onnx_of
 from fleet.artifacts.model_facts import model_facts
 from fleet.artifacts.sources.folder import changed_while_read
-from fleet.artifacts.sources.opening import no_s3, repository_of, source_of
+from fleet.artifacts.sources.opening import built_models, no_s3, repository_of, source_of
+from fleet.engines.planned import spec_engines
 from fleet.findings import FindingsError
 from fleet.repository.copies import copied_name
 from fleet.repository.kept_files import KeptFiles
 from fleet.repository.layout import entries, model_names
 from fleet.spec.endpoint import Packed
-from fleet.spec.lock import Lock, LockedArchive, LockedModel
+from fleet.spec.lock import NO_DIGEST, Lock, LockedArchive, LockedModel
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import in_s3
-
-NO_DIGEST = f"sha256:{0:064}"
 
 
 def draft_lock(loaded: LoadedSpec) -> tuple[Lock, list[FindingsError]]:
     """The models of the spec's folders with sizes but without digests, so that no weights are read.
 
-    What lies in S3 is left out. Also told is which folders are missing or cannot be packed.
+    What lies in S3 is left out. Also told is which folders and ONNX models are missing or cannot
+    be packed.
     """
     archives, refused = dict[str, LockedArchive](), list[FindingsError]()
+    for path, index, engine in spec_engines(loaded.spec):
+        onnx = onnx_of(loaded, path, engine, no_s3)
+        try:
+            if isinstance(onnx, OnnxFile) and not in_s3(loaded.spec.models[index]):
+                onnx.require()
+        except FindingsError as error:
+            refused.append(error)
     for each in loaded.spec.packed:
         if not in_s3(loaded.spec.models[each.index]) and each.copy in (None, 0):
             try:
@@ -38,11 +46,12 @@ def draft_lock(loaded: LoadedSpec) -> tuple[Lock, list[FindingsError]]:
 def _archive(loaded: LoadedSpec, packed: Packed) -> LockedArchive:
     source_of(loaded, packed, no_s3).models(loaded.spec.mode)
     folder, kept, size = repository_of(loaded, packed.index), KeptFiles(), 0
+    built = built_models(loaded.spec.models[packed.index])
     for path in entries(folder):
         if path.is_file():
             size += _pass(path, path.relative_to(folder).as_posix(), kept)
         size += tarfile.BLOCKSIZE
-    facts = model_facts(model_names(folder), kept)
+    facts = model_facts(model_names(folder, built), kept)
     if packed.copy is not None:
         facts = {copied_name(name, packed.copy): _renamed(each, packed.copy) for name, each in facts.items()}
     return LockedArchive(digest=NO_DIGEST, size=size, models=facts)

@@ -12,12 +12,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from fleet.catalog.versions import numbers
 from fleet.local.engines.calls import record_call
 from fleet.local.engines.faults import FAULT, NOT_LOADABLE, real_lines
 from fleet.local.engines.onnx_model import OnnxError, require_importable, require_inputs
 from fleet.local.engines.trtexec_options import options
 from fleet.repository.plan_header import FORMAT_0, HEADER, VERSION, plan_version
-from fleet.rules.versions import numbers
 
 NAME = "trtexec (stand-in)"
 

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from fleet.catalog.data_file import LOADER
-from fleet.rules.versions import numbers
+from fleet.catalog.versions import numbers
 
 
 def options(version: str) -> frozenset[str]:
