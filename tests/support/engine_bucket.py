@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import tarfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -134,14 +135,16 @@ class EngineBucket:
 
 def engine_bucket(url: str, folder: FleetFolder) -> EngineBucket:
     """An empty bucket, and a project that has built nothing."""
-    artifacts, session = empty_bucket(url, folder), local_session(REGION)
-    make: Any = session.client
-    clients = EngineClients(
-        s3=artifacts.s3,
-        ssm=session.client("ssm", endpoint_url=url),
-        codebuild=make("codebuild", endpoint_url=url),
-        logs=make("logs", endpoint_url=url),
-    )
-    bucket = EngineBucket(artifacts, clients)
+    artifacts = empty_bucket(url, folder)
+    bucket = EngineBucket(artifacts, replace(_clients(url), s3=artifacts.s3))
     bucket.project()
     return bucket
+
+
+@cache
+def _clients(url: str) -> EngineClients:
+    """Making them takes longer than what most tests do with them."""
+    make: Any = local_session(REGION).client
+    return EngineClients(
+        **{name: make(name, endpoint_url=url) for name in ("s3", "ssm", "codebuild", "logs")}
+    )
