@@ -10,7 +10,8 @@ UNFIT_IMAGE = 13
 USAGE = 2
 
 
-def run(arguments):  # type: ignore[no-untyped-def]
+def run(arguments):
+    # type: (list[str]) -> int
     """The exit code of a command and a request's address."""
     if sys.version_info[:2] < LEAST:
         there, least = (
@@ -21,7 +22,6 @@ def run(arguments):  # type: ignore[no-untyped-def]
     if len(arguments) != 2 or arguments[0] not in ("compile", "job"):
         print("usage: python3 HEX.zip compile|job s3://BUCKET/KEY", file=sys.stderr)
         return USAGE
-    sys.stdout.reconfigure(line_buffering=True)
     from engine_request.boto3_there import require_boto3
 
     require_boto3()

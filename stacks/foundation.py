@@ -20,7 +20,7 @@ from triton_endpoints.engine_failures import SEVERITY as FAILURES
 
 
 class FoundationStack(Stack):
-    """The artifact bucket, the topics of alarms, what looks after scaling and logs and checks endpoints, what builds engines.
+    """The artifact bucket, the topics of alarms, what looks after scaling and logs, what checks and builds.
 
     Its template is the same whichever endpoints there are.
     """

@@ -43,7 +43,7 @@ WILDCARDS = (
         frozenset(
             {"logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"}
         ),
-        "the streams of the endpoint's own log groups, which are named by instance; those of builds of engines"
+        "the streams of the endpoint's own log groups, which are named by instance; those of engines' builds"
         " and of SageMaker's jobs, whose groups all jobs of account and region share",
     ),
     Wildcard(

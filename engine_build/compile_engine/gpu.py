@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from engine_request.problems import NO_GPU, OLD_DRIVER, WRONG_GPU, BuildError
 from engine_request.request import Request
 
+PATIENCE = 120
+"""Seconds; a driver that hangs would let it wait for ever, a cold one takes some tens."""
+
 
 @dataclass(frozen=True)
 class Gpu:
@@ -56,10 +59,17 @@ def _ask(*fields: str) -> list[str]:
     command = ["nvidia-smi", f"--query-gpu={','.join(fields)}", "--format=csv,noheader"]
     try:
         done = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
         )
     except OSError as error:
         raise BuildError(NO_GPU, f"nvidia-smi could not be started: {error}.") from error
+    except subprocess.TimeoutExpired as error:
+        raise BuildError(NO_GPU, f"nvidia-smi does not answer within {PATIENCE} seconds.") from error
     said = done.stdout.strip()
     values = [value.strip() for value in said.partition("\n")[0].split(",")]
     if done.returncode or len(values) != len(fields):

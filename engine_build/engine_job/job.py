@@ -33,6 +33,10 @@ STOPPING = 180
 LATER = frozenset({"ThrottlingException", "ServiceUnavailable", "InternalFailure", "InternalServerError"})
 
 
+class NotStartedError(BuildError):
+    """SageMaker took no job, so that there is none to stop."""
+
+
 def run_job(
     request: Request,
     bucket: Bucket,
@@ -59,6 +63,8 @@ def run_job(
     try:
         _start(jobs, name, request, job, bucket)
         state = _follow(jobs, name, log, deadline, sleep)
+    except NotStartedError:
+        raise
     except BaseException:
         _stop(jobs, name, log, sleep)
         raise
@@ -77,13 +83,12 @@ def _start(jobs: Jobs, name: str, request: Request, job: Job, bucket: Bucket) ->
     try:
         jobs.create(name, request, job, bucket)
     except ClientError as error:
-        code = error.response["Error"]["Code"]
+        code, remedy = error.response["Error"]["Code"], ""
         if code == "ResourceLimitExceeded":
             quota = f"{job.instance_type} for {jobs.kind} job usage"
             remedy = f"Ask Service Quotas of SageMaker for more `{quota}`, or wait for other jobs to end."
-            raise BuildError(REFUSED, f"{error}.", remedy=remedy) from error
         if code != "ResourceInUse":
-            raise
+            raise NotStartedError(REFUSED, f"{error}.", remedy=remedy) from error
         print(f"{name} runs already: following it.")
     else:
         print(f"{name} is started: {jobs.kind} job on {job.instance_type}, log in {jobs.log_group}.")

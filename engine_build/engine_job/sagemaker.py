@@ -50,7 +50,7 @@ class Jobs:
         """Start one that compiles the request's engine."""
         folder = CODE[self.kind]
         script = bucket.url(request.script)
-        address = bucket.url(request.manifest).rpartition("/")[0]
+        address = bucket.url(request.manifest).rpartition("/")[0]  # the request lies beside it
         entrypoint = [
             "python3",
             f"{folder}/{request.script.rpartition('/')[2]}",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +24,7 @@ def require_boto3() -> None:
         return
     pins = files("engine_request").joinpath("requirements.txt").read_bytes()
     folder = Path(tempfile.mkdtemp(prefix="engine-build-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     (folder / "requirements.txt").write_bytes(pins)
     print("boto3 is not there: installing the pinned one")
     # A folder of its own: the Python of Ubuntu 24.04 lets pip install nothing among the system's packages.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import signal
+import sys
 import traceback
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +28,8 @@ def outcome(address: str, work: Work) -> int:
     Returns:
         0, or the exit code of the problem, which is also told in failure.json.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a log gets each line as it is said
+        sys.stdout.reconfigure(line_buffering=True)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _cancel)
     bucket: Bucket | None = None

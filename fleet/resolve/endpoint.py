@@ -31,8 +31,8 @@ class Place:
 
     Ours are among the `tags`. `kms_key` is None for AWS's own keys, `permissions_boundary` without one.
     `notifications` is who hears of alarms: email addresses and ARNs.
-    `dashboards` is whether its endpoints have one each. `engine_seconds` is how long the build of an engine may
-    take, `engines_at_once` how many run at a time, `engine_gpus` whether CodeBuild has GPUs for it.
+    `dashboards` is whether its endpoints have one each. `engine_seconds` is how long the build of an engine
+    may take, `engines_at_once` how many run at a time, `engine_gpus` whether CodeBuild has GPUs for it.
     """
 
     environment: str

@@ -35,7 +35,7 @@ class EngineBuilds(Document):
     """By GPU family, `g4dn: ARN`: a CodeBuild fleet of that family, of this account and region, which builds
     instead of what AWS sells on demand."""
     timeout: Annotated[Seconds, Field(ge=300, le=127_800)] = 3600
-    """How long one build may take, 5m to 35h 30m: CodeBuild allows 36 hours with what comes before and after."""
+    """How long one build may take, 5m to 35h 30m: CodeBuild allows 36h, with what is before and after it."""
     at_once: Annotated[Count, Field(le=100)] = 4
     """So many builds run at the same time, 100 at most."""
 

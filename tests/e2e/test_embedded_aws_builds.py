@@ -152,8 +152,8 @@ def test_a_source_that_cannot_be_unpacked_fails_the_build(
         ("version: 0.1\nphases: {}", "version 0.1 is not read here, only 0.2"),
         ("buildspec.yml", "a buildspec that is a file of the source is not read here"),
         (
-            "version: 0.2\nphases: {build: {runtime-versions: {}}}",
-            "phases.build.runtime-versions is not done",
+            "version: 0.2\nphases: {build: {on-failure: ABORT}}",
+            "phases.build.on-failure is not done",
         ),
         ("version: 0.2\nenv: {shell: powershell.exe}", "not in powershell.exe"),
         ("version: [", "expected"),

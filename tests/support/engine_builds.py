@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -161,7 +161,7 @@ def unpacked_script(folder: Path) -> Path:
     return folder
 
 
-def start_buildspec(name: str, folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[str]:
+def buildspec_command(name: str) -> list[str]:
     """The commands of a buildspec in one bash, as version 0.2 runs them, until one fails.
 
     What it says of runtimes and images is CodeBuild's business: the Python is the one on PATH.
@@ -169,12 +169,16 @@ def start_buildspec(name: str, folder: Path, environment: Mapping[str, str]) -> 
     buildspec = yaml.safe_load((SOURCES / f"{name}.buildspec.yaml").read_text(encoding="utf-8"))
     phases = [buildspec["phases"].get(each, {}) for each in ("install", "pre_build", "build", "post_build")]
     commands = [command for phase in phases for command in phase.get("commands", ())]
+    return ["bash", "-e", "-c", "\n".join(commands)]
+
+
+def start(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[str]:
+    """A process whose output is one pipe."""
     return subprocess.Popen(
-        ["bash", "-e", "-c", "\n".join(commands)],
+        command,
         cwd=folder,
         env=dict(environment),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        start_new_session=True,
     )

@@ -1,33 +1,48 @@
-"""What trtexec finds wrong with an ONNX model, as far as the onnx package can tell; without it, nothing."""
+"""What trtexec finds wrong with an ONNX model, as far as the model's own bytes tell."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from fleet.repository.onnx_graph import read_header
+from fleet.repository.onnx_types import text
+from fleet.repository.onnx_wire import BYTES, Budget, Field, Wire, WireError
+from fleet.repository.reading.stream import Stream
 
 DOMAINS = frozenset({"", "ai.onnx"})
+GRAPH, NODE = 7, 1
+"""Fields of ModelProto and of GraphProto (onnx/onnx.proto), as are those below of NodeProto."""
+OUTPUT, OPERATOR, DOMAIN = 2, 4, 7
 
 
 class OnnxError(Exception):
     """What trtexec writes about the model, each argument a line."""
 
 
+class _Node(NamedTuple):
+    operator: str
+    domain: str
+    output: str
+
+
 def require_importable(model: bytes) -> None:
-    """Nothing, if all operators are ONNX's own; of those TensorRT lacks some, which nothing here knows.
+    """Nothing, if all operators are of ONNX's own domain; which of those TensorRT lacks is not known here.
 
     Raises:
-        OnnxError: one is not, or the file is no ONNX model.
+        OnnxError: one is not, or the bytes are no ONNX model.
     """
-    onnx = _onnx()
-    if onnx is None:
-        return
-    for number, node in enumerate(_parsed(onnx, model).graph.node):
-        if node.domain not in DOMAINS or not onnx.defs.has(node.op_type):
-            raise OnnxError(
-                f'While parsing node number {number} [{node.op_type} -> "{node.output[0]}"]:',
-                "ERROR: onnxOpCheckers.cpp In function checkFallbackPluginImporter: [6] creator && "
-                '"Plugin not found, are the plugin name, version, and namespace correct?"',
-                "Failed to parse onnx file",
-            )
+    try:
+        for number, node in enumerate(_nodes(model)):
+            if node.domain not in DOMAINS:
+                raise OnnxError(
+                    f'While parsing node number {number} [{node.operator} -> "{node.output}"]:',
+                    "ERROR: onnxOpCheckers.cpp In function checkFallbackPluginImporter: [6] creator && "
+                    '"Plugin not found, are the plugin name, version, and namespace correct?"',
+                    "Failed to parse onnx file",
+                )
+    except WireError as error:
+        raise OnnxError(f"Failed to parse onnx file: {error}", "Parsing model failed") from error
 
 
 def require_inputs(model: bytes, shapes: str) -> None:
@@ -36,11 +51,8 @@ def require_inputs(model: bytes, shapes: str) -> None:
     Raises:
         OnnxError: one is not.
     """
-    onnx = _onnx()
-    if onnx is None or not shapes:
-        return
-    inputs = {each.name for each in _parsed(onnx, model).graph.input}
-    for shape in shapes.split(","):
+    inputs = {each.name for each in read_header(Stream(model), len(model)).inputs}
+    for shape in shapes.split(",") if shapes else ():
         name = shape.rpartition(":")[0]
         if name not in inputs:
             raise OnnxError(
@@ -49,18 +61,18 @@ def require_inputs(model: bytes, shapes: str) -> None:
             )
 
 
-def _onnx() -> Any:
-    try:
-        import onnx
-    except ImportError:
-        return None
-    return onnx
+def _nodes(model: bytes) -> Iterator[_Node]:
+    wire = Wire(Stream(model), len(model), Budget())
+    for graph in wire.fields(len(model)):
+        if (graph.number, graph.kind) == (GRAPH, BYTES):
+            for node in wire.fields(graph.value):
+                if (node.number, node.kind) == (NODE, BYTES):
+                    yield _node(wire, node)
 
 
-def _parsed(onnx: Any, model: bytes) -> Any:
-    from google.protobuf.message import DecodeError
-
-    try:
-        return onnx.ModelProto.FromString(model)
-    except DecodeError as error:
-        raise OnnxError("Failed to parse onnx file", "Parsing model failed") from error
+def _node(wire: Wire, message: Field) -> _Node:
+    found = {OUTPUT: "", OPERATOR: "", DOMAIN: ""}
+    for field in wire.fields(message.value):
+        if field.number in found and field.kind == BYTES:
+            found[field.number] = found[field.number] or text(wire.take(field))
+    return _Node(found[OPERATOR], found[DOMAIN], found[OUTPUT])

@@ -46,12 +46,6 @@ def test_trtexec_is_called_to_build_and_then_to_run_the_plan_with_its_usual_shap
     assert "--skipInference" not in loaded
 
 
-def test_a_version_compatible_plan_is_loaded_as_one(store: EngineStore) -> None:
-    request = store.request(arguments=(*ARGUMENTS, "--versionCompatible"))
-    assert store.compile(request) == 0
-    assert "--versionCompatible" in store.calls[-1]
-
-
 def test_an_engine_that_is_there_is_left_alone(
     store: EngineStore, capsys: pytest.CaptureFixture[str]
 ) -> None:

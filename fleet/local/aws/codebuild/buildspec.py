@@ -16,7 +16,8 @@ import yaml
 PHASES = ("install", "pre_build", "build", "post_build")
 _OF_ALL = {"version", "env", "phases"}
 _OF_ENV = {"shell", "variables"}
-_OF_A_PHASE = {"commands", "finally"}
+_OF_A_PHASE = {"commands", "finally", "runtime-versions"}
+"""Runtimes are not chosen here: there is one Python, that of this process."""
 _SAW = "SAW=$?; [ $SAW = 0 ]"
 
 

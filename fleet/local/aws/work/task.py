@@ -11,7 +11,7 @@ from queue import Empty, Queue
 
 from fleet.local.aws.work.process import WorkProcess
 
-SECONDS_TO_STOP = 10.0
+SECONDS_TO_STOP = 20.0
 """Between SIGTERM and SIGKILL. SageMaker documents 120 for jobs, nothing documents it for CodeBuild: here no
 instance is given back, and nobody should wait so long."""
 
