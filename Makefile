@@ -95,6 +95,9 @@ lock-requirements: setup  ## Pin the newest versions of all requirements, with h
 	@for name in requirements-payload requirements-triton; do \
 	  uv pip compile --quiet --universal --no-deps --generate-hashes --python-version 3.11 \
 	    --custom-compile-command 'make lock-requirements' $$name.in --output-file $$name.txt || exit 2; done
+	@uv pip compile --quiet --universal --no-annotate --generate-hashes --python-version 3.10 \
+	  --custom-compile-command 'make lock-requirements' requirements-engine.in \
+	  --output-file engine_build/engine_request/requirements.txt
 
 clean:  ## Stop the local endpoints and remove everything that was made
 	@test ! -x $(BIN)/fleet || fleet local down

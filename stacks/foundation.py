@@ -8,11 +8,19 @@ from constructs import Construct
 
 from fleet.resolve.endpoint import Place
 from stacks.boundary import bounded_by
-from triton_endpoints import AlarmTopics, ArtifactBucket, EndpointCheck, EndpointLogs, ScalingGuard
+from triton_endpoints import (
+    AlarmTopics,
+    ArtifactBucket,
+    EndpointCheck,
+    EndpointLogs,
+    EngineBuild,
+    ScalingGuard,
+)
+from triton_endpoints.engine_failures import SEVERITY as FAILURES
 
 
 class FoundationStack(Stack):
-    """The artifact bucket, the topics of alarms, and what looks after scaling and logs and checks endpoints.
+    """The artifact bucket, the topics of alarms, what looks after scaling and logs, what checks and builds.
 
     Its template is the same whichever endpoints there are.
     """
@@ -34,7 +42,8 @@ class FoundationStack(Stack):
             string_value=artifacts.bucket.bucket_arn,
             description="ARN of the artifact bucket",
         )
-        AlarmTopics(self, "AlarmTopics", place=place)
+        topics = AlarmTopics(self, "AlarmTopics", place=place)
         ScalingGuard(self, "ScalingGuard", place=place)
         EndpointLogs(self, "EndpointLogs", place=place)
         EndpointCheck(self, "EndpointCheck", place=place)
+        EngineBuild(self, "EngineBuild", place=place, topic=topics.arns[FAILURES])

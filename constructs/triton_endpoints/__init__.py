@@ -10,6 +10,7 @@ from triton_endpoints.endpoint_queries import EndpointQueries
 from triton_endpoints.endpoint_role import EndpointRole
 from triton_endpoints.endpoint_rollout import EndpointRollout
 from triton_endpoints.endpoint_scaling import EndpointScaling
+from triton_endpoints.engine_build import EngineBuild
 from triton_endpoints.scaling_guard import GuardedUpdate, ScalingGuard
 from triton_endpoints.triton_endpoint import TritonEndpoint
 from triton_endpoints.triton_model import TritonModel
@@ -26,6 +27,7 @@ __all__ = [
     "EndpointRole",
     "EndpointRollout",
     "EndpointScaling",
+    "EngineBuild",
     "GuardedUpdate",
     "OwnedLogs",
     "ScalingGuard",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from aws_cdk import Acknowledgment, CfnElement, Stack, Validations
+from aws_cdk import aws_codebuild as codebuild
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
@@ -42,7 +43,8 @@ WILDCARDS = (
         frozenset(
             {"logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"}
         ),
-        "the streams of the endpoint's own log groups, which are named by instance",
+        "the streams of the endpoint's own log groups, which are named by instance; those of engines' builds"
+        " and of SageMaker's jobs, whose groups all jobs of account and region share",
     ),
     Wildcard(
         r"\*",
@@ -136,6 +138,36 @@ WILDCARDS = (
         r"arn:[^:]+:s3:::[^/]+/scaling-guard/\*",
         frozenset({"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}),
         "scalings that are put aside, one object for each variant of the environment",
+    ),
+    Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/engines/\*",
+        frozenset({"s3:GetObject", "s3:GetObjectVersion"}),
+        "ONNX models, scripts, requests and engines, which are named by their content",
+    ),
+    Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/engines/(plans|timing)/\*",
+        frozenset({"s3:AbortMultipartUpload", "s3:PutObject"}),
+        "what comes of builds, named by the engine's key; it may not delete, and the bucket keeps versions",
+    ),
+    Wildcard(
+        r"arn:[^:]+:sagemaker:[^:]+:\d+:(processing|training)-job/engine-\*",
+        frozenset(
+            {
+                "sagemaker:AddTags",
+                "sagemaker:CreateProcessingJob",
+                "sagemaker:CreateTrainingJob",
+                "sagemaker:DescribeProcessingJob",
+                "sagemaker:DescribeTrainingJob",
+                "sagemaker:StopProcessingJob",
+                "sagemaker:StopTrainingJob",
+            }
+        ),
+        "jobs of engines, named by the engine's key: those of account and region",
+    ),
+    Wildcard(
+        r"arn:[^:]+:logs:[^:]+:\d+:log-group:/aws/sagemaker/(Processing|Training)Jobs:log-stream:engine-\*",
+        frozenset({"logs:GetLogEvents"}),
+        "the streams of those jobs, which begin with their names",
     ),
 )
 
@@ -276,3 +308,13 @@ def _logical_id(function: lambda_.Function) -> str:
 def acknowledge_plain_topic(topic: sns.CfnTopic) -> None:
     """Acknowledge that a topic of alarms has no key of its own."""
     Validations.of(topic).acknowledge(Acknowledgment(id="AwsSolutions-SNS2", reason=_PLAIN_TOPIC))
+
+
+def acknowledge_image(project: codebuild.CfnProject) -> None:
+    """Acknowledge that engines are built in the image that serves them, and not in one of CodeBuild's."""
+    Validations.of(project).acknowledge(
+        Acknowledgment(
+            id="AwsSolutions-CB5",
+            reason="each build names AWS's Triton image, which will serve the engine; this one does nothing",
+        )
+    )

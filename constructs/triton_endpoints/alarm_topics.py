@@ -10,6 +10,7 @@ from fleet.resolve.endpoint import Place
 from fleet.spec.alarms import SEVERITIES, Severity
 from fleet.spec.notifications import protocol
 from triton_endpoints.acknowledgements import acknowledge_plain_topic
+from triton_endpoints.engine_failures import SEVERITY
 from triton_endpoints.policy import document
 
 
@@ -23,10 +24,9 @@ class AlarmTopics(Construct):
     def __init__(self, scope: Construct, id: str, *, place: Place) -> None:
         super().__init__(scope, id)
         self._place = place
-        for severity in SEVERITIES:
-            self._topic(severity)
+        self.arns = {severity: self._topic(severity) for severity in SEVERITIES}
 
-    def _topic(self, severity: Severity) -> None:
+    def _topic(self, severity: Severity) -> str:
         name, place = severity.capitalize(), self._place
         topic = sns.CfnTopic(self, name, display_name=f"Triton Fleet {place.environment}: {severity}")
         acknowledge_plain_topic(topic)
@@ -34,7 +34,7 @@ class AlarmTopics(Construct):
             self,
             f"{name}Policy",
             topics=[topic.ref],
-            policy_document=document(self._statements(topic.ref)),
+            policy_document=document(self._statements(topic.ref, severity)),
         )
         ssm.CfnParameter(
             self,
@@ -52,8 +52,9 @@ class AlarmTopics(Construct):
                 protocol=protocol(subscriber),
                 endpoint=subscriber,
             )
+        return topic.ref
 
-    def _statements(self, topic: str) -> list[dict[str, object]]:
+    def _statements(self, topic: str, severity: Severity) -> list[dict[str, object]]:
         """A policy of our own replaces the one that lets the account publish: alarms have to be allowed.
 
         Source: CloudWatch user guide, Notify_Users_Alarm_Changes.html.
@@ -71,6 +72,7 @@ class AlarmTopics(Construct):
                     "ArnLike": {"aws:SourceArn": place.arn("cloudwatch", "alarm:*")},
                 },
             },
+            *([self._failures(topic)] if severity == SEVERITY else []),
             {
                 "Sid": "RefuseWithoutTls",
                 "Effect": "Deny",
@@ -80,3 +82,17 @@ class AlarmTopics(Construct):
                 "Condition": {"Bool": {"aws:SecureTransport": "false"}},
             },
         ]
+
+    def _failures(self, topic: str) -> dict[str, object]:
+        """EventBridge tells the rule, and not the account."""
+        place = self._place
+        return {
+            "Sid": "PublishEngineFailures",
+            "Effect": "Allow",
+            "Principal": {"Service": "events.amazonaws.com"},
+            "Action": "sns:Publish",
+            "Resource": topic,
+            "Condition": {
+                "ArnEquals": {"aws:SourceArn": place.arn("events", f"rule/{place.engine_failures}")}
+            },
+        }

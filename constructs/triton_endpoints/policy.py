@@ -13,6 +13,7 @@ from typing import Any
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from fleet.resolve.endpoint import Place
 from triton_endpoints.acknowledgements import acknowledge_wildcards
 
 
@@ -49,6 +50,27 @@ def policy_of(scope: Construct, id: str, *, role_name: str, statements: Sequence
     )
     acknowledge_wildcards(policy, [(each.actions, each.resources) for each in statements])
     return policy
+
+
+def service_role(
+    scope: Construct,
+    id: str,
+    *,
+    service: str,
+    place: Place,
+    description: str,
+    statements: Sequence[Statement],
+) -> iam.CfnRole:
+    """A role that one of AWS's services takes on for this account alone, with its policy."""
+    trust = {
+        "Action": "sts:AssumeRole",
+        "Effect": "Allow",
+        "Principal": {"Service": f"{service}.amazonaws.com"},
+        "Condition": {"StringEquals": {"aws:SourceAccount": place.account}},
+    }
+    role = iam.CfnRole(scope, id, assume_role_policy_document=document([trust]), description=description)
+    policy_of(scope, f"{id}Policy", role_name=role.ref, statements=statements)
+    return role
 
 
 def document(statements: list[dict[str, Any]]) -> dict[str, Any]:

@@ -91,18 +91,28 @@ def write_tar(entries: Iterable[Entry], sink: Sink) -> Checksums:
     """
     checksums, size = Checksums(), 0
     for entry in entries:
-        header = _header(entry)
-        sink.write(header)
-        size += len(header)
-        if entry.chunks is not None:
-            for chunk in checksums.passing(entry.path, entry.size, entry.chunks()):
-                sink.write(chunk)
-            rest = -entry.size % tarfile.BLOCKSIZE
-            sink.write(bytes(rest))
-            size += entry.size + rest
+        size += write_entry(entry, sink, checksums)
+    write_end(size, sink)
+    return checksums
+
+
+def write_entry(entry: Entry, sink: Sink, checksums: Checksums) -> int:
+    """Write one entry of a tar stream; its bytes, with what fills the last block."""
+    header = _header(entry)
+    sink.write(header)
+    if entry.chunks is None:
+        return len(header)
+    for chunk in checksums.passing(entry.path, entry.size, entry.chunks()):
+        sink.write(chunk)
+    rest = -entry.size % tarfile.BLOCKSIZE
+    sink.write(bytes(rest))
+    return len(header) + entry.size + rest
+
+
+def write_end(size: int, sink: Sink) -> None:
+    """End a tar stream of so many bytes."""
     end = 2 * tarfile.BLOCKSIZE
     sink.write(bytes(end + -(size + end) % tarfile.RECORDSIZE))
-    return checksums
 
 
 def _header(entry: Entry) -> bytes:

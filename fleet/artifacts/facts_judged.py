@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import TypeAlias
 
 from fleet.artifacts.asked import Asked
-from fleet.artifacts.draft import NO_DIGEST
 from fleet.catalog.images import image_regions, regions_of, releases
 from fleet.decide.decided import Decided
 from fleet.findings import Finding
 from fleet.rules.registry import rules
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import Environment
-from fleet.spec.lock import Lock, LockedArchive, LockedModel
+from fleet.spec.lock import NO_DIGEST, Lock, LockedArchive, LockedModel
 from fleet.spec.problems import validated
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import Mark, Source

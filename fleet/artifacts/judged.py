@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
+from fleet.artifacts.engined import engine_findings
 from fleet.artifacts.sampled import sample_findings
-from fleet.artifacts.sources.opening import repository_of
+from fleet.artifacts.sources.opening import built_models, repository_of
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.judged.judge import judged
 from fleet.repository.judged.setting import Setting
@@ -47,13 +48,16 @@ def _of_folders(loaded: LoadedSpec) -> Iterator[Finding]:
             continue
         with suppress(FindingsError):  # told where it is packed
             folder = repository_of(loaded, index)
-            model_names(folder)  # what is no repository at all, such as a whole disk, is not read
+            model_names(
+                folder, built_models(archive)
+            )  # what is no repository at all, such as a whole disk, is not read
             contents = read_folder(folder, packed=True)
             verdict = judged(contents, setting_of(loaded, archive))
             for each in verdict.findings:
                 if each.code != NOT_NAMED or loaded.spec.default_model is not None:
                     yield each
             yield from sample_findings(loaded, index, contents, verdict.main)
+            yield from engine_findings(loaded, index, contents)
 
 
 def setting_of(loaded: LoadedSpec, archive: Archive) -> Setting:
@@ -65,7 +69,7 @@ def setting_of(loaded: LoadedSpec, archive: Archive) -> Setting:
         release=spec.triton,
         default_model=spec.default_model,
         further=frozenset(model for flag, _, model in flags if flag == LOAD),
-        built=frozenset(engine.model for engine in archive.engines),
+        built=built_models(archive),
     )
 
 

@@ -8,16 +8,18 @@ from pathlib import Path, PurePosixPath
 import yaml
 from isal import isal_zlib
 
+from fleet.artifacts.engines.locked import measured_engines, with_engines
 from fleet.artifacts.files import is_up_to_date, write_atomically
 from fleet.artifacts.model_facts import model_facts
 from fleet.artifacts.parallel import all_in_parallel
 from fleet.artifacts.sources.opening import Connect, no_s3, source_of
 from fleet.artifacts.sources.source import Measured, measure
 from fleet.findings import CannotRunError, FindingsError
-from fleet.spec.endpoint import EndpointSpec, Packed
+from fleet.spec.endpoint import Archive, EndpointSpec, Packed
+from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock, LockedArchive, LockedModel, LockedRepository
 from fleet.spec.project import LoadedSpec, Project, all_of, load_lock
-from fleet.spec.s3_repository import in_s3
+from fleet.spec.s3_repository import S3, in_s3
 
 HEADER = "# Written by `fleet lock`. Reviewed, not edited: it says what this environment runs.\n"
 WORTH_THREADS = 32 << 20
@@ -39,7 +41,8 @@ def write_locks(project: Project, s3: Connect = no_s3) -> list[Path]:
 
     def measured(name: str) -> Lock:
         loaded = project.load(name)
-        return measured_lock(loaded, s3, _held(loaded.spec, project.lock_file(name)))
+        held = _held(loaded.spec, project.lock_file(name))
+        return measured_lock(loaded, project.environment, s3, held)
 
     locks = all_of(project.endpoints, measured, project.findings)
     return [file for lock in locks if write_lock(file := project.lock_file(lock.endpoint), lock)]
@@ -68,9 +71,14 @@ def lock_text(lock: Lock) -> str:
 
 
 def measured_lock(
-    loaded: LoadedSpec, s3: Connect = no_s3, held: Lock | None = None, *, offline: bool = False
+    loaded: LoadedSpec,
+    environment: Environment,
+    s3: Connect = no_s3,
+    held: Lock | None = None,
+    *,
+    offline: bool = False,
 ) -> Lock:
-    """What a lock of the endpoint would say by its repositories as they are now.
+    """What a lock of the endpoint would say by its repositories and ONNX models as they are now.
 
     Of what lies in S3, `held` is taken where its digest is the one that the spec expects and it knows of the
     models; with `offline` whatever it holds, and nothing is said of what it lacks.
@@ -86,6 +94,7 @@ def measured_lock(
     in_turn = all_of if is_small else all_in_parallel
     read = in_turn(to_read, lambda each: _measure(loaded, each, s3))
     measured = {each.name: archive for each, archive in zip(to_read, read, strict=True)}
+    engines = measured_engines(loaded, environment, s3, held, offline=offline)
     repositories = {} if held is None else dict(held.repositories)
     repositories |= {
         spec.models[each.index].archive: _remembered(measured[each.name])
@@ -95,7 +104,10 @@ def measured_lock(
     named = {spec.models[each.index].archive: None for each in packed}
     return Lock(
         endpoint=spec.endpoint,
-        archives={each.name: known.get(each.name) or _locked(measured[each.name]) for each in packed},
+        archives={
+            each.name: known.get(each.name) or with_engines(_locked(measured[each.name]), each, engines)
+            for each in packed
+        },
         repositories={name: repositories[name] for name in named if name in repositories},
     )
 
@@ -103,9 +115,13 @@ def measured_lock(
 def _held(spec: EndpointSpec, file: Path) -> Lock | None:
     """The lock as far as it spares reading; one that is missing or broken is written anew."""
     try:
-        return load_lock(file) if any(map(in_s3, spec.models)) else None
+        return load_lock(file) if any(map(_asks_s3, spec.models)) else None
     except FindingsError:
         return None
+
+
+def _asks_s3(archive: Archive) -> bool:
+    return in_s3(archive) or any(engine.onnx.startswith(S3) for engine in archive.engines)
 
 
 def _known(spec: EndpointSpec, held: Lock | None, *, offline: bool) -> dict[str, LockedArchive]:

@@ -1,4 +1,4 @@
-"""How far a publish is: bars on a terminal, a line for each archive without one, or nothing."""
+"""How far a publish is: bars on a terminal, a line for each archive and engine without one, or nothing."""
 
 from __future__ import annotations
 
@@ -14,18 +14,31 @@ from rich.progress import (
     DownloadColumn,
     MofNCompleteColumn,
     Progress,
+    SpinnerColumn,
     TextColumn,
+    TimeElapsedColumn,
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
+from rich.table import Column
 from rich.text import Text
+
+from fleet.printers.visible import visible
 
 Advance = Callable[[int], None]
 """Takes what was done since it was called last: bytes of a tar stream, or a number of objects."""
+Tell = Callable[[str], None]
+"""Takes what a build is at: the last line of its log."""
 
 
 class PublishProgress(Protocol):
-    """Is told what a publish does; `archive` from several threads at one time."""
+    """Is told what a publish does; `archive` and `engine` from several threads at one time."""
+
+    def engines(self, count: int) -> AbstractContextManager[None]:
+        """Around all builds of engines."""
+
+    def engine(self, name: str) -> AbstractContextManager[Tell]:
+        """Around the build of one engine, which is there if nothing is raised."""
 
     def uploads(self, archives: int, size: int) -> AbstractContextManager[None]:
         """Around all uploads: how many archives, and bytes of their tar streams."""
@@ -39,6 +52,14 @@ class PublishProgress(Protocol):
 
 class SilentProgress:
     """Says nothing."""
+
+    def engines(self, count: int) -> AbstractContextManager[None]:
+        """Say nothing."""
+        return nullcontext()
+
+    def engine(self, name: str) -> AbstractContextManager[Tell]:
+        """Say nothing."""
+        return nullcontext(_ignore)
 
     def uploads(self, archives: int, size: int) -> AbstractContextManager[None]:
         """Say nothing."""
@@ -54,10 +75,26 @@ class SilentProgress:
 
 
 class LineProgress:
-    """A line at the end of each archive, and one for all copies."""
+    """A line at the end of each archive, one at both ends of an engine's build, and one for all copies."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
+
+    def engines(self, count: int) -> AbstractContextManager[None]:
+        """Say nothing: each engine has lines."""
+        return nullcontext()
+
+    @contextmanager
+    def engine(self, name: str) -> Iterator[Tell]:
+        """Say that it is built, and how long that took."""
+        self._say(f"engine {name}: building")
+        start = time.monotonic()
+        try:
+            yield _ignore
+        except BaseException:
+            self._say(f"engine {name}: failed after {time.monotonic() - start:.0f} s")
+            raise
+        self._say(f"engine {name}: there after {time.monotonic() - start:.0f} s")
 
     def uploads(self, archives: int, size: int) -> AbstractContextManager[None]:
         """Say nothing: each archive has a line."""
@@ -97,6 +134,29 @@ class BarProgress:
             transient=True,
         )
         self._total = self._bars.add_task("", visible=False)
+        self._builds = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[said]}", markup=False, style="dim", table_column=Column(no_wrap=True)),
+            console=console,
+            transient=True,
+        )
+
+    @contextmanager
+    def engines(self, count: int) -> Iterator[None]:
+        """Show the builds; they go away when all are over."""
+        with self._builds:
+            yield
+
+    @contextmanager
+    def engine(self, name: str) -> Iterator[Tell]:
+        """Show a build with the last line of its log."""
+        task = self._builds.add_task(f"engine {name}", said="")
+        try:
+            yield lambda said: self._builds.update(task, said=visible(said))
+        finally:
+            self._builds.remove_task(task)
 
     @contextmanager
     def uploads(self, archives: int, size: int) -> Iterator[None]:
@@ -139,10 +199,15 @@ def shown_size(size: float) -> str:
     return filesize.decimal(int(size))
 
 
+def shown_engines(count: int) -> str:
+    """A number of engines: `1 engine`, `2 engines`."""
+    return f"{count} engine{'s' * (count != 1)}"
+
+
 def progress_on(console: Console) -> PublishProgress:
     """Bars where the console is a terminal, else lines."""
     return BarProgress(console) if console.is_terminal else LineProgress(console)
 
 
-def _ignore(_count: int) -> None:
+def _ignore(_step: object) -> None:
     """Take a step that nobody is told of."""

@@ -14,7 +14,7 @@ from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.promote_stream import Streams, held
 from fleet.artifacts.publish_files import missing_files, stored_files
 from fleet.artifacts.publish_wanted import REQUESTS_AT_ONCE, Content
-from fleet.artifacts.store import DIGEST, copy_object, files_prefix
+from fleet.artifacts.store import DIGEST, contents_key, copy_object, files_prefix, listed
 from fleet.artifacts.upload_object import ObjectPlace
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import Compression
@@ -64,11 +64,11 @@ def objects_of(content: Content, source: Store) -> list[Moved]:
     size, name = head["ContentLength"], content.wanted[0].name
     last = Moved(name=name, key=content.key, size=size, digest=content.digest, is_archive=is_archive)
     if not is_archive:
-        return [*_files(content, source), last]
+        return [*_files(content, source), *_contents(content, source), last]
     said = head["Metadata"].get(DIGEST)
     if said != content.digest:
         raise FindingsError([_lost(content, source, f"says that it is {said or 'of no digest'}")])
-    return [last]
+    return [*_contents(content, source), last]
 
 
 class StoreCopy:
@@ -142,6 +142,22 @@ def _files(content: Content, source: Store) -> list[Moved]:
     return [
         Moved(name=f"{name}/{path}", key=f"{prefix}{path}", size=size, digest=digest, is_archive=False)
         for path, size in files.items()
+    ]
+
+
+def _contents(content: Content, source: Store) -> list[Moved]:
+    """What is written down beside an archive with engines."""
+    key, first = contents_key(content.digest), content.wanted[0]
+    there = listed(source.s3, source.bucket, key) if first.artifact.repository is not None else {}
+    return [
+        Moved(
+            name=f"{first.name}, its contents",
+            key=key,
+            size=each.size,
+            digest=content.digest,
+            is_archive=False,
+        )
+        for each in there.values()
     ]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from fleet.artifacts.engines.locked import planned
+from fleet.engines.planned import PlannedEngine
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.lock import Lock
@@ -23,6 +25,10 @@ def promoted_lock(source: Project, target: Project, endpoint: str) -> Lock:
     """
     tested, wanted = source.load(endpoint), target.load(endpoint)
     name, there = source.environment.environment, target.environment.environment
+    differences = [
+        *_differences(tested.spec, wanted.spec),
+        *_engine_differences(planned(tested, source.environment), planned(wanted, target.environment)),
+    ]
     findings = [
         finding_at(
             wanted.source.latest_mark(path),
@@ -30,7 +36,7 @@ def promoted_lock(source: Project, target: Project, endpoint: str) -> Lock:
             f"{endpoint} was tested in {name} with {before}, and {there} has {now}",
             f"the same archives have to be asked for in both: look at `overrides` of {name} and of {there}",
         )
-        for path, before, now in _differences(tested.spec, wanted.spec)
+        for path, before, now in differences
     ]
     if findings:
         raise FindingsError(findings)
@@ -67,6 +73,26 @@ def _differences(tested: EndpointSpec, wanted: EndpointSpec) -> Iterator[tuple[K
             if was != is_now:
                 whose = f" for {model.archive!r}"
                 yield ("models", index, key), was + whose, is_now + whose
+
+
+def _engine_differences(
+    tested: Sequence[PlannedEngine], wanted: Sequence[PlannedEngine]
+) -> Iterator[tuple[KeyPath, str, str]]:
+    """Engines are other ones on another GPU, in another image, or with other arguments."""
+    before = {(each.index, each.model): each for each in tested}
+    now = {(each.index, each.model): each for each in wanted}
+    for place in {**before, **now}:
+        was, is_now = before.get(place), now.get(place)
+        if was is not None and is_now is not None and was.build("") == is_now.build(""):
+            continue
+        path = is_now.path if is_now is not None else ("models", place[0])
+        yield path, _engine(place[1], was), _engine(place[1], is_now)
+
+
+def _engine(model: str, engine: PlannedEngine | None) -> str:
+    if engine is None:
+        return f"no engine of {model!r}"
+    return f"{model!r} for {engine.gpu} in {engine.image} by `{' '.join(engine.arguments)}`"
 
 
 def _said(key: str, value: object) -> str:

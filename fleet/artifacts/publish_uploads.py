@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fleet.artifacts.engines.packed import BuiltArchive
+from fleet.artifacts.engines.wanted import StoredPlan
 from fleet.artifacts.parallel import all_in_parallel
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.publish_wanted import Content, Wanted
 from fleet.artifacts.sources.opening import source_of
 from fleet.artifacts.store import files_prefix
-from fleet.artifacts.upload import ContentChangedError, Uploads
+from fleet.artifacts.upload import Check, ContentChangedError, Uploads
+from fleet.artifacts.upload_meter import StreamWriter
 from fleet.artifacts.upload_object import ObjectPlace
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import Compression
@@ -40,8 +43,8 @@ class StoreUploads:
     def __init__(self, s3: S3Client, bucket: str, project: Project, progress: PublishProgress) -> None:
         self._s3, self._bucket, self._project, self._progress = s3, bucket, project, progress
 
-    def upload(self, contents: Sequence[Content]) -> list[Outcome]:
-        """Upload them all, whatever becomes of each."""
+    def upload(self, contents: Sequence[Content], plans: Mapping[str, StoredPlan]) -> list[Outcome]:
+        """Upload them all, whatever becomes of each; `plans` has all that they are packed with, by key."""
         if not contents:
             return []
         loaded = {name: self._project.load(name) for name in _endpoints(contents)}
@@ -49,45 +52,74 @@ class StoreUploads:
         with Uploads(self._s3) as uploads, self._progress.uploads(len(contents), size):
             return all_in_parallel(
                 contents,
-                lambda content: self._content(uploads, content, loaded),
+                lambda content: self._content(uploads, content, loaded, plans),
                 UPLOADS_AT_ONCE,
                 uploads.cancel,
             )
 
-    def _content(self, uploads: Uploads, content: Content, loaded: dict[str, LoadedSpec]) -> Outcome:
+    def _content(
+        self,
+        uploads: Uploads,
+        content: Content,
+        loaded: Mapping[str, LoadedSpec],
+        plans: Mapping[str, StoredPlan],
+    ) -> Outcome:
         """Any of the repositories that are to have this content will do; the first that has it is taken."""
         findings: list[Finding] = []
         for wanted in content.wanted:
             try:
-                uploaded = self._archive(uploads, content, wanted, loaded[wanted.endpoint.name])
+                uploaded = self._archive(uploads, content, wanted, loaded[wanted.endpoint.name], plans)
                 return Outcome(content, uploaded)
             except FindingsError as error:
                 findings += error.findings
         return Outcome(content, findings=tuple(findings))
 
-    def _archive(self, uploads: Uploads, content: Content, wanted: Wanted, loaded: LoadedSpec) -> bool:
-        source = source_of(loaded, wanted.artifact.source, lambda: self._s3)
+    def _archive(
+        self,
+        uploads: Uploads,
+        content: Content,
+        wanted: Wanted,
+        loaded: LoadedSpec,
+        plans: Mapping[str, StoredPlan],
+    ) -> bool:
+        repository = wanted.artifact.repository
         try:
-            with self._progress.archive(wanted.name, content.size) as advance:
-                if content.compression is Compression.GZIP:
-                    return uploads.archive(
-                        ObjectPlace(self._bucket, content.key),
-                        source.write,
-                        digest=content.digest,
-                        size=content.size,
-                        progress=advance,
-                    )
-                return uploads.files(
-                    self._bucket,
-                    files_prefix(content.digest),
-                    content.key,
-                    source.write,
-                    digest=content.digest,
-                    size=content.size,
-                    progress=advance,
-                )
+            if repository is None:
+                source = source_of(loaded, wanted.artifact.source, lambda: self._s3)
+                return self._packed(uploads, content, wanted, source.write, content.size, None)
+            built = BuiltArchive(self._s3, loaded, wanted, plans, repository)
+            uploaded = self._packed(uploads, content, wanted, built.source.write, built.size, built.check)
+            if uploaded:
+                built.write_contents()
+            return uploaded
         except ContentChangedError as error:
             raise FindingsError([self._changed(wanted, loaded)]) from error
+
+    def _packed(
+        self,
+        uploads: Uploads,
+        content: Content,
+        wanted: Wanted,
+        write: StreamWriter,
+        size: int,
+        check: Check | None,
+    ) -> bool:
+        with self._progress.archive(wanted.name, content.size) as progress:
+            if content.compression is Compression.GZIP:
+                place = ObjectPlace(self._bucket, content.key)
+                return uploads.archive(
+                    place, write, digest=content.digest, size=size, progress=progress, check=check
+                )
+            return uploads.files(
+                self._bucket,
+                files_prefix(content.digest),
+                content.key,
+                write,
+                digest=content.digest,
+                size=size,
+                progress=progress,
+                check=check,
+            )
 
     def _changed(self, wanted: Wanted, loaded: LoadedSpec) -> Finding:
         name, environment = wanted.endpoint.name, wanted.endpoint.place.environment

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from fleet.artifacts.engines.changed import onnx_changes, without_engines
 from fleet.artifacts.lock import measured_lock
 from fleet.artifacts.sources.opening import repository_of
 from fleet.findings import Finding, FindingsError
@@ -47,10 +48,11 @@ def differences(project: Project, loaded: LoadedSpec, lock: Lock) -> list[Findin
         for index, message in _other_digests(loaded.spec, lock)
     ]
     try:
-        found = measured_lock(loaded, held=lock, offline=True)
+        found = measured_lock(loaded, project.environment, held=lock, offline=True)
     except FindingsError as error:
         return [*others, *error.findings]
-    if found == lock:
+    others += onnx_changes(loaded, lock, found, shown, hint)
+    if without_engines(found) == without_engines(lock):
         return others
     findings = [
         Finding(code=CODE, message=f"{what} since {shown} was written", file=changed, hint=hint)

@@ -55,6 +55,11 @@ def files_marker(digest: str) -> str:
     return f"{STORE}{hexadecimal(digest)}.files"
 
 
+def contents_key(digest: str) -> str:
+    """The JSON object that says what an archive with engines really holds: its tar stream, and its plans."""
+    return f"{STORE}{hexadecimal(digest)}.contents.json"
+
+
 def listed(s3: S3Client, bucket: str, prefix: str, *, below: bool = True) -> dict[str, Listed]:
     """The objects whose keys begin with a prefix, by key; with `below=False` none of deeper folders."""
     request: ListObjectsV2RequestPaginateTypeDef = {"Bucket": bucket, "Prefix": prefix}

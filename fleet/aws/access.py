@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import boto3
 
 from fleet.artifacts.aws_errors import aws_errors_told
+from fleet.artifacts.engines.clients import EngineClients
 from fleet.artifacts.upload import UPLOAD_CONFIG
 from fleet.aws.embedded import local_session, local_variables
 from fleet.findings import Finding, FindingsError
@@ -49,8 +50,6 @@ class Access:
     @overload
     def client(self, service: Literal["cloudformation"]) -> CloudFormationClient: ...
     @overload
-    def client(self, service: Literal["logs"]) -> Any: ...
-    @overload
     def client(self, service: Literal["cloudwatch"]) -> CloudWatchClient: ...
     @overload
     def client(self, service: Literal["s3"]) -> S3Client: ...
@@ -61,7 +60,7 @@ class Access:
     @overload
     def client(self, service: Literal["sts"]) -> STSClient: ...
     @overload
-    def client(self, service: Literal["ecr", "service-quotas"]) -> Any: ...
+    def client(self, service: Literal["codebuild", "ecr", "logs", "service-quotas"]) -> Any: ...
     def client(self, service: str) -> Any:
         """The client of a service in the environment's region, one for all who ask; threads may share it.
 
@@ -74,6 +73,19 @@ class Access:
             with aws_errors_told():
                 self._clients[service] = make(service, endpoint_url=self._url, config=config)
         return self._clients[service]
+
+    def engine_clients(self) -> EngineClients:
+        """What builds of engines ask.
+
+        Raises:
+            CannotRunError: the profile does not exist, or its settings are wrong.
+        """
+        return EngineClients(
+            s3=self.client("s3"),
+            ssm=self.client("ssm"),
+            codebuild=self.client("codebuild"),
+            logs=self.client("logs"),
+        )
 
     def check_account(self) -> str:
         """See that the credentials belong to the environment's account; the ARN of whom they are.

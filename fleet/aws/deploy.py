@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fleet.artifacts.aws_errors import aws_errors_told
-from fleet.artifacts.progress import PublishProgress, shown_size
+from fleet.artifacts.progress import PublishProgress, shown_engines, shown_size
 from fleet.artifacts.publish import publish
 from fleet.artifacts.releases import record_release
 from fleet.aws.access import Access
@@ -85,8 +85,10 @@ class Deploy:
 
     def _publish(self, step: Step) -> None:
         s3 = self._access.client("s3")
-        published = publish(s3, self._project, self._fleet.endpoints, self._progress)
-        done = [f"{shown_size(published.bytes)} uploaded"] if published.uploaded else []
+        endpoints, builders = self._fleet.endpoints, self._access.engine_clients
+        published = publish(s3, self._project, endpoints, self._progress, builders)
+        done = [f"{shown_engines(published.engines)} built"] if published.engines else []
+        done += [f"{shown_size(published.bytes)} uploaded"] if published.uploaded else []
         done += [f"{published.copied} copied on the server"] if published.copied else []
         step.note = ", ".join(done) or NOTHING
 

@@ -25,7 +25,14 @@ def local_session(region: str) -> boto3.Session:
 
 
 def local_variables(environment: Mapping[str, str], place: Place, url: str) -> dict[str, str]:
-    """The same for a process that is started: an environment without the user's settings, and with ours.
+    """The same for a process that is started: an environment without the user's settings, and with ours."""
+    return account_variables(environment, account=place.account, region=place.region, url=url)
+
+
+def account_variables(
+    environment: Mapping[str, str], *, account: str, region: str, url: str
+) -> dict[str, str]:
+    """The variables of an account in a region.
 
     The CDK CLI remembers for good which account an access key belongs to, so each account has its own.
     """
@@ -34,10 +41,10 @@ def local_variables(environment: Mapping[str, str], place: Place, url: str) -> d
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "AWS_EC2_METADATA_DISABLED": "true",
-        "AWS_ACCESS_KEY_ID": f"{_KEY}{place.account}",
+        "AWS_ACCESS_KEY_ID": f"{_KEY}{account}",
         "AWS_SECRET_ACCESS_KEY": _KEY,
-        "AWS_REGION": place.region,
-        "AWS_DEFAULT_REGION": place.region,
+        "AWS_REGION": region,
+        "AWS_DEFAULT_REGION": region,
         "AWS_ENDPOINT_URL": url,
     }
 

@@ -51,6 +51,16 @@ def default_driver(family: str) -> str | None:
     return next((driver for driver, families in drivers.items() if family in families), None)
 
 
+def least_driver(cuda: int) -> str:
+    """The oldest driver branch that runs containers of a CUDA major version, such as "525".
+
+    Raises:
+        KeyError: the facts do not know that version.
+    """
+    drivers: dict[int, str] = data_file("amis.yaml")["least_drivers"]
+    return drivers[cuda]
+
+
 def inference_ami(cuda: int, family: str) -> Ami | None:
     """The host image for containers of a CUDA major version on a family; None where none is known to fit.
 

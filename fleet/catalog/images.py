@@ -103,6 +103,11 @@ def image_regions() -> list[str]:
     return sorted({region for registries in _registries().values() for region in registries})
 
 
+def registry_accounts(region: str) -> list[str]:
+    """The accounts that keep the images of any release in a region."""
+    return sorted({registries[region] for registries in _registries().values() if region in registries})
+
+
 def partition_of(region: str) -> Partition:
     """The partition that a region belongs to."""
     known = data_file("partitions.yaml")["partitions"]

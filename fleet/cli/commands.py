@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from fleet.cli import local, models, pbtxt
+from fleet.cli import engines, local, models, pbtxt
 from fleet.cli.check import check
 from fleet.cli.dashboard import dashboard
 from fleet.cli.deploy import deploy
@@ -43,6 +43,7 @@ for command in (
     show,
 ):
     app.command()(command)
+app.add_typer(engines.app, name="engines")
 app.add_typer(local.app, name="local")
 app.add_typer(models.app, name="models")
 app.add_typer(pbtxt.app, name="pbtxt")

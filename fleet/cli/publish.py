@@ -18,6 +18,7 @@ from fleet.aws.access import Access
 from fleet.cli.access import connect
 from fleet.cli.agree import agreed
 from fleet.cli.arguments import Endpoints, Env, Profile, Yes
+from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.say import say
 from fleet.project_root import project_root
 from fleet.resolve.resolve import resolve_project
@@ -44,15 +45,24 @@ def publish(
     ] = None,
     yes: Yes = False,
 ) -> None:
-    """Upload what the content store lacks of the archives, and copy it to where the endpoints look for it."""
+    """Upload what the content store lacks of the archives, and copy it to where the endpoints look for it.
+
+    TensorRT engines that they need are built before, unless they are there; another publisher's builds are
+    waited for.
+    """
     if keep is not None and not prune:
         raise typer.BadParameter("it means nothing without --prune", param_hint="--keep")
+    end_like_ctrl_c()
     root = project_root(Path.cwd())
     project = open_project(root, env, endpoints or ())
     fleet = resolve_project(project)
     access = connect(root, fleet.place, profile)
-    console = Console(highlight=False)
-    say(_told(publish_archives(access.client("s3"), project, fleet.endpoints, progress_on(console))))
+    progress = progress_on(Console(highlight=False))
+    s3, builders = access.client("s3"), access.engine_clients
+    done = publish_archives(s3, project, fleet.endpoints, progress, builders)
+    if done.engines:
+        say(f"engines: built {done.engines}")
+    say(_told(done))
     if prune:
         with aws_errors_told(fleet.place):
             _prune(access, root, KEEP if keep is None else keep, yes=yes)

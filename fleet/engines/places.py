@@ -6,6 +6,8 @@ import hashlib
 
 ENGINES = "engines/"
 """The prefix of all of it."""
+PLANS = f"{ENGINES}plans/"
+"""The prefix of what was built, and of what builds are told."""
 PLAN, MANIFEST, REQUEST, FAILURE = "model.plan", "manifest.json", "request.json", "failure.json"
 
 
@@ -21,7 +23,7 @@ def script_key(digest: str) -> str:
 
 def built_key(key: str, name: str) -> str:
     """One of an engine's files: REQUEST, PLAN, then MANIFEST, which says that it is whole; or FAILURE."""
-    return f"{ENGINES}plans/{_hexadecimal(key)}/{name}"
+    return f"{PLANS}{_hexadecimal(key)}/{name}"
 
 
 def lease_key(key: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -17,8 +17,10 @@ VERSION = re.compile(r"0|[1-9][0-9]*")
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 
 
-def model_names(repository: Path) -> list[str]:
+def model_names(repository: Path, built: Collection[str] = ()) -> list[str]:
     """The model directories, sorted; each has at least one version that Triton would take.
+
+    Models of which an engine is yet to be built get theirs with it.
 
     Raises:
         FindingsError: the folder holds no model, a model's files at its root, or a model without a version.
@@ -30,7 +32,9 @@ def model_names(repository: Path) -> list[str]:
             [Finding(code="FL402", message=message, hint=hint, file=repository / "config.pbtxt")]
         )
     models = [entry for entry in sorted(repository.iterdir()) if entry.is_dir() and belongs(entry.name)]
-    findings = [_without_version(model) for model in models if not _versions(model)]
+    findings = [
+        _without_version(model) for model in models if model.name not in built and not versions_of(model)
+    ]
     findings += [_misnamed(model) for model in models if not NAME.fullmatch(model.name)]
     if not models:
         findings.append(Finding(code="FL407", message="the model repository holds no model", file=repository))
@@ -74,7 +78,8 @@ def is_version(folder: str) -> bool:
     return VERSION.fullmatch(folder) is not None
 
 
-def _versions(model: Path) -> list[Path]:
+def versions_of(model: Path) -> list[Path]:
+    """The folders of a model that Triton takes for versions, in no order."""
     return [entry for entry in model.iterdir() if entry.is_dir() and is_version(entry.name)]
 
 

@@ -64,6 +64,7 @@ def _artifact(spec: EndpointSpec, packed: Packed, locked: LockedArchive, key: st
         source=packed,
         digest=locked.digest,
         size=locked.size,
+        repository=locked.repository,
         key=key,
         named_by_content=packed.version is None,
         compression=spec.models[packed.index].compression,

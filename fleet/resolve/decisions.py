@@ -16,6 +16,7 @@ from fleet.resolve.dashboard_decisions import dashboard_decisions
 from fleet.resolve.decision import Decision, dated
 from fleet.resolve.effective import shown
 from fleet.resolve.endpoint import Place, stack_of
+from fleet.resolve.engine_decisions import engine_decisions
 from fleet.resolve.reasons import reasons
 from fleet.resolve.resolve import place_of
 from fleet.resolve.rollout_decisions import rollout_decisions
@@ -36,6 +37,7 @@ def decisions(endpoint: Decided, wrong_lock: Sequence[Finding] = ()) -> tuple[De
         *reasons(endpoint),
         _model_data(endpoint, place, wrong_lock),
         *_archives(endpoint),
+        *engine_decisions(endpoint),
         *_variables(endpoint),
         *scaling_decisions(endpoint),
         *rollout_decisions(endpoint),

@@ -10,8 +10,10 @@ from fleet.catalog.instances import Instance
 from fleet.decide.alarms import Alarm
 from fleet.decide.kinds import kinds
 from fleet.decide.variables import TritonMetrics
+from fleet.engines.runner import Project
 from fleet.findings import Finding
 from fleet.resolve.check import ResolvedCheck
+from fleet.resolve.engines import ResolvedEngine
 from fleet.resolve.rollout import ResolvedRollout
 from fleet.resolve.scaling import ResolvedScaling
 from fleet.spec.alarms import Severity
@@ -29,7 +31,8 @@ class Place:
 
     Ours are among the `tags`. `kms_key` is None for AWS's own keys, `permissions_boundary` without one.
     `notifications` is who hears of alarms: email addresses and ARNs.
-    `dashboards` is whether its endpoints have one each.
+    `dashboards` is whether its endpoints have one each. `engine_seconds` is how long the build of an engine
+    may take, `engines_at_once` how many run at a time, `engine_gpus` whether CodeBuild has GPUs for it.
     """
 
     environment: str
@@ -41,6 +44,9 @@ class Place:
     permissions_boundary: str | None = None
     notifications: Mapping[Severity, tuple[str, ...]] = field(default_factory=dict)
     dashboards: bool = True
+    engine_seconds: int = 3600
+    engines_at_once: int = 4
+    engine_gpus: bool = False
 
     @property
     def bucket(self) -> str:
@@ -61,6 +67,25 @@ class Place:
         """The parameter of the parameter store with the ARN of a severity's topic."""
         return f"/triton-fleet/{self.environment}/alarm-topic/{severity}"
 
+    def engine_project(self, project: Project) -> str:
+        """The CodeBuild project of engines: on a GPU of CodeBuild's, or of SageMaker jobs."""
+        return f"{self.stack}-engines-{project}"
+
+    @property
+    def engine_log_group(self) -> str:
+        """The log group of both projects."""
+        return f"/triton-fleet/{self.environment}/engines"
+
+    @property
+    def engine_job_role(self) -> str:
+        """The parameter of the parameter store with the ARN of the role of SageMaker's jobs."""
+        return f"/triton-fleet/{self.environment}/engine-job-role"
+
+    @property
+    def engine_failures(self) -> str:
+        """The EventBridge rule that tells of builds that failed."""
+        return f"{self.stack}-engine-failures"
+
     def arn(self, service: str, resource: str, *, account: str = "") -> str:
         """The ARN of a resource in the region, of this account unless another is named."""
         return f"arn:{self.partition.name}:{service}:{self.region}:{account or self.account}:{resource}"
@@ -71,12 +96,14 @@ class Artifact:
     """A packed model repository: which archive of the spec, its content, and its key in the bucket.
 
     `named_by_content` says that the key follows from the content, so that what lies there is the archive.
-    Without compression the key is a prefix, which ends in a slash.
+    Without compression the key is a prefix, which ends in a slash. `repository` is the digest of the tar
+    stream without the engines, whose size `size` is; None where there are none.
     """
 
     source: Packed
     digest: str
     size: int
+    repository: str | None
     key: str
     named_by_content: bool
     compression: Compression
@@ -96,7 +123,7 @@ class ResolvedEndpoint:
     has no default model; without `compression`, the prefix of the one repository's files. `volume_key` is the
     key of the instances' volumes, None for AWS's own or where they have none. The environment's and ours are
     among the `tags`. `counted_models` is what Triton's metrics call the models, as far as a deploy
-    decides it.
+    decides it. `engines` are built before the archives are packed.
     """
 
     name: str
@@ -126,6 +153,7 @@ class ResolvedEndpoint:
     counted_models: tuple[str, ...]
     timeouts: Timeouts
     cloudformation: Mapping[str, Mapping[str, object]]
+    engines: tuple[ResolvedEngine, ...] = ()
 
     @property
     def kinds(self) -> frozenset[str]:

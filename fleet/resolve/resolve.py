@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from fleet.catalog.builds import codebuild_has_gpus
 from fleet.catalog.images import partition_of
 from fleet.decide.decided import Decided
 from fleet.decide.log_groups import log_groups
@@ -16,6 +17,7 @@ from fleet.resolve.alarms import resolved_alarms
 from fleet.resolve.archives import counted_models, place_archives
 from fleet.resolve.check import resolved_check
 from fleet.resolve.endpoint import Place, ResolvedEndpoint, ResolvedFleet
+from fleet.resolve.engines import resolved_engines
 from fleet.resolve.environment import environment_findings
 from fleet.resolve.locks import read_lock
 from fleet.resolve.rollout import resolved_rollout
@@ -67,6 +69,7 @@ def resolve_project(project: Project) -> ResolvedFleet:
 
 def place_of(environment: Environment) -> Place:
     """Where an environment's fleet lives."""
+    builds = environment.engine_builds
     return Place(
         environment=environment.environment,
         account=environment.account,
@@ -77,6 +80,9 @@ def place_of(environment: Environment) -> Place:
         permissions_boundary=environment.permissions_boundary,
         notifications=environment.notifications.by_severity,
         dashboards=environment.dashboards,
+        engine_seconds=builds.timeout,
+        engines_at_once=builds.at_once,
+        engine_gpus=bool(builds.fleets) or codebuild_has_gpus(environment.region),
     )
 
 
@@ -116,5 +122,6 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
         counted_models=counted_models(decided),
         timeouts=spec.timeouts,
         cloudformation=spec.cloudformation,
+        engines=resolved_engines(decided),
     )
     return endpoint, findings

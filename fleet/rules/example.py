@@ -73,7 +73,7 @@ class Case:
     def _lock(self, spec: EndpointSpec) -> Lock | None:
         if self.models is None and self.archive_size == ARCHIVE_SIZE:
             return None
-        archive = {"digest": f"sha256:{0:064}", "size": self.archive_size}
+        archive = {"digest": f"sha256:{1:064}", "size": self.archive_size}
         everywhere = {each.name: {**archive, "models": dict(self.models or {})} for each in spec.packed}
         return Lock.model_validate({"endpoint": spec.endpoint, "archives": everywhere})
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, field_validator
 
-from fleet.spec.values import Document, ModelName, Text
+from fleet.spec.values import BYTES, Bytes, Digest, Document, ModelName, Text
 
 Shape = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,9}(x[1-9][0-9]{0,9}){0,7}$")]
 """The dimensions of one tensor with its batch, as trtexec writes them: `16x3x224x224`; 8 at most."""
+InputName = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x20,'*]+$")]
+"""A name that trtexec can be told: it takes commas and quotes for its own, and `*` for any name."""
 
 
 class Precision(StrEnum):
@@ -39,11 +41,22 @@ class Engine(Document):
     """The model directory that the plan is for."""
     onnx: Annotated[Text, StringConstraints(pattern=r"^(s3://\S+|[^:]+)\.onnx$")]
     """The ONNX model: a file relative to this spec, or `s3://BUCKET/KEY.onnx`."""
+    digest: Digest | None = None
+    """Of an ONNX model in S3: the digest of the file; another content is refused."""
     precision: Annotated[Precision, Field(strict=False)] = Precision.FP32
     """`fp16`, `bf16`, `int8`, `fp8` or `int4` beside `fp32`."""
-    shapes: dict[str, Annotated[tuple[Shape, ...], Field(strict=False, min_length=3, max_length=3)]] = Field(
-        default_factory=dict
+    shapes: dict[InputName, Annotated[tuple[Shape, ...], Field(strict=False, min_length=3, max_length=3)]] = (
+        Field(default_factory=dict)
     )
     """By input: the smallest, the usual and the largest shape, `[1x128, 16x128, 32x128]`."""
     compatibility: Annotated[Compatibility, Field(strict=False)] = Compatibility.NONE
     """Other GPUs on which the engine is to run, at the price of its speed."""
+    workspace: Bytes | None = None
+    """GPU memory that a layer may use beside its tensors, in whole MiB; left out: all that the GPU has."""
+
+    @field_validator("workspace")
+    @classmethod
+    def _is_in_whole_mebibytes(cls, workspace: int | None) -> int | None:
+        if workspace is not None and (not workspace or workspace % BYTES["MiB"]):
+            raise ValueError("write whole MiB, at least one: `512MiB` or `4GiB`")
+        return workspace

@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from fleet.spec.arns import BoundaryArn, KeyArn, elsewhere
+from fleet.spec.engine_builds import EngineBuilds
 from fleet.spec.mistake import Mistake
 from fleet.spec.notifications import BY_HAND, Notifications, protocol
 from fleet.spec.tags import Tags
@@ -79,6 +80,8 @@ class Environment(Document):
     """Where your copy of docs/runbook.md lies, for links to its sections; left out: the file's name."""
     dashboards: bool = True
     """Give each endpoint a CloudWatch dashboard, which costs 3 USD a month."""
+    engine_builds: EngineBuilds = EngineBuilds()
+    """Where and how TensorRT engines are built."""
     local: LocalLimits | None = None
     """Limits of the local endpoints; only in `environments/local.yaml`."""
 
@@ -97,6 +100,15 @@ class Environment(Document):
         if problem := elsewhere(arn, info.data["account"], info.data["region"]):
             raise ValueError(problem)
         return arn
+
+    @field_validator("engine_builds")
+    @classmethod
+    def _has_fleets_of_this_account(cls, builds: EngineBuilds, info: ValidationInfo) -> EngineBuilds:
+        if {"account", "region"} <= info.data.keys():
+            for family, arn in builds.fleets.items():
+                if problem := elsewhere(arn, info.data["account"], info.data["region"]):
+                    raise Mistake(problem, "name a fleet of this account and region", ("fleets", family))
+        return builds
 
     @field_validator("notifications")
     @classmethod

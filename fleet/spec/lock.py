@@ -12,6 +12,10 @@ Checksum = Annotated[str, StringConstraints(pattern=r"^crc32:[0-9a-f]{8}$")]
 Whole = Annotated[int, Field(ge=0, le=2**63 - 1)]
 
 
+NO_DIGEST = f"sha256:{0:064}"
+"""Stands for the digest of what was looked at and not read, in a lock that is written nowhere."""
+
+
 class InstanceGroup(Document):
     """Instances of a model of one kind, as its config.pbtxt asks for them."""
 
@@ -110,3 +114,8 @@ class Lock(Document):
     """By the archive's name, each copy for itself."""
     repositories: dict[Name, LockedRepository] = Field(default_factory=dict)
     """By the name of the entry in the spec's `models`."""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the archives were read, as `fleet lock` does, and not only looked at."""
+        return all(each.digest != NO_DIGEST for each in self.archives.values())

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import threading
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
+from builds import Builds, commands
 from fleet.local.aws.server import EmbeddedAws
+from running_aws import running_aws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
 
@@ -80,3 +83,14 @@ def test_stopping_waits_for_the_stack_under_way() -> None:
     with pytest.raises(EndpointConnectionError):
         sagemaker.list_models()
     aws.stop()
+
+
+def test_builds_end_with_the_embedded_aws() -> None:
+    with running_aws() as aws:
+        builds = Builds(aws)
+        id = builds.start(builds.project("ends", commands("echo $$; exec sleep 1000")))
+        pause = threading.Event()
+        while not (lines := builds.lines(builds.now(id))):
+            pause.wait(0.02)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(lines[0]), 0)

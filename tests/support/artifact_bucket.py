@@ -12,6 +12,7 @@ from botocore.config import Config
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import SilentProgress
 from fleet.artifacts.publish import Published, publish
+from fleet.artifacts.sources.opening import Connect, no_s3
 from fleet.aws.embedded import local_session
 from fleet.resolve.endpoint import ResolvedEndpoint
 from fleet.resolve.resolve import resolve_project
@@ -55,8 +56,8 @@ class ArtifactBucket:
             lines.append(f"  - {{archive: {archive}, repository: ../{name}/{archive}{versioned}}}\n")
         self.folder.write(f"model_specs/{name}.yaml", "".join(lines))
 
-    def lock(self) -> None:
-        write_locks(open_project(self.folder.root, "dev"))
+    def lock(self, s3: Connect = no_s3) -> None:
+        write_locks(open_project(self.folder.root, "dev"), s3)
 
     @property
     def project(self) -> Project:

@@ -51,7 +51,9 @@ SHAPES = st.lists(st.sampled_from(["1", "1x8", "16x8", "32x8", "9999999999x1"]),
 ENGINES = _keys(
     wanted={"model": MODELS, "onnx": st.just("model.onnx")},
     precision=st.sampled_from(["fp32", "fp16", "bf16", "int8", "fp8", "int4"]),
-    shapes=st.dictionaries(SHORT.filter(lambda key: "\0" not in key), SHAPES, max_size=2),
+    shapes=st.dictionaries(st.from_regex(r"[^\x00-\x20,'*]{1,8}", fullmatch=True), SHAPES, max_size=2),
+    digest=DIGESTS,
+    workspace=st.sampled_from(["1MiB", "14000MiB", "400GiB"]),
     compatibility=st.sampled_from(["none", "ampere+", "same-compute-capability"]),
 )
 ARCHIVES = _keys(

@@ -12,6 +12,7 @@ Shape: TypeAlias = "Sequence[object] | None"
 Tensors: TypeAlias = "Mapping[str, tuple[int, Shape]]"
 """Element types and shapes by name."""
 FLOAT, INT8, INT32, STRING = TensorProto.FLOAT, TensorProto.INT8, TensorProto.INT32, TensorProto.STRING
+INT64 = TensorProto.INT64
 
 
 def graph_bytes(

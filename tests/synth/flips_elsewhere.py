@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, TypeAlias
 
@@ -10,8 +11,11 @@ from aws_cdk import App
 
 from fleet.artifacts.checked import all_findings
 from fleet.artifacts.lock import write_locks
+from fleet.decide.decided import Decided
+from fleet.engines.planned import planned_engines
 from fleet.local.limits import Limits
 from fleet.resolve.resolve import resolve_fleet
+from fleet.spec.engine import Engine
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 from stacks.endpoint import EndpointStack
@@ -45,6 +49,17 @@ def lock(folder: FleetFolder, environment: str) -> object:
 
 def keys_in_the_bucket(folder: FleetFolder, environment: str) -> object:
     return [each.key for each in folder.resolve(environment).archives]
+
+
+def builders(folder: FleetFolder, environment: str) -> object:
+    """Who builds an engine of the endpoint."""
+    project = open_project(folder.root, environment)
+    loaded = project.load(project.endpoints[0])
+    engine = Engine(model="embed", onnx="m.onnx")
+    models = [each.model_copy(update={"engines": (engine,)}) for each in loaded.spec.models]
+    spec = loaded.spec.model_copy(update={"models": tuple(models)})
+    decided = Decided(loaded=replace(loaded, spec=spec), environment=project.environment, lock=None)
+    return [each.runner for each in planned_engines(decided)]
 
 
 def finding(code: str) -> Seen:
@@ -86,6 +101,8 @@ ELSEWHERE: Mapping[str, tuple[Flip, Seen]] = {
     "models[].built_on": (Flip(one="ml.g5.xlarge", other="ml.g4dn.xlarge", facts=PLANS), finding("FL297")),
     "models[].engines[].model": (engine("embed", "rank"), finding("FL293")),
     "models[].engines[].onnx": (engine("m.onnx", "m.plan"), finding("FL112")),
+    "models[].engines[].digest": (engine(None, f"sha256:{1:064}"), finding("FL397")),
+    "models[].engines[].workspace": (engine("1GiB", "100GiB"), finding("FL390")),
     "models[].engines[].precision": (engine("fp16", "fp8"), finding("FL290")),
     "models[].engines[].shapes": (
         engine({"x": ["1x8", "4x8", "8x8"]}, {"x": ["1x8", "8x8", "4x8"]}),
@@ -121,6 +138,13 @@ ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
     ),
     "notifications.warning": (["team@example.com"], ["others@example.com"], templates),
     "notifications.critical": (["team@example.com"], ["others@example.com"], templates),
+    "engine_builds.fleets": (
+        {},
+        {"g5": "arn:aws:codebuild:us-east-1:111122223333:fleet/gpus:1b2c"},
+        builders,
+    ),
+    "engine_builds.timeout": ("1h", "2h", templates),
+    "engine_builds.at_once": (4, 5, templates),
     "runbook": ("https://wiki.example/a", "https://wiki.example/b", templates),
     "dashboards": (True, False, templates),
     "local.model_memory": ("1GiB", "2GiB", limits),

@@ -87,6 +87,7 @@ def test_a_role_is_taken_on_by_a_service_of_aws_alone(every: list[Role]) -> None
     trusted = [each for role in every for each in role.trusted]
     assert {each.actions for each in trusted} == {("sts:AssumeRole",)}
     assert {principal for each in trusted for principal in each.principals} == {
+        "Service: codebuild.amazonaws.com",
         "Service: lambda.amazonaws.com",
         "Service: sagemaker.amazonaws.com",
         "Service: states.amazonaws.com",

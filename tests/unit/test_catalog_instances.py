@@ -197,5 +197,5 @@ def test_codebuild_has_a_gpu_of_its_own_for_g5_and_fleets_are_unproven_elsewhere
         for way in build_support(each.family)
         if way.way == "codebuild" and way.certain
     }
-    assert certain == {"g5", "p3"}
+    assert certain == {"g5"}
     assert build_support("c5") == ()

@@ -12,6 +12,7 @@ from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.paths import named_by
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
+from onnx_graphs import FLOAT, graph_bytes
 
 TOO_NEW = SPEC.replace("25.04", "25.09")
 
@@ -95,21 +96,13 @@ class TestLocks:
         (folder.root / "locks/dev/sentences.lock.yaml").unlink()
         assert [(each.code, each.severity) for each in folder.findings()] == [("FL301", Severity.ERROR)]
 
-    def test_what_this_version_cannot_deploy_is_a_warning_until_it_is_deployed(
-        self, locked: FleetFolder
-    ) -> None:
-        engine = "{model: embed, onnx: s3://models/embed.onnx, precision: fp16, shapes: {x: [1x8, 4x8, 8x8]}}"
-        engines = f"repository: ../repository, engines: [{engine}]"
-        locked.spec(base=SPEC.replace("repository: ../repository", engines))
-        assert found(locked)["FL140"].severity is Severity.WARNING
-        refused = [each.code for each in locked.findings() if each.severity is Severity.ERROR]
-        assert "FL140" in refused
-
     def test_copies_are_judged_alike_before_and_after_they_are_locked(self, folder: FleetFolder) -> None:
         folder.write("repository/m/config.pbtxt", 'backend: "tensorrt"\nmax_batch_size: 8\n')
         folder.write("repository/m/1/README.md", "")
         folder.write("other/m/config.pbtxt", 'backend: "python"\n')
         folder.write("other/m/1/model.py", "class TritonPythonModel: x = 1\n")
+        tensors = {"x": (FLOAT, ["n", 4])}
+        (folder.root / "model_specs/m.onnx").write_bytes(graph_bytes(tensors, {"y": (FLOAT, ["n", 4])}))
         folder.spec(
             """\
             mode: multi-model
@@ -122,12 +115,13 @@ class TestLocks:
             """,
             base=SPEC[: SPEC.index("models:")],
         )
+        (folder.root / "model_specs/m.onnx").write_bytes(graph_bytes({"x": (FLOAT, ["n", 4])}, {}))
         (folder.root / "locks/dev/sentences.lock.yaml").unlink()
         drafted = found(folder)
         write_locks(open_project(folder.root, "dev"))
         locked = found(folder)
-        assert set(drafted) == {"FL301", "FL140", "FL293"}
-        assert set(locked) == {"FL140", "FL293"}
+        assert set(drafted) == {"FL301", "FL293"}
+        assert set(locked) == {"FL293"}
         assert locked["FL293"] == drafted["FL293"]
         assert "max_batch_size 8" in locked["FL293"].message
 

@@ -84,7 +84,7 @@ def test_order_of_creation_times_modes_and_umask_change_nothing(
     folder: FleetFolder, repository: Path
 ) -> None:
     project = open_project(folder.root, "dev")
-    text = lock_text(measured_lock(project.load("sentences")))
+    text = lock_text(measured_lock(project.load("sentences"), project.environment))
     contents = {path: path.read_bytes() for path in sorted(repository.rglob("*")) if path.is_file()}
     for path in contents:
         path.unlink()
@@ -98,14 +98,15 @@ def test_order_of_creation_times_modes_and_umask_change_nothing(
         os.umask(umask)
     if os.geteuid() == 0:
         os.chown(repository / "embed/1/model.py", 1234, 1234)
-    assert lock_text(measured_lock(project.load("sentences"))) == text
+    assert lock_text(measured_lock(project.load("sentences"), project.environment)) == text
 
 
 def test_the_lock_is_the_same_whatever_the_hash_seed(folder: FleetFolder, repository: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from fleet.artifacts.lock import lock_text, measured_lock;"
         "from fleet.spec.project import open_project;"
-        "print(lock_text(measured_lock(open_project(Path(sys.argv[1]), 'dev').load('sentences'))))"
+        "project = open_project(Path(sys.argv[1]), 'dev');"
+        "print(lock_text(measured_lock(project.load('sentences'), project.environment)))"
     )
     texts = {
         subprocess.run(

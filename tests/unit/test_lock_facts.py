@@ -88,7 +88,7 @@ def test_a_lock_is_read_as_it_was_written(folder: FleetFolder, repository: Path)
     (repository / "chain/config.pbtxt").write_text('platform: "1e3: \\u0085\\000ü #\\n"')
     project = open_project(folder.root, "dev")
     (written,) = write_locks(project)
-    found = measured_lock(project.load("sentences"))
+    found = measured_lock(project.load("sentences"), project.environment)
     assert found.archives["sentences"].models["chain"].platform == "1e3: \x85\0ü #\n"
     assert load_lock(written) == found
     assert lock_text(load_lock(written)) == written.read_text()

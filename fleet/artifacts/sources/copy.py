@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -18,10 +19,13 @@ from fleet.spec.endpoint import Mode
 
 
 class CopySource:
-    """Copy number `copy` of a folder: the very archive of the folder with its models renamed."""
+    """Copy number `copy` of a folder: the very archive of the folder with its models renamed.
 
-    def __init__(self, folder: Path, copy: int) -> None:
-        self.folder, self._copy = folder, copy
+    `built` are models, as the folder calls them, that get their engine later.
+    """
+
+    def __init__(self, folder: Path, copy: int, built: Collection[str] = ()) -> None:
+        self.folder, self._copy, self._built = folder, copy, built
 
     def write(self, sink: Sink) -> Checksums:
         """Write the tar stream; the checksums are those of the folder's own files, by their own paths.
@@ -31,15 +35,20 @@ class CopySource:
         Raises:
             FindingsError: the models cannot be renamed, an entry cannot be packed, or changes meanwhile.
         """
-        paths = [path.relative_to(self.folder) for path in entries(self.folder)]
-        # Files at the root come first, as they do of a folder; then the models, by their names in this copy.
-        paths.sort(key=lambda path: self._names.get(path.parts[0], ""))
         own: dict[str, str] = {}
-        written = write_tar((self._entry(path, own) for path in paths), sink)
-        paths_here = {self._renamed(path): path.as_posix() for path in paths}
+        paths_here = {self._renamed(path): path.as_posix() for path in self._paths}
+        written = write_tar(self._entries(own), sink)
         files = {paths_here[path]: checksum for path, checksum in written.files.items()}
         onnx = {paths_here[path]: digest for path, digest in written.onnx.items()}
         return Checksums(files=files | own, onnx=onnx, kept=written.kept)
+
+    def entries(self) -> Iterator[Entry]:
+        """The entries of the tar stream, in their order.
+
+        Raises:
+            FindingsError: the models cannot be renamed, or an entry cannot be read.
+        """
+        return self._entries({})
 
     def models(self, mode: Mode) -> tuple[str, ...]:
         """The model directories, as this copy calls them.
@@ -47,12 +56,21 @@ class CopySource:
         Raises:
             FindingsError: the container could not serve them, or they cannot be renamed.
         """
-        served_models(self.folder, multi_model=mode is Mode.MULTI_MODEL)
+        served_models(self.folder, multi_model=mode is Mode.MULTI_MODEL, built=self._built)
         return tuple(sorted(self._names.values()))
+
+    @property
+    def _paths(self) -> list[Path]:
+        """Files at the root come first, as they do of a folder; then the models, by their names here."""
+        paths = [path.relative_to(self.folder) for path in entries(self.folder)]
+        return sorted(paths, key=lambda path: self._names.get(path.parts[0], ""))
+
+    def _entries(self, own: dict[str, str]) -> Iterator[Entry]:
+        return (self._entry(path, own) for path in self._paths)
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        models = model_names(self.folder)
+        models = model_names(self.folder, self._built)
         check_copyable(self.folder, models)
         return {model: copied_name(model, self._copy) for model in models}
 

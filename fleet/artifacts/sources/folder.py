@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,10 +17,10 @@ CHUNK = 1 << 20
 
 
 class FolderSource:
-    """The files of a folder, sorted, without hidden ones."""
+    """The files of a folder, sorted, without hidden ones; `built` are models that get their engine later."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, built: Collection[str] = ()) -> None:
+        self.folder, self._built = folder, built
 
     def write(self, sink: Sink) -> Checksums:
         """Write the tar stream.
@@ -28,8 +28,16 @@ class FolderSource:
         Raises:
             FindingsError: an entry is neither folder nor file, cannot be read, or changes while it is read.
         """
-        found = entries(self.folder)
-        return write_tar((file_entry(path, path.relative_to(self.folder).as_posix()) for path in found), sink)
+        return write_tar(self.entries(), sink)
+
+    def entries(self) -> Iterator[Entry]:
+        """The entries of the tar stream, in their order.
+
+        Raises:
+            FindingsError: one is neither folder nor file, or cannot be read.
+        """
+        for path in entries(self.folder):
+            yield file_entry(path, path.relative_to(self.folder).as_posix())
 
     def models(self, mode: Mode) -> tuple[str, ...]:
         """The model directories.
@@ -37,7 +45,7 @@ class FolderSource:
         Raises:
             FindingsError: the container could not serve them.
         """
-        return served_models(self.folder, multi_model=mode is Mode.MULTI_MODEL)
+        return served_models(self.folder, multi_model=mode is Mode.MULTI_MODEL, built=self._built)
 
 
 def file_entry(file: Path, name: str) -> Entry:

@@ -13,7 +13,7 @@ from fleet.artifacts.sources.s3_object import S3Location
 from fleet.artifacts.sources.s3_prefix import S3PrefixSource
 from fleet.artifacts.sources.source import ArchiveSource
 from fleet.findings import CannotRunError, FindingsError
-from fleet.spec.endpoint import Packed
+from fleet.spec.endpoint import Archive, Packed
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import S3, in_s3
 from fleet.spec.source import finding_at
@@ -44,8 +44,7 @@ def source_of(loaded: LoadedSpec, packed: Packed, s3: Connect) -> ArchiveSource:
     """
     archive = loaded.spec.models[packed.index]
     if not in_s3(archive):
-        folder = repository_of(loaded, packed.index)
-        return FolderSource(folder) if packed.copy is None else CopySource(folder, packed.copy)
+        return folder_source(loaded, packed)
     if packed.copy is not None:
         message = f"the models of {archive.repository} cannot be renamed: copies are made of a folder"
         hint = "leave `copies` out, or fetch it and name the folder that holds it"
@@ -57,6 +56,21 @@ def source_of(loaded: LoadedSpec, packed: Packed, s3: Connect) -> ArchiveSource:
     is_prefix = key.endswith("/") or not key
     source = S3PrefixSource if is_prefix else S3ArchiveSource
     return source(s3(), location, archive.digest)
+
+
+def folder_source(loaded: LoadedSpec, packed: Packed) -> FolderSource | CopySource:
+    """What an archive is packed from whose repository is a folder.
+
+    Raises:
+        FindingsError: it is not there; the place is the line that says so.
+    """
+    folder, built = repository_of(loaded, packed.index), built_models(loaded.spec.models[packed.index])
+    return FolderSource(folder, built) if packed.copy is None else CopySource(folder, packed.copy, built)
+
+
+def built_models(archive: Archive) -> frozenset[str]:
+    """The models that get an engine, as the repository calls them."""
+    return frozenset(engine.model for engine in archive.engines)
 
 
 def repository_of(loaded: LoadedSpec, index: int) -> Path:

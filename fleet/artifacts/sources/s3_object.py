@@ -17,18 +17,24 @@ if TYPE_CHECKING:
 
 CHUNK, ATTEMPTS = 1 << 20, 5
 """Bytes at one time; breaks of the connection in a row, with nothing read between them, that are enough."""
-GONE = {"NoSuchBucket": "there is no such bucket", "NoSuchKey": "there is no such object"}
+GONE = {
+    "NoSuchBucket": "there is no such bucket",
+    "NoSuchKey": "there is no such object",
+    "404": "there is no such object",
+}
+"""By code; 404 is that of an answer without a body, to a question about an object."""
 CHANGED = 412
 HINT = "wait until it is written, then run the command again"
 
 
 @dataclass(frozen=True, kw_only=True)
 class S3Location:
-    """An object or a prefix of S3, and the place of the spec that names it."""
+    """An object or a prefix of S3, and the place of the spec that names it by a key called `said_by`."""
 
     bucket: str
     key: str
     mark: Mark
+    said_by: str = "repository"
 
     @property
     def url(self) -> str:
@@ -87,7 +93,7 @@ def s3_errors_told(location: S3Location) -> Iterator[None]:
     except ClientError as error:
         code = error.response["Error"].get("Code", "")
         if code in GONE:
-            hint = "correct `repository`, or upload it there"
+            hint = f"correct `{location.said_by}`, or upload it there"
             raise FindingsError([finding_at(mark, "FL309", f"{location.url}: {GONE[code]}", hint)]) from error
         if error.response["ResponseMetadata"]["HTTPStatusCode"] == CHANGED:
             message = f"{location.url} changed while it was read"

@@ -59,7 +59,7 @@ class Tree:
     def ordered(self) -> Iterator[tuple[str, int | None]]:
         """Paths with the sizes of files, None for folders, in the order in which a folder is packed."""
         found: dict[str, int | None] = {**dict.fromkeys(self.folders), **self.files}
-        yield from sorted(found.items(), key=lambda each: _place(each[0], is_folder=each[1] is None))
+        yield from sorted(found.items(), key=lambda each: place(each[0], is_folder=each[1] is None))
 
     def _once(self, path: str, taken: bool) -> None:
         if taken:
@@ -99,7 +99,7 @@ def _problem(path: str) -> str:
     return ""
 
 
-def _place(path: str, *, is_folder: bool) -> tuple[tuple[bool, str], ...]:
-    """A folder, its files, then the folders in it: as `fleet.repository.layout.entries` has them."""
+def place(path: str, *, is_folder: bool) -> tuple[tuple[bool, str], ...]:
+    """What paths are sorted by: a folder, its files, then the folders in it, as a folder's entries."""
     *above, name = path.split("/")
     return (*((True, part) for part in above), (is_folder, name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from moto.applicationautoscaling.models import applicationautoscaling_backends
 from moto.cloudformation.models import cloudformation_backends
 from moto.cloudwatch.models import cloudwatch_backends
+from moto.codebuild.models import codebuild_backends
 from moto.core.errors import COMMON_ERROR_CODES
 from moto.core.responses import BaseResponse
 from moto.ecr.models import ecr_backends
@@ -17,6 +18,7 @@ from moto.servicequotas.models import servicequotas_backends
 from fleet.local.aws import failures
 from fleet.local.aws.autoscaling.backend import EmbeddedAutoScaling
 from fleet.local.aws.cloudwatch.backend import EmbeddedCloudWatch
+from fleet.local.aws.codebuild.backend import EmbeddedCodeBuild
 from fleet.local.aws.logs.backend import EmbeddedLogs
 from fleet.local.aws.quotas.backend import EmbeddedServiceQuotas
 from fleet.local.aws.registry.backend import EmbeddedEcr
@@ -42,6 +44,8 @@ def install() -> None:
     cloudwatch_backends.backend = EmbeddedCloudWatch
     # moto knows no image of another account's registry.
     ecr_backends.backend = EmbeddedEcr
+    # moto lets every build succeed at once, and runs none.
+    codebuild_backends.backend = EmbeddedCodeBuild
     # moto does not know keys of log groups that exist.
     logs_backends.backend = EmbeddedLogs
     # moto compares no checksum, copies over what is there, and holds a large object in memory several times.

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from fleet.local.aws.functions.code import DeployedCode
+from fleet.local.aws.work.task import Task
 from fleet.local.hosting import EndpointHost
 
 
 @dataclass(kw_only=True)
 class Running:
-    """The host of the endpoints, what could not be hosted, the functions' code, and the stack runs under way.
+    """The host of the endpoints, what could not be hosted, the functions' code, and what is under way.
 
     `url` is where the embedded AWS itself answers, known as soon as it does; `stopping` is set when it stops.
     """
@@ -23,6 +25,7 @@ class Running:
     functions: DeployedCode = field(default_factory=DeployedCode)
     skipped: list[str] = field(default_factory=list)
     _runs: list[threading.Thread] = field(default_factory=list)
+    _tasks: list[weakref.ref[Task]] = field(default_factory=list)
 
     def skip(self, resource: str) -> None:
         """Record a resource that is not hosted, once."""
@@ -37,9 +40,18 @@ class Running:
         thread.start()
         return thread
 
+    def ends_with_us(self, task: Task) -> Task:
+        """Have a build or job stopped when the embedded AWS stops."""
+        self._tasks = [each for each in self._tasks if each() is not None]
+        self._tasks.append(weakref.ref(task))
+        return task
+
     def wait_for_runs(self, *, seconds: float) -> None:
-        """Have waiting given up; return when no stack is worked on, after at most `seconds` for each."""
+        """Have waiting given up and tasks stopped; return when all is over, or after `seconds` for each."""
         self.stopping.set()
+        for task in self._tasks:
+            if (alive := task()) is not None:
+                alive.stop()
         for run in self._runs:
             run.join(seconds)
 

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from fleet.findings import Finding, Severity
 from fleet.repository.config.parsed import CONFIG
 from fleet.repository.config.versions import NONE_LOADED
-from fleet.repository.contents import Contents
+from fleet.repository.contents import Contents, Entry, Kind
 from fleet.repository.judged.bls import unloaded_calls
 from fleet.repository.judged.circles import circles
 from fleet.repository.judged.main import main_of
@@ -17,6 +17,8 @@ from fleet.repository.judged.model import ensemble_findings, model_findings
 from fleet.repository.judged.models import Model, configs_of, models_of
 from fleet.repository.judged.setting import Setting
 from fleet.repository.judged.steps import steps_of
+from fleet.repository.judged.versions import versions_there
+from fleet.repository.plan_place import FIRST
 from fleet.repository.reading.path import read
 
 UNREADABLE = "FL440"
@@ -47,6 +49,7 @@ def judged(contents: Contents, setting: Setting) -> Judgement:
     """Judge a repository as the container of the setting takes it."""
     if any(each.code == UNREADABLE and each.severity is Severity.ERROR for each in contents.findings):
         return Judgement(main=None, loaded=(), unloaded=(), findings=contents.findings)
+    contents = _with_built_versions(contents, setting.built)
     models, refused = models_of(contents)
     configs = configs_of(models)
     main = main_of(contents, setting, configs)
@@ -75,6 +78,13 @@ def judged(contents: Contents, setting: Setting) -> Judgement:
     return Judgement(
         main=main.model, loaded=loaded, unloaded=unloaded, findings=tuple(dict.fromkeys(findings))
     )
+
+
+def _with_built_versions(contents: Contents, built: Collection[str]) -> Contents:
+    """The repository with the version folders that are made for engines."""
+    made = [model for model in built if model in contents.folders() and not versions_there(contents, model)]
+    folders = {contents.path(model, FIRST): Entry(Kind.FOLDER) for model in made}
+    return replace(contents, entries=dict(sorted({**contents.entries, **folders}.items())))
 
 
 def _loaded(main: str | None, setting: Setting, models: Mapping[str, Model]) -> tuple[str, ...]:

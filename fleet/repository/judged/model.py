@@ -40,7 +40,7 @@ def model_findings(contents: Contents, setting: Setting, model: Model, *, is_mai
     yield from _identity(model, free_name=setting.multi_model and is_main)
     yield from _name(contents, model)
     yield from _runtime(contents, model)
-    yield from versions(contents, folder, config)
+    yield from versions(contents, folder, config, built=folder in setting.built)
     yield from named_files(contents, folder, config)
     yield from missing_files(
         config, model.backend, setting.release, contents, folder, model.versions, setting.built

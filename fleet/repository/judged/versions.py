@@ -36,8 +36,11 @@ def versions_loaded(config: ParsedConfig, there: Sequence[str]) -> list[str]:
     return loaded_versions(config.message, there)
 
 
-def versions(contents: Contents, model: str, config: ParsedConfig) -> Iterator[Finding]:
-    """A model without a version to load, and folders that look like versions and are none."""
+def versions(contents: Contents, model: str, config: ParsedConfig, *, built: bool) -> Iterator[Finding]:
+    """A model without a version to load, and folders that look like versions and are none.
+
+    Into the empty one of a model that is `built`, its engine goes.
+    """
     there = versions_there(contents, model)
     yield from _numbers(contents, model, config, there)
     for name in contents.folders(model):
@@ -61,7 +64,8 @@ def versions(contents: Contents, model: str, config: ParsedConfig) -> Iterator[F
                 place = ("version_policy", "specific", "versions", index)
                 hint = f"the model has {', '.join(there)}"
                 yield config.finding("FL465", said, *place, hint=hint, severity=Severity.WARNING)
-    yield from _empty(contents, model, there)
+    if not built:
+        yield from _empty(contents, model, there)
     if not versions_loaded(config, there):
         if there:
             hint = f"the model has {', '.join(there)}, of which the policy takes none"

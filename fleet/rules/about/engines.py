@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from fleet.catalog.builds import build_support
 from fleet.catalog.instances import Kind
 from fleet.catalog.tensorrt import Option, engine_option
+from fleet.catalog.versions import numbers
 from fleet.decide.decided import Decided
+from fleet.engines.planned import expected_tensorrt, spec_engines
 from fleet.repository.copies import copied_name
 from fleet.rules.rule import Problem, rule
-from fleet.rules.versions import numbers
 from fleet.spec.engine import Engine
 from fleet.spec.lock import LockedModel
 from fleet.spec.problems import did_you_mean
-from fleet.spec.source import KeyPath
 
 SUPPORT = "https://docs.nvidia.com/deeplearning/tensorrt/latest/getting-started/support-matrix.html"
 TRTEXEC = "https://github.com/NVIDIA/TensorRT/blob/main/samples/common/sampleOptions.cpp"
+TYPED = "cast it to FP16, or quantise it with NVIDIA's ModelOpt"
 
 
 @rule("FL290", source=SUPPORT)
@@ -30,7 +30,7 @@ def engine_that_the_gpu_runs(endpoint: Decided) -> Iterator[Problem]:
     machine = endpoint.machine
     if machine is None:
         return
-    for path, engine in _engines(endpoint):
+    for path, _, engine in spec_engines(endpoint.spec):
         if machine.kind is not Kind.GPU:
             yield Problem(path, f"{machine.type} has no GPU to run an engine on", "take a GPU instance")
             continue
@@ -49,13 +49,15 @@ def engine_that_the_gpu_runs(endpoint: Decided) -> Iterator[Problem]:
 def options_that_the_tensorrt_has(endpoint: Decided) -> Iterator[Problem]:
     """The image's TensorRT knows the engine's options.
 
-    trtexec got BF16 with 10.0, INT4 and same-compute-capability with 10.9, and lost all precisions with 11.
+    trtexec got BF16 with 10.0, INT4 with 10.1, same-compute-capability with 10.9, and lost all precisions
+    with 11: from then on a layer has the types that the ONNX model says.
     """
     image = endpoint.image
-    if image is None or not image.details.tensorrt:
+    there = None if image is None else expected_tensorrt(image.details)
+    if image is None or there is None:
         return
-    there, sure = image.details.tensorrt, image.details.tensorrt_certain
-    for path, engine in _engines(endpoint):
+    sure, most = image.details.tensorrt_certain, image.details.tensorrt_most or there
+    for path, _, engine in spec_engines(endpoint.spec):
         for key, value, about in _options(engine):
             if about.since is not None and numbers(there) < numbers(about.since):
                 message = (
@@ -63,9 +65,15 @@ def options_that_the_tensorrt_has(endpoint: Decided) -> Iterator[Problem]:
                     f" the image of Triton {image.release} has {there}"
                 )
                 yield Problem((*path, key), message, "leave it out, or take a newer release", certain=sure)
-            if about.until is not None and numbers(there) >= numbers(about.until):
-                message = f"TensorRT {there} takes no `{key}`: a layer has the types of the ONNX model"
-                yield Problem((*path, key), message, "leave it out, and cast the model before", certain=sure)
+            elif about.until is not None and numbers(most) >= numbers(about.until):
+                has = (
+                    f"TensorRT {there}"
+                    if numbers(there) >= numbers(about.until)
+                    else (f"the image of Triton {image.release} may have TensorRT {most}, which")
+                )
+                message = f"{has} takes no `{key}`: a layer has the types of the ONNX model"
+                hint = f"leave it out, and give the ONNX model its types: {TYPED}"
+                yield Problem((*path, key), message, hint, certain=sure)
 
 
 @rule("FL292", source=TRTEXEC)
@@ -74,7 +82,7 @@ def shapes_that_grow(endpoint: Decided) -> Iterator[Problem]:
 
     They are one optimisation profile; all inputs share the batch sizes of it.
     """
-    for path, engine in _engines(endpoint):
+    for path, _, engine in spec_engines(endpoint.spec):
         for name, shapes in engine.shapes.items():
             smallest, usual, largest = (tuple(map(int, shape.split("x"))) for shape in shapes)
             place = (*path, "shapes", name)
@@ -98,9 +106,7 @@ def engine_of_a_model_that_is_there(endpoint: Decided) -> Iterator[Problem]:
     seen, models = set[tuple[int, str]](), defaultdict[int, dict[str, LockedModel]](dict)
     for each in endpoint.models:
         models[each.index][each.name] = each.facts
-    for path, engine in _engines(endpoint):
-        index = path[1]
-        assert isinstance(index, int)  # noqa: S101 - as _engines makes it
+    for path, index, engine in spec_engines(endpoint.spec):
         if (index, engine.model) in seen:
             yield Problem(
                 (*path, "model"), f"model {engine.model!r} is to get two engines", "keep one of the two"
@@ -133,30 +139,6 @@ def engine_of_a_model_that_is_there(endpoint: Decided) -> Iterator[Problem]:
                     message,
                     f"write a largest shape of {facts.max_batch_size} or more",
                 )
-
-
-@rule(
-    "FL295", source="https://docs.aws.amazon.com/codebuild/latest/userguide/build-env-ref-compute-types.html"
-)
-def family_that_engines_can_be_built_on(endpoint: Decided) -> Iterator[Problem]:
-    """Engines can be built on the endpoint's GPU family.
-
-    CodeBuild has A10G GPUs on demand (g5); the others are built by a SageMaker job on the same instance type.
-    """
-    machine = endpoint.machine
-    if machine is None or machine.kind is not Kind.GPU:
-        return
-    for path, _ in _engines(endpoint):
-        if not build_support(machine.family):
-            yield Problem(
-                path, f"no AWS service builds engines on {machine.family} instances", "take another family"
-            )
-
-
-def _engines(endpoint: Decided) -> Iterator[tuple[KeyPath, Engine]]:
-    for index, archive in enumerate(endpoint.spec.models):
-        for number, engine in enumerate(archive.engines):
-            yield ("models", index, "engines", number), engine
 
 
 def _options(engine: Engine) -> Iterator[tuple[str, str, Option]]:

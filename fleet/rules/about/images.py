@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from fleet.catalog.amis import amis, families_with_driver, inference_ami
 from fleet.catalog.images import Image, image_regions, regions_of, release, releases
 from fleet.catalog.instances import Instance, Kind, offered_families
+from fleet.catalog.versions import numbers
 from fleet.decide.decided import Decided
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
-from fleet.rules.versions import numbers
 from fleet.spec.problems import did_you_mean
 
 DLC = "https://github.com/aws/deep-learning-containers/blob/master/available_images.md"

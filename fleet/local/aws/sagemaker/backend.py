@@ -10,7 +10,7 @@ from moto.applicationautoscaling.models import ApplicationAutoscalingBackend, ap
 from moto.cloudwatch.models import CloudWatchBackend, cloudwatch_backends
 from moto.s3.models import s3_backends
 from moto.sagemaker.exceptions import ValidationError
-from moto.sagemaker.models import Model, SageMakerModelBackend
+from moto.sagemaker.models import Model
 from moto.sagemaker.utils import arn_formatter
 
 from fleet.local.aws import running
@@ -20,6 +20,7 @@ from fleet.local.aws.sagemaker.deployment import Config as DeploymentConfig
 from fleet.local.aws.sagemaker.deployment import alarms_on, require_deployment
 from fleet.local.aws.sagemaker.endpoint import EmbeddedEndpoint, deployed_endpoint
 from fleet.local.aws.sagemaker.instance_types import EmbeddedEndpointConfig
+from fleet.local.aws.sagemaker.jobs.backend import EmbeddedJobs
 from fleet.local.aws.sagemaker.model_data import require_model_data
 from fleet.local.aws.sagemaker.retention import NOTHING_RETAINED, Retention
 from fleet.local.aws.sagemaker.scaled import deregister_all, refuse_to_move_scaled
@@ -31,7 +32,7 @@ log = logging.getLogger("fleet.local.aws")
 Tags = list[dict[str, str]]
 
 
-class EmbeddedSageMaker(SageMakerModelBackend):
+class EmbeddedSageMaker(EmbeddedJobs):
     """One account's SageMaker in one region; refusals are worded as SageMaker words them."""
 
     @property

@@ -41,7 +41,8 @@ def require_shape(name: str, value: Any, path: str) -> None:
 def _violations(shape: Shape, value: Any, path: str) -> Iterator[tuple[str, Any, str]]:
     if isinstance(shape, StructureShape):
         for name in value:
-            yield from _violations(shape.members[name], value[name], f"{path}.{name[0].lower()}{name[1:]}")
+            below = f"{path}.{name[0].lower()}{name[1:]}".removeprefix(".")
+            yield from _violations(shape.members[name], value[name], below)
     elif isinstance(shape, ListShape):
         if len(value) > shape.metadata.get("max", len(value)):
             most = shape.metadata["max"]
@@ -49,6 +50,9 @@ def _violations(shape: Shape, value: Any, path: str) -> Iterator[tuple[str, Any,
         for number, each in enumerate(value, 1):
             yield from _violations(shape.member, each, f"{path}.{number}.member")
     elif isinstance(shape, StringShape):
+        if len(value) > shape.metadata.get("max", len(value)):
+            most = shape.metadata["max"]
+            yield path, value, f"Member must have length less than or equal to {most}"
         if shape.enum and value not in shape.enum:
             yield path, value, f"Member must satisfy enum value set: [{', '.join(shape.enum)}]"
     elif shape.type_name == "integer" and value > shape.metadata.get("max", value):

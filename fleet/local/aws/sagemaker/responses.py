@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from moto.core.responses import ActionResult
-from moto.sagemaker.responses import SageMakerResponse
 
+from fleet.local.aws.sagemaker.jobs.responses import EmbeddedJobsResponse
 from fleet.local.aws.sagemaker.retention import Retention
 
 if TYPE_CHECKING:
     from fleet.local.aws.sagemaker.backend import EmbeddedSageMaker
 
 
-class EmbeddedSageMakerResponse(SageMakerResponse):
+class EmbeddedSageMakerResponse(EmbeddedJobsResponse):
     """Reads requests and writes answers; moto calls each method by the name of its API call."""
 
     def create_endpoint(self) -> ActionResult:

@@ -52,6 +52,8 @@ class Project:
             logs_config=properties.get("logsConfig"),
             vpc_config=properties.get("vpcConfig"),
         )
+        if "concurrentBuildLimit" in properties:
+            project["concurrentBuildLimit"] = properties["concurrentBuildLimit"]
         return Resource(name, {"Arn": str(project["arn"])})
 
     @staticmethod

@@ -1,0 +1,127 @@
+"""What those may do who build engines: builds on a GPU, SageMaker jobs, and builds that start these."""
+
+from __future__ import annotations
+
+from fleet.catalog.images import registry_accounts
+from fleet.engines.places import ENGINES
+from fleet.resolve.endpoint import Place
+from triton_endpoints.endpoint_role import PULL, WRITE_LOGS
+from triton_endpoints.policy import Statement
+
+JOB_NAME = "engine-*"
+_JOBS = ("Processing", "Training")
+_REPOSITORY = "sagemaker-tritonserver"
+
+
+def build_statements(place: Place) -> list[Statement]:
+    """A build on a GPU."""
+    return [*_engines(place, "plans", "timing"), *_image(place), _write_log(place), *_key(place)]
+
+
+def job_statements(place: Place) -> list[Statement]:
+    """A SageMaker job: the same, and its own log and volume."""
+    return [
+        *_engines(place, "plans", "timing"),
+        *_image(place),
+        Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=_job_logs(place, "", ":*")),
+        *_key(place),
+        *_volume_key(place),
+    ]
+
+
+def starter_statements(place: Place, *, job_role: str) -> list[Statement]:
+    """A build that starts a job and follows it."""
+    actions = [f"sagemaker:{verb}{kind}Job" for verb in ("Create", "Describe", "Stop") for kind in _JOBS]
+    return [
+        *_engines(place, "plans"),
+        Statement(
+            sid="RunJobs",
+            actions=[*actions, "sagemaker:AddTags"],
+            resources=[place.arn("sagemaker", f"{kind.lower()}-job/{JOB_NAME}") for kind in _JOBS],
+        ),
+        Statement(
+            sid="PassJobRole",
+            actions=["iam:PassRole"],
+            resources=[job_role],
+            conditions={"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}},
+        ),
+        Statement(
+            sid="FindJobLogs", actions=["logs:DescribeLogStreams"], resources=_job_logs(place, "", ":*")
+        ),
+        Statement(
+            sid="ReadJobLogs",
+            actions=["logs:GetLogEvents"],
+            resources=_job_logs(place, f":log-stream:{JOB_NAME}"),
+        ),
+        _write_log(place),
+        *_key(place),
+    ]
+
+
+def _engines(place: Place, *written: str) -> list[Statement]:
+    return [
+        Statement(
+            sid="ReadEngines",
+            actions=["s3:GetObject", "s3:GetObjectVersion"],
+            resources=[f"{place.bucket_arn}/{ENGINES}*"],
+        ),
+        Statement(
+            sid="WriteEngines",
+            actions=["s3:AbortMultipartUpload", "s3:PutObject"],
+            resources=[f"{place.bucket_arn}/{ENGINES}{folder}/*" for folder in written],
+        ),
+        # Without conditions: S3 says of a missing object that it is missing to those alone who may list, and
+        # a question for one object has no prefix. CodeBuild asks where the bucket is, and whose.
+        Statement(
+            sid="SeeBucket",
+            actions=["s3:GetBucketAcl", "s3:GetBucketLocation", "s3:ListBucket"],
+            resources=[place.bucket_arn],
+        ),
+    ]
+
+
+def _image(place: Place) -> list[Statement]:
+    """Of every account that keeps images for the region, as a release's account is its endpoint's affair."""
+    repositories = [
+        place.arn("ecr", f"repository/{_REPOSITORY}", account=account)
+        for account in registry_accounts(place.region)
+    ]
+    return [
+        Statement(sid="LogInToRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
+        *([Statement(sid="PullImage", actions=PULL, resources=repositories)] if repositories else []),
+    ]
+
+
+def _write_log(place: Place) -> Statement:
+    return Statement(
+        sid="WriteLog",
+        actions=["logs:CreateLogStream", "logs:PutLogEvents"],
+        resources=[place.arn("logs", f"log-group:{place.engine_log_group}:*")],
+    )
+
+
+def _job_logs(place: Place, *ends: str) -> list[str]:
+    groups = [place.arn("logs", f"log-group:/aws/sagemaker/{kind}Jobs") for kind in _JOBS]
+    return [f"{group}{end}" for group in groups for end in ends]
+
+
+def _key(place: Place) -> list[Statement]:
+    if not place.kms_key:
+        return []
+    return [
+        Statement(sid="UseKey", actions=["kms:Decrypt", "kms:GenerateDataKey"], resources=[place.kms_key])
+    ]
+
+
+def _volume_key(place: Place) -> list[Statement]:
+    if not place.kms_key:
+        return []
+    return [
+        Statement(sid="SeeVolumeKey", actions=["kms:DescribeKey"], resources=[place.kms_key]),
+        Statement(
+            sid="GrantVolumeKey",
+            actions=["kms:CreateGrant"],
+            resources=[place.kms_key],
+            conditions={"Bool": {"kms:GrantIsForAWSResource": "true"}},
+        ),
+    ]

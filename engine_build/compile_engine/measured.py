@@ -1,0 +1,27 @@
+"""What trtexec measured, as its output says it.
+
+Source: NVIDIA/TensorRT, samples/common/sampleReporting.cpp, printEpilog, in 8.6.1 to 11.0 alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+PATTERNS = {
+    "queries_per_second": r"Throughput: ([0-9.e+-]+) qps",
+    "latency_median_ms": r"\] Latency: .*\bmedian = ([0-9.e+-]+) ms",
+    "latency_99_ms": r"\] Latency: .*percentile\(99%\) = ([0-9.e+-]+) ms",
+    "gpu_compute_median_ms": r"GPU Compute Time: .*\bmedian = ([0-9.e+-]+) ms",
+}
+
+
+def measured(lines: Sequence[str]) -> dict[str, float]:
+    """By name, with its unit in the name; what the output does not have is left out."""
+    figures = {}
+    for name, pattern in PATTERNS.items():
+        for line in lines:
+            found = re.search(pattern, line)
+            if found is not None:
+                figures[name] = float(found[1])
+    return figures

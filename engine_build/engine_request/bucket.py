@@ -1,0 +1,76 @@
+"""The artifact bucket, as a build reads and writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+MISSING, CONFLICT, TAKEN = 404, 409, 412
+
+
+def status(error: ClientError) -> int:
+    """The HTTP status of an error."""
+    return int(error.response["ResponseMetadata"]["HTTPStatusCode"])
+
+
+class TakenError(Exception):
+    """Another build was first."""
+
+
+class Bucket:
+    """One bucket; every method raises ClientError or BotoCoreError where S3 refuses.
+
+    Attributes:
+        s3: A client of S3.
+        name: The bucket's.
+    """
+
+    def __init__(self, s3: Any, name: str) -> None:
+        self.s3, self.name = s3, name
+
+    def url(self, key: str) -> str:
+        """As the AWS CLI names an object."""
+        return f"s3://{self.name}/{key}"
+
+    def read(self, key: str) -> bytes | None:
+        """An object; None if there is none."""
+        try:
+            answer = self.s3.get_object(Bucket=self.name, Key=key)
+        except ClientError as error:
+            if status(error) == MISSING:
+                return None
+            raise
+        body: bytes = answer["Body"].read()
+        return body
+
+    def stream(self, key: str) -> Iterator[bytes]:
+        """An object, MiB by MiB."""
+        chunks: Iterator[bytes] = self.s3.get_object(Bucket=self.name, Key=key)["Body"].iter_chunks(1 << 20)
+        return chunks
+
+    def head(self, key: str) -> dict[str, str] | None:
+        """The metadata of an object; None if there is none."""
+        try:
+            answer = self.s3.head_object(Bucket=self.name, Key=key)
+        except ClientError as error:
+            if status(error) == MISSING:
+                return None
+            raise
+        metadata: dict[str, str] = answer["Metadata"]
+        return metadata
+
+    def write(self, key: str, body: bytes, *, only_if_new: bool = False) -> None:
+        """Write a small object.
+
+        Raises:
+            TakenError: with `only_if_new`, it is there or somebody writes it at this moment.
+        """
+        condition = {"IfNoneMatch": "*"} if only_if_new else {}
+        try:
+            self.s3.put_object(Bucket=self.name, Key=key, Body=body, **condition)
+        except ClientError as error:
+            if only_if_new and status(error) in (TAKEN, CONFLICT):
+                raise TakenError(key) from error
+            raise

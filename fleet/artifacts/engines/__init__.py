@@ -1,0 +1,1 @@
+"""TensorRT engines in the artifact bucket: which are there, building those that are not, packing them."""

@@ -1,0 +1,81 @@
+"""The builds of the engines that the bucket lacks: several at one time, and each one once."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Event
+
+from fleet.artifacts.engines.clients import EngineClients
+from fleet.artifacts.engines.inputs import BuildInputs
+from fleet.artifacts.engines.wanted import StoredPlan, WantedEngine
+from fleet.artifacts.engines.work import EngineWork, Pace, Shared
+from fleet.artifacts.parallel import all_in_parallel
+from fleet.artifacts.progress import PublishProgress
+from fleet.artifacts.upload import Uploads
+from fleet.findings import Finding, FindingsError
+from fleet.resolve.endpoint import Place
+from fleet.spec.project import Project
+
+PACE = Pace()
+
+
+@dataclass(frozen=True)
+class EngineOutcome:
+    """What came of one engine: its plan, whether it was built for this publish, or why there is none."""
+
+    engine: WantedEngine
+    plan: StoredPlan | None = None
+    was_built: bool = False
+    findings: tuple[Finding, ...] = ()
+
+
+def build_engines(
+    clients: EngineClients,
+    place: Place,
+    project: Project,
+    engines: Sequence[WantedEngine],
+    progress: PublishProgress,
+    pace: Pace = PACE,
+) -> list[EngineOutcome]:
+    """Build these engines, whatever becomes of each; on an interruption the builds are stopped.
+
+    Raises:
+        CannotRunError: Foundation has no projects for it, or the account runs as many builds as it may.
+        ClientError: AWS refuses.
+    """
+    settings, cancelled = project.environment.engine_builds, Event()
+    with Uploads(clients.s3) as uploads, progress.engines(len(engines)):
+        shared = Shared(
+            clients=clients,
+            inputs=BuildInputs(clients, place, project, uploads),
+            bucket=place.bucket,
+            holder=f"{_user()}@{socket.gethostname()}, process {os.getpid()}",
+            seconds=settings.timeout,
+            pace=pace,
+            cancelled=cancelled,
+        )
+
+        def built(engine: WantedEngine) -> EngineOutcome:
+            try:
+                with progress.engine(engine.first.name) as tell:
+                    work = EngineWork(shared, engine, tell)
+                    return EngineOutcome(engine, work.plan(), work.has_built)
+            except FindingsError as error:
+                return EngineOutcome(engine, findings=tuple(error.findings))
+
+        def stop() -> None:
+            cancelled.set()
+            uploads.cancel()
+
+        return all_in_parallel(engines, built, settings.at_once, stop)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # in a container there may be no name for the number
+        return str(os.getuid())

@@ -1,0 +1,36 @@
+"""The AWS services that a build of engines asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from fleet.findings import CannotRunError
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+    from mypy_boto3_ssm.client import SSMClient
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineClients:
+    """Clients of one account and region; threads may share them."""
+
+    s3: S3Client
+    ssm: SSMClient
+    codebuild: Any
+    logs: Any
+
+
+Builders: TypeAlias = "Callable[[], EngineClients]"
+"""Makes the clients; called only if an engine has to be built."""
+
+
+def no_builders() -> EngineClients:
+    """Stands for AWS where nothing is built.
+
+    Raises:
+        CannotRunError: always.
+    """
+    raise CannotRunError("an engine has to be built, which is not done here", "run `fleet publish` first")

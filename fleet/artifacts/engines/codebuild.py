@@ -1,0 +1,119 @@
+"""CodeBuild's builds of engines: started, looked at, stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from fleet.artifacts.engines.wanted import EngineUse
+from fleet.engines.places import REQUEST, built_key
+from fleet.findings import CannotRunError
+
+REQUEST_VARIABLE = "FLEET_ENGINE_REQUEST"
+LIMIT, NO_PROJECT = "AccountLimitExceededException", "ResourceNotFoundException"
+THROTTLED = {"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException"}
+"""Codes of requests that are made again a little later."""
+IN_PROGRESS, SUCCEEDED, STOPPED, TIMED_OUT = "IN_PROGRESS", "SUCCEEDED", "STOPPED", "TIMED_OUT"
+
+
+class LimitError(Exception):
+    """The account runs, or asks for, as many builds as it may; the message is CodeBuild's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Build:
+    """A build as it is: where its log is, and why its last phase failed, if it did.
+
+    `log_group` and `log_stream` are "" before there is a log.
+    """
+
+    id: str
+    status: str
+    phase: str
+    reason: str
+    log_group: str
+    log_stream: str
+    link: str
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more comes of it."""
+        return self.status != IN_PROGRESS
+
+
+def start_build(codebuild: Any, use: EngineUse, script: str, token: str) -> str:
+    """Start the build of an engine, whose request is in the bucket already; its id.
+
+    Args:
+        codebuild: The client.
+        use: The engine, and the endpoint that it is for.
+        script: The key of the build script.
+        token: Of this attempt; the same one starts no second build.
+
+    Raises:
+        LimitError: the account runs as many builds as it may.
+        CannotRunError: the project is not there.
+        ClientError: CodeBuild refuses otherwise.
+    """
+    engine, place = use.engine, use.endpoint.place
+    runner, project = engine.runner, place.engine_project(engine.runner.project)
+    url = f"s3://{place.bucket}/{built_key(engine.build.key, REQUEST)}"
+    request: dict[str, Any] = {
+        "projectName": project,
+        "sourceTypeOverride": "S3",
+        "sourceLocationOverride": f"{place.bucket}/{script}",
+        "environmentVariablesOverride": [{"name": REQUEST_VARIABLE, "value": url, "type": "PLAINTEXT"}],
+        "idempotencyToken": token,
+    }
+    if runner.project == "gpu":
+        request |= {
+            "imageOverride": use.endpoint.image.uri,
+            "imagePullCredentialsTypeOverride": "SERVICE_ROLE",
+        }
+    if runner.fleet_arn is not None:
+        request["fleetOverride"] = {"fleetArn": runner.fleet_arn}
+    try:
+        return str(codebuild.start_build(**request)["build"]["id"])
+    except ClientError as error:
+        code = error.response["Error"]["Code"]
+        if code == LIMIT or code in THROTTLED:
+            raise LimitError(error.response["Error"]["Message"]) from error
+        if code == NO_PROJECT:
+            problem = f"the CodeBuild project {project} is not there"
+            remedy = f"run `fleet deploy --env {place.environment} --foundation`, which makes it"
+            raise CannotRunError(problem, remedy) from error
+        raise
+
+
+def build_now(codebuild: Any, id: str) -> Build | None:
+    """A build; None if there is none of that id.
+
+    Raises:
+        ClientError: CodeBuild refuses.
+    """
+    found = codebuild.batch_get_builds(ids=[id])["builds"]
+    if not found:
+        return None
+    build, logs = found[0], found[0].get("logs", {})
+    return Build(
+        id=build["id"],
+        status=build["buildStatus"],
+        phase=build.get("currentPhase", ""),
+        reason=_reason(build),
+        log_group=logs.get("groupName") or "",
+        log_stream=logs.get("streamName") or "",
+        link=logs.get("deepLink") or "",
+    )
+
+
+def _reason(build: Any) -> str:
+    said = [
+        context["message"]
+        for phase in build.get("phases", [])
+        if phase.get("phaseStatus") not in (None, SUCCEEDED)
+        for context in phase.get("contexts", [])
+        if context.get("message")
+    ]
+    return said[0] if said else ""

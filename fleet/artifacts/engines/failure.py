@@ -1,0 +1,112 @@
+"""Why there is no engine, told at the line of the spec that asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fleet.artifacts.engines.codebuild import SUCCEEDED, TIMED_OUT, Build
+from fleet.artifacts.engines.wanted import EngineUse, WantedEngine
+from fleet.engines.places import FAILURE, built_key
+from fleet.findings import Finding
+from fleet.spec.source import finding_at
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+MACHINE, MODEL, MEMORY, TIME, CHANGED, REFUSED, STOPPED, UNKNOWN = (
+    "FL375",
+    "FL376",
+    "FL377",
+    "FL378",
+    "FL373",
+    "FL379",
+    "FL380",
+    "FL381",
+)
+CODES = {
+    10: MACHINE,
+    11: MACHINE,
+    12: MACHINE,
+    13: MACHINE,
+    14: CHANGED,
+    15: MODEL,
+    16: MEMORY,
+    17: TIME,
+    18: MODEL,
+    19: MODEL,
+    20: REFUSED,
+    21: STOPPED,
+}
+"""By the exit code of the build script, which engine_build/engine_request/problems.py explains."""
+SHOWN = 5
+"""So many last lines of the log are in a message."""
+MISSING = 404
+
+
+class Failure(BaseModel):
+    """What the build script leaves in the bucket where it fails."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    exit_code: int
+    problem: str
+    message: str
+    remedy: str
+    log: tuple[str, ...] = ()
+
+
+def told_failure(s3: S3Client, bucket: str, key: str) -> Failure | None:
+    """What the last build of an engine said of its failure; None if it said nothing.
+
+    Raises:
+        ClientError: access is denied.
+    """
+    try:
+        found = s3.get_object(Bucket=bucket, Key=built_key(key, FAILURE))["Body"].read()
+    except ClientError as error:
+        if error.response["ResponseMetadata"]["HTTPStatusCode"] == MISSING:
+            return None
+        raise
+    try:
+        return Failure.model_validate_json(found)
+    except ValidationError:
+        return None
+
+
+def failure_findings(
+    engine: WantedEngine, build: Build, failure: Failure | None, log: Sequence[str]
+) -> list[Finding]:
+    """What is said of a build that ended without an engine, at each line that asks for it."""
+    where = build.link or f"{build.log_group}, stream {build.log_stream}"
+    code, said, remedy, lines = _told(build, failure)
+    shown = list(lines or log)[-SHOWN:]
+    quoted = "".join(f"\n    {line}" for line in shown if line not in said)
+    hint = f"{remedy} The whole log is in {where}".strip()
+    return [
+        finding_at(
+            use.engine.mark, code, f"no engine of model {use.engine.model!r} was built: {said}{quoted}", hint
+        )
+        for use in _once(engine)
+    ]
+
+
+def _told(build: Build, failure: Failure | None) -> tuple[str, str, str, tuple[str, ...]]:
+    if failure is not None:
+        code = CODES.get(failure.exit_code, UNKNOWN)
+        return code, f"{failure.problem}: {failure.message}", failure.remedy, failure.log
+    if build.status == TIMED_OUT:
+        remedy = "Raise `engine_builds.timeout` of the environment."
+        return TIME, "CodeBuild ended it when its time was over", remedy, ()
+    if build.status == SUCCEEDED:
+        return UNKNOWN, "the build succeeded and left none", "", ()
+    reason = f": {build.reason}" if build.reason else ""
+    return UNKNOWN, f"the build is {build.status}, and did not say why{reason}", "", ()
+
+
+def _once(engine: WantedEngine) -> list[EngineUse]:
+    """The uses by the lines of specs that stand for them: copies are one line."""
+    return list({use.engine.mark: use for use in engine.uses}.values())

@@ -1,0 +1,188 @@
+"""What a build of an engine reads, put into the bucket before it starts."""
+
+from __future__ import annotations
+
+import base64
+from functools import cached_property
+
+from botocore.exceptions import ClientError
+
+from fleet.artifacts.engine_script import build_script
+from fleet.artifacts.engines.clients import EngineClients
+from fleet.artifacts.engines.onnx import OnnxFile, OnnxObject, onnx_of
+from fleet.artifacts.engines.wanted import EngineUse, WantedEngine
+from fleet.artifacts.sources.s3_object import s3_errors_told
+from fleet.artifacts.upload import ContentChangedError, ObjectPlace, Uploads
+from fleet.catalog.amis import least_driver
+from fleet.engines.places import (
+    FAILURE,
+    MANIFEST,
+    PLAN,
+    REQUEST,
+    built_key,
+    onnx_key,
+    script_key,
+    timing_key,
+)
+from fleet.engines.planned import spec_engines
+from fleet.engines.request import EngineJob, EngineRequest
+from fleet.findings import CannotRunError, Finding, FindingsError
+from fleet.resolve.endpoint import Place
+from fleet.spec.project import Project
+from fleet.spec.source import finding_at
+
+CHANGED = "FL373"
+TAKEN, CONFLICT, MISSING = 412, 409, 404
+NO_ROLE = "ParameterNotFound"
+VOLUME_GB = 30
+"""Of a job's volume, beside four times the ONNX model: for scratch files; the image has its own room."""
+
+
+class BuildInputs:
+    """The inputs of one publish's builds."""
+
+    def __init__(self, clients: EngineClients, place: Place, project: Project, uploads: Uploads) -> None:
+        self._clients, self._s3, self._uploads = clients, clients.s3, uploads
+        self._place, self._project = place, project
+
+    def put_onnx(self, engine: WantedEngine) -> None:
+        """Put the ONNX model there, unless it is; of several uses, the first that has this content will do.
+
+        Raises:
+            FindingsError: none has it any more.
+            CannotRunError: S3 refuses.
+            ClientError: S3 refuses.
+        """
+        place = ObjectPlace(self._place.bucket, onnx_key(engine.first.engine.build.onnx))
+        if self._is_there(place):
+            return
+        findings: list[Finding] = []
+        for use in engine.uses:
+            try:
+                self._put_onnx(use, place)
+                return
+            except FindingsError as error:
+                findings += error.findings
+        raise FindingsError(findings)
+
+    @cached_property
+    def script(self) -> str:
+        """The key of the build script, which is there then."""
+        content, digest = build_script()
+        place = ObjectPlace(self._place.bucket, script_key(digest))
+        if not self._is_there(place):
+            self._put_if_new(place, content)
+        return place.key
+
+    def put_request(self, use: EngineUse, seconds: int) -> None:
+        """Say what is to be built; what an earlier attempt said of its failure goes.
+
+        Raises:
+            CannotRunError: Foundation has no role for jobs.
+            ClientError: AWS refuses.
+        """
+        bucket, key = self._place.bucket, use.engine.build.key
+        self._s3.delete_object(Bucket=bucket, Key=built_key(key, FAILURE))
+        request = self._request(use, seconds)
+        self._s3.put_object(Bucket=bucket, Key=built_key(key, REQUEST), Body=request.json().encode())
+
+    def _put_onnx(self, use: EngineUse, place: ObjectPlace) -> None:
+        loaded = self._project.load(use.endpoint.name)
+        found = {(index, engine.model): (path, engine) for path, index, engine in spec_engines(loaded.spec)}
+        path, engine = found[(use.engine.index, use.engine.model)]
+        source = onnx_of(loaded, path, engine, lambda: self._s3)
+        digest, size = use.engine.build.onnx, use.engine.size
+        try:
+            if isinstance(source, OnnxFile):
+                self._uploads.file(place, source.chunks, digest=digest, size=size)
+            else:
+                self._copy(source, place, digest)
+        except ContentChangedError as error:
+            endpoint, environment = use.endpoint.name, self._place.environment
+            message = f"the ONNX model of {use.engine.model!r} is not what the lock of {endpoint!r} says"
+            hint = f"run `fleet lock --env {environment} {endpoint}` and have the change reviewed"
+            raise FindingsError([finding_at(use.engine.mark, CHANGED, message, hint)]) from error
+
+    def _copy(self, source: OnnxObject, place: ObjectPlace, digest: str) -> None:
+        """Copy it on the server, which says what it has copied."""
+        location = source.location
+        with s3_errors_told(location):
+            try:
+                answer = self._s3.copy_object(
+                    CopySource={"Bucket": location.bucket, "Key": location.key},
+                    Bucket=place.bucket,
+                    Key=place.key,
+                    ChecksumAlgorithm="SHA256",
+                    IfNoneMatch="*",
+                )
+            except ClientError as error:
+                if error.response["ResponseMetadata"]["HTTPStatusCode"] in (TAKEN, CONFLICT):
+                    return  # another publisher has it there, or is about to
+                raise
+        found = base64.b64decode(answer["CopyObjectResult"].get("ChecksumSHA256", "")).hex()
+        if f"sha256:{found}" != digest:
+            self._s3.delete_object(Bucket=place.bucket, Key=place.key)
+            raise ContentChangedError(f"sha256:{found}")
+
+    def _request(self, use: EngineUse, seconds: int) -> EngineRequest:
+        endpoint, build = use.endpoint, use.engine.build
+        return EngineRequest(
+            key=build.key,
+            model=use.engine.model,
+            bucket=self._place.bucket,
+            onnx=onnx_key(build.onnx),
+            onnx_digest=build.onnx,
+            onnx_size=use.engine.size,
+            script=self.script,
+            arguments=build.arguments,
+            gpu=build.gpu,
+            compute_capability=build.compute_capability,
+            image=endpoint.image.uri,
+            least_driver=least_driver(endpoint.image.cuda),
+            timing_cache=timing_key(build.image, build.gpu),
+            plan=built_key(build.key, PLAN),
+            manifest=built_key(build.key, MANIFEST),
+            failure=built_key(build.key, FAILURE),
+            seconds=seconds,
+            job=self._job(use),
+        )
+
+    def _job(self, use: EngineUse) -> EngineJob | None:
+        runner = use.engine.runner
+        if runner.way != "processing" and runner.way != "training":
+            return None
+        return EngineJob(
+            kind=runner.way,
+            instance_type=runner.instance_type,
+            role=self._job_role,
+            volume_gb=VOLUME_GB + -(-4 * use.engine.size // 10**9),
+            volume_key=use.endpoint.volume_key,
+            tags=dict(self._place.tags),
+        )
+
+    @cached_property
+    def _job_role(self) -> str:
+        name = self._place.engine_job_role
+        try:
+            return self._clients.ssm.get_parameter(Name=name)["Parameter"]["Value"]
+        except ClientError as error:
+            if error.response["Error"]["Code"] != NO_ROLE:
+                raise
+            remedy = f"run `fleet deploy --env {self._place.environment} --foundation`, which makes it"
+            raise CannotRunError(f"there is no role for jobs that build engines ({name})", remedy) from error
+
+    def _is_there(self, place: ObjectPlace) -> bool:
+        try:
+            self._s3.head_object(Bucket=place.bucket, Key=place.key)
+        except ClientError as error:
+            if error.response["ResponseMetadata"]["HTTPStatusCode"] != MISSING:
+                raise
+            return False
+        return True
+
+    def _put_if_new(self, place: ObjectPlace, content: bytes) -> None:
+        try:
+            self._s3.put_object(Bucket=place.bucket, Key=place.key, Body=content, IfNoneMatch="*")
+        except ClientError as error:
+            if error.response["ResponseMetadata"]["HTTPStatusCode"] not in (TAKEN, CONFLICT):
+                raise

@@ -1,0 +1,134 @@
+"""The right to build one engine: an object of the bucket, so that of several publishers one builds.
+
+Whether it has expired is S3's to say, by the times of its own answers: clocks of publishers do not matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+from pydantic import TypeAdapter
+
+from fleet.engines.places import lease_key
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+MISSING, CONFLICT, TAKEN = 404, 409, 412
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What a lease says.
+
+    Attributes:
+        holder: Who has it, for people.
+        token: Of the holder's attempt: CodeBuild starts one build for it, however often it is asked.
+        seconds: How long it holds after it was written.
+        build: The id of the build under way; "" before there is one.
+    """
+
+    holder: str
+    token: str
+    seconds: int
+    build: str = ""
+
+
+TERMS = TypeAdapter(Terms)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenLease:
+    """A lease as it was found."""
+
+    terms: Terms
+    etag: str
+    is_expired: bool
+
+
+class LostError(Exception):
+    """Another publisher has taken the lease."""
+
+
+class Lease:
+    """One publisher's hold on one engine.
+
+    All methods raise ClientError where S3 refuses otherwise.
+    """
+
+    def __init__(self, s3: S3Client, bucket: str, engine: str, terms: Terms) -> None:
+        self._s3, self._bucket, self._key = s3, bucket, lease_key(engine)
+        self._terms, self._etag = terms, ""
+
+    def take(self) -> bool:
+        """Take it if nobody has it; whether that went well."""
+        try:
+            answer = self._s3.put_object(
+                Bucket=self._bucket, Key=self._key, Body=_written(self._terms), IfNoneMatch="*"
+            )
+        except ClientError as error:
+            if _status(error) in (TAKEN, CONFLICT):
+                return False
+            raise
+        self._etag = answer["ETag"]
+        return True
+
+    def seen(self) -> SeenLease | None:
+        """Who has it now; None if nobody does."""
+        try:
+            found = self._s3.get_object(Bucket=self._bucket, Key=self._key)
+        except ClientError as error:
+            if _status(error) == MISSING:
+                return None
+            raise
+        terms = TERMS.validate_json(found["Body"].read())
+        now = parsedate_to_datetime(found["ResponseMetadata"]["HTTPHeaders"]["date"])
+        expired = now - found["LastModified"] >= timedelta(seconds=terms.seconds)
+        return SeenLease(terms=terms, etag=found["ETag"], is_expired=expired)
+
+    def take_over(self, seen: SeenLease, build: str) -> bool:
+        """Take it from another, with the build that is under way; whether nobody else was faster."""
+        self._etag, before = seen.etag, self._etag
+        try:
+            self.renew(build)
+        except LostError:
+            self._etag = before
+            return False
+        return True
+
+    def renew(self, build: str) -> None:
+        """Hold it for longer, and say which build is under way.
+
+        Raises:
+            LostError: another has it by now.
+        """
+        self._terms = replace(self._terms, build=build)
+        try:
+            answer = self._s3.put_object(
+                Bucket=self._bucket, Key=self._key, Body=_written(self._terms), IfMatch=self._etag
+            )
+        except ClientError as error:
+            if _status(error) in (MISSING, TAKEN, CONFLICT):
+                raise LostError from error
+            raise
+        self._etag = answer["ETag"]
+
+    def release(self) -> None:
+        """Give it up, unless another has it by now."""
+        try:
+            self._s3.delete_object(Bucket=self._bucket, Key=self._key, IfMatch=self._etag)
+        except ClientError as error:
+            if _status(error) not in (MISSING, TAKEN, CONFLICT):
+                raise
+
+
+def _written(terms: Terms) -> bytes:
+    return TERMS.dump_json(terms)
+
+
+def _status(error: ClientError) -> int:
+    return error.response["ResponseMetadata"]["HTTPStatusCode"]

@@ -1,0 +1,102 @@
+"""What a lock says of the engines of a spec: of which ONNX models they are built, and their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from fleet.artifacts.engines.onnx import Onnx, onnx_of
+from fleet.artifacts.sources.opening import Connect, repository_of
+from fleet.decide.decided import Decided
+from fleet.engines.identity import archive_digest
+from fleet.engines.planned import PlannedEngine, planned_engines
+from fleet.repository.copies import copied_name
+from fleet.repository.plan_place import plan_place
+from fleet.spec.endpoint import EndpointSpec, Packed
+from fleet.spec.environment import Environment
+from fleet.spec.lock import Lock, LockedArchive, LockedEngine
+from fleet.spec.project import LoadedSpec, all_of
+from fleet.spec.s3_repository import S3, in_s3
+
+Engines: TypeAlias = "Mapping[int, Mapping[str, LockedEngine]]"
+"""By the entry of the spec's `models`, then by the model as the repository calls it."""
+
+
+def planned(loaded: LoadedSpec, environment: Environment) -> list[PlannedEngine]:
+    """The engines that go into archives; a repository in S3 is packed as it is."""
+    if not any(archive.engines for archive in loaded.spec.models):
+        return []
+    decided = Decided(loaded=loaded, environment=environment, lock=None)
+    return [each for each in planned_engines(decided) if not in_s3(loaded.spec.models[each.index])]
+
+
+def measured_engines(
+    loaded: LoadedSpec,
+    environment: Environment,
+    s3: Connect,
+    held: Lock | None,
+    *,
+    offline: bool,
+) -> Engines:
+    """The engines of the spec's archives, by the ONNX models as they are now.
+
+    What lies in S3 is read only if `held` has another content than the spec expects; with `offline` what is
+    held is taken, and what is not is left out.
+
+    Raises:
+        FindingsError: an ONNX model is missing, not as expected, or none that an engine can be built from.
+        CannotRunError: S3 is needed and cannot be read.
+    """
+    found: dict[int, dict[str, LockedEngine]] = {}
+    engines = planned(loaded, environment)
+
+    def measured(each: PlannedEngine) -> Onnx | None:
+        require_place(loaded, each.index, each.model, each.compute_capability)
+        known = held_engine(loaded.spec, held, each.index, each.model)
+        if each.engine.onnx.startswith(S3):
+            if known is not None and (offline or known.onnx == each.engine.digest):
+                return Onnx(digest=known.onnx, size=known.size)
+            if offline:
+                return None
+        return onnx_of(loaded, each.path, each.engine, s3).measured()
+
+    for each, onnx in zip(engines, all_of(engines, measured), strict=True):
+        if onnx is not None:
+            locked = LockedEngine(key=each.build(onnx.digest).key, onnx=onnx.digest, size=onnx.size)
+            found.setdefault(each.index, {})[each.model] = locked
+    return found
+
+
+def require_place(loaded: LoadedSpec, index: int, model: str, compute_capability: str) -> None:
+    """See that an engine has a place in its repository; a model that is not there is a rule's to tell.
+
+    Raises:
+        FindingsError: it has none.
+    """
+    folder = repository_of(loaded, index) / model
+    if folder.is_dir():
+        plan_place(folder, compute_capability)
+
+
+def with_engines(archive: LockedArchive, packed: Packed, engines: Engines) -> LockedArchive:
+    """An archive as the lock has it with the engines of its entry, by the names of this copy."""
+    own = {
+        packed_name(model, packed.copy): engine
+        for model, engine in sorted(engines.get(packed.index, {}).items())
+    }
+    if not own:
+        return archive
+    digest = archive_digest(archive.digest, {model: engine.key for model, engine in own.items()})
+    return archive.model_copy(update={"digest": digest, "repository": archive.digest, "engines": own})
+
+
+def held_engine(spec: EndpointSpec, held: Lock | None, index: int, model: str) -> LockedEngine | None:
+    """What a lock says of one engine of the spec; all copies have the same."""
+    first = spec.models[index].packed(index)[0]
+    archive = held.archives.get(first.name) if held is not None else None
+    return archive.engines.get(packed_name(model, first.copy)) if archive is not None else None
+
+
+def packed_name(model: str, copy: int | None) -> str:
+    """What a model is called in an archive, which may be one of several copies."""
+    return model if copy is None else copied_name(model, copy)

@@ -1,0 +1,141 @@
+"""The ONNX model that an engine is built from: in a file beside the spec, or in S3."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from fleet.artifacts.sources.folder import read_chunks
+from fleet.artifacts.sources.opening import Connect
+from fleet.artifacts.sources.s3_digest import compare_digest
+from fleet.artifacts.sources.s3_object import S3Location, object_chunks, s3_errors_told
+from fleet.findings import Finding, FindingsError
+from fleet.repository.onnx_graph import read_header
+from fleet.repository.reading.stream import PIECE, Stream
+from fleet.spec.engine import Engine
+from fleet.spec.project import LoadedSpec
+from fleet.spec.s3_repository import S3
+from fleet.spec.source import KeyPath, Mark, finding_at
+
+MISSING, UNFIT = "FL370", "FL371"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Onnx:
+    """The content of an ONNX model: its digest, its size in bytes."""
+
+    digest: str
+    size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnnxFile:
+    """A file, and the place of the spec that names it."""
+
+    file: Path
+    mark: Mark
+
+    def require(self) -> int:
+        """The file's size in bytes.
+
+        Raises:
+            FindingsError: it is not there.
+        """
+        try:
+            if self.file.is_file():
+                return self.file.stat().st_size
+            problem = f"{self.file} is {'no file' if self.file.exists() else 'not there'}"
+        except (OSError, RuntimeError) as error:  # too long a name, or links that lead in a circle
+            problem = f"the file cannot be read: {getattr(error, 'strerror', None) or error}"
+        hint = f"a path is relative to {self.mark.file.parent}; where a script makes it, run it first"
+        raise FindingsError([finding_at(self.mark, MISSING, problem, hint)])
+
+    def chunks(self) -> Iterator[bytes]:
+        """The file's bytes.
+
+        Raises:
+            FindingsError: it is not there, cannot be read, or changes while it is read.
+        """
+        return read_chunks(self.file, self.require())
+
+    def measured(self) -> Onnx:
+        """Read the file.
+
+        Raises:
+            FindingsError: it cannot be read, or no engine can be built from it.
+        """
+        return _measured(self.require(), self.chunks(), self._unfit)
+
+    def _unfit(self, problem: str, hint: str) -> Finding:
+        return Finding(code=UNFIT, message=problem, hint=hint, file=self.file)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnnxObject:
+    """An object of S3; `expected` is the digest that the spec says it has."""
+
+    location: S3Location
+    expected: str | None
+    s3: Connect
+
+    def measured(self) -> Onnx:
+        """Read the object.
+
+        Raises:
+            FindingsError: it is not there or not as expected, or no engine can be built from it.
+            CannotRunError: S3 refuses or does not answer.
+        """
+        s3, location = self.s3(), self.location
+        with s3_errors_told(location):
+            head = s3.head_object(Bucket=location.bucket, Key=location.key)
+        size, etag = head["ContentLength"], head["ETag"]
+        found = _measured(size, object_chunks(s3, location, etag, size), self._unfit)
+        compare_digest(self.location, self.expected, found.digest)
+        return found
+
+    def _unfit(self, problem: str, hint: str) -> Finding:
+        return finding_at(self.location.mark, UNFIT, f"{self.location.url}: {problem}", hint)
+
+
+def onnx_of(loaded: LoadedSpec, path: KeyPath, engine: Engine, s3: Connect) -> OnnxFile | OnnxObject:
+    """What an engine of the spec, which stands at `path`, is built from."""
+    mark = loaded.source.mark((*path, "onnx"))
+    if not engine.onnx.startswith(S3):
+        file = mark.file.parent / engine.onnx
+        with suppress(OSError, RuntimeError):  # told when it is looked for
+            file = file.resolve()
+        return OnnxFile(file=file, mark=mark)
+    bucket, _, key = engine.onnx.removeprefix(S3).partition("/")
+    location = S3Location(bucket=bucket, key=key, mark=mark, said_by="onnx")
+    return OnnxObject(location=location, expected=engine.digest, s3=s3)
+
+
+def _measured(size: int, chunks: Iterator[bytes], unfit: Callable[[str, str], Finding]) -> Onnx:
+    stream = _Digested(chunks)
+    header = read_header(stream, size)
+    while stream.read(PIECE):
+        pass  # whatever follows belongs to the digest
+    if header.problem and header.certain:
+        raise FindingsError([unfit(header.problem, "export the model anew, as ONNX")])
+    if header.external:
+        problem = f"the ONNX model has weights in other files, such as {header.external[0]!r}"
+        hint = "an engine is built from one file: save it with `save_as_external_data=False`"
+        raise FindingsError([unfit(problem, hint)])
+    return Onnx(digest=f"sha256:{stream.digest.hexdigest()}", size=stream.size)
+
+
+class _Digested(Stream):
+    """Chunks that are digested as they come, wherever they are passed over."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        super().__init__()
+        self._chunks, self.digest, self.size = chunks, hashlib.sha256(), 0
+
+    def _next(self) -> bytes:
+        chunk = next(self._chunks, b"")
+        self.digest.update(chunk)
+        self.size += len(chunk)
+        return chunk

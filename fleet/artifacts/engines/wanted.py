@@ -1,0 +1,101 @@
+"""Which engines archives are to be packed with, and which of them the bucket lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.publish_wanted import Content, Wanted
+from fleet.artifacts.store import Listed, listed
+from fleet.engines.places import MANIFEST, PLAN, PLANS, built_key
+from fleet.resolve.endpoint import ResolvedEndpoint
+from fleet.resolve.engines import ResolvedEngine
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+
+@dataclass(frozen=True)
+class EngineUse:
+    """An engine as one endpoint wants it."""
+
+    endpoint: ResolvedEndpoint
+    engine: ResolvedEngine
+
+    @property
+    def name(self) -> str:
+        """Endpoint and model, as progress and findings name it."""
+        return f"{self.endpoint.name}/{self.engine.model}"
+
+
+@dataclass(frozen=True)
+class WantedEngine:
+    """One engine, and all uses of it: equal models on equal GPUs share it."""
+
+    key: str
+    uses: tuple[EngineUse, ...]
+
+    @property
+    def first(self) -> EngineUse:
+        """The use for which it is built."""
+        return self.uses[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredPlan:
+    """A plan in the bucket: its key there, its size in bytes, and which content it is."""
+
+    key: str
+    size: int
+    etag: str
+
+
+def engines_in(wanted: Wanted) -> list[ResolvedEngine]:
+    """The engines that an archive is packed with."""
+    index = wanted.artifact.source.index
+    return [engine for engine in wanted.endpoint.engines if engine.index == index]
+
+
+def engines_of(contents: Iterable[Content]) -> list[WantedEngine]:
+    """The engines of these contents, each once."""
+    uses: dict[str, list[EngineUse]] = {}
+    for content in contents:
+        for wanted in content.wanted:
+            for engine in engines_in(wanted):
+                use = EngineUse(wanted.endpoint, engine)
+                if use not in uses.setdefault(engine.build.key, []):
+                    uses[engine.build.key].append(use)
+    return [WantedEngine(key, tuple(found)) for key, found in uses.items()]
+
+
+def all_engines(endpoints: Iterable[ResolvedEndpoint]) -> list[WantedEngine]:
+    """The engines of these endpoints, each once, whether or not an archive still needs them."""
+    uses: dict[str, list[EngineUse]] = {}
+    for endpoint in endpoints:
+        for engine in endpoint.engines:
+            uses.setdefault(engine.build.key, []).append(EngineUse(endpoint, engine))
+    return [WantedEngine(key, tuple(found)) for key, found in uses.items()]
+
+
+def stored_plans(s3: S3Client, bucket: str, engines: Iterable[WantedEngine]) -> Mapping[str, StoredPlan]:
+    """Those of the engines that the bucket has, by their keys; known from one listing."""
+    wanted = list(engines)
+    if not wanted:
+        return {}
+    there = listed(s3, bucket, PLANS)
+    found = {engine.key: _found(there, engine.key) for engine in wanted}
+    return {key: plan for key, plan in found.items() if plan is not None}
+
+
+def stored_plan(s3: S3Client, bucket: str, key: str) -> StoredPlan | None:
+    """The plan of one engine; None if the bucket lacks it."""
+    return _found(listed(s3, bucket, built_key(key, "")), key)
+
+
+def _found(there: Mapping[str, Listed], key: str) -> StoredPlan | None:
+    """The manifest is written last, and so says that the plan is whole."""
+    plan, manifest = (built_key(key, name) for name in (PLAN, MANIFEST))
+    if plan not in there or manifest not in there:
+        return None
+    return StoredPlan(key=plan, size=there[plan].size, etag=there[plan].etag)

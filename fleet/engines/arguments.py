@@ -1,0 +1,61 @@
+"""What trtexec is told of an engine, in the spelling of the image's TensorRT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fleet.catalog.tensorrt import engine_option, spelled
+from fleet.spec.engine import Compatibility, Engine, Precision
+from fleet.spec.values import BYTES
+
+SHAPES = {
+    "smallest": "the smallest shapes that a request may have",
+    "usual": "the shapes that it is made fast for",
+    "largest": "the largest shapes that a request may have",
+}
+"""What each of an input's three shapes is for."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of trtexec, why it is there, and its price in words; empty where it has none."""
+
+    text: str
+    reason: str
+    price: str = ""
+
+
+def trtexec_arguments(engine: Engine, tensorrt: str) -> tuple[Argument, ...]:
+    """The arguments that decide what comes out, none that names a file, in an order that never varies.
+
+    What that TensorRT does not have is left out; rule FL291 finds it.
+
+    Args:
+        engine: As the spec has it.
+        tensorrt: The version in the image, `10.9.0.34`.
+    """
+    return tuple(_arguments(engine, tensorrt))
+
+
+def _arguments(engine: Engine, tensorrt: str) -> Iterator[Argument]:
+    for number, (which, reason) in enumerate(SHAPES.items() if engine.shapes else ()):
+        shapes = ",".join(f"{name}:{shapes[number]}" for name, shapes in sorted(engine.shapes.items()))
+        yield Argument(spelled(which, tensorrt, shapes), f"`shapes`: {reason}")
+    precision = engine_option("precision", engine.precision)
+    if engine.precision is not Precision.FP32 and precision.known_to(tensorrt):
+        reason = (
+            f"`precision: {engine.precision}`: layers may compute in {engine.precision} where that is faster"
+        )
+        yield Argument(precision.flag, reason, precision.price)
+    compatibility = engine_option("compatibility", engine.compatibility)
+    if engine.compatibility is not Compatibility.NONE and compatibility.known_to(tensorrt):
+        reason = f"`compatibility: {engine.compatibility}`: the plan loads on other GPUs too"
+        yield Argument(compatibility.flag, reason, compatibility.price)
+    if engine.workspace is not None:
+        size = engine.workspace // BYTES["MiB"]
+        reason = f"`workspace`: a layer uses {size} MiB at most beside its tensors"
+        yield Argument(
+            spelled("workspace", tensorrt, str(size)), reason, "ways to compute that need more are left out"
+        )
+    yield Argument(spelled("build_only", tensorrt), "nothing is measured: the plan is all that is asked for")

@@ -1,0 +1,127 @@
+"""Whether an engine's shapes fit its model's config.pbtxt and its ONNX model's inputs.
+
+An optimisation profile is the smallest, the usual and the largest shape of each input that varies. Sources:
+TensorRT developer guide, dynamic shapes; NVIDIA/TensorRT samples/common/sampleEngines.cpp @v10.9.0, which
+takes 1 for a dimension that varies and has no shape; tensorrt_backend, src/instance_state.cc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from fleet.engines.misfit import Misfit
+from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.onnx_header import OnnxHeader
+from fleet.spec.engine import Engine
+from fleet.spec.problems import did_you_mean
+
+Dims: TypeAlias = tuple[int, ...]
+"""Of a tensor with its batch; -1 where one varies."""
+ANY = -1
+
+
+def profile_misfits(engine: Engine, config: ParsedConfig, graph: OnnxHeader | None) -> Iterator[Misfit]:
+    """What does not fit between an engine's shapes and the inputs of its model.
+
+    Args:
+        engine: As the spec has it.
+        config: That of its model, as far as it says anything.
+        graph: The ONNX model's inputs; None where they cannot be read.
+    """
+    fixed = {} if graph is None else {each.name: each.shape for each in graph.inputs}
+    names = [each.name for each in config.message.input] if graph is None else list(fixed)
+    whose = f"model {config.name!r}" if graph is None else f"the ONNX model of {config.name!r}"
+    dims = _dims(config, graph)
+    for name, shapes in engine.shapes.items():
+        if names and name not in names:
+            yield Misfit(("shapes", name), f"{whose} has no input {name!r}", did_you_mean(name, names))
+        elif name in dims:
+            yield from _of_shapes(config.name, name, shapes, dims[name], fixed.get(name))
+    for name, there in dims.items():
+        if ANY in there and name not in engine.shapes:
+            message = f"input {name!r} of {whose} varies ({_shown(there)}), and `shapes` has none for it"
+            hint = f"write `{name}: [SMALLEST, USUAL, LARGEST]`; trtexec would take 1 for what varies"
+            yield Misfit(("shapes",), message, hint)
+    if not names and config.message.max_batch_size > 0 and not engine.shapes:
+        message = f"{whose} has max_batch_size {config.message.max_batch_size}, and its engine no `shapes`"
+        yield Misfit((), message, "write the smallest, the usual and the largest shape of each input")
+    first = min(engine.shapes, default=None)
+    if (
+        first is not None
+        and config.message.max_batch_size > 0
+        and _has_rank(engine.shapes[first], dims.get(first))
+    ):
+        yield from _of_batches(first, engine.shapes[first], config)
+
+
+def config_dims(tensor: Any, config: ParsedConfig) -> Dims | None:
+    """A tensor's dimensions as the plan has to have them; None where the config leaves them open."""
+    ragged = getattr(tensor, "allow_ragged_batch", False)
+    if tensor.is_shape_tensor or ragged or not tensor.dims:
+        return None
+    batch = (ANY,) if config.message.max_batch_size > 0 else ()
+    return (*batch, *(tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims))
+
+
+def _dims(config: ParsedConfig, graph: OnnxHeader | None) -> Mapping[str, Dims]:
+    """Of each input what is fixed in the config or in the graph, without those that hold a shape."""
+    special = {each.name for each in config.message.input if each.is_shape_tensor or each.allow_ragged_batch}
+    found = {each.name: config_dims(each, config) for each in config.message.input}
+    for each in () if graph is None else graph.inputs:
+        mine = found.get(each.name)
+        if mine is None or (each.shape is not None and len(mine) != len(each.shape)):
+            found[each.name] = each.shape
+        elif each.shape is not None:
+            found[each.name] = tuple(a if a != ANY else b for a, b in zip(each.shape, mine, strict=True))
+    names = found.keys() if graph is None else {each.name for each in graph.inputs}
+    return {name: dims for name, dims in found.items() if dims is not None and name in names - special}
+
+
+def _of_shapes(
+    model: str, name: str, shapes: Sequence[str], dims: Dims, in_graph: Dims | None
+) -> Iterator[Misfit]:
+    given = [_parsed(shape) for shape in shapes]
+    said = f"input {name!r} of model {model!r} is {_shown(dims)}"
+    if not _has_rank(shapes, dims):
+        batch = ", the batch first" if dims[:1] == (ANY,) else ""
+        message = f"{said}; its shapes are {', '.join(shapes)}"
+        yield Misfit(("shapes", name), message, f"write {len(dims)} dimensions{batch}")
+        return
+    for at, size in enumerate(dims):
+        sizes = [shape[at] for shape in given]
+        if size != ANY and set(sizes) != {size}:
+            certain = (in_graph is not None and in_graph[at] != ANY) or not min(sizes) <= size <= max(sizes)
+            message = f"{said}; its shapes have {', '.join(map(str, sizes))} as dimension {at + 1}"
+            yield Misfit(("shapes", name), message, f"write {size} in all three", certain=certain)
+
+
+def _has_rank(shapes: Sequence[str], dims: Dims | None) -> bool:
+    return dims is None or all(len(_parsed(shape)) == len(dims) for shape in shapes)
+
+
+def _of_batches(name: str, shapes: Sequence[str], config: ParsedConfig) -> Iterator[Misfit]:
+    """What a model that batches asks of its engine; of `max_batch_size` itself, rule FL293."""
+    smallest, usual, largest = (_parsed(shape)[0] for shape in shapes)
+    if smallest > 1:
+        message = f"the smallest batch of {name!r} is {smallest}: a call that comes alone is refused"
+        yield Misfit(("shapes", name), message, "begin with a batch of 1", certain=False)
+    preferred = list(config.message.dynamic_batching.preferred_batch_size)
+    for size in preferred:
+        if not smallest <= size <= largest:
+            message = (
+                f"model {config.name!r} prefers batches of {size}; its engine takes {smallest} to {largest}"
+            )
+            yield Misfit(("shapes", name), message, "change the shapes, or preferred_batch_size")
+    if preferred and usual not in preferred:
+        sizes = ", ".join(map(str, preferred))
+        message = f"the engine is made fast for batches of {usual}; model {config.name!r} prefers {sizes}"
+        yield Misfit(("shapes", name), message, f"write a usual batch of {preferred[-1]}", certain=False)
+
+
+def _parsed(shape: str) -> Dims:
+    return tuple(map(int, shape.split("x")))
+
+
+def _shown(dims: Dims) -> str:
+    return f"[{', '.join(map(str, dims))}]"

@@ -1,0 +1,113 @@
+"""CodeBuild's builds, which moto lets succeed at once and for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from types import ModuleType
+from typing import Any
+from uuid import uuid4
+
+from moto.codebuild.exceptions import InvalidInputException, ResourceNotFoundException
+from moto.codebuild.models import CodeBuildBackend
+from moto.core.exceptions import JsonRESTError
+
+from fleet.local.aws import running
+from fleet.local.aws.codebuild import urls
+from fleet.local.aws.codebuild.build import Build
+from fleet.local.aws.codebuild.overrides import overridden
+from fleet.local.aws.codebuild.run import run_build
+from fleet.local.aws.work.task import Task
+
+
+class AccountLimitExceededError(JsonRESTError):
+    """CodeBuild's AccountLimitExceededException."""
+
+    code = 400
+
+    def __init__(self, message: str) -> None:
+        super().__init__("AccountLimitExceededException", message)
+
+
+class EmbeddedCodeBuild(CodeBuildBackend):
+    """One account's CodeBuild in one region: the project's role is not simulated, nor is its image."""
+
+    def __init__(self, region_name: str, account_id: str) -> None:
+        super().__init__(region_name, account_id)
+        self._builds: dict[str, Build] = {}
+        self._tokens: dict[str, tuple[Mapping[str, Any], str]] = {}
+
+    @property
+    def _url_module(self) -> ModuleType:
+        return urls
+
+    def start(self, request: Mapping[str, Any]) -> Build:
+        """StartBuild; a repeated token, which CodeBuild knows for five minutes, is known for ever here.
+
+        Raises:
+            ResourceNotFoundException: there is no such project.
+            InvalidInputException: an override that has no effect here, or a token with another request.
+            AccountLimitExceededError: as many builds of the project run as it allows; the words are ours.
+        """
+        token, name = request.get("idempotencyToken"), request["projectName"]
+        if token in self._tokens:
+            before, id = self._tokens[token]
+            if before != request:
+                raise InvalidInputException(f"the idempotency token {token} was used for another request")
+            return self._builds[id]
+        if name not in self.codebuild_projects:
+            arn = f"arn:aws:codebuild:{self.region_name}:{self.account_id}:project/{name}"
+            raise ResourceNotFoundException(f"Project cannot be found: {arn}")
+        project = self.codebuild_projects[name].project_metadata
+        declared = overridden(project, request)
+        self._refuse_over_limit(name, project.get("concurrentBuildLimit"))
+        build = self._made(name, project, declared)
+        if token:
+            self._tokens[token] = dict(request), build.id
+        running.current().spawn(
+            partial(run_build, build, account=self.account_id, region=self.region_name),
+            name=f"build-{build.id}",
+        )
+        return build
+
+    def found(self, ids: Sequence[str]) -> tuple[list[Build], list[str]]:
+        """BatchGetBuilds: those that there are, and the ids of those that there are not."""
+        return [self._builds[id] for id in ids if id in self._builds], [
+            id for id in ids if id not in self._builds
+        ]
+
+    def stop(self, id: str) -> Build:
+        """StopBuild; one that is over stays as it is.
+
+        Raises:
+            ResourceNotFoundException: there is no such build.
+        """
+        if id not in self._builds:
+            raise ResourceNotFoundException(f"Build {id} does not exist")
+        self._builds[id].task.stop()
+        return self._builds[id]
+
+    def _made(self, name: str, project: Mapping[str, Any], declared: Mapping[str, Any]) -> Build:
+        uuid = str(uuid4())
+        id = f"{name}:{uuid}"
+        group = project.get("logsConfig", {}).get("cloudWatchLogs", {}).get("groupName")
+        build = Build(
+            id=id,
+            arn=f"arn:aws:codebuild:{self.region_name}:{self.account_id}:build/{id}",
+            number=len(self.build_history[name]) + 1,
+            project=name,
+            declared=declared,
+            log=(group or f"/aws/codebuild/{name}", uuid),
+            task=running.current().ends_with_us(Task(seconds=60 * float(declared["timeoutInMinutes"]))),
+        )
+        for phase in ("SUBMITTED", "QUEUED"):
+            build.begin(phase)
+            build.end()
+        self._builds[id] = build
+        self.build_history[name].insert(0, id)
+        return build
+
+    def _refuse_over_limit(self, name: str, limit: int | None) -> None:
+        running_now = [each for each in self._builds.values() if each.project == name and not each.ended]
+        if limit is not None and len(running_now) >= int(limit):
+            raise AccountLimitExceededError(f"{name} runs as many builds as it may at a time: {limit}")

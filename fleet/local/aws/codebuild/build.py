@@ -1,0 +1,83 @@
+"""One build as BatchGetBuilds shows it: its phases, its status, what it was started with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from moto.core.utils import utcnow
+
+from fleet.local.aws.work.task import Task
+
+SUCCEEDED, FAILED, STOPPED, TIMED_OUT = "SUCCEEDED", "FAILED", "STOPPED", "TIMED_OUT"
+
+
+@dataclass(kw_only=True)
+class Build:
+    """A build; all of it is read and changed within one's turn.
+
+    Attributes:
+        id: `PROJECT:UUID`.
+        declared: The project's settings, with those of the build in their place.
+        log: Its group and its stream.
+    """
+
+    id: str
+    arn: str
+    number: int
+    project: str
+    declared: Mapping[str, Any]
+    log: tuple[str, str]
+    task: Task
+    status: str = "IN_PROGRESS"
+    started: datetime = field(default_factory=utcnow)
+    ended: datetime | None = None
+    phases: list[dict[str, Any]] = field(default_factory=list)
+
+    def begin(self, phase: str) -> None:
+        """Enter a phase."""
+        self.phases.append({"phaseType": phase, "startTime": utcnow()})
+
+    def end(self, status: str = SUCCEEDED, *, code: str = "", message: str = "") -> None:
+        """Leave the phase; the first one that does not succeed decides what the build's status will be."""
+        phase, now = self.phases[-1], utcnow()
+        seconds = int((now - phase["startTime"]).total_seconds())
+        phase.update(phaseStatus=status, endTime=now, durationInSeconds=seconds)
+        phase["contexts"] = [{"statusCode": code, "message": message}]
+
+    @property
+    def outcome(self) -> str:
+        """What its phases make of it so far."""
+        ended = [each["phaseStatus"] for each in self.phases if "phaseStatus" in each]
+        failed = [status for status in ended if status != SUCCEEDED]
+        return failed[0] if failed else SUCCEEDED
+
+    def complete(self) -> None:
+        """End it."""
+        self.status = self.outcome
+        self.begin("COMPLETED")
+        self.ended = utcnow()
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """As the API shows it."""
+        group, stream = self.log
+        ended = {"endTime": self.ended} if self.ended else {}
+        return {
+            **deepcopy(dict(self.declared)),
+            **ended,
+            "id": self.id,
+            "arn": self.arn,
+            "buildNumber": self.number,
+            "startTime": self.started,
+            "currentPhase": self.phases[-1]["phaseType"],
+            "buildStatus": self.status,
+            "buildComplete": self.ended is not None,
+            "projectName": self.project,
+            "phases": deepcopy(self.phases),
+            "logs": {"groupName": group, "streamName": stream, "cloudWatchLogs": {"status": "ENABLED"}},
+            "initiator": "embedded-aws",
+        }

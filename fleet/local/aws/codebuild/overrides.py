@@ -1,0 +1,58 @@
+"""What StartBuild may say in the place of its project, and what nothing here does.
+
+Source: CodeBuild API reference, StartBuild.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+from moto.codebuild.exceptions import InvalidInputException
+
+_SHOWN = (
+    "source",
+    "artifacts",
+    "environment",
+    "serviceRole",
+    "timeoutInMinutes",
+    "queuedTimeoutInMinutes",
+    "encryptionKey",
+)
+_PLACES = {
+    "sourceTypeOverride": ("source", "type"),
+    "sourceLocationOverride": ("source", "location"),
+    "buildspecOverride": ("source", "buildspec"),
+    "environmentTypeOverride": ("environment", "type"),
+    "imageOverride": ("environment", "image"),
+    "computeTypeOverride": ("environment", "computeType"),
+    "imagePullCredentialsTypeOverride": ("environment", "imagePullCredentialsType"),
+    "timeoutInMinutesOverride": ("timeoutInMinutes",),
+    "queuedTimeoutInMinutesOverride": ("queuedTimeoutInMinutes",),
+}
+_VARIABLES = "environmentVariablesOverride"
+_OTHERS = {"projectName", "idempotencyToken", _VARIABLES}
+
+
+def overridden(project: Mapping[str, Any], request: Mapping[str, Any]) -> dict[str, Any]:
+    """A project's settings with those of a request in their place; variables are added by their names.
+
+    Raises:
+        InvalidInputException: an override that has no effect here, fleets among them.
+    """
+    for name in request:
+        if name not in _PLACES.keys() | _OTHERS:
+            raise InvalidInputException(f"the embedded AWS starts no build with {name}")
+    declared = {key: deepcopy(project[key]) for key in _SHOWN if project.get(key) is not None}
+    for name, place in _PLACES.items():
+        if name in request:
+            holder = declared if len(place) == 1 else declared[place[0]]
+            holder[place[-1]] = request[name]
+    variables = {each["name"]: each for each in declared["environment"].get("environmentVariables", [])}
+    variables |= {each["name"]: each for each in request.get(_VARIABLES, [])}
+    for name, variable in variables.items():
+        if variable.get("type", "PLAINTEXT") != "PLAINTEXT":
+            raise InvalidInputException(f"the embedded AWS reads no variable from elsewhere: {name}")
+    declared["environment"]["environmentVariables"] = list(variables.values())
+    return declared

@@ -1,0 +1,27 @@
+"""What the stand-ins were asked, for whoever wants to know: a line of JSON for each call."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+CALLS = "FLEET_STAND_IN_CALLS"
+"""The environment variable that names the file."""
+
+
+def record_call(environ: Mapping[str, str] = os.environ) -> None:
+    """Append this process's name and arguments, if anybody wants them."""
+    file = environ.get(CALLS)
+    if file:
+        with Path(file).open("a", encoding="utf-8") as calls:
+            calls.write(json.dumps([Path(sys.argv[0]).name, *sys.argv[1:]]) + "\n")
+
+
+def read_calls(file: Path) -> list[list[str]]:
+    """The calls so far, each as a name and arguments."""
+    if not file.exists():
+        return []
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]

@@ -1,0 +1,158 @@
+"""Rules about how TensorRT engines are built, and what from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.catalog.instances import Kind
+from fleet.catalog.tensorrt import engine_option, given_up
+from fleet.catalog.versions import numbers
+from fleet.decide.decided import Decided
+from fleet.engines.locked import locked_engines
+from fleet.engines.planned import expected_tensorrt, planned_engines, spec_engines
+from fleet.engines.runner import NoRunner, runner_for
+from fleet.findings import Severity
+from fleet.rules.rule import Problem, rule
+from fleet.spec.engine import Compatibility, Precision
+from fleet.spec.s3_repository import S3, in_s3
+from fleet.spec.values import BYTES
+
+COMPUTE = "https://docs.aws.amazon.com/codebuild/latest/userguide/build-env-ref-compute-types.html"
+HEADER = "https://github.com/NVIDIA/TensorRT/blob/main/include/NvInfer.h"
+ENGINES = "docs/engines.md"
+
+
+@rule("FL295", source=COMPUTE)
+def family_that_engines_can_be_built_on(endpoint: Decided) -> Iterator[Problem]:
+    """Engines can be built on the endpoint's GPU: one of AWS's services has it in the region, for the image.
+
+    CodeBuild has A10G GPUs on demand (g5, in seven regions); the others are built by a SageMaker job on the
+    same instance type, or on a CodeBuild fleet that the environment names.
+    """
+    machine, image = endpoint.machine, endpoint.image
+    if machine is None or machine.kind is not Kind.GPU:
+        return
+    found = runner_for(machine, endpoint.region, endpoint.environment.engine_builds.fleets)
+    until = given_up(machine.gpu)
+    there = None if image is None else expected_tensorrt(image.details)
+    for path, _, _ in spec_engines(endpoint.spec):
+        if isinstance(found, NoRunner):
+            yield Problem(path, found.message, found.hint)
+        elif image is not None and until is not None and there and numbers(there) >= numbers(until):
+            message = (
+                f"TensorRT {there} of Triton {image.release} builds nothing for a {machine.gpu}"
+                f" ({machine.type}): TensorRT {until} gave it up"
+            )
+            yield Problem(path, message, "take another family, or an older release")
+
+
+@rule("FL390", Severity.WARNING, source=HEADER)
+def workspace_within_the_gpu(endpoint: Decided) -> Iterator[Problem]:
+    """An engine's workspace is less than the GPU's memory.
+
+    It is a bound: what exceeds the GPU bounds nothing, and weights and tensors need their room as well.
+    """
+    machine = endpoint.machine
+    if machine is None or machine.kind is not Kind.GPU:
+        return
+    for path, _, engine in spec_engines(endpoint.spec):
+        size = (engine.workspace or 0) // BYTES["MiB"]
+        if size >= machine.gpu_memory_mib:
+            message = (
+                f"`workspace` is {size} MiB; the {machine.gpu} of {machine.type} has"
+                f" {machine.gpu_memory_mib} MiB in all"
+            )
+            yield Problem((*path, "workspace"), message, "leave it out, which gives it all that is free")
+
+
+@rule("FL391", source=ENGINES, needed=True, at_deploy=True)
+def engines_of_the_lock(endpoint: Decided) -> Iterator[Problem]:
+    """The lock's engines are those that the spec leads to in this environment.
+
+    Their keys follow from the ONNX model, trtexec's arguments, the GPU and the image; an engine of another
+    key would not be the one that was reviewed, or not load.
+    """
+    lock, environment = endpoint.lock, endpoint.environment.environment
+    if lock is None or not lock.is_measured:
+        return
+    hint = f"run `fleet lock --env {environment} {endpoint.spec.endpoint}`"
+    if lock.promoted_from is not None:
+        hint += f", or give the endpoint the instance and the release that it has in {lock.promoted_from}"
+    for planned in planned_engines(endpoint):
+        for archive, locked in locked_engines(endpoint, planned):
+            if locked is None:
+                message = f"the lock has no engine of model {planned.model!r} in {archive!r}"
+                yield Problem(planned.path, message, hint)
+            elif locked.key != planned.build(locked.onnx).key:
+                whose = f"the lock, promoted from {lock.promoted_from}," if lock.promoted_from else "the lock"
+                message = (
+                    f"{whose} has another engine of model {planned.model!r} than {planned.gpu},"
+                    f" {planned.image} and the spec lead to"
+                )
+                yield Problem(planned.path, message, hint)
+
+
+@rule("FL393", source=ENGINES, needed=True)
+def engines_of_folders(endpoint: Decided) -> Iterator[Problem]:
+    """Engines are built for repositories in folders.
+
+    What lies in S3 is taken as it is, by its digest: no plan can join it.
+    """
+    for path, index, _ in spec_engines(endpoint.spec):
+        archive = endpoint.spec.models[index]
+        if in_s3(archive):
+            message = f"{archive.archive!r} lies at {archive.repository}: its engines cannot join it"
+            yield Problem(path, message, "fetch the repository, and name the folder that holds it")
+
+
+@rule("FL394", Severity.WARNING, source=HEADER)
+def compatibility_that_is_paid_for(endpoint: Decided) -> Iterator[Problem]:
+    """An engine is compatible with other GPUs only on purpose: it is slower for it.
+
+    Here each environment builds its engines on the GPU that serves them, so that none has to be taken
+    elsewhere.
+    """
+    for path, _, engine in spec_engines(endpoint.spec):
+        if engine.compatibility is not Compatibility.NONE:
+            price = engine_option("compatibility", engine.compatibility).price
+            message = f"`compatibility: {engine.compatibility}` has a price: {price}"
+            hint = "leave it out: the engine is built on the GPU that serves it, in each environment"
+            yield Problem((*path, "compatibility"), message, hint)
+
+
+@rule(
+    "FL396",
+    Severity.WARNING,
+    source="https://github.com/NVIDIA/TensorRT/blob/main/samples/common/sampleEngines.cpp",
+)
+def integers_with_their_scales(endpoint: Decided) -> Iterator[Problem]:
+    """An engine of precision INT8 is of an ONNX model that carries its scales.
+
+    Without QuantizeLinear and DequantizeLinear in it trtexec calibrates with random numbers: the engine is
+    fast, and its answers are wrong.
+    """
+    for path, _, engine in spec_engines(endpoint.spec):
+        if engine.precision is Precision.INT8:
+            message = "trtexec calibrates INT8 with random numbers, unless the ONNX model carries its scales"
+            hint = "quantise the model before (QuantizeLinear, DequantizeLinear), and `allow` FL396 saying so"
+            yield Problem((*path, "precision"), message, hint)
+
+
+@rule("FL397", source=ENGINES, needed=True)
+def digest_of_an_onnx_model_in_s3(endpoint: Decided) -> Iterator[Problem]:
+    """An ONNX model in S3 is named with the digest of its content, a file without.
+
+    What lies in S3 may change without anybody's review.
+    """
+    name, environment = endpoint.spec.endpoint, endpoint.environment.environment
+    for path, _, engine in spec_engines(endpoint.spec):
+        if engine.onnx.startswith(S3) and engine.digest is None:
+            message = f"what lies at {engine.onnx} may change: the spec has to say which content is meant"
+            hint = f"write `digest:`; `fleet lock --env {environment} {name}` reads it and says what it is"
+            yield Problem((*path, "onnx"), message, hint)
+        if not engine.onnx.startswith(S3) and engine.digest is not None:
+            message, hint = (
+                "a file needs no digest: its lock has it",
+                "leave it out; only what lies in S3 has one",
+            )
+            yield Problem((*path, "digest"), message, hint)

@@ -1,0 +1,105 @@
+"""What Foundation makes for engines, in the embedded AWS: its projects build them, by way of a job too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aws_cdk import App
+
+from builds import Builds
+from embedded_s3 import BUCKET
+from engine_builds import JOB, ONNX, EngineStore
+from fleet.artifacts.engine_script import build_script
+from fleet.engines.places import script_key
+from fleet.engines.request import EngineRequest
+from fleet.repository.plan_header import HEADER
+from fleet.resolve.endpoint import Place, ResolvedFleet
+from fleet.resolve.resolve import place_of
+from fleet.spec.environment import Environment
+from running_aws import running_aws
+from stacks.fleet_app import add_fleet
+from tests.e2e.embedded_app.clients import client
+from tests.e2e.embedded_app.stacks import Stacks
+
+PLACE = place_of(Environment(environment="dev", account="123456789012", region="us-east-1"))
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """A store, the projects of Foundation, and their logs."""
+
+    place: Place
+    store: EngineStore
+    builds: Builds
+    ssm: Any
+
+    def start(self, project: str, request: EngineRequest, **overrides: Any) -> str:
+        """Start a build as publishing does."""
+        told = {"name": "FLEET_ENGINE_REQUEST", "value": self.store.address(request), "type": "PLAINTEXT"}
+        return self.builds.start(
+            project,
+            sourceTypeOverride="S3",
+            sourceLocationOverride=f"{BUCKET}/{request.script}",
+            environmentVariablesOverride=[told],
+            **overrides,
+        )
+
+    def build(self, project: str, request: EngineRequest, **overrides: Any) -> dict[str, Any]:
+        """The build when it is over."""
+        return self.builds.ended(self.start(project, request, **overrides))
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    app = App(outdir=str(tmp_path_factory.mktemp("cdk.out")))
+    add_fleet(app, ResolvedFleet(place=PLACE, endpoints=()))
+    (stack,) = app.synth().stacks
+    ours = {
+        name: each
+        for name, each in stack.template["Resources"].items()
+        if name.startswith(("EngineBuild", "AlarmTopics"))
+    }
+    with running_aws() as aws:
+        s3 = client(aws, "s3")
+        s3.create_bucket(Bucket=BUCKET)
+        store = EngineStore(s3, aws.url, Path())
+        content, digest = build_script()
+        store.put(script_key(digest), content)
+        assert Stacks(aws).create(PLACE.stack, ours) == "CREATE_COMPLETE"
+        assert aws.skipped == ()
+        yield Fleet(PLACE, store, Builds(aws), client(aws, "ssm"))
+
+
+def test_the_project_with_a_gpu_builds_an_engine(fleet: Fleet) -> None:
+    request = fleet.store.request()
+    overrides = {"imageOverride": request.image, "imagePullCredentialsTypeOverride": "SERVICE_ROLE"}
+    build = fleet.build(fleet.place.engine_project("gpu"), request, **overrides)
+    assert build["buildStatus"] == "SUCCEEDED", fleet.builds.lines(build)
+    told = fleet.store.json(request.manifest)
+    assert (told["gpu"]["name"], told["by"]) == ("NVIDIA A10G (stand-in)", build["id"])
+    assert fleet.store.body(request.plan)[HEADER:] == ONNX
+    assert build["logs"]["groupName"] == fleet.place.engine_log_group
+
+
+def test_a_build_that_asks_for_another_gpu_fails_and_says_so(fleet: Fleet) -> None:
+    request = fleet.store.request(gpu="L4", compute_capability="8.9")
+    build = fleet.build(fleet.place.engine_project("gpu"), request, imageOverride=request.image)
+    assert build["buildStatus"] == "FAILED"
+    assert fleet.store.json(request.failure)["exit_code"] == 11
+    assert not fleet.store.has(request.manifest)
+
+
+def test_the_other_project_has_a_job_build_it_on_the_instance_that_the_request_names(fleet: Fleet) -> None:
+    role = fleet.ssm.get_parameter(Name=fleet.place.engine_job_role)["Parameter"]["Value"]
+    request = fleet.store.request(gpu="T4", compute_capability="7.5")
+    request = replace(request, job=replace(JOB, instance_type="ml.g4dn.xlarge", role=role))
+    build = fleet.build(fleet.place.engine_project("job"), request)
+    assert build["buildStatus"] == "SUCCEEDED", fleet.builds.lines(build)
+    told = fleet.store.json(request.manifest)
+    assert told["gpu"]["name"] == "NVIDIA T4 (stand-in)"
+    assert told["by"].startswith(f"engine-{request.key.removeprefix('sha256:')[:40]}-")
+    assert any("trtexec (stand-in)" in line for line in fleet.builds.lines(build)), "the job's log is copied"

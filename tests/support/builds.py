@@ -1,0 +1,107 @@
+"""CodeBuild of an embedded AWS in a few words."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any
+from zipfile import ZipFile
+
+from fleet.local.aws.server import EmbeddedAws
+from tests.e2e.embedded_app.clients import client
+
+ROLE = "arn:aws:iam::123456789012:role/any"
+BUCKET, GROUP = "sources", "/fleet/builds"
+IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:24.09-py3"
+
+
+def zipped(files: Mapping[str, str]) -> bytes:
+    """A zip file's content."""
+    content = BytesIO()
+    with ZipFile(content, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return content.getvalue()
+
+
+class Builds:
+    """One project's builds, whose sources are zip files of a bucket."""
+
+    def __init__(self, aws: EmbeddedAws) -> None:
+        self.api, self._logs, self._s3 = (client(aws, name) for name in ("codebuild", "logs", "s3"))
+        self._stacks = client(aws, "cloudformation")
+        self._s3.create_bucket(Bucket=BUCKET)
+
+    def source(self, key: str, content: bytes) -> str:
+        """Upload a source; what StartBuild is told of it."""
+        self._s3.put_object(Bucket=BUCKET, Key=key, Body=content)
+        return f"{BUCKET}/{key}"
+
+    def project(self, name: str, phases: Mapping[str, Any], *, gpu: bool = False, **properties: Any) -> str:
+        """Make a project by a stack of its name, whose phases are those of a buildspec."""
+        buildspec = {"version": 0.2, "env": {"shell": "bash"}, "phases": phases}
+        project = {
+            "Name": name,
+            "ServiceRole": ROLE,
+            "Artifacts": {"Type": "NO_ARTIFACTS"},
+            "Source": {"Type": "NO_SOURCE", "BuildSpec": json.dumps(buildspec)},
+            "Environment": {
+                "Type": "LINUX_GPU_CONTAINER" if gpu else "LINUX_CONTAINER",
+                "ComputeType": "BUILD_GENERAL1_SMALL",
+                "Image": IMAGE,
+                "EnvironmentVariables": [{"Name": "SAID", "Value": "by the project"}],
+            },
+            "LogsConfig": {"CloudWatchLogs": {"Status": "ENABLED", "GroupName": GROUP}},
+            **properties,
+        }
+        template = {"Resources": {"Project": {"Type": "AWS::CodeBuild::Project", "Properties": project}}}
+        self._stacks.create_stack(StackName=name, TemplateBody=json.dumps(template))
+        self._stacks.get_waiter("stack_create_complete").wait(StackName=name, WaiterConfig={"Delay": 0.05})
+        return name
+
+    def start(self, project: str, **overrides: Any) -> str:
+        """Start a build; its id."""
+        return str(self.api.start_build(projectName=project, **overrides)["build"]["id"])
+
+    def now(self, id: str) -> dict[str, Any]:
+        """A build as it is."""
+        build: dict[str, Any] = self.api.batch_get_builds(ids=[id])["builds"][0]
+        return build
+
+    def ended(self, id: str) -> dict[str, Any]:
+        """A build when it is over."""
+        pause = threading.Event()
+        while not (build := self.now(id))["buildComplete"]:
+            pause.wait(0.02)
+        return build
+
+    def said(self, build: Mapping[str, Any], line: str) -> None:
+        """Wait until a build has said a line."""
+        pause = threading.Event()
+        while line not in self.lines(build):
+            pause.wait(0.02)
+
+    def lines(self, build: Mapping[str, Any]) -> list[str]:
+        """What it has said, without what CodeBuild's agent says."""
+        try:
+            answer = self._logs.get_log_events(
+                logGroupName=build["logs"]["groupName"],
+                logStreamName=build["logs"]["streamName"],
+                startFromHead=True,
+            )
+        except self._logs.exceptions.ResourceNotFoundException:
+            return []
+        messages = [event["message"].rstrip("\n") for event in answer["events"]]
+        return [each for each in messages if not each.startswith("[Container] ")]
+
+
+def phases(build: Mapping[str, Any]) -> dict[str, str]:
+    """How each phase ended."""
+    return {each["phaseType"]: each.get("phaseStatus", "") for each in build["phases"]}
+
+
+def commands(*each: str) -> dict[str, Any]:
+    """The phases of a buildspec that only builds."""
+    return {"build": {"commands": list(each)}}

@@ -1,0 +1,100 @@
+"""A stand-in for CodeBuild whose builds do as they are told, and for the log that they leave."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from artifact_bucket import BUCKET
+from fleet.engines.places import FAILURE, MANIFEST, PLAN
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+PLAN_BYTES = b"plan"
+
+
+@dataclass
+class StandInCodeBuild:
+    """Builds of one bucket's engines.
+
+    Attributes:
+        looked: What happens when a build is looked at, by its id; left out, it succeeds.
+        refusals: What StartBuild answers, one after the other, before it starts builds.
+        started: The requests of StartBuild that were not refused.
+        status: Of each build, by its id.
+        lines: Of the log of all builds.
+    """
+
+    s3: S3Client
+    looked: Callable[[str], None] | None = None
+    refusals: list[Exception] = field(default_factory=list)
+    started: list[dict[str, Any]] = field(default_factory=list)
+    status: dict[str, str] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    reason: str = ""
+
+    def start_build(self, **request: Any) -> dict[str, Any]:
+        if self.refusals:
+            raise self.refusals.pop(0)
+        self.started.append(request)
+        id = f"{request['projectName']}:{len(self.started)}"
+        self.status[id] = "IN_PROGRESS"
+        return {"build": {"id": id}}
+
+    def batch_get_builds(self, *, ids: list[str]) -> dict[str, Any]:
+        (id,) = ids
+        if self.status.get(id) == "IN_PROGRESS":
+            (self.looked or self.succeed)(id)
+        return {"builds": [self._shown(id)] if id in self.status else []}
+
+    def stop_build(self, *, id: str) -> None:
+        self.status[id] = "STOPPED"
+
+    def get_log_events(self, **request: Any) -> dict[str, Any]:
+        at = int(request.get("nextToken", "0"))
+        events = [{"message": line} for line in self.lines[at:]]
+        return {"events": events, "nextForwardToken": str(len(self.lines))}
+
+    def succeed(self, id: str) -> None:
+        """The build leaves an engine."""
+        self.leave(self.prefix(id))
+        self.status[id] = "SUCCEEDED"
+
+    def leave(self, prefix: str) -> None:
+        """An engine is there."""
+        manifest = {"plan": {"digest": "sha256:any", "size": len(PLAN_BYTES)}}
+        self.s3.put_object(Bucket=BUCKET, Key=prefix + PLAN, Body=PLAN_BYTES)
+        self.s3.put_object(Bucket=BUCKET, Key=prefix + MANIFEST, Body=json.dumps(manifest).encode())
+
+    def fail(self, id: str, **failure: Any) -> None:
+        """The build fails, and says so if there is anything to say."""
+        if failure:
+            body = json.dumps({"remedy": "Do better.", "log": [], **failure}).encode()
+            self.s3.put_object(Bucket=BUCKET, Key=self.prefix(id) + FAILURE, Body=body)
+        self.status[id] = "FAILED"
+
+    def prefix(self, id: str) -> str:
+        """Where the build's engine goes."""
+        (variable,) = self.started[int(id.rpartition(":")[2]) - 1]["environmentVariablesOverride"]
+        url: str = variable["value"]
+        return url.removeprefix(f"s3://{BUCKET}/").removesuffix("request.json")
+
+    def _shown(self, id: str) -> dict[str, Any]:
+        failed = {"phaseType": "BUILD", "phaseStatus": "FAILED", "contexts": [{"message": self.reason}]}
+        return {
+            "id": id,
+            "buildStatus": self.status[id],
+            "currentPhase": "BUILD",
+            "phases": [failed] if self.reason else [],
+            "logs": {"groupName": "group", "streamName": "stream"},
+        }
+
+
+def refusal(code: str, message: str = "no") -> ClientError:
+    """What AWS answers."""
+    return ClientError({"Error": {"Code": code, "Message": message}}, "StartBuild")

@@ -1,0 +1,245 @@
+"""A SageMaker job that builds an engine is started, followed, and never left alone."""
+
+from __future__ import annotations
+
+import pytest
+from botocore.exceptions import ClientError
+
+from embedded_s3 import BUCKET
+from engine_builds import EngineStore
+from engine_job.job import STARTING, job_name
+from engine_job.sagemaker import GRACE
+from engine_jobs import ScriptedSageMaker
+from engine_request.problems import BuildError, Cancelled
+from fleet.engines.request import JobKind
+
+
+@pytest.fixture(autouse=True)
+def build_id(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("CODEBUILD_BUILD_ID", "triton-fleet-dev-engines-job:1")
+    return "triton-fleet-dev-engines-job:1"
+
+
+def builds(scripted: ScriptedSageMaker) -> None:
+    """What the script inside of the job leaves at its end."""
+    scripted.store.put(scripted.request.manifest, b"{}")
+
+
+def name_of(scripted: ScriptedSageMaker) -> str:
+    return job_name(scripted.request.key.partition(":")[2])
+
+
+def test_a_processing_job_runs_the_script_in_the_image_that_will_serve(store: EngineStore) -> None:
+    sagemaker = ScriptedSageMaker(store, volume_key="arn:aws:kms:us-east-1:111122223333:key/k")
+    request, address = sagemaker.request, sagemaker.store.address(sagemaker.request)
+    script = request.script.rpartition("/")[2]
+    folder = "/opt/ml/processing/input/code"
+    sagemaker.creates(
+        {
+            "ProcessingJobName": name_of(sagemaker),
+            "RoleArn": "arn:aws:iam::111122223333:role/engines",
+            "StoppingCondition": {"MaxRuntimeInSeconds": 600 + GRACE},
+            "Environment": {"FLEET_ENGINE_JOB": name_of(sagemaker), "AWS_DEFAULT_REGION": "us-east-1"},
+            "Tags": [{"Key": "environment", "Value": "dev"}],
+            "ProcessingInputs": [
+                {
+                    "InputName": "code",
+                    "S3Input": {
+                        "S3Uri": f"s3://{BUCKET}/{request.script}",
+                        "LocalPath": folder,
+                        "S3DataType": "S3Prefix",
+                        "S3InputMode": "File",
+                        "S3DataDistributionType": "FullyReplicated",
+                        "S3CompressionType": "None",
+                    },
+                }
+            ],
+            "ProcessingResources": {
+                "ClusterConfig": {
+                    "InstanceCount": 1,
+                    "InstanceType": "ml.g4dn.xlarge",
+                    "VolumeSizeInGB": 30,
+                    "VolumeKmsKeyId": "arn:aws:kms:us-east-1:111122223333:key/k",
+                }
+            },
+            "AppSpecification": {
+                "ImageUri": request.image,
+                "ContainerEntrypoint": ["python3", f"{folder}/{script}", "compile", address],
+            },
+        }
+    )
+    sagemaker.is_in("InProgress")
+    sagemaker.is_in("Completed")
+    sagemaker.run(pause=lambda: builds(sagemaker))
+
+
+def test_a_training_job_does_so_on_the_families_that_processing_has_not(store: EngineStore) -> None:
+    sagemaker = ScriptedSageMaker(store, "training", instance_type="ml.p4d.24xlarge")
+    request, address = sagemaker.request, sagemaker.store.address(sagemaker.request)
+    script = request.script.rpartition("/")[2]
+    sagemaker.creates(
+        {
+            "TrainingJobName": name_of(sagemaker),
+            "RoleArn": "arn:aws:iam::111122223333:role/engines",
+            "StoppingCondition": {"MaxRuntimeInSeconds": 600 + GRACE},
+            "Environment": {"FLEET_ENGINE_JOB": name_of(sagemaker), "AWS_DEFAULT_REGION": "us-east-1"},
+            "Tags": [{"Key": "environment", "Value": "dev"}],
+            "AlgorithmSpecification": {
+                "TrainingImage": request.image,
+                "TrainingInputMode": "File",
+                "ContainerEntrypoint": ["python3", f"/opt/ml/input/data/code/{script}", "compile", address],
+            },
+            "InputDataConfig": [
+                {
+                    "ChannelName": "code",
+                    "DataSource": {
+                        "S3DataSource": {
+                            "S3DataType": "S3Prefix",
+                            "S3Uri": f"s3://{BUCKET}/{request.script}",
+                            "S3DataDistributionType": "FullyReplicated",
+                        }
+                    },
+                }
+            ],
+            "OutputDataConfig": {"S3OutputPath": address.replace("request.json", "job")},
+            "ResourceConfig": {
+                "InstanceCount": 1,
+                "InstanceType": "ml.p4d.24xlarge",
+                "VolumeSizeInGB": 30,
+            },
+        }
+    )
+    sagemaker.is_in("InProgress", SecondaryStatus="Training")
+    sagemaker.is_in("Completed", SecondaryStatus="Completed")
+    sagemaker.run(pause=lambda: builds(sagemaker))
+
+
+def test_the_log_of_the_job_is_copied_while_it_grows(
+    store: EngineStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sagemaker = ScriptedSageMaker(store)
+    sagemaker.creates()
+    sagemaker.is_in("InProgress")
+    sagemaker.is_in("InProgress", "first", "second")
+    sagemaker.is_in("Completed", "last")
+    sagemaker.run(pause=lambda: builds(sagemaker))
+    said = capsys.readouterr().out.splitlines()
+    assert [line for line in said if line in ("first", "second", "last")] == ["first", "second", "last"]
+
+
+def test_a_log_that_may_not_be_read_is_told_once_and_stops_nothing(
+    store: EngineStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sagemaker = ScriptedSageMaker(store)
+    sagemaker.creates()
+    for status in ("InProgress", "Completed"):
+        sagemaker.is_in(status, log_error="AccessDeniedException")
+    sagemaker.run(pause=lambda: builds(sagemaker))
+    assert capsys.readouterr().err.count("cannot be read now") == 1
+
+
+def test_an_engine_that_is_there_starts_no_job(store: EngineStore) -> None:
+    sagemaker = ScriptedSageMaker(store)
+    builds(sagemaker)
+    sagemaker.run()
+
+
+def test_a_request_that_was_sent_twice_follows_the_job_that_runs(store: EngineStore) -> None:
+    sagemaker = ScriptedSageMaker(store)
+    sagemaker.refuses("create", "ResourceInUse", "Job name must be unique")
+    sagemaker.is_in("InProgress")
+    sagemaker.is_in("Completed")
+    sagemaker.run(pause=lambda: builds(sagemaker))
+
+
+def test_all_tries_of_one_build_name_one_job_and_another_build_another(
+    build_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hexadecimal = "0a" * 32
+    first = job_name(hexadecimal)
+    assert first == job_name(hexadecimal)
+    assert first.startswith(f"engine-{hexadecimal[:40]}-")
+    assert len(first) <= 63
+    monkeypatch.setenv("CODEBUILD_BUILD_ID", f"{build_id}2")
+    assert job_name(hexadecimal) != first
+    monkeypatch.delenv("CODEBUILD_BUILD_ID")
+    assert job_name(hexadecimal) != job_name(hexadecimal), "by hand, each is another"
+
+
+@pytest.mark.parametrize("kind", ["processing", "training"])
+def test_looks_that_are_throttled_are_repeated(store: EngineStore, kind: JobKind) -> None:
+    sagemaker = ScriptedSageMaker(store, kind)
+    sagemaker.creates()
+    for _ in range(3):
+        sagemaker.refuses("describe", "ThrottlingException", "Rate exceeded")
+    sagemaker.is_in("Completed")
+    sagemaker.run(pause=lambda: builds(sagemaker))
+
+
+def test_a_look_that_is_denied_stops_the_job_and_tells_why(
+    store: EngineStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sagemaker = ScriptedSageMaker(store)
+    sagemaker.creates()
+    sagemaker.refuses("describe", "AccessDeniedException")
+    sagemaker.stops()
+    sagemaker.refuses("describe", "AccessDeniedException")
+    with pytest.raises(ClientError, match="AccessDenied"):
+        sagemaker.run()
+    assert "AccessDenied" in capsys.readouterr().err
+
+
+def test_a_quota_that_is_used_up_is_told_by_its_name(store: EngineStore) -> None:
+    sagemaker = ScriptedSageMaker(store)
+    sagemaker.refuses("create", "ResourceLimitExceeded", "The account-level service limit is 0 Instances")
+    with pytest.raises(BuildError, match="service limit is 0") as error:
+        sagemaker.run()
+    assert error.value.problem.exit_code == 20
+    assert "`ml.g4dn.xlarge for processing job usage`" in error.value.remedy
+
+
+def test_a_job_that_takes_too_long_is_stopped_and_seen_to_end(store: EngineStore) -> None:
+    sagemaker = ScriptedSageMaker(store)
+    sagemaker.creates()
+    looks = (600 + GRACE + STARTING) // 10
+    for _ in range(looks + 1):
+        sagemaker.is_in("InProgress")
+    sagemaker.stops()
+    sagemaker.is_in("Stopping")
+    sagemaker.is_in("Stopped")
+    with pytest.raises(BuildError, match="is stopped") as error:
+        sagemaker.run()
+    assert error.value.problem.exit_code == 17
+    assert sagemaker.waited == 600 + GRACE + STARTING + 10
+
+
+def test_a_build_that_is_cancelled_stops_its_job(store: EngineStore) -> None:
+    sagemaker = ScriptedSageMaker(store)
+    sagemaker.creates()
+    sagemaker.is_in("InProgress")
+    sagemaker.stops()
+    sagemaker.is_in("Stopped")
+
+    def cancel() -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        sagemaker.run(pause=cancel)
+
+
+def test_a_job_that_does_not_stop_is_given_up(store: EngineStore, capsys: pytest.CaptureFixture[str]) -> None:
+    sagemaker = ScriptedSageMaker(store)
+    sagemaker.creates()
+    sagemaker.is_in("InProgress")
+    sagemaker.stops()
+    for _ in range(18):
+        sagemaker.is_in("Stopping")
+    pauses = iter([True])
+
+    def cancel_once() -> None:
+        if next(pauses, False):
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        sagemaker.run(pause=cancel_once)
+    assert "is told to stop, but still runs" in capsys.readouterr().err

@@ -1,0 +1,252 @@
+"""`fleet engines plan`, `explain`, `fleet show` and `fleet check` on a fleet with an engine, before anything is built."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from fleet.artifacts.checked import all_findings
+from fleet.artifacts.lock import write_locks
+from fleet.cli.commands import app
+from fleet.decide.decided import Decided
+from fleet.findings import FindingsError, Severity
+from fleet.resolve.decisions import decisions
+from fleet.resolve.engines import resolved_engines
+from fleet.resolve.locks import read_lock
+from fleet.spec.lock import Lock
+from fleet.spec.project import load_lock, open_project
+from fleet_folder import FleetFolder
+from onnx_graphs import FLOAT, INT32, graph_bytes
+
+CONFIG = """\
+platform: "tensorrt_plan"
+max_batch_size: 128
+input { name: "token_ids" data_type: TYPE_INT32 dims: [ 128 ] }
+input { name: "attn_mask" data_type: TYPE_INT32 dims: [ 128 ] }
+output { name: "output" data_type: TYPE_FP32 dims: [ 128, 768 ] }
+dynamic_batching { preferred_batch_size: 16 }
+"""
+SPEC = """\
+endpoint: sentences
+triton: "25.04"
+instance: {type: ml.g5.xlarge}
+models:
+  - archive: bert
+    repository: ../repository
+    engines:
+      - model: bert
+        onnx: ../bert.onnx
+        precision: fp16
+        workspace: 14000MiB
+        shapes: {token_ids: [1x128, 16x128, 128x128], attn_mask: [1x128, 16x128, 128x128]}
+"""
+COMMAND = (
+    "trtexec --onnx=bert.onnx --saveEngine=model.plan --minShapes=attn_mask:1x128,token_ids:1x128"
+    " --optShapes=attn_mask:16x128,token_ids:16x128 --maxShapes=attn_mask:128x128,token_ids:128x128 --fp16"
+    " --memPoolSize=workspace:14000 --skipInference"
+)
+
+
+@pytest.fixture
+def bert(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
+    """BERT with an ONNX model, without a plan and without a version directory, as git keeps it."""
+    folder.write("repository/bert/config.pbtxt", CONFIG)
+    inputs = {name: (INT32, ["n", 128]) for name in ("token_ids", "attn_mask")}
+    (folder.root / "bert.onnx").write_bytes(graph_bytes(inputs, {"output": (FLOAT, ["n", 128, 768])}))
+    folder.write("model_specs/sentences.yaml", SPEC)
+    monkeypatch.chdir(folder.root)
+    return folder
+
+
+def locked(folder: FleetFolder) -> Lock:
+    write_locks(open_project(folder.root, "dev"))
+    return load_lock(folder.root / "locks/dev/sentences.lock.yaml")
+
+
+def decided(folder: FleetFolder) -> Decided:
+    project = open_project(folder.root, "dev")
+    loaded = project.load("sentences")
+    return Decided(loaded=loaded, environment=project.environment, lock=read_lock(project, loaded.spec)[0])
+
+
+def findings(folder: FleetFolder) -> dict[str, list[str]]:
+    """The messages of `fleet check` by code."""
+    said: dict[str, list[str]] = {}
+    for each in all_findings(open_project(folder.root, "dev")):
+        said.setdefault(each.code, []).append(each.message)
+    return said
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["engines", *arguments], catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.stdout
+
+
+class TestPlan:
+    def test_without_a_lock_all_is_said_but_the_key(self, bert: FleetFolder) -> None:
+        (bert.root / "locks/dev/sentences.lock.yaml").unlink()
+        shown = run("plan", "--env", "dev")
+        assert f"command: {COMMAND}" in shown
+        assert "key: not locked: run `fleet lock --env dev sentences`" in shown
+        assert "built by: codebuild (ml.g5.xlarge)" in shown
+        assert "# CodeBuild has the GPU of ml.g5.xlarge on demand: A10G" in shown
+
+    def test_json_has_the_key_of_the_lock_and_the_exact_arguments(self, bert: FleetFolder) -> None:
+        engine = locked(bert).archives["bert"].engines["bert"]
+        [document] = json.loads(run("plan", "--env", "dev", "--format", "json"))
+        assert document["key"] == engine.key
+        assert document["onnx_digest"] == engine.onnx
+        assert document["command"] == COMMAND
+        assert document["command"].endswith(" ".join(document["arguments"]))
+        assert (document["gpu"], document["image"]) == ("A10G", "sagemaker-tritonserver:25.04-py3")
+
+    def test_an_environment_without_engines_says_so(self, bert: FleetFolder) -> None:
+        bert.spec()
+        assert run("plan", "--env", "dev") == "dev: no engines in sentences\n"
+
+
+class TestExplain:
+    def test_each_argument_has_its_reason_and_its_price(self, bert: FleetFolder) -> None:
+        locked(bert)
+        shown = run("explain", "sentences", "bert", "--env", "dev")
+        assert "# `precision: fp16`: layers may compute in fp16 where that is faster; rounded to" in shown
+        assert "samples/common/sampleOptions.cpp" in shown
+        assert "the GPU: A10G, compute capability 8.6" in shown
+
+    def test_an_unknown_model_is_answered_with_the_nearest(self, bert: FleetFolder) -> None:
+        with pytest.raises(FindingsError, match=r"FL398.*'brt'[^`]*\n.*did you mean `bert`"):
+            run("explain", "sentences", "brt", "--env", "dev")
+
+
+class TestShow:
+    def test_what_is_decided_of_an_engine_has_its_reasons(self, bert: FleetFolder) -> None:
+        lock = locked(bert)
+        shown = {each.what: each for each in decisions(decided(bert)) if each.group == "engines"}
+        assert shown["engine of bert"].value == lock.archives["bert"].engines["bert"].key
+        assert shown["built for bert by"].value == "codebuild on ml.g5.xlarge"
+        assert shown["command for bert"].value == COMMAND
+        assert not shown["command for bert"].certain  # no source says TensorRT's version in 25.04
+
+
+class TestLock:
+    def test_the_resolved_engine_is_the_one_of_the_lock(self, bert: FleetFolder) -> None:
+        engine = locked(bert).archives["bert"].engines["bert"]
+        [resolved] = resolved_engines(decided(bert))
+        assert (resolved.build.key, resolved.build.onnx, resolved.size) == (
+            engine.key,
+            engine.onnx,
+            engine.size,
+        )
+        assert (resolved.model, resolved.index, resolved.onnx) == ("bert", 0, "../bert.onnx")
+        assert resolved.mark.line == 8
+
+    @pytest.mark.parametrize(
+        ("old", "new"), [("fp16", "fp32"), ("g5.xlarge", "g6.xlarge"), ('"25.04"', '"24.09"')]
+    )
+    def test_a_spec_that_leads_to_another_engine_wants_another_lock(
+        self, bert: FleetFolder, old: str, new: str
+    ) -> None:
+        locked(bert)
+        assert "FL391" not in findings(bert)
+        bert.write("model_specs/sentences.yaml", SPEC.replace(old, new))
+        [message] = findings(bert)["FL391"]
+        assert message.startswith("the lock has another engine of model 'bert' than")
+
+    def test_all_copies_of_a_repository_share_one_engine(self, bert: FleetFolder) -> None:
+        copies = SPEC.replace("archive: bert", "archive: bert\n    copies: 3")
+        bert.write("model_specs/sentences.yaml", copies + "mode: multi-model\n")
+        archives = locked(bert).archives
+        [engine] = resolved_engines(decided(bert))
+        held = {each.key for archive in archives.values() for each in archive.engines.values()}
+        assert len(archives) == 3 and held == {engine.build.key}
+        assert "FL391" not in findings(bert)
+
+    def test_at_deploy_it_is_an_error(self, bert: FleetFolder) -> None:
+        locked(bert)
+        bert.write("model_specs/sentences.yaml", SPEC.replace("fp16", "fp32"))
+        severities = {each.code: each.severity for each in bert.findings()}
+        assert severities["FL391"] is Severity.ERROR
+
+    def test_a_promoted_lock_says_where_it_comes_from(self, bert: FleetFolder) -> None:
+        lock = locked(bert).model_dump(mode="json", exclude_defaults=True)
+        bert.write("locks/dev/sentences.lock.yaml", yaml.safe_dump({**lock, "promoted_from": "staging"}))
+        bert.write("model_specs/sentences.yaml", SPEC.replace("g5.xlarge", "g6.xlarge"))
+        [message] = findings(bert)["FL391"]
+        assert message == (
+            "the lock, promoted from staging, has another engine of model 'bert' than L4,"
+            " sagemaker-tritonserver:25.04-py3 and the spec lead to"
+        )
+
+    def test_a_draft_has_no_keys_to_compare(self, bert: FleetFolder) -> None:
+        (bert.root / "locks/dev/sentences.lock.yaml").unlink()
+        assert set(findings(bert)) == {"FL301"}
+
+
+class TestCheck:
+    def test_an_engine_stands_in_for_the_plan_and_its_version_directory(self, bert: FleetFolder) -> None:
+        locked(bert)
+        assert findings(bert) == {}
+
+    def test_a_wrong_input_name_is_said_at_its_line(self, bert: FleetFolder) -> None:
+        bert.write("model_specs/sentences.yaml", SPEC.replace("{token_ids:", "{tokens:"))
+        found = [each for each in all_findings(open_project(bert.root, "dev")) if each.code == "FL395"]
+        assert [(each.line, each.message, each.hint) for each in found] == [
+            (
+                12,
+                "input 'token_ids' of the ONNX model of 'bert' varies ([-1, 128]), and `shapes` has none for it",
+                "write `token_ids: [SMALLEST, USUAL, LARGEST]`; trtexec would take 1 for what varies",
+            ),
+            (12, "the ONNX model of 'bert' has no input 'tokens'", "did you mean `token_ids`?"),
+        ]
+
+    def test_a_plan_that_lies_there_already_is_refused(self, bert: FleetFolder) -> None:
+        bert.write("repository/bert/1/model.plan", "")
+        assert findings(bert)["FL372"] == [
+            "'bert/1/model.plan' is there already, and an engine is to be built for it"
+        ]
+
+    def test_an_onnx_model_that_is_not_there_is_said_once(self, bert: FleetFolder) -> None:
+        (bert.root / "bert.onnx").unlink()
+        [message] = findings(bert)["FL370"]
+        assert message.endswith("bert.onnx is not there")
+
+    def test_engines_of_a_repository_in_s3_are_refused(self, bert: FleetFolder) -> None:
+        digest = f"sha256:{1:064}"
+        bert.write(
+            "model_specs/sentences.yaml",
+            SPEC.replace("../repository", f"s3://models/bert.tar.gz\n    digest: {digest}"),
+        )
+        assert findings(bert)["FL393"] == [
+            "'bert' lies at s3://models/bert.tar.gz: its engines cannot join it"
+        ]
+
+
+class TestEnvironment:
+    FLEET = "arn:aws:codebuild:us-east-1:111122223333:fleet/gpus:1b2c"
+
+    def test_a_fleet_of_the_family_builds(self, bert: FleetFolder) -> None:
+        bert.environment(f"engine_builds: {{fleets: {{g5: {self.FLEET!r}}}}}\n")
+        assert f"built by: fleet ({self.FLEET})" in run("plan", "--env", "dev")
+
+    @pytest.mark.parametrize(
+        ("keys", "message"),
+        [
+            (f"fleets: {{g5n: {FLEET!r}}}", "'g5n' is no GPU family"),
+            ("fleets: {g5: gpus}", "it is no ARN of a CodeBuild fleet"),
+            (f"fleets: {{g5: {FLEET.replace('1111', '9999')!r}}}", "it is of account 999922223333"),
+            ("timeout: 1m", "timeout"),
+            ("at_once: 0", "at_once"),
+        ],
+    )
+    def test_what_cannot_build_is_refused_at_its_line(
+        self, bert: FleetFolder, keys: str, message: str
+    ) -> None:
+        bert.environment(f"engine_builds: {{{keys}}}\n")
+        [finding] = bert.findings()
+        assert finding.file == Path(bert.root / "environments/dev.yaml") and finding.line == 4
+        assert message in finding.message

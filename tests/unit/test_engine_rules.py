@@ -1,0 +1,110 @@
+"""What a spec's engines cannot be, told before anything is built."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from fleet.findings import Severity
+from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
+from fleet.rules.registry import rules
+from fleet.spec.engine_builds import EngineBuilds
+
+
+def case_of(
+    *, triton: str = "25.04", machine: str = "ml.g5.xlarge", region: str = REGION, **keys: Any
+) -> Case:
+    """An endpoint with one engine, of a model that batches up to 8."""
+    engine = {"model": "bert", "onnx": "bert.onnx", **keys}
+    spec = {
+        "triton": triton,
+        "instance": {"type": machine},
+        "models": [{"archive": "bert", "repository": "../bert", "engines": [engine]}],
+    }
+    facts = {"bert": {"backend": "tensorrt", "max_batch_size": 8}}
+    return Case(spec=spec, region=region, models=facts, archive_size=ARCHIVE_SIZE)
+
+
+def found(code: str, **keys: Any) -> list[tuple[str, Severity]]:
+    """What one rule says of it."""
+    return [(each.message, each.severity) for each in case_of(**keys).findings(rules()[code])]
+
+
+class TestOptions:
+    @pytest.mark.parametrize(
+        ("triton", "keys"),
+        [
+            ("24.05", {"precision": "int4"}),
+            ("24.01", {"precision": "bf16"}),
+            ("24.09", {"compatibility": "same-compute-capability"}),
+            ("23.03", {"compatibility": "ampere+"}),
+        ],
+    )
+    def test_what_the_images_tensorrt_does_not_have_yet_is_refused(
+        self, triton: str, keys: dict[str, str]
+    ) -> None:
+        [(message, severity)] = found("FL291", triton=triton, **keys)
+        assert f"the image of Triton {triton} has" in message and severity is Severity.ERROR
+
+    def test_a_release_that_may_have_tensorrt_11_is_doubted_for_its_precision(self) -> None:
+        [(message, severity)] = found("FL291", triton="26.05", precision="fp16")
+        assert message == (
+            "the image of Triton 26.05 may have TensorRT 11.1.0.106, which takes no `precision`: a layer has the"
+            " types of the ONNX model"
+        )
+        assert severity is Severity.WARNING
+        assert found("FL291", triton="26.05") == []
+
+    def test_int8_without_scales_is_doubted(self) -> None:
+        [(message, severity)] = found("FL396", precision="int8")
+        assert "random numbers" in message and severity is Severity.WARNING
+        assert found("FL396", precision="fp16") == []
+
+    @pytest.mark.parametrize("value", ["ampere+", "same-compute-capability"])
+    def test_compatibility_is_told_with_its_price(self, value: str) -> None:
+        [(message, severity)] = found("FL394", compatibility=value)
+        assert message.startswith(f"`compatibility: {value}` has a price: slower")
+        assert severity is Severity.WARNING
+
+    @pytest.mark.parametrize(("size", "count"), [("14000MiB", 0), ("16383MiB", 0), ("16GiB", 1)])
+    def test_a_workspace_of_the_whole_gpu_bounds_nothing(self, size: str, count: int) -> None:
+        assert len(found("FL390", machine="ml.g4dn.xlarge", workspace=size)) == count
+
+
+class TestTargets:
+    @pytest.mark.parametrize(
+        ("machine", "region", "triton", "message"),
+        [
+            ("ml.p3.2xlarge", REGION, "24.09", "no AWS service builds engines for ml.p3.2xlarge"),
+            ("ml.p6e-gb200.36xlarge", REGION, "25.09", "has a CPU of arm64"),
+        ],
+    )
+    def test_an_impossible_target_is_refused(
+        self, machine: str, region: str, triton: str, message: str
+    ) -> None:
+        [(said, severity)] = found("FL295", machine=machine, region=region, triton=triton)
+        assert message in said and severity is Severity.ERROR
+
+    @pytest.mark.parametrize(
+        ("machine", "region"), [("ml.g4dn.xlarge", "ap-northeast-3"), ("ml.g5.xlarge", REGION)]
+    )
+    def test_a_family_is_built_for_by_the_next_service_that_has_it(self, machine: str, region: str) -> None:
+        assert found("FL295", machine=machine, region=region) == []
+
+    @pytest.mark.parametrize(("triton", "count"), [("24.09", 0), ("25.04", 1)])
+    def test_a_fleet_builds_for_a_gpu_until_tensorrt_gives_it_up(self, triton: str, count: int) -> None:
+        fleets = {"p3": "arn:aws:codebuild:us-east-1:111122223333:fleet/v100:1b2c"}
+        decided = case_of(triton=triton, machine="ml.p3.2xlarge").decided()
+        builds = EngineBuilds(fleets=fleets)
+        decided = replace(
+            decided, environment=decided.environment.model_copy(update={"engine_builds": builds})
+        )
+        problems = list(rules()["FL295"].check(decided))
+        assert len(problems) == count
+        assert all("TensorRT 10.5 gave it up" in each.message for each in problems)
+
+    def test_a_cpu_is_left_to_the_rule_that_wants_a_gpu(self) -> None:
+        assert found("FL295", machine="ml.c5.xlarge") == []
+        assert found("FL290", machine="ml.c5.xlarge")
