@@ -42,7 +42,7 @@ def run_job(
     bucket: Bucket,
     client: Client,
     *,
-    sleep: Callable[[float], None] = time.sleep,
+    sleep: Callable[[float], object] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """Have a job build the engine, unless it is there.
@@ -56,7 +56,7 @@ def run_job(
         return
     job = request.job
     if job is None:
-        raise BuildError(REFUSED, "The request names no job.", remedy="Publish again.")
+        raise BuildError(REFUSED, "the request names no job", remedy="publish again")
     deadline = Deadline(request.seconds + GRACE + STARTING, clock)
     jobs, name = Jobs(client("sagemaker"), job.kind), job_name(request.hexadecimal)
     log = JobLog(client("logs"), jobs.log_group, name)
@@ -86,15 +86,17 @@ def _start(jobs: Jobs, name: str, request: Request, job: Job, bucket: Bucket) ->
         code, remedy = error.response["Error"]["Code"], ""
         if code == "ResourceLimitExceeded":
             quota = f"{job.instance_type} for {jobs.kind} job usage"
-            remedy = f"Ask Service Quotas of SageMaker for more `{quota}`, or wait for other jobs to end."
+            remedy = f"ask Service Quotas of SageMaker for more `{quota}`, or wait for other jobs to end"
         if code != "ResourceInUse":
-            raise NotStartedError(REFUSED, f"{error}.", remedy=remedy) from error
+            raise NotStartedError(REFUSED, f"{error}", remedy=remedy) from error
         print(f"{name} runs already: following it.")
     else:
         print(f"{name} is started: {jobs.kind} job on {job.instance_type}, log in {jobs.log_group}.")
 
 
-def _follow(jobs: Jobs, name: str, log: JobLog, deadline: Deadline, sleep: Callable[[float], None]) -> State:
+def _follow(
+    jobs: Jobs, name: str, log: JobLog, deadline: Deadline, sleep: Callable[[float], object]
+) -> State:
     misses, before = 0, ""
     while True:
         try:
@@ -116,7 +118,7 @@ def _follow(jobs: Jobs, name: str, log: JobLog, deadline: Deadline, sleep: Calla
         sleep(PAUSE)
 
 
-def _stop(jobs: Jobs, name: str, log: JobLog, sleep: Callable[[float], None]) -> None:
+def _stop(jobs: Jobs, name: str, log: JobLog, sleep: Callable[[float], object]) -> None:
     """Stop it and see it end; what stands in the way is told, and the first error counts."""
     try:
         with contextlib.suppress(ClientError):  # it is over, or was never started
