@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
+from functools import cache
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,5 +30,11 @@ class EngineBuild:
     @property
     def key(self) -> str:
         """`sha256:` and the digest of all of it."""
-        text = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
-        return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+        return _key(self)
+
+
+@cache
+def _key(build: EngineBuild) -> str:
+    """Thousands of copies may share one."""
+    text = json.dumps(asdict(build), sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet.catalog.data_file import data_file
 from fleet.catalog.images import release
+from fleet.catalog.tensorrt import Option
 from fleet.engines.arguments import trtexec_arguments
 from fleet.engines.planned import expected_tensorrt
+from fleet.local.engines.trtexec_options import options
 from fleet.spec.engine import Engine
 
 # BERT with TensorRT on a multi-model endpoint (23.02, TensorRT 8.5.3), with the dashes and words that its text lost.
@@ -123,6 +126,33 @@ def test_what_a_version_does_not_have_is_left_to_the_rule_that_refuses_it(
     keys: dict[str, str], tensorrt: str
 ) -> None:
     assert texts(engine(**keys), tensorrt) == ["--skipInference"]
+
+
+def test_an_option_is_in_the_versions_whose_trtexec_has_it() -> None:
+    catalog = data_file("tensorrt.yaml")
+    known = [*catalog["precisions"].values(), *catalog["compatibilities"].values()]
+    known += [each for spellings in catalog["spellings"].values() for each in spellings]
+    for about in (Option(**each) for each in known if each.get("flag")):
+        for version in (
+            "8.6.1.6",
+            "10.0.1.6",
+            "10.1.0.27",
+            "10.9.0.34",
+            "10.16.0.1",
+            "11.0.0.1",
+            "11.1.0.106",
+        ):
+            # Values came later than their option; a spelling may give way before its option is gone.
+            if about.known_to(version):
+                assert about.flag.partition("=")[0] in options(version), (about, version)
+    for version in ("8.6.1.6", "10.0.1.6", "10.1.0.27", "11.0.0.1"):
+        precisions = {f"--{each}" for each in catalog["precisions"]}
+        ours = {
+            each.get("flag")
+            for each in catalog["precisions"].values()
+            if each.get("flag") and Option(**each).known_to(version)
+        }
+        assert ours == precisions & options(version)
 
 
 def test_a_release_whose_tensorrt_nobody_says_is_taken_for_the_oldest_that_it_may_have() -> None:
