@@ -5,6 +5,7 @@ from __future__ import annotations
 import tarfile
 from pathlib import Path
 
+from fleet.artifacts.engines.locked import require_place
 from fleet.artifacts.engines.onnx import OnnxFile, onnx_of
 from fleet.artifacts.model_facts import model_facts
 from fleet.artifacts.sources.folder import changed_while_read
@@ -15,9 +16,14 @@ from fleet.repository.copies import copied_name
 from fleet.repository.kept_files import KeptFiles
 from fleet.repository.layout import entries, model_names
 from fleet.spec.endpoint import Packed
+from fleet.spec.engine import Engine
 from fleet.spec.lock import NO_DIGEST, Lock, LockedArchive, LockedModel
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import in_s3
+from fleet.spec.source import KeyPath
+
+NO_CAPABILITY = ""
+"""On which GPU a plan is to run decides its name, and not whether it has a place."""
 
 
 def draft_lock(loaded: LoadedSpec) -> tuple[Lock, list[FindingsError]]:
@@ -28,12 +34,11 @@ def draft_lock(loaded: LoadedSpec) -> tuple[Lock, list[FindingsError]]:
     """
     archives, refused = dict[str, LockedArchive](), list[FindingsError]()
     for path, index, engine in spec_engines(loaded.spec):
-        onnx = onnx_of(loaded, path, engine, no_s3)
-        try:
-            if isinstance(onnx, OnnxFile) and not in_s3(loaded.spec.models[index]):
-                onnx.require()
-        except FindingsError as error:
-            refused.append(error)
+        if not in_s3(loaded.spec.models[index]):
+            try:
+                _require_engine(loaded, path, index, engine)
+            except FindingsError as error:
+                refused.append(error)
     for each in loaded.spec.packed:
         if not in_s3(loaded.spec.models[each.index]) and each.copy in (None, 0):
             try:
@@ -41,6 +46,13 @@ def draft_lock(loaded: LoadedSpec) -> tuple[Lock, list[FindingsError]]:
             except FindingsError as error:
                 refused.append(error)
     return Lock(endpoint=loaded.spec.endpoint, archives=archives), refused
+
+
+def _require_engine(loaded: LoadedSpec, path: KeyPath, index: int, engine: Engine) -> None:
+    onnx = onnx_of(loaded, path, engine, no_s3)
+    if isinstance(onnx, OnnxFile):
+        onnx.require()
+    require_place(loaded, index, engine.model, NO_CAPABILITY)
 
 
 def _archive(loaded: LoadedSpec, packed: Packed) -> LockedArchive:

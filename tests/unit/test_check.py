@@ -101,6 +101,8 @@ class TestLocks:
         folder.write("repository/m/1/README.md", "")
         folder.write("other/m/config.pbtxt", 'backend: "python"\n')
         folder.write("other/m/1/model.py", "class TritonPythonModel: x = 1\n")
+        tensors = {"x": (FLOAT, ["n", 4])}
+        (folder.root / "model_specs/m.onnx").write_bytes(graph_bytes(tensors, {"y": (FLOAT, ["n", 4])}))
         folder.spec(
             """\
             mode: multi-model

@@ -81,11 +81,11 @@ def failure_findings(
     engine: WantedEngine, build: Build, failure: Failure | None, log: Sequence[str]
 ) -> list[Finding]:
     """What is said of a build that ended without an engine, at each line that asks for it."""
-    where = f"the whole log is {build.link or f'in {build.log_group}, stream {build.log_stream}'}"
+    where = build.link or f"{build.log_group}, stream {build.log_stream}"
     code, said, remedy, lines = _told(build, failure)
     shown = list(lines or log)[-SHOWN:]
     quoted = "".join(f"\n    {line}" for line in shown if line not in said)
-    hint = f"{remedy} {where}".strip()
+    hint = f"{remedy} The whole log is in {where}".strip()
     return [
         finding_at(
             use.engine.mark, code, f"no engine of model {use.engine.model!r} was built: {said}{quoted}", hint
@@ -97,9 +97,9 @@ def failure_findings(
 def _told(build: Build, failure: Failure | None) -> tuple[str, str, str, tuple[str, ...]]:
     if failure is not None:
         code = CODES.get(failure.exit_code, UNKNOWN)
-        return code, f"{failure.problem}: {failure.message}", f"{failure.remedy};", failure.log
+        return code, f"{failure.problem}: {failure.message}", failure.remedy, failure.log
     if build.status == TIMED_OUT:
-        remedy = "raise `engine_builds.timeout` of the environment;"
+        remedy = "Raise `engine_builds.timeout` of the environment."
         return TIME, "CodeBuild ended it when its time was over", remedy, ()
     if build.status == SUCCEEDED:
         return UNKNOWN, "the build succeeded and left none", "", ()

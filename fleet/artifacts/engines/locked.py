@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from fleet.artifacts.engines.onnx import Onnx, onnx_of
-from fleet.artifacts.sources.opening import Connect
+from fleet.artifacts.sources.opening import Connect, repository_of
 from fleet.decide.decided import Decided
 from fleet.engines.identity import archive_digest
 from fleet.engines.planned import PlannedEngine, planned_engines
 from fleet.repository.copies import copied_name
+from fleet.repository.plan_place import plan_place
 from fleet.spec.endpoint import EndpointSpec, Packed
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock, LockedArchive, LockedEngine
@@ -50,6 +51,7 @@ def measured_engines(
     engines = planned(loaded, environment)
 
     def measured(each: PlannedEngine) -> Onnx | None:
+        require_place(loaded, each.index, each.model, each.compute_capability)
         known = held_engine(loaded.spec, held, each.index, each.model)
         if each.engine.onnx.startswith(S3):
             if known is not None and (offline or known.onnx == each.engine.digest):
@@ -63,6 +65,17 @@ def measured_engines(
             locked = LockedEngine(key=each.build(onnx.digest).key, onnx=onnx.digest, size=onnx.size)
             found.setdefault(each.index, {})[each.model] = locked
     return found
+
+
+def require_place(loaded: LoadedSpec, index: int, model: str, compute_capability: str) -> None:
+    """See that an engine has a place in its repository; a model that is not there is a rule's to tell.
+
+    Raises:
+        FindingsError: it has none.
+    """
+    folder = repository_of(loaded, index) / model
+    if folder.is_dir():
+        plan_place(folder, compute_capability)
 
 
 def with_engines(archive: LockedArchive, packed: Packed, engines: Engines) -> LockedArchive:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.artifacts.sources.folder import read_chunks
 from fleet.artifacts.sources.opening import Connect
 from fleet.artifacts.sources.s3_digest import compare_digest
-from fleet.artifacts.sources.s3_object import S3Location, object_chunks
+from fleet.artifacts.sources.s3_object import S3Location, object_chunks, s3_errors_told
 from fleet.findings import Finding, FindingsError
-from fleet.repository.onnx_graph import MAX_SIZE, read_header
+from fleet.repository.onnx_graph import read_header
 from fleet.repository.reading.stream import PIECE, Stream
 from fleet.spec.engine import Engine
 from fleet.spec.project import LoadedSpec
@@ -87,8 +88,11 @@ class OnnxObject:
             FindingsError: it is not there or not as expected, or no engine can be built from it.
             CannotRunError: S3 refuses or does not answer.
         """
-        # Of its size nothing is known before it is read; MAX_SIZE is as much as an ONNX model has.
-        found = _measured(MAX_SIZE, object_chunks(self.s3(), self.location), self._unfit)
+        s3, location = self.s3(), self.location
+        with s3_errors_told(location):
+            head = s3.head_object(Bucket=location.bucket, Key=location.key)
+        size, etag = head["ContentLength"], head["ETag"]
+        found = _measured(size, object_chunks(s3, location, etag, size), self._unfit)
         compare_digest(self.location, self.expected, found.digest)
         return found
 
@@ -100,7 +104,10 @@ def onnx_of(loaded: LoadedSpec, path: KeyPath, engine: Engine, s3: Connect) -> O
     """What an engine of the spec, which stands at `path`, is built from."""
     mark = loaded.source.mark((*path, "onnx"))
     if not engine.onnx.startswith(S3):
-        return OnnxFile(file=mark.file.parent / engine.onnx, mark=mark)
+        file = mark.file.parent / engine.onnx
+        with suppress(OSError, RuntimeError):  # told when it is looked for
+            file = file.resolve()
+        return OnnxFile(file=file, mark=mark)
     bucket, _, key = engine.onnx.removeprefix(S3).partition("/")
     location = S3Location(bucket=bucket, key=key, mark=mark, said_by="onnx")
     return OnnxObject(location=location, expected=engine.digest, s3=s3)

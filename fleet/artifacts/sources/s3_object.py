@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 CHUNK, ATTEMPTS = 1 << 20, 5
 """Bytes at one time; breaks of the connection in a row, with nothing read between them, that are enough."""
-GONE = {"NoSuchBucket": "there is no such bucket", "NoSuchKey": "there is no such object"}
+GONE = {
+    "NoSuchBucket": "there is no such bucket",
+    "NoSuchKey": "there is no such object",
+    "404": "there is no such object",
+}
+"""By code; 404 is that of an answer without a body, to a question about an object."""
 CHANGED = 412
 HINT = "wait until it is written, then run the command again"
 
