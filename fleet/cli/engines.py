@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from fleet.cli.arguments import Endpoints, Env
+from fleet.cli.engine_builds import build, ls
 from fleet.cli.engine_lines import engine_document, print_explained, print_plan
 from fleet.cli.say import say
 from fleet.decide.decided import Decided
@@ -24,6 +25,10 @@ app = typer.Typer(
     help="TensorRT engines: what each is built from, how trtexec is called, and what builds it.",
     no_args_is_help=True,
 )
+
+
+for command in (build, ls):
+    app.command()(command)
 
 
 class Format(StrEnum):

@@ -1,0 +1,64 @@
+"""`fleet publish` and `fleet engines` of an endpoint with an engine: an embedded AWS builds it with stand-ins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from engine_bucket import EngineBucket, engine_bucket
+from fleet.cli.commands import app
+from fleet_folder import FleetFolder
+from running_aws import running_aws
+
+ACCOUNT = "123456789012"
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with running_aws() as aws:
+        yield aws.url
+
+
+@pytest.fixture
+def bucket(url: str, folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> EngineBucket:
+    """It is a user's working folder."""
+    bucket = engine_bucket(url, folder)
+    file = folder.root / "environments/dev.yaml"
+    file.write_text(file.read_text().replace("111122223333", ACCOUNT))
+    (folder.root / "app.py").write_text("")
+    bucket.endpoint()
+    bucket.clients.s3.create_bucket(Bucket=f"triton-fleet-dev-{ACCOUNT}-us-east-1")
+    monkeypatch.chdir(folder.root)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "local")
+    monkeypatch.setattr("fleet.cli.engine_builds.end_like_ctrl_c", lambda: None)
+    monkeypatch.setattr("fleet.cli.publish.end_like_ctrl_c", lambda: None)
+    return bucket
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    """What a command prints."""
+    app([*arguments, "--env", "dev"], standalone_mode=False)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_engines_are_built_listed_and_packed_each_once(
+    bucket: EngineBucket, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said(capsys, "engines", "ls") == [f"s3://triton-fleet-dev-{ACCOUNT}-us-east-1 holds no engines"]
+    begun, ended, built = said(capsys, "engines", "build")
+    assert (begun, built) == ("engine sentences/bert: building", "built 1 engine")
+    assert ended.startswith("engine sentences/bert: there after ")
+    assert said(capsys, "engines", "build") == ["1 engine there already"]
+    (held,) = json.loads("".join(said(capsys, "engines", "ls", "--format", "json")))
+    assert held["key"] == bucket.key()
+    assert (held["model"], held["tensorrt"], held["compute_capability"]) == ("bert", "10.9.0.34", "8.6")
+    assert held["needed_by"] == ["sentences/bert"]
+    assert held["key"].removeprefix("sha256:")[:12] in "".join(said(capsys, "engines", "ls"))
+    *_, archives = said(capsys, "publish")
+    assert archives.startswith("archives: uploaded 1 (")
+    assert said(capsys, "publish") == ["archives: 1 there already"]
+    assert len(bucket.builds) == 1
