@@ -42,7 +42,7 @@ def run_job(
     bucket: Bucket,
     client: Client,
     *,
-    sleep: Callable[[float], None] = time.sleep,
+    sleep: Callable[[float], object] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """Have a job build the engine, unless it is there.
@@ -94,7 +94,9 @@ def _start(jobs: Jobs, name: str, request: Request, job: Job, bucket: Bucket) ->
         print(f"{name} is started: {jobs.kind} job on {job.instance_type}, log in {jobs.log_group}.")
 
 
-def _follow(jobs: Jobs, name: str, log: JobLog, deadline: Deadline, sleep: Callable[[float], None]) -> State:
+def _follow(
+    jobs: Jobs, name: str, log: JobLog, deadline: Deadline, sleep: Callable[[float], object]
+) -> State:
     misses, before = 0, ""
     while True:
         try:
@@ -116,7 +118,7 @@ def _follow(jobs: Jobs, name: str, log: JobLog, deadline: Deadline, sleep: Calla
         sleep(PAUSE)
 
 
-def _stop(jobs: Jobs, name: str, log: JobLog, sleep: Callable[[float], None]) -> None:
+def _stop(jobs: Jobs, name: str, log: JobLog, sleep: Callable[[float], object]) -> None:
     """Stop it and see it end; what stands in the way is told, and the first error counts."""
     try:
         with contextlib.suppress(ClientError):  # it is over, or was never started

@@ -131,6 +131,7 @@ def test_the_stand_in_gpu_is_that_of_the_project(builds: Builds, gpu: bool, show
         (b"no zip", "is no zip file"),
         (None, "The specified key does not exist"),
     ],
+    ids=["above", "absolute", "no zip", "absent"],
 )
 def test_a_source_that_cannot_be_unpacked_fails_the_build(
     builds: Builds, content: bytes | None, reason: str

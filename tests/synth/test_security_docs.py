@@ -1,4 +1,4 @@
-"""docs/security.md says of the endpoint's role what it may do: each statement, and with which actions."""
+"""docs/security.md says of roles what they may do: the endpoint's with each action, and those that build engines."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from fleet_folder import ROOT, SPEC, FleetFolder
 from tests.synth.conftest import templates
 from tests.synth.resources import STACK
+from tests.synth.stack_kinds import FOUNDATION
 
 KEYS = """\
 network: {subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]}
@@ -25,9 +26,28 @@ def test_the_table_has_every_statement_of_the_endpoints_role_and_no_other(folder
         for policy in policies
         for each in policy["Properties"]["PolicyDocument"]["Statement"]
     }
-    told = dict(ROW.findall((ROOT / "docs" / "security.md").read_text()))
+    told = dict(ROW.findall(section("What the endpoint's role may do")))
     assert set(told) == set(granted)
     for sid, actions in granted.items():
         if sid != "AttachToVpc":  # told in words
             missing = [action for action in actions if action.split(":")[1] not in told[sid]]
             assert missing == [], sid
+
+
+def test_the_table_of_builds_has_every_statement_of_their_roles_and_no_other(folder: FleetFolder) -> None:
+    folder.environment("kms_key: arn:aws:kms:us-east-1:111122223333:key/1\n")
+    policies = templates(folder)[FOUNDATION].find_resources("AWS::IAM::Policy")
+    granted = {
+        each["Sid"]
+        for id, policy in policies.items()
+        if id.startswith("EngineBuild")
+        for each in policy["Properties"]["PolicyDocument"]["Statement"]
+    }
+    cells = re.findall(r"^\| (`.+?) \|", section("What builds of engines may do"), re.MULTILINE)
+    assert {sid for cell in cells for sid in re.findall("`([A-Za-z]+)`", cell)} == granted
+
+
+def section(title: str) -> str:
+    """The text below a title of the document, up to the next."""
+    text = (ROOT / "docs" / "security.md").read_text()
+    return text.split(f"## {title}\n")[1].split("\n## ")[0]

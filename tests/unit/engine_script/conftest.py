@@ -12,7 +12,7 @@ import pytest
 from engine_builds import EngineStore, engine_store
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def engine_bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EngineStore]:
     with engine_store(tmp_path_factory.mktemp("store")) as store:
         yield store
