@@ -18,6 +18,7 @@ from engine_request.outcome import Client
 from engine_request.problems import REFUSED, BuildError
 from engine_request.request import Request
 
+from .file_digest import file_digest
 from .gpu import require_gpu
 from .manifest import manifest, now
 from .measured import measured
@@ -26,7 +27,7 @@ from .reasons import build_error, load_error
 from .running import run
 from .tensorrt import TensorRT, require_tensorrt
 from .trtexec import build_command, load_command
-from .upload import file_digest, upload_plan
+from .upload import upload_plan
 
 
 def compile_engine(request: Request, bucket: Bucket, client: Client) -> None:
@@ -56,7 +57,7 @@ def compile_engine(request: Request, bucket: Bucket, client: Client) -> None:
                 seconds = None
         if seconds is None:
             _fetch(request, bucket, plan)
-            remedy = f"Delete {bucket.url(request.plan)}, and publish again."
+            remedy = f"delete {bucket.url(request.plan)}, and publish again"
             figures = _load_back(request, tensorrt, deadline, plan, remedy)
         document = manifest(
             request,
@@ -107,14 +108,12 @@ def _fetch(request: Request, bucket: Bucket, plan: Path) -> None:
     """The plan of a build that was first, or ended before it could write the manifest."""
     print(f"{bucket.url(request.plan)} is there without a manifest: looking whether it is good.")
     metadata = bucket.head(request.plan) or {}
-    with plan.open("wb") as out:
-        for chunk in bucket.stream(request.plan):
-            out.write(chunk)
+    bucket.download(request.plan, plan)
     if metadata.get("digest") != file_digest(plan):
         raise BuildError(
             REFUSED,
-            f"{bucket.url(request.plan)} is not what was uploaded there.",
-            remedy="Delete it, and publish again.",
+            f"{bucket.url(request.plan)} is not what was uploaded there",
+            remedy="delete it, and publish again",
         )
 
 

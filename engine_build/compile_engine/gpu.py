@@ -39,18 +39,18 @@ def require_gpu(request: Request) -> Gpu:
     name, driver, memory = _ask("name", "driver_version", "memory.total")
     expected = f"{request.gpu} of compute capability {request.compute_capability}"
     if not re.search(rf"(?<![A-Za-z0-9]){re.escape(request.gpu)}(?![A-Za-z0-9])", name, re.IGNORECASE):
-        raise BuildError(WRONG_GPU, f"The engine is for an {expected}; this is an {name}.")
+        raise BuildError(WRONG_GPU, f"the engine is for an {expected}; this is an {name}")
     if int(driver.partition(".")[0]) < int(request.least_driver):
         raise BuildError(
             OLD_DRIVER,
-            f"The image {request.image} needs NVIDIA's driver {request.least_driver} or newer; "
-            f"this host has {driver}.",
+            f"the image {request.image} needs NVIDIA's driver {request.least_driver} or newer; "
+            f"this host has {driver}",
         )
     # Only now: a driver that is too old does not know this field.
     (capability,) = _ask("compute_cap")
     if capability != request.compute_capability:
         raise BuildError(
-            WRONG_GPU, f"The engine is for an {expected}; this {name} has compute capability {capability}."
+            WRONG_GPU, f"the engine is for an {expected}; this {name} has compute capability {capability}"
         )
     return Gpu(name, capability, driver, memory)
 
@@ -67,13 +67,13 @@ def _ask(*fields: str) -> list[str]:
             timeout=PATIENCE,
         )
     except OSError as error:
-        raise BuildError(NO_GPU, f"nvidia-smi could not be started: {error}.") from error
+        raise BuildError(NO_GPU, f"nvidia-smi could not be started: {error}") from error
     except subprocess.TimeoutExpired as error:
-        raise BuildError(NO_GPU, f"nvidia-smi does not answer within {PATIENCE} seconds.") from error
+        raise BuildError(NO_GPU, f"nvidia-smi does not answer within {PATIENCE} seconds") from error
     said = done.stdout.strip()
     values = [value.strip() for value in said.partition("\n")[0].split(",")]
     if done.returncode or len(values) != len(fields):
         raise BuildError(
-            NO_GPU, f"nvidia-smi shows no GPU (exit code {done.returncode}): {said or 'it says nothing'}."
+            NO_GPU, f"nvidia-smi shows no GPU (exit code {done.returncode}): {said or 'it says nothing'}"
         )
     return values

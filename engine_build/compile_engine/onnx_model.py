@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 from engine_request.bucket import Bucket
 from engine_request.problems import DIGEST_MISMATCH, BuildError
 from engine_request.request import Request
+
+from .file_digest import file_digest
 
 
 def download(bucket: Bucket, request: Request, file: Path) -> None:
@@ -17,16 +18,11 @@ def download(bucket: Bucket, request: Request, file: Path) -> None:
         BuildError: it is not the one that the request means.
         ClientError, BotoCoreError: S3 does not give it.
     """
-    digest, size = hashlib.sha256(), 0
-    with file.open("wb") as out:
-        for chunk in bucket.stream(request.onnx):
-            out.write(chunk)
-            digest.update(chunk)
-            size += len(chunk)
-    there = f"sha256:{digest.hexdigest()}"
+    bucket.download(request.onnx, file)
+    there, size = file_digest(file), file.stat().st_size
     if (there, size) != (request.onnx_digest, request.onnx_size):
         raise BuildError(
             DIGEST_MISMATCH,
             f"{bucket.url(request.onnx)} is {there} of {size} bytes; "
-            f"the lock means {request.onnx_digest} of {request.onnx_size}.",
+            f"the lock means {request.onnx_digest} of {request.onnx_size}",
         )

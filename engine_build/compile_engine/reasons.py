@@ -32,8 +32,8 @@ def build_error(ended: Ended) -> BuildError:
     if ended.exit_code == -signal.SIGKILL:
         return BuildError(
             OUT_OF_MEMORY,
-            "trtexec was killed by the system, as happens where the host's memory does not do.",
-            remedy="Build on an instance with more memory.",
+            "trtexec was killed by the system, as happens where the host's memory does not do",
+            remedy="build on an instance with more memory",
             log=ended.lines[-TOLD:],
         )
     for reason in _table()["reasons"]:

@@ -34,7 +34,7 @@ def require_tensorrt(environ: Mapping[str, str] = os.environ) -> TensorRT:
     """
     trtexec = shutil.which("trtexec", path=environ.get("PATH")) or shutil.which(PLACE)
     if trtexec is None:
-        raise BuildError(UNFIT_IMAGE, f"The image has no trtexec: neither on PATH, nor {PLACE}.")
+        raise BuildError(UNFIT_IMAGE, f"the image has no trtexec: neither on PATH, nor {PLACE}")
     sources: Sequence[Callable[[], str]] = (
         lambda: environ.get("TRT_VERSION", ""),
         lambda: _said("dpkg-query", "--show", "--showformat=${Version}\n", "libnvinfer[0-9]*"),
@@ -48,8 +48,8 @@ def require_tensorrt(environ: Mapping[str, str] = os.environ) -> TensorRT:
     if three is None:
         raise BuildError(
             UNFIT_IMAGE,
-            "The image does not tell which TensorRT it has: not by TRT_VERSION, not by dpkg-query, "
-            f"not by the banner of {trtexec}.",
+            "the image does not tell which TensorRT it has: not by TRT_VERSION, not by dpkg-query, "
+            f"not by the banner of {trtexec}",
         )
     return TensorRT(trtexec, three[0])
 

@@ -1,9 +1,11 @@
-"""The plan in the bucket: whole, once, and by whoever is first."""
+"""The plan in the bucket: whole, once, and by whoever is first.
+
+boto3's own upload_file has no IfNoneMatch (s3transfer 0.19, ALLOWED_UPLOAD_ARGS).
+"""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -14,15 +16,6 @@ PART = 64 << 20
 """S3 takes 10,000 parts of 5 MiB to 5 GiB: plans of up to 625 GiB."""
 TRIES = 3
 """S3 answers 409 where two uploads end at the same moment, and wants the upload to be begun again."""
-
-
-def file_digest(file: Path) -> str:
-    """`sha256:...` of a file."""
-    digest = hashlib.sha256()
-    with file.open("rb") as content:
-        while chunk := content.read(1 << 20):
-            digest.update(chunk)
-    return f"sha256:{digest.hexdigest()}"
 
 
 def upload_plan(bucket: Bucket, key: str, plan: Path, digest: str) -> None:

@@ -11,7 +11,7 @@ from engine_request.request import Request
 
 from .sagemaker import State
 
-NO_CAPACITY = "Try again later, or build in another region or on another size of the family."
+NO_CAPACITY = "try again later, or build in another region or on another size of the family"
 
 
 def require_engine(state: State, name: str, request: Request, bucket: Bucket) -> None:
@@ -31,7 +31,7 @@ def require_engine(state: State, name: str, request: Request, bucket: Bucket) ->
         is_late = "MaxRuntime" in f"{state.detail} {state.said}"
         raise BuildError(TIME_OUT if is_late else CANCELLED, said)
     if state.status == "Completed":
-        raise BuildError(REFUSED, f"{said}; but there is no {bucket.url(request.manifest)}.")
+        raise BuildError(REFUSED, f"{said}; but there is no {bucket.url(request.manifest)}")
     if re.search(r"Capacity", state.said):
         raise BuildError(REFUSED, said, remedy=NO_CAPACITY)
     # SageMaker writes `AlgorithmError: ..., exit code: 11`.

@@ -56,7 +56,7 @@ def run_job(
         return
     job = request.job
     if job is None:
-        raise BuildError(REFUSED, "The request names no job.", remedy="Publish again.")
+        raise BuildError(REFUSED, "the request names no job", remedy="publish again")
     deadline = Deadline(request.seconds + GRACE + STARTING, clock)
     jobs, name = Jobs(client("sagemaker"), job.kind), job_name(request.hexadecimal)
     log = JobLog(client("logs"), jobs.log_group, name)
@@ -86,9 +86,9 @@ def _start(jobs: Jobs, name: str, request: Request, job: Job, bucket: Bucket) ->
         code, remedy = error.response["Error"]["Code"], ""
         if code == "ResourceLimitExceeded":
             quota = f"{job.instance_type} for {jobs.kind} job usage"
-            remedy = f"Ask Service Quotas of SageMaker for more `{quota}`, or wait for other jobs to end."
+            remedy = f"ask Service Quotas of SageMaker for more `{quota}`, or wait for other jobs to end"
         if code != "ResourceInUse":
-            raise NotStartedError(REFUSED, f"{error}.", remedy=remedy) from error
+            raise NotStartedError(REFUSED, f"{error}", remedy=remedy) from error
         print(f"{name} runs already: following it.")
     else:
         print(f"{name} is started: {jobs.kind} job on {job.instance_type}, log in {jobs.log_group}.")

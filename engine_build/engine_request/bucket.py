@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -45,10 +45,9 @@ class Bucket:
         body: bytes = answer["Body"].read()
         return body
 
-    def stream(self, key: str) -> Iterator[bytes]:
-        """An object, MiB by MiB."""
-        chunks: Iterator[bytes] = self.s3.get_object(Bucket=self.name, Key=key)["Body"].iter_chunks(1 << 20)
-        return chunks
+    def download(self, key: str, file: Path) -> None:
+        """Write an object to a file; parts that break off are asked for again."""
+        self.s3.download_file(self.name, key, str(file))
 
     def head(self, key: str) -> dict[str, str] | None:
         """The metadata of an object; None if there is none."""

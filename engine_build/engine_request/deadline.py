@@ -29,5 +29,5 @@ class Deadline:
     def passed(self, what: str) -> BuildError:
         """The error of what took too long."""
         return BuildError(
-            TIME_OUT, f"The build may take {self.seconds:.0f} seconds, which have passed: {what}."
+            TIME_OUT, f"the build may take {self.seconds:.0f} seconds, which have passed: {what}"
         )

@@ -39,7 +39,7 @@ def outcome(address: str, work: Work) -> int:
         bucket = Bucket(aws_client("s3"), name)
         document = bucket.read(key)
         if document is None:
-            raise BuildError(REFUSED, f"There is no {address}.", remedy="Publish again.")
+            raise BuildError(REFUSED, f"there is no {address}", remedy="publish again")
         request = Request.of(document)
         work(request, bucket, aws_client)
     except (Exception, Cancelled) as error:
@@ -68,8 +68,8 @@ def _as_build_error(error: BaseException) -> BuildError:
     if isinstance(error, BuildError):
         return error
     if isinstance(error, Cancelled):
-        return BuildError(CANCELLED, "The build was stopped by a signal.")
+        return BuildError(CANCELLED, "a signal stopped the build")
     if isinstance(error, (ClientError, BotoCoreError)):
-        return BuildError(REFUSED, f"{error}.")
+        return BuildError(REFUSED, f"{error}")
     traceback.print_exception(error)
-    return BuildError(FAILED, f"{type(error).__name__}: {error}.", log=traceback.format_exception(error)[-1:])
+    return BuildError(FAILED, f"{type(error).__name__}: {error}", log=traceback.format_exception(error)[-1:])

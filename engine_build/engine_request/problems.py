@@ -13,7 +13,7 @@ class Problem:
     Attributes:
         exit_code: Of the script.
         name: A few words, as failure.json has it.
-        remedy: What to do, as whole sentences.
+        remedy: What to do, as a hint says it: a clause without a full stop.
     """
 
     exit_code: int
@@ -24,46 +24,46 @@ class Problem:
 NO_GPU = Problem(
     10,
     "no GPU",
-    "Build on a machine with an NVIDIA GPU, in a container that is given it (`docker run --gpus all`).",
+    "build on a machine with an NVIDIA GPU, in a container that is given it (`docker run --gpus all`)",
 )
 WRONG_GPU = Problem(
-    11, "wrong GPU", "An engine runs on the GPU that built it: build on the instance family of the endpoint."
+    11, "wrong GPU", "build on the instance family of the endpoint: an engine runs on the GPU that built it"
 )
 OLD_DRIVER = Problem(
-    12, "driver too old", "Take an image with an older CUDA, or build on a host with a newer NVIDIA driver."
+    12, "driver too old", "take an image with an older CUDA, or build on a host with a newer NVIDIA driver"
 )
 UNFIT_IMAGE = Problem(
     13,
     "unfit image",
-    "Take the GPU image of Triton, 23.06 or newer, that serves the model: it has trtexec and Python 3.10.",
+    "take the GPU image of Triton, 23.06 or newer, that serves the model: it has trtexec and Python 3.10",
 )
 DIGEST_MISMATCH = Problem(
     14,
     "digest mismatch",
-    "The bucket has another ONNX model than the lock: run `fleet lock`, then publish again.",
+    "run `fleet lock`, then publish again: the bucket has another ONNX model than the lock",
 )
 UNSUPPORTED_OPERATOR = Problem(
     15,
     "unsupported operator",
-    "Export the ONNX model without it, or take a Triton release whose TensorRT has it; "
-    "https://github.com/onnx/onnx-tensorrt/blob/main/docs/operators.md lists them.",
+    "export the ONNX model without it, or take a Triton release whose TensorRT has it "
+    "(https://github.com/onnx/onnx-tensorrt/blob/main/docs/operators.md)",
 )
 OUT_OF_MEMORY = Problem(
     16,
     "out of memory",
-    "Make the largest shapes or the workspace smaller, or take an instance whose GPU has more memory.",
+    "make the largest shapes or the workspace smaller, or take an instance whose GPU has more memory",
 )
 TIME_OUT = Problem(
-    17, "time-out", "Raise `engine_builds.timeout` of the environment, or make the profile smaller."
+    17, "time-out", "raise `engine_builds.timeout` of the environment, or make the shapes smaller"
 )
-FAILED = Problem(18, "failed otherwise", "The end of the log tells more; trtexec marks its errors with [E].")
+FAILED = Problem(18, "failed otherwise", "see the end of the log, where trtexec marks its errors with [E]")
 NOT_LOADABLE = Problem(
-    19, "the plan does not load back", "The end of the log tells more; trtexec marks its errors with [E]."
+    19, "the plan does not load back", "see the end of the log, where trtexec marks its errors with [E]"
 )
 REFUSED = Problem(
-    20, "refused by AWS", "See that the role of the build may do it, and that what it names is there."
+    20, "refused by AWS", "see that the role of the build may do it, and that what it names is there"
 )
-CANCELLED = Problem(21, "cancelled", "Start the build again; what it left behind is taken up.")
+CANCELLED = Problem(21, "cancelled", "publish again: the next build takes up what this one left behind")
 
 ALL: Sequence[Problem] = (
     NO_GPU,
@@ -88,7 +88,7 @@ class BuildError(Exception):
 
     Attributes:
         problem: Of which kind it is.
-        message: What happened to what, as whole sentences.
+        message: What happened to what: clauses, as a finding has them.
         remedy: The problem's, if this one has no better.
         log: The last lines of what failed.
     """

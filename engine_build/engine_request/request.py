@@ -64,7 +64,7 @@ class Request:
             )
         except (ValueError, TypeError, KeyError) as error:
             raise BuildError(
-                REFUSED, f"This is no request that the script can read: {error}.", remedy="Publish again."
+                REFUSED, f"this is no request that the script can read: {error}", remedy="publish again"
             ) from error
 
     @property

@@ -50,8 +50,8 @@ class Trtexec:
         given = {name: value for name, _, value in (argument.partition("=") for argument in arguments)}
         try:
             self._do(given)
-        except RefusedError as error:
-            for line in error.args:
+        except (RefusedError, OSError) as error:
+            for line in error.args if isinstance(error, RefusedError) else (str(error),):
                 _say("E", line)
             print(f"&&&& FAILED {banner}")
             return 1

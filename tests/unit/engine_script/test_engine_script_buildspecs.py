@@ -43,7 +43,7 @@ def test_the_gpu_buildspec_fails_with_the_exit_code_of_the_problem(store: Engine
     process = start(buildspec_command("gpu"), source, store.environment | variables)
     said, _ = process.communicate()
     assert process.returncode == 11
-    assert "error: wrong GPU: The engine is for an A10G" in said
+    assert "error: wrong GPU: the engine is for an A10G" in said
 
 
 def test_the_job_buildspec_has_nothing_to_do_for_an_engine_that_is_there(
@@ -63,7 +63,7 @@ def test_the_job_buildspec_refuses_a_request_without_a_job(store: EngineStore, s
     process = start(buildspec_command("job"), source, store.environment | variables)
     process.communicate()
     assert process.returncode == 20
-    assert store.json(request.failure)["message"] == "The request names no job."
+    assert store.json(request.failure)["message"] == "the request names no job"
 
 
 def test_two_builds_at_one_time_agree_on_one_plan(store: EngineStore, source: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_plan_of_another_tensorrt_without_a_manifest_is_not_taken_over(
     assert not store.has(request.manifest)
     told = store.json(request.failure)
     assert "expecting library version 10.13.3.9 got 10.9.0.34" in told["message"]
-    assert told["remedy"] == f"Delete s3://{BUCKET}/{request.plan}, and publish again."
+    assert told["remedy"] == f"delete s3://{BUCKET}/{request.plan}, and publish again"
 
 
 def test_a_plan_that_somebody_put_there_by_hand_is_refused(store: EngineStore) -> None:

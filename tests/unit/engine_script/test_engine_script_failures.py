@@ -116,11 +116,11 @@ def test_a_request_that_is_not_there_is_refused(
     store: EngineStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert outcome(f"s3://{BUCKET}/nothing.json", compile_engine) == 20
-    assert f"There is no s3://{BUCKET}/nothing.json" in capsys.readouterr().err
+    assert f"there is no s3://{BUCKET}/nothing.json" in capsys.readouterr().err
 
 
 def test_a_model_that_is_not_there_is_refused(store: EngineStore) -> None:
     request = store.request(onnx_digest="sha256:00", timing_cache="other.cache")
     store.s3.delete_object(Bucket=BUCKET, Key=request.onnx)
     assert store.compile(request) == 20
-    require_told(store, request.failure, 20, "GetObject")
+    require_told(store, request.failure, 20, "HeadObject")

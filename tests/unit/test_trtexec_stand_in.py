@@ -1,0 +1,65 @@
+"""The stand-in of trtexec takes what the real one takes, as far as the catalog and its own data know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compile_engine.tensorrt import TensorRT
+from compile_engine.trtexec import build_command, load_command
+from fleet.catalog.data_file import data_file
+from fleet.catalog.images import release, releases
+from fleet.catalog.tensorrt import engine_option
+from fleet.catalog.versions import numbers
+from fleet.engines.arguments import trtexec_arguments
+from fleet.local.engines.trtexec import Trtexec
+from fleet.local.engines.trtexec_options import options
+from fleet.spec.engine import Engine
+
+VERSIONS = sorted(
+    {
+        version
+        for version in (release(name).tensorrt for name in releases())
+        if version is not None and numbers(version) >= (8, 6)
+    }
+    | {"10.16.0.0", "11.0.0.0", "11.1.0.106"}
+)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_precision_is_taken_by_those_that_the_catalog_knows_it_of(version: str) -> None:
+    for value, declared in data_file("tensorrt.yaml")["precisions"].items():
+        if flag := declared.get("flag"):
+            assert (flag in options(version)) == engine_option("precision", value).known_to(version), flag
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_both_calls_of_a_build_are_taken(version: str) -> None:
+    engine = Engine.model_validate(
+        {
+            "model": "m",
+            "onnx": "m.onnx",
+            "precision": "fp16",
+            "compatibility": "ampere+",
+            "workspace": "1GiB",
+            "shapes": {"ids": ["1x2", "2x2", "4x2"]},
+        }
+    )
+    arguments = [each.text for each in trtexec_arguments(engine, version)]
+    tensorrt, here = TensorRT("trtexec", version), Path("here")
+    commands = [
+        build_command(tensorrt, arguments, onnx=here, plan=here, timing_cache=here),
+        load_command(tensorrt, arguments, plan=here),
+    ]
+    for command in commands:
+        assert {argument.partition("=")[0] for argument in command[1:]} <= options(version)
+
+
+def test_every_line_says_that_it_is_a_stand_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stand_in = Trtexec("10.9.0.34", {})
+    for arguments in (["--help"], ["--workspace=1"], [f"--loadEngine={tmp_path / 'none'}"], ["--fp16"]):
+        stand_in.answer(arguments)
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) >= 12
+    assert [line for line in said if "stand-in" not in line] == []
