@@ -12,6 +12,7 @@ from fleet.artifacts.prune_needed import needed_by_locks, needed_by_models, need
 from fleet.artifacts.prune_plan import Plan, Upload, is_marker, units_of
 from fleet.artifacts.releases import KEY, RELEASES
 from fleet.artifacts.store import STORE, Listed, listed
+from fleet.engines.places import PLANS
 from fleet.findings import CannotRunError
 from fleet.resolve.endpoint import Place
 
@@ -56,7 +57,7 @@ class Prune:
         )
         objects = {
             key: found
-            for prefix in (STORE, ENDPOINTS)
+            for prefix in (STORE, ENDPOINTS, PLANS)
             for key, found in listed(self._s3, self._bucket, prefix).items()
             if not key.startswith(needed)
         }
@@ -79,7 +80,7 @@ class Prune:
         planned = {unit.name: unit for unit in plan.units}
         units = tuple(unit for unit in latest.units if planned.get(unit.name) == unit)
         uploads = tuple(upload for upload in latest.uploads if upload in plan.uploads)
-        # Without its marker, what is left of an archive's files is not taken for whole.
+        # Without its marker, what is left of an archive's files or of an engine is not taken for whole.
         markers = {key: found for unit in units for key, found in unit.objects.items() if is_marker(key)}
         refused = self._delete(markers)
         kept = {error["Key"] for error in refused}

@@ -12,6 +12,7 @@ from botocore.exceptions import ClientError
 from fleet.artifacts.parallel import all_in_parallel
 from fleet.artifacts.releases import read_releases
 from fleet.artifacts.store import STORE
+from fleet.engines.places import built_key
 from fleet.resolve.archives import hexadecimal, set_digest
 from fleet.resolve.endpoint import prefix_of
 from fleet.spec.lock import Lock
@@ -103,6 +104,8 @@ def _prefixes_of(lock: Lock) -> Iterator[str]:
     for archive in lock.archives.values():
         yield _stored(archive.digest)
         yield f"{home}{hexadecimal(archive.digest)}"
+        for engine in archive.engines.values():
+            yield built_key(engine.key, "")
 
 
 def _stored(digest: str) -> str:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from fleet.artifacts.store import STORE, Listed
+from fleet.engines.places import MANIFEST, PLANS
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Objects that are of use together only: an archive, the files of one, a set, a release."""
+    """Objects that are of use together only: an archive, the files of one, a set, a release, an engine."""
 
     name: str
     objects: Mapping[str, Listed]
@@ -64,7 +65,7 @@ def units_of(objects: Mapping[str, Listed]) -> list[Unit]:
 
 
 def _unit(key: str) -> str:
-    """`archives/HEX` with all that begins so, `endpoints/NAME/FOLDER/`, and any other object by itself."""
+    """`archives/HEX` with all that begins so, a folder of endpoints or engines, another object by itself."""
     top, *rest = key.split("/")
     if f"{top}/" == STORE:
         return f"{STORE}{rest[0].partition('.')[0]}"
@@ -72,5 +73,7 @@ def _unit(key: str) -> str:
 
 
 def is_marker(key: str) -> bool:
-    """Whether the object says that an archive's files are all there."""
+    """Whether the object says that the files of an archive, or of an engine, are all there."""
+    if key.startswith(PLANS):
+        return key.endswith(f"/{MANIFEST}")
     return key.startswith(STORE) and key.endswith(".files") and key.count("/") == 1

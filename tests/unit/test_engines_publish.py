@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from artifact_bucket import BUCKET, digest_of_bytes
+from codebuild_stand_in import PLAN_BYTES, StandInCodeBuild
 from engine_bucket import EngineBucket, engine_bucket, small_onnx
 from fleet.artifacts.asked import Asked
 from fleet.artifacts.named import named_findings
@@ -26,7 +28,9 @@ def bucket(aws_url: str, folder: FleetFolder) -> EngineBucket:
     return engine_bucket(aws_url, folder)
 
 
-def test_the_plan_is_built_and_packed_where_triton_looks_for_it(bucket: EngineBucket) -> None:
+def test_the_plan_is_built_once_and_packed_where_triton_looks_for_it(
+    bucket: EngineBucket, tmp_path: Path
+) -> None:
     bucket.endpoint()
     done = bucket.publish()
     assert (done.engines, done.uploaded, done.copied) == (1, 1, 1)
@@ -35,105 +39,99 @@ def test_the_plan_is_built_and_packed_where_triton_looks_for_it(bucket: EngineBu
     assert plan_version(plan) == "10.9.0.34"
     assert plan.endswith(small_onnx())
 
-
-def test_the_archive_is_one_that_the_container_takes(bucket: EngineBucket, tmp_path: Path) -> None:
-    bucket.endpoint()
-    bucket.publish()
+    (endpoint,) = bucket.artifacts.endpoints
     archive = tmp_path / "sentences.tar.gz"
-    archive.write_bytes(bucket.artifacts.body(bucket.artifacts.endpoints[0].model_data))
+    archive.write_bytes(bucket.artifacts.body(endpoint.model_data))
     assert named_findings([archive], Asked(release="25.04", instance="ml.g5.xlarge")) == []
 
+    contents = json.loads(bucket.artifacts.body(contents_key(endpoint.archives[0].digest)))
+    assert contents["tar"] == digest_of_bytes(gzip.decompress(archive.read_bytes()))
+    assert contents["engines"] == {
+        "bert": {"key": bucket.key(), "plan": {"digest": digest_of_bytes(plan), "size": len(plan)}}
+    }
 
-def test_what_is_published_starts_no_build(bucket: EngineBucket) -> None:
-    bucket.endpoint()
-    bucket.publish()
     assert len(bucket.builds) == 1
     assert bucket.publish() == Published(there=1)
     assert len(bucket.builds) == 1
     assert bucket.artifacts.held("engines/leases/") == []
 
 
-def test_it_is_written_down_what_an_archive_really_holds(bucket: EngineBucket) -> None:
-    bucket.endpoint()
-    bucket.publish()
-    (endpoint,) = bucket.artifacts.endpoints
-    contents = json.loads(bucket.artifacts.body(contents_key(endpoint.archives[0].digest)))
-    stream = gzip.decompress(bucket.artifacts.body(endpoint.model_data))
-    assert contents["tar"] == digest_of_bytes(stream)
-    plan = bucket.packed()[PLAN]
-    assert contents["engines"] == {
-        "bert": {"key": bucket.key(), "plan": {"digest": digest_of_bytes(plan), "size": len(plan)}}
-    }
+@pytest.fixture
+def quick(bucket: EngineBucket) -> EngineBucket:
+    """Its builds leave an engine as soon as they are looked at."""
+    stand_in = StandInCodeBuild(bucket.artifacts.s3)
+    bucket.clients = replace(bucket.clients, codebuild=stand_in, logs=stand_in)
+    return bucket
 
 
-def test_endpoints_that_need_the_same_engine_share_one_build(bucket: EngineBucket) -> None:
-    bucket.endpoint("first")
-    bucket.endpoint("second")
-    done = bucket.publish()
+def test_endpoints_that_need_the_same_engine_share_one_build(quick: EngineBucket) -> None:
+    quick.endpoint("first")
+    quick.endpoint("second")
+    done = quick.publish()
     assert (done.engines, done.copied) == (1, 2)
-    assert bucket.packed("first") == bucket.packed("second")
+    assert quick.packed("first") == quick.packed("second")
 
 
-def test_another_archive_with_an_engine_that_is_there_needs_no_build(bucket: EngineBucket) -> None:
-    bucket.endpoint()
-    bucket.publish()
-    bucket.artifacts.folder.write("sentences/bert/labels.txt", "one\n")
-    bucket.artifacts.lock()
-    done = bucket.publish()
+def test_another_archive_with_an_engine_that_is_there_needs_no_build(quick: EngineBucket) -> None:
+    quick.endpoint()
+    quick.publish()
+    quick.artifacts.folder.write("sentences/bert/labels.txt", "one\n")
+    quick.artifacts.lock()
+    done = quick.publish()
     assert (done.engines, done.uploaded) == (0, 1)
-    assert list(bucket.packed()) == ["bert/config.pbtxt", "bert/labels.txt", PLAN]
+    assert list(quick.packed()) == ["bert/config.pbtxt", "bert/labels.txt", PLAN]
 
 
-def test_copies_have_one_engine_each_under_its_own_name(bucket: EngineBucket) -> None:
-    bucket.endpoint(mode="mode: multi-model\n", keys="    copies: 2\n")
-    done = bucket.publish()
+def test_copies_have_one_engine_each_under_its_own_name(quick: EngineBucket) -> None:
+    quick.endpoint(mode="mode: multi-model\n", keys="    copies: 2\n")
+    done = quick.publish()
     assert (done.engines, done.uploaded) == (1, 2)
-    (endpoint,) = bucket.artifacts.endpoints
-    names = [sorted(bucket.files(archive.key)) for archive in endpoint.archives]
+    (endpoint,) = quick.artifacts.endpoints
+    names = [sorted(quick.files(archive.key)) for archive in endpoint.archives]
     assert names == [[f"bert_{copy}/1/model.plan", f"bert_{copy}/config.pbtxt"] for copy in (0, 1)]
 
 
-def test_without_compression_the_plan_is_a_file_beside_the_others(bucket: EngineBucket) -> None:
-    bucket.endpoint(keys="    compression: none\n")
-    bucket.publish()
-    (endpoint,) = bucket.artifacts.endpoints
-    held = bucket.artifacts.held(endpoint.model_data)
+def test_without_compression_the_plan_is_a_file_beside_the_others(quick: EngineBucket) -> None:
+    quick.endpoint(keys="    compression: none\n")
+    quick.publish()
+    (endpoint,) = quick.artifacts.endpoints
+    held = quick.artifacts.held(endpoint.model_data)
     assert [key.removeprefix(endpoint.model_data) for key in held] == [PLAN, "bert/config.pbtxt"]
 
 
-def test_an_onnx_model_in_s3_is_copied_on_the_server(bucket: EngineBucket) -> None:
-    bucket.endpoint()
+def test_an_onnx_model_in_s3_is_copied_on_the_server(quick: EngineBucket) -> None:
+    quick.endpoint()
     url, digest = f"s3://{BUCKET}/team/bert.onnx", digest_of_bytes(small_onnx())
-    bucket.artifacts.put("team/bert.onnx", small_onnx())
-    bucket.respell("onnx: ../onnx/sentences.onnx", f'onnx: "{url}", digest: "{digest}"')
-    bucket.artifacts.lock(lambda: bucket.artifacts.s3)
-    assert bucket.publish().engines == 1
-    assert bucket.packed()[PLAN].endswith(small_onnx())
+    quick.artifacts.put("team/bert.onnx", small_onnx())
+    quick.respell("onnx: ../onnx/sentences.onnx", f'onnx: "{url}", digest: "{digest}"')
+    quick.artifacts.lock(lambda: quick.artifacts.s3)
+    assert quick.publish().engines == 1
+    assert quick.packed()[PLAN].startswith(PLAN_BYTES)
 
 
-def test_another_content_in_s3_than_was_locked_is_refused_and_not_kept(bucket: EngineBucket) -> None:
-    bucket.endpoint()
+def test_another_content_in_s3_than_was_locked_is_refused_and_not_kept(quick: EngineBucket) -> None:
+    quick.endpoint()
     url, digest = f"s3://{BUCKET}/team/bert.onnx", digest_of_bytes(small_onnx())
-    bucket.artifacts.put("team/bert.onnx", small_onnx())
-    bucket.respell("onnx: ../onnx/sentences.onnx", f'onnx: "{url}", digest: "{digest}"')
-    bucket.artifacts.lock(lambda: bucket.artifacts.s3)
-    bucket.artifacts.put("team/bert.onnx", small_onnx("other"))
+    quick.artifacts.put("team/bert.onnx", small_onnx())
+    quick.respell("onnx: ../onnx/sentences.onnx", f'onnx: "{url}", digest: "{digest}"')
+    quick.artifacts.lock(lambda: quick.artifacts.s3)
+    quick.artifacts.put("team/bert.onnx", small_onnx("other"))
     with pytest.raises(FindingsError, match=r"FL373: the ONNX model of 'bert' is not what the lock"):
-        bucket.publish()
-    assert (bucket.artifacts.held("engines/onnx/"), bucket.builds) == ([], [])
+        quick.publish()
+    assert (quick.artifacts.held("engines/onnx/"), quick.clients.codebuild.started) == ([], [])
 
 
-def test_an_onnx_file_that_changed_since_it_was_locked_is_refused(bucket: EngineBucket) -> None:
-    bucket.endpoint()
-    (bucket.root / "onnx/sentences.onnx").write_bytes(small_onnx("other"))
+def test_an_onnx_file_that_changed_since_it_was_locked_is_refused(quick: EngineBucket) -> None:
+    quick.endpoint()
+    (quick.root / "onnx/sentences.onnx").write_bytes(small_onnx("other"))
     with pytest.raises(FindingsError, match=r"sentences.yaml:8:9: error FL373: .*'sentences' says"):
-        bucket.publish()
-    assert (bucket.artifacts.held("engines/onnx/"), bucket.builds) == ([], [])
+        quick.publish()
+    assert (quick.artifacts.held("engines/onnx/"), quick.clients.codebuild.started) == ([], [])
 
 
-def test_a_repository_that_changed_since_it_was_locked_is_refused(bucket: EngineBucket) -> None:
-    bucket.endpoint()
-    bucket.artifacts.folder.write("sentences/bert/labels.txt", "one\n")
+def test_a_repository_that_changed_since_it_was_locked_is_refused(quick: EngineBucket) -> None:
+    quick.endpoint()
+    quick.artifacts.folder.write("sentences/bert/labels.txt", "one\n")
     with pytest.raises(FindingsError, match="FL303"):
-        bucket.publish()
-    assert bucket.artifacts.held("archives/") == []
+        quick.publish()
+    assert quick.artifacts.held("archives/") == []

@@ -43,6 +43,24 @@ def test_what_lies_elsewhere_in_the_bucket_stays(bucket: ArtifactBucket) -> None
     assert bucket.held() == sorted(keys)
 
 
+def test_of_engines_those_that_no_lock_names_go_with_all_that_is_theirs(
+    bucket: ArtifactBucket, folder: FleetFolder
+) -> None:
+    other = "c" * 64
+    lock = folder.root / "locks/dev/any.lock.yaml"
+    engine = f'engines: {{m: {{key: "{DIGEST}", onnx: "{DIGEST}", size: 1}}}}'
+    lock.write_text(
+        f'endpoint: any\narchives: {{a: {{digest: "{DIGEST}", size: 1, {engine}, models: [m]}}}}\n'
+    )
+    kept = [bucket.put(f"engines/plans/{HEX}/{name}") for name in ("manifest.json", "model.plan")]
+    kept += [bucket.put(f"engines/{name}") for name in ("leases/x.json", "onnx/x.onnx", "scripts/x.zip")]
+    for name in ("failure.json", "manifest.json", "model.plan", "request.json"):
+        bucket.put(f"engines/plans/{other}/{name}")
+    (unit,) = prune(bucket).units
+    assert unit.name == f"engines/plans/{other}/"
+    assert bucket.held() == sorted(kept)
+
+
 @pytest.mark.parametrize(
     "container",
     [

@@ -1,0 +1,118 @@
+"""Where the plan of an engine lies in its archive, and that nothing else of it changes."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from fleet.artifacts.archive import DigestWriter
+from fleet.artifacts.sources.built import BuiltPlan, BuiltSource
+from fleet.artifacts.sources.copy import CopySource
+from fleet.artifacts.sources.folder import FolderSource
+from fleet.artifacts.upload_errors import ContentChangedError
+from fleet.findings import FindingsError
+from fleet.repository.plan_place import plan_place
+from s3_repositories import on_disk
+
+PLAN = b"a plan" * 1000
+FILES = {
+    "a/config.pbtxt": b"",
+    "a/1/a.txt": b"",
+    "a/1/zoo/b.txt": b"below",
+    "bert/config.pbtxt": b'name: "bert"',
+    "bert/labels.txt": b"",
+    "c/1/model.py": b"",
+    "NOTES": b"",
+}
+
+
+def stream(source: FolderSource | CopySource | BuiltSource) -> bytes:
+    written = io.BytesIO()
+    source.write(written)
+    return written.getvalue()
+
+
+def own_digest(source: FolderSource | CopySource) -> str:
+    digest = DigestWriter()
+    source.write(digest)
+    return digest.digest
+
+
+def built(source: FolderSource | CopySource, *paths: str) -> BuiltSource:
+    plan = BuiltPlan(size=len(PLAN), chunks=lambda: iter((PLAN[:100], PLAN[100:])))
+    return BuiltSource(source, dict.fromkeys(paths, plan), own_digest(source))
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ("bert/1/model.plan",),
+        ("a/1/model.plan", "c/1/a.plan"),
+        ("a/1/a.plan", "bert/1/z.plan", "c/1/z.plan"),
+    ],
+)
+def test_the_stream_is_that_of_a_folder_with_the_plans_in_it(tmp_path: Path, paths: tuple[str, ...]) -> None:
+    without = on_disk(FILES, tmp_path / "without")
+    whole = on_disk(FILES | dict.fromkeys(paths, PLAN), tmp_path / "with")
+    packed = stream(built(FolderSource(without, ["bert"]), *paths))
+    assert packed == stream(FolderSource(whole))
+
+
+def test_the_stream_of_a_copy_is_that_of_a_copy_with_the_plan_in_it(tmp_path: Path) -> None:
+    without = on_disk(FILES, tmp_path / "without")
+    whole = on_disk(FILES | {"bert/1/model.plan": PLAN}, tmp_path / "with")
+    packed = stream(built(CopySource(without, 3, ["bert"]), "bert_3/1/model.plan"))
+    assert packed == stream(CopySource(whole, 3))
+
+
+def test_its_size_is_known_before_well_enough(tmp_path: Path) -> None:
+    source = FolderSource(on_disk(FILES, tmp_path), ["bert"])
+    paths = ["a/1/model.plan", "bert/1/model.plan"]
+    plans = dict.fromkeys(paths, BuiltPlan(size=len(PLAN), chunks=lambda: iter((PLAN,))))
+    assert len(stream(built(source, *paths))) <= BuiltSource.most(len(stream(source)), plans)
+
+
+def test_another_repository_than_was_locked_is_refused(tmp_path: Path) -> None:
+    source = FolderSource(on_disk(FILES, tmp_path), ["bert"])
+    with pytest.raises(ContentChangedError, match=own_digest(source)):
+        BuiltSource(source, {}, "sha256:other").write(io.BytesIO())
+
+
+def test_a_file_where_the_plan_goes_is_refused(tmp_path: Path) -> None:
+    source = FolderSource(on_disk(FILES, tmp_path), ["bert"])
+    with pytest.raises(FindingsError, match="FL372: 'a/1/a.txt' is there already"):
+        built(source, "a/1/a.txt").write(io.BytesIO())
+
+
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        ({"config.pbtxt": b""}, "1/model.plan"),
+        ({"7/notes.txt": b""}, "7/model.plan"),
+        ({"config.pbtxt": b'default_model_filename: "bert.plan"'}, "1/bert.plan"),
+        (
+            {"config.pbtxt": b'cc_model_filenames { key: "8.6" value: "a10g.plan" }'},
+            "1/a10g.plan",
+        ),
+        ({"config.pbtxt": b'cc_model_filenames { key: "7.5" value: "t4.plan" }'}, "1/model.plan"),
+        ({"config.pbtxt": b"no config"}, "1/model.plan"),
+    ],
+)
+def test_the_plan_lies_in_the_only_version_as_the_config_calls_it(
+    tmp_path: Path, files: dict[str, bytes], place: str
+) -> None:
+    assert plan_place(on_disk(files, tmp_path), "8.6") == place
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"10/a": b"", "9/a": b""}, "has the versions 9, 10"),
+        ({"config.pbtxt": b'default_model_filename: "../b.plan"'}, "outside of its version"),
+    ],
+)
+def test_a_plan_without_a_place_is_refused(tmp_path: Path, files: dict[str, bytes], message: str) -> None:
+    with pytest.raises(FindingsError, match=f"FL372: .*{message}"):
+        plan_place(on_disk(files, tmp_path), "8.6")
