@@ -132,7 +132,14 @@ class TestNames:
                 "/triton-fleet/dev/artifact-bucket-arn",
                 "/triton-fleet/dev/alarm-topic/warning",
                 "/triton-fleet/dev/alarm-topic/critical",
+                "/triton-fleet/dev/engine-job-role",
             },
+            # Builds are started, and found by people, by the project's name; nothing else of one asks for another.
+            "AWS::CodeBuild::Project": {"triton-fleet-dev-engines-gpu", "triton-fleet-dev-engines-job"},
+            # Whoever writes to it may not make it, so that nobody makes it again after its deletion.
+            "AWS::Logs::LogGroup": {"/triton-fleet/dev/engines"},
+            # The policy of a topic names it.
+            "AWS::Events::Rule": {"triton-fleet-dev-engine-failures"},
         }
         named = dict(_names(made[STACK]))
         # Of one target, which has several; no other target meets the name.
