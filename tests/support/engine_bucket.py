@@ -93,27 +93,34 @@ class EngineBucket:
         (endpoint,) = [each for each in self.artifacts.endpoints if each.name == name]
         return endpoint.engines[0].build.key
 
-    def project(self, **variables: str) -> None:
-        """The project that Foundation makes, anew; its builds so far are forgotten."""
-        codebuild = self.clients.codebuild
-        codebuild.delete_project(name=PROJECT)
+    def project(self, kind: str = "gpu") -> None:
+        """A project as Foundation makes it, anew; its builds so far are forgotten."""
+        codebuild, name = self.clients.codebuild, PROJECT.replace("gpu", kind)
+        codebuild.delete_project(name=name)
         codebuild.create_project(
-            name=PROJECT,
+            name=name,
             serviceRole=ROLE,
             timeoutInMinutes=10,
             source={
                 "type": "NO_SOURCE",
                 "location": "moto wants one",
-                "buildspec": (ROOT / "engine_build/gpu.buildspec.yaml").read_text(),
+                "buildspec": (ROOT / f"engine_build/{kind}.buildspec.yaml").read_text(),
             },
             artifacts={"type": "NO_ARTIFACTS"},
             environment={
-                "type": "LINUX_GPU_CONTAINER",
+                "type": "LINUX_GPU_CONTAINER" if kind == "gpu" else "LINUX_CONTAINER",
                 "image": "any",
                 "computeType": "BUILD_GENERAL1_SMALL",
-                "environmentVariables": [{"name": name, "value": each} for name, each in variables.items()],
+                "environmentVariables": [],
             },
             logsConfig={"cloudWatchLogs": {"status": "ENABLED", "groupName": "/triton-fleet/dev/engines"}},
+        )
+
+    def jobs(self) -> None:
+        """What Foundation makes for SageMaker jobs: the project that starts them, and their role."""
+        self.project("job")
+        self.clients.ssm.put_parameter(
+            Name="/triton-fleet/dev/engine-job-role", Value=ROLE, Type="String", Overwrite=True
         )
 
     def respell(self, old: str, new: str, name: str = "sentences") -> None:
