@@ -17,7 +17,7 @@ from fleet_folder import ROOT
 from tests.synth.roles import Granted, Role, roles
 from tests.synth.shipped import ENVIRONMENTS, shipped
 from tests.synth.stack_kinds import BOUNDARY, BOUNDED, stack_kinds
-from triton_endpoints.acknowledgements import WILDCARDS
+from triton_endpoints.wildcards import WILDCARDS
 
 DOCUMENT = ROOT / "docs" / "roles.md"
 HEAD = """\
@@ -25,7 +25,7 @@ HEAD = """\
 
 Every role of every stack, and all that each may do, with the environment `dev` of the account `111122223333` in
 `us-east-1` and the endpoint `sentences` as examples. This file is generated: a test compares it with the
-templates, and fails on a wildcard that `constructs/triton_endpoints/acknowledgements.py` gives no reason for.
+templates, and fails on a wildcard that `constructs/triton_endpoints/wildcards.py` gives no reason for.
 """
 VERSIONS = re.compile(r"\$\{\w+\.Arn\}:\*")
 """Those of a function that the CDK's provider invokes: `acknowledge_invocation` has the reason."""

@@ -1,0 +1,161 @@
+"""Resources that are granted by a wildcard: each form with its actions and the reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Wildcard:
+    """Resources of one form that may be granted with some actions, and why."""
+
+    form: str
+    actions: frozenset[str]
+    reason: str
+
+
+ATTACHING = "with a VPC alone: SageMaker's guide asks for these on all resources and without conditions"
+
+WILDCARDS = (
+    Wildcard(
+        r"\*",
+        frozenset({"ecr:GetAuthorizationToken", "cloudwatch:PutMetricData"}),
+        "these two know no resources; metrics are held to the endpoint's own namespace by a condition",
+    ),
+    Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/endpoints/[^/]+/\*",
+        frozenset({"s3:GetObject"}),
+        "the endpoint's own archives: the new one, and the old one that still scales out during a rollout",
+    ),
+    Wildcard(
+        r"arn:[^:]+:logs:[^:]+:\d+:log-group:[^*]+:\*",
+        frozenset(
+            {"logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"}
+        ),
+        "the streams of the endpoint's own log groups, which are named by instance; those of engines' builds"
+        " and of SageMaker's jobs, whose groups all jobs of account and region share",
+    ),
+    Wildcard(
+        r"\*",
+        frozenset(
+            {
+                "ec2:CreateNetworkInterface",
+                "ec2:CreateNetworkInterfacePermission",
+                "ec2:DeleteNetworkInterface",
+                "ec2:DeleteNetworkInterfacePermission",
+                "ec2:DescribeDhcpOptions",
+                "ec2:DescribeNetworkInterfaces",
+                "ec2:DescribeSecurityGroups",
+                "ec2:DescribeSubnets",
+                "ec2:DescribeVpcs",
+            }
+        ),
+        ATTACHING,
+    ),
+    Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/capture/[^/]+/\*",
+        frozenset({"s3:PutObject"}),
+        "the endpoint's own captured calls, in objects that SageMaker names by time",
+    ),
+    Wildcard(
+        r"arn:[^:]+:logs:[^:]+:\d+:log-group:(/aws/sagemaker/Endpoints|/triton-fleet)/\*",
+        frozenset(
+            {
+                "logs:AssociateKmsKey",
+                "logs:CreateLogGroup",
+                "logs:DisassociateKmsKey",
+                "logs:PutRetentionPolicy",
+                "logs:TagResource",
+                "logs:UntagResource",
+            }
+        ),
+        "one function owns the log groups of the environment's endpoints, which share these prefixes with all"
+        " endpoints of account and region; it reads and deletes none",
+    ),
+    Wildcard(
+        r"\*",
+        frozenset(
+            {
+                "application-autoscaling:DescribeScalableTargets",
+                "application-autoscaling:DescribeScalingPolicies",
+                "application-autoscaling:DescribeScheduledActions",
+                "cloudwatch:DescribeAlarms",
+            }
+        ),
+        "what describes scaling knows no resources, and Application Auto Scaling asks for all alarms",
+    ),
+    Wildcard(
+        r"arn:[^:]+:application-autoscaling:[^:]+:\d+:scalable-target/\*",
+        frozenset(
+            {
+                "application-autoscaling:DeregisterScalableTarget",
+                "application-autoscaling:PutScalingPolicy",
+                "application-autoscaling:PutScheduledAction",
+                "application-autoscaling:RegisterScalableTarget",
+            }
+        ),
+        "AWS makes the ARNs of targets: it may change all of SageMaker's variants in account and region, to"
+        " which a condition holds it",
+    ),
+    Wildcard(
+        r"arn:[^:]+:cloudwatch:[^:]+:\d+:alarm:TargetTracking-\*",
+        frozenset({"cloudwatch:DeleteAlarms", "cloudwatch:PutMetricAlarm"}),
+        "Application Auto Scaling names these alarms, for all that it scales in account and region",
+    ),
+    Wildcard(
+        r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint(-config)?/\*",
+        frozenset({"sagemaker:DescribeEndpoint", "sagemaker:DescribeEndpointConfig"}),
+        "read alone, of all in account and region: specs name endpoints, CloudFormation configurations",
+    ),
+    Wildcard(
+        r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint/\*",
+        frozenset({"sagemaker:UpdateEndpointWeightsAndCapacities"}),
+        "Application Auto Scaling asks whoever registers a target; specs name endpoints, so it is granted on"
+        " all in account and region",
+    ),
+    Wildcard(
+        r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint/\*",
+        frozenset({"sagemaker:InvokeEndpoint"}),
+        "the check calls endpoints that have the environment's tag, to which a condition holds it",
+    ),
+    Wildcard(
+        r"arn:[^:]+:cloudformation:[^:]+:\d+:stack/triton-fleet-[^*]+-\*",
+        frozenset({"cloudformation:DescribeStacks"}),
+        "what serves all endpoint stacks of the environment",
+    ),
+    Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/scaling-guard/\*",
+        frozenset({"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}),
+        "scalings that are put aside, one object for each variant of the environment",
+    ),
+    Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/engines/\*",
+        frozenset({"s3:GetObject", "s3:GetObjectVersion"}),
+        "ONNX models, scripts, requests and engines, which are named by their content",
+    ),
+    Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/engines/(plans|timing)/\*",
+        frozenset({"s3:AbortMultipartUpload", "s3:PutObject"}),
+        "what comes of builds, named by the engine's key; it may not delete, and the bucket keeps versions",
+    ),
+    Wildcard(
+        r"arn:[^:]+:sagemaker:[^:]+:\d+:(processing|training)-job/engine-\*",
+        frozenset(
+            {
+                "sagemaker:AddTags",
+                "sagemaker:CreateProcessingJob",
+                "sagemaker:CreateTrainingJob",
+                "sagemaker:DescribeProcessingJob",
+                "sagemaker:DescribeTrainingJob",
+                "sagemaker:StopProcessingJob",
+                "sagemaker:StopTrainingJob",
+            }
+        ),
+        "jobs of engines, named by the engine's key: those of account and region",
+    ),
+    Wildcard(
+        r"arn:[^:]+:logs:[^:]+:\d+:log-group:/aws/sagemaker/(Processing|Training)Jobs:log-stream:engine-\*",
+        frozenset({"logs:GetLogEvents"}),
+        "the streams of those jobs, which begin with their names",
+    ),
+)
