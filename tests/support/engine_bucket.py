@@ -93,22 +93,22 @@ class EngineBucket:
         (endpoint,) = [each for each in self.artifacts.endpoints if each.name == name]
         return endpoint.engines[0].build.key
 
-    def project(self, kind: str = "gpu") -> None:
-        """A project as Foundation makes it, anew; its builds so far are forgotten."""
-        codebuild, name = self.clients.codebuild, PROJECT.replace("gpu", kind)
-        codebuild.delete_project(name=name)
+    def project(self) -> None:
+        """The project with a GPU as Foundation makes it, anew; its builds so far are forgotten."""
+        codebuild = self.clients.codebuild
+        codebuild.delete_project(name=PROJECT)
         codebuild.create_project(
-            name=name,
+            name=PROJECT,
             serviceRole=ROLE,
             timeoutInMinutes=10,
             source={
                 "type": "NO_SOURCE",
                 "location": "moto wants one",
-                "buildspec": (ROOT / f"engine_build/{kind}.buildspec.yaml").read_text(),
+                "buildspec": (ROOT / "engine_build/gpu.buildspec.yaml").read_text(),
             },
             artifacts={"type": "NO_ARTIFACTS"},
             environment={
-                "type": "LINUX_GPU_CONTAINER" if kind == "gpu" else "LINUX_CONTAINER",
+                "type": "LINUX_GPU_CONTAINER",
                 "image": "any",
                 "computeType": "BUILD_GENERAL1_SMALL",
                 "environmentVariables": [],
@@ -116,9 +116,8 @@ class EngineBucket:
             logsConfig={"cloudWatchLogs": {"status": "ENABLED", "groupName": "/triton-fleet/dev/engines"}},
         )
 
-    def jobs(self) -> None:
-        """What Foundation makes for SageMaker jobs: the project that starts them, and their role."""
-        self.project("job")
+    def job_role(self) -> None:
+        """The role that Foundation makes for SageMaker jobs."""
         self.clients.ssm.put_parameter(
             Name="/triton-fleet/dev/engine-job-role", Value=ROLE, Type="String", Overwrite=True
         )

@@ -58,7 +58,7 @@ def test_the_plan_is_built_once_and_packed_where_triton_looks_for_it(
 
 
 def test_without_a_role_for_jobs_it_is_said_what_makes_it(bucket: EngineBucket) -> None:
-    bucket.jobs()
+    bucket.job_role()
     bucket.clients.ssm.delete_parameter(Name="/triton-fleet/dev/engine-job-role")
     bucket.endpoint()
     bucket.respell("ml.g5.xlarge", "ml.g4dn.xlarge")
@@ -78,7 +78,7 @@ def quick(bucket: EngineBucket) -> EngineBucket:
 
 
 def test_a_gpu_that_codebuild_has_not_builds_by_a_job_of_sagemaker(quick: EngineBucket) -> None:
-    quick.jobs()
+    quick.job_role()
     quick.endpoint()
     quick.respell("ml.g5.xlarge", "ml.g4dn.xlarge")
     quick.artifacts.lock()
@@ -100,7 +100,8 @@ def test_a_build_on_a_gpu_runs_the_image_that_serves(quick: EngineBucket) -> Non
     assert (started["projectName"], started["imageOverride"]) == (PROJECT, endpoint.image.uri)
     assert started["imagePullCredentialsTypeOverride"] == "SERVICE_ROLE"
     request = json.loads(quick.artifacts.body(built_key(quick.key(), REQUEST)))
-    assert (request["job"], request["arguments"][0]) == (None, "--fp16")
+    assert request["job"] is None
+    assert "--fp16" in request["arguments"]
 
 
 def test_endpoints_that_need_the_same_engine_share_one_build(quick: EngineBucket) -> None:
