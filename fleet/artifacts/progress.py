@@ -154,7 +154,7 @@ class BarProgress:
         """Show a build with the last line of its log."""
         task = self._builds.add_task(f"engine {name}", said="")
         try:
-            yield lambda said: self._builds.update(task, said=visible(said))
+            yield lambda said: self._builds.update(task, said=visible(said), refresh=True)
         finally:
             self._builds.remove_task(task)
 

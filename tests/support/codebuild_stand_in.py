@@ -74,7 +74,7 @@ class StandInCodeBuild:
     def fail(self, id: str, **failure: Any) -> None:
         """The build fails, and says so if there is anything to say."""
         if failure:
-            body = json.dumps({"remedy": "Do better.", "log": [], **failure}).encode()
+            body = json.dumps({"remedy": "do better", "log": [], **failure}).encode()
             self.s3.put_object(Bucket=BUCKET, Key=self.prefix(id) + FAILURE, Body=body)
         self.status[id] = "FAILED"
 

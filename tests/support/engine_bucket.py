@@ -93,8 +93,8 @@ class EngineBucket:
         (endpoint,) = [each for each in self.artifacts.endpoints if each.name == name]
         return endpoint.engines[0].build.key
 
-    def project(self, **variables: str) -> None:
-        """The project that Foundation makes, anew; its builds so far are forgotten."""
+    def project(self) -> None:
+        """The project with a GPU as Foundation makes it, anew; its builds so far are forgotten."""
         codebuild = self.clients.codebuild
         codebuild.delete_project(name=PROJECT)
         codebuild.create_project(
@@ -111,9 +111,15 @@ class EngineBucket:
                 "type": "LINUX_GPU_CONTAINER",
                 "image": "any",
                 "computeType": "BUILD_GENERAL1_SMALL",
-                "environmentVariables": [{"name": name, "value": each} for name, each in variables.items()],
+                "environmentVariables": [],
             },
             logsConfig={"cloudWatchLogs": {"status": "ENABLED", "groupName": "/triton-fleet/dev/engines"}},
+        )
+
+    def job_role(self) -> None:
+        """The role that Foundation makes for SageMaker jobs."""
+        self.clients.ssm.put_parameter(
+            Name="/triton-fleet/dev/engine-job-role", Value=ROLE, Type="String", Overwrite=True
         )
 
     def respell(self, old: str, new: str, name: str = "sentences") -> None:

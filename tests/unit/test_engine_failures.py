@@ -16,7 +16,7 @@ from fleet.artifacts.progress import BarProgress, LineProgress
 from fleet.findings import Finding, FindingsError
 from fleet_folder import FleetFolder
 
-UNSUPPORTED = small_onnx(nodes=[helper.make_node("NoSuchOperator", ["x"], ["y"])])
+UNSUPPORTED = small_onnx(nodes=[helper.make_node("NoSuchOperator", ["x"], ["y"], domain="of.somebody")])
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_an_operator_that_tensorrt_lacks_is_told_in_its_words_and_others_are_pub
     )
     assert finding.message.startswith("no engine of model 'bert' was built: unsupported operator: ")
     assert "NoSuchOperator" in finding.message
-    assert "The whole log is in /triton-fleet/dev/engines, stream " in finding.hint
+    assert "the whole log is in /triton-fleet/dev/engines, stream " in finding.hint
     assert "bert/1/model.plan" in bucket.packed("sound")
     assert bucket.artifacts.held("engines/leases/") == []
     assert len(bucket.artifacts.held("endpoints/")) == 1
@@ -89,7 +89,7 @@ def test_each_problem_of_the_build_script_has_a_code(
     finding = refused(bucket)
     assert finding.code == code
     assert finding.message == "no engine of model 'bert' was built: too bad: It rained.\n    one\n    two"
-    assert finding.hint == "Do better. The whole log is in group, stream stream"
+    assert finding.hint == "do better; the whole log is in group, stream stream"
 
 
 def test_of_a_build_that_says_nothing_the_reason_of_codebuild_and_the_end_of_its_log_are_told(

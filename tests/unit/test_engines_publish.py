@@ -11,12 +11,13 @@ import pytest
 
 from artifact_bucket import BUCKET, digest_of_bytes
 from codebuild_stand_in import PLAN_BYTES, StandInCodeBuild
-from engine_bucket import EngineBucket, engine_bucket, small_onnx
+from engine_bucket import PROJECT, ROLE, EngineBucket, engine_bucket, small_onnx
 from fleet.artifacts.asked import Asked
 from fleet.artifacts.named import named_findings
 from fleet.artifacts.publish import Published
 from fleet.artifacts.store import contents_key
-from fleet.findings import FindingsError
+from fleet.engines.places import REQUEST, built_key
+from fleet.findings import CannotRunError, FindingsError
 from fleet.repository.plan_header import plan_version
 from fleet_folder import FleetFolder
 
@@ -56,12 +57,51 @@ def test_the_plan_is_built_once_and_packed_where_triton_looks_for_it(
     assert bucket.artifacts.held("engines/leases/") == []
 
 
+def test_without_a_role_for_jobs_it_is_said_what_makes_it(bucket: EngineBucket) -> None:
+    bucket.job_role()
+    bucket.clients.ssm.delete_parameter(Name="/triton-fleet/dev/engine-job-role")
+    bucket.endpoint()
+    bucket.respell("ml.g5.xlarge", "ml.g4dn.xlarge")
+    bucket.artifacts.lock()
+    with pytest.raises(CannotRunError, match="no role for jobs") as caught:
+        bucket.publish()
+    assert "fleet deploy --env dev --foundation" in caught.value.remedy
+    assert bucket.artifacts.held("engines/leases/") == []
+
+
 @pytest.fixture
 def quick(bucket: EngineBucket) -> EngineBucket:
     """Its builds leave an engine as soon as they are looked at."""
     stand_in = StandInCodeBuild(bucket.artifacts.s3)
     bucket.clients = replace(bucket.clients, codebuild=stand_in, logs=stand_in)
     return bucket
+
+
+def test_a_gpu_that_codebuild_has_not_builds_by_a_job_of_sagemaker(quick: EngineBucket) -> None:
+    quick.job_role()
+    quick.endpoint()
+    quick.respell("ml.g5.xlarge", "ml.g4dn.xlarge")
+    quick.artifacts.lock()
+    assert quick.publish().engines == 1
+    (started,) = quick.clients.codebuild.started
+    assert started["projectName"] == "triton-fleet-dev-engines-job"
+    assert "imageOverride" not in started
+    request = json.loads(quick.artifacts.body(built_key(quick.key(), REQUEST)))
+    assert (request["compute_capability"], request["least_driver"]) == ("7.5", "525")
+    job = request["job"]
+    assert (job["kind"], job["instance_type"], job["role"]) == ("processing", "ml.g4dn.xlarge", ROLE)
+
+
+def test_a_build_on_a_gpu_runs_the_image_that_serves(quick: EngineBucket) -> None:
+    quick.endpoint()
+    quick.publish()
+    (started,) = quick.clients.codebuild.started
+    (endpoint,) = quick.artifacts.endpoints
+    assert (started["projectName"], started["imageOverride"]) == (PROJECT, endpoint.image.uri)
+    assert started["imagePullCredentialsTypeOverride"] == "SERVICE_ROLE"
+    request = json.loads(quick.artifacts.body(built_key(quick.key(), REQUEST)))
+    assert request["job"] is None
+    assert "--fp16" in request["arguments"]
 
 
 def test_endpoints_that_need_the_same_engine_share_one_build(quick: EngineBucket) -> None:

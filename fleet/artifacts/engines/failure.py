@@ -85,7 +85,7 @@ def failure_findings(
     code, said, remedy, lines = _told(build, failure)
     shown = list(lines or log)[-SHOWN:]
     quoted = "".join(f"\n    {line}" for line in shown if line not in said)
-    hint = f"{remedy} The whole log is in {where}".strip()
+    hint = "; ".join(filter(None, (remedy, f"the whole log is in {where}")))
     return [
         finding_at(
             use.engine.mark, code, f"no engine of model {use.engine.model!r} was built: {said}{quoted}", hint
@@ -99,7 +99,7 @@ def _told(build: Build, failure: Failure | None) -> tuple[str, str, str, tuple[s
         code = CODES.get(failure.exit_code, UNKNOWN)
         return code, f"{failure.problem}: {failure.message}", failure.remedy, failure.log
     if build.status == TIMED_OUT:
-        remedy = "Raise `engine_builds.timeout` of the environment."
+        remedy = "raise `engine_builds.timeout` of the environment"
         return TIME, "CodeBuild ended it when its time was over", remedy, ()
     if build.status == SUCCEEDED:
         return UNKNOWN, "the build succeeded and left none", "", ()
