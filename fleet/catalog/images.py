@@ -59,21 +59,33 @@ class Release:
 
 @dataclass(frozen=True, kw_only=True)
 class Image:
-    """One release's image in one region, with the registry account that really keeps it."""
+    """One release's image in one region, with the registry account that really keeps it.
+
+    Attributes:
+        digest: `sha256:...` of the one image that is meant, whatever the tag names later; None: that.
+    """
 
     release: str
     account: str
     repository: str
     region: str
-    uri: str
+    tag: str
+    digest: str | None = None
     gpu: bool
     cuda: int
     details: Release
 
     @property
-    def tag(self) -> str:
-        """What the repository calls it."""
-        return self.uri.rpartition(":")[2]
+    def uri(self) -> str:
+        """What is pulled: by the digest if there is one, as SageMaker takes a tag or a digest."""
+        registry = f"{self.account}.dkr.ecr.{self.region}.{partition_of(self.region).dns}"
+        named = f":{self.tag}" if self.digest is None else f"@{self.digest}"
+        return f"{registry}/{self.repository}{named}"
+
+    @property
+    def name(self) -> str:
+        """Without the registry, which is another one in another region."""
+        return f"{self.repository}:{self.tag}" + (f"@{self.digest}" if self.digest else "")
 
 
 def releases() -> list[str]:
@@ -130,7 +142,7 @@ def image(name: str, region: str, *, gpu: bool = True) -> Image:
         account=account,
         repository=repository,
         region=region,
-        uri=f"{account}.dkr.ecr.{region}.{partition_of(region).dns}/{repository}:{tag}",
+        tag=tag,
         gpu=gpu,
         cuda=details.cuda_major,
         details=details,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fleet.catalog.amis import Ami, ami, amis, inference_ami
@@ -12,7 +12,7 @@ from fleet.catalog.instances import Instance, Kind, instance, instance_types
 from fleet.decide.raw import RawProperty, raw_properties
 from fleet.decide.variables import all_variables
 from fleet.spec.endpoint import EndpointSpec, Mode
-from fleet.spec.environment import Environment
+from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.lock import Lock, LockedArchive, LockedModel
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import KeyPath, Source
@@ -67,7 +67,10 @@ class Decided:
         release = self.spec.triton
         if release not in releases() or self.region not in regions_of(release):
             return None
-        return image(release, self.region, gpu=self.machine is None or self.machine.kind is not Kind.CPU)
+        found = image(release, self.region, gpu=self.machine is None or self.machine.kind is not Kind.CPU)
+        # The local fleet has no image, and knows by the tag what would be inside.
+        is_local = self.environment.environment == LOCAL
+        return found if is_local else replace(found, digest=self.spec.image_digest)
 
     @cached_property
     def named_ami(self) -> str | None:

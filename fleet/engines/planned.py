@@ -102,7 +102,7 @@ def _planned(
         explained=trtexec_arguments(engine, tensorrt),
         gpu=machine.gpu,
         compute_capability=machine.compute_capability,
-        image=image.uri.rpartition("/")[2],
+        image=image.name,
         tensorrt=tensorrt,
         certain=image.details.tensorrt_certain,
         runner=runner,

@@ -41,6 +41,8 @@ def _image(endpoint: Decided) -> Iterator[Decision]:
         f"account {image.account} has release {wanted} in {image.region}; the tag is that for"
         f" {'GPUs' if image.gpu else 'CPUs'}, as {why}"
     )
+    if image.digest is not None:
+        reason += "; `image_digest` says which image of that tag"
     yield Decision(
         group="image",
         what="image",

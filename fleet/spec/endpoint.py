@@ -154,6 +154,9 @@ class EndpointSpec(Document):
     fixed prefix, in which archives come and go without a deploy."""
     triton: Annotated[str, StringConstraints(pattern=r"^[0-9]{2}\.[0-9]{2}$")]
     """Container release, in quotes: `"25.04"`."""
+    image_digest: Digest | None = None
+    """Of that release's image, `sha256:...`, as `fleet preflight` tells it; left out: what the tag names when
+    an instance starts, which may be published anew."""
     instance: Instance
     default_model: ModelName | None = None
     """Mode `single`: the model that answers; found by itself when the repository has one."""

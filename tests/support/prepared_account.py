@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -36,6 +37,8 @@ OF_TYPE, OF_ALL = "ml.g5.xlarge for endpoint usage", "Number of instances across
 CODES = {OF_TYPE: "L-1928E07B", OF_ALL: "L-7A3DF611"}
 STACK = "triton-fleet-dev-sentences"
 IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
+DIGEST = f"sha256:{sha256(b'25.04-py3').hexdigest()}"
+"""The embedded registry's stand-in of its digest."""
 ENVIRONMENT = f'environment: dev\naccount: "{ACCOUNT}"\nregion: {REGION}\n'
 
 

@@ -100,6 +100,7 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
         also={"models": archive(version=1)},
     ),
     "triton": flip("25.04", "24.09"),
+    "image_digest": flip(None, f"sha256:{0:064}"),
     "instance.type": flip("ml.g5.xlarge", "ml.g5.2xlarge"),
     "instance.ami": flip("al2-ami-sagemaker-inference-gpu-3-1", "al2-ami-sagemaker-inference-gpu-2-1"),
     "instance.count": flip(1, 2),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
@@ -19,6 +19,7 @@ from fleet.catalog.images import (
     removed_backends,
 )
 
+DIGEST = f"sha256:{0:064}"
 ALL = [release(name) for name in releases()]
 
 
@@ -147,3 +148,9 @@ def test_the_backends_that_a_release_no_longer_has(name: str, gone: dict[str, st
 def test_the_partition_of_a_region(region: str, name: str, dns: str) -> None:
     partition = partition_of(region)
     assert (partition.name, partition.dns) == (name, dns)
+
+
+def test_an_image_with_a_digest_is_pulled_by_it_and_called_by_tag_and_digest() -> None:
+    pinned = replace(image("25.04", "us-east-1"), digest=DIGEST)
+    assert pinned.uri == f"763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver@{DIGEST}"
+    assert pinned.name == f"sagemaker-tritonserver:25.04-py3@{DIGEST}"

@@ -146,7 +146,13 @@ class TestLock:
         assert resolved.mark.line == 8
 
     @pytest.mark.parametrize(
-        ("old", "new"), [("fp16", "fp32"), ("g5.xlarge", "g6.xlarge"), ('"25.04"', '"24.09"')]
+        ("old", "new"),
+        [
+            ("fp16", "fp32"),
+            ("g5.xlarge", "g6.xlarge"),
+            ('"25.04"', '"24.09"'),
+            ("models:", f"image_digest: sha256:{0:064}\nmodels:"),
+        ],
     )
     def test_a_spec_that_leads_to_another_engine_wants_another_lock(
         self, bert: FleetFolder, old: str, new: str

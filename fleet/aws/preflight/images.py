@@ -24,26 +24,33 @@ def images(subject: Subject) -> Iterator[Seen]:
     for endpoint in subject.endpoints:
         by_uri.setdefault(endpoint.image.uri, (endpoint.image, []))[1].append(endpoint.name)
     for uri, (image, names) in by_uri.items():
-        refusal = _refusal(ecr, image)
-        if refusal is None:
-            yield Seen(what="image", text=f"{uri} is there")
+        digest, refusal = _digest(ecr, image)
+        if not refusal:
+            yield Seen(what="image", text=f"{uri} is there" + (f", {digest}" if image.digest is None else ""))
             continue
-        message = f"{uri} cannot be pulled: {refusal}"
+        message, key = (
+            f"{uri} cannot be pulled: {refusal}",
+            "triton" if image.digest is None else "image_digest",
+        )
         hint = f"write another release for `triton`, of which {subject.place.region} has an image"
-        findings = [subject.of_spec(name, ("triton",), "FL628", message, hint) for name in names]
+        if image.digest is not None:
+            hint = f"leave it out: preflight then tells the digest of {image.name.partition('@')[0]}"
+        findings = [subject.of_spec(name, (key,), "FL628", message, hint) for name in names]
         yield Seen(what="image", text=f"{uri}: {refusal}", findings=tuple(findings))
 
 
-def _refusal(ecr: Any, image: Image) -> str | None:
+def _digest(ecr: Any, image: Image) -> tuple[str, str]:
+    """The image's digest, and why it cannot be pulled if so."""
+    wanted = {"imageTag": image.tag} if image.digest is None else {"imageDigest": image.digest}
     try:
         answer = ecr.batch_get_image(
-            registryId=image.account, repositoryName=image.repository, imageIds=[{"imageTag": image.tag}]
+            registryId=image.account, repositoryName=image.repository, imageIds=[wanted]
         )
     except ClientError as error:
         if error.response["Error"]["Code"] != NO_REPOSITORY:
             raise
-        return str(error.response["Error"]["Message"])
+        return "", str(error.response["Error"]["Message"])
     if answer["images"]:
-        return None
+        return answer["images"][0]["imageId"]["imageDigest"], ""
     failures = [f"{each.get('failureReason', '')} ({each['failureCode']})" for each in answer["failures"]]
-    return "; ".join(failures) or "the registry says nothing of it"
+    return "", "; ".join(failures) or "the registry says nothing of it"

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from fleet.findings import Severity
-from prepared_account import IMAGE, OF_ALL, OF_TYPE, PreparedAccount
+from prepared_account import DIGEST, IMAGE, OF_ALL, OF_TYPE, PreparedAccount
 from tests.e2e.embedded_app.stacks import TOPIC, absent_model
 
 
@@ -20,7 +20,7 @@ def test_an_account_that_is_ready_exits_with_0_and_a_line_for_each_thing(account
         "✓ foundation: triton-fleet-dev is in CREATE_COMPLETE",
         f"✓ quota: {OF_TYPE}: 20; sentences needs 1 at `instance.count`, 2 while one is updated",
         f"✓ quota: {OF_ALL}: 100; sentences needs 1 at `instance.count`, 2 while one is updated",
-        f"✓ image: {IMAGE} is there",
+        f"✓ image: {IMAGE} is there, {DIGEST}",
         "✓ artifacts sentences: 1 of 1 in s3://triton-fleet-dev-123456789012-us-east-1/"
         + account.folder.resolve().archives[0].key,
         "✓ endpoint sentences: not deployed yet",

@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from fleet_folder import LOCK, SPEC
-from prepared_account import BUCKET, IMAGE, OF_ALL, OF_TYPE, STACK, PreparedAccount, is_call, second_spec
+from prepared_account import (
+    BUCKET,
+    DIGEST,
+    IMAGE,
+    OF_ALL,
+    OF_TYPE,
+    STACK,
+    PreparedAccount,
+    is_call,
+    second_spec,
+)
 from tests.e2e.embedded_app.updates import create_config
 
 SCALED = "scaling: {min: 1, max: 8, gpu_utilization: 60}\n"
@@ -103,6 +113,22 @@ def test_an_image_that_the_registry_lacks_is_an_error_at_the_release(account: Pr
     assert told.code == 1
     assert told.of("image") == [f"✗ {IMAGE}: Requested image not found (ImageNotFound)"]
     assert f"model_specs/sentences.yaml:2:1: error FL628: {IMAGE} cannot be pulled" in told.findings
+
+
+def test_an_image_may_be_named_by_the_digest_that_preflight_tells(account: PreparedAccount) -> None:
+    account.folder.spec(f"image_digest: {DIGEST}\n")
+    told = account.preflight()
+    assert (told.code, told.of("image")) == (0, [f"✓ {IMAGE.rpartition(':')[0]}@{DIGEST} is there"])
+
+
+def test_a_digest_that_the_registry_lacks_is_an_error_at_its_line(account: PreparedAccount) -> None:
+    account.folder.spec(f"image_digest: sha256:{0:064}\n")
+    told = account.preflight()
+    assert told.code == 1
+    assert "error FL628: " in told.findings
+    assert (
+        "leave it out: preflight then tells the digest of sagemaker-tritonserver:25.04-py3" in told.findings
+    )
 
 
 def test_a_registry_without_the_repository_is_an_error_as_well(account: PreparedAccount) -> None:

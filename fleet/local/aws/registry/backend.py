@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from types import ModuleType
 from typing import Any
@@ -46,17 +47,22 @@ class EmbeddedEcr(ECRBackend):
         ]
         if not known:
             raise RepositoryNotFoundException(repository_name, registry_id)
-        tags = {each.tag for each in known}
-        found = [each for each in image_ids or () if each.get("imageTag") in tags]
+        digests = {each.tag: _digest_of(each) for each in known}
+        digests |= {digest: digest for digest in digests.values()}
+        asked = [
+            (each, digests.get(each.get("imageDigest") or each.get("imageTag", "")))
+            for each in image_ids or ()
+        ]
         return {
             "images": [
                 {
                     "registryId": registry_id,
                     "repositoryName": repository_name,
-                    "imageId": each,
+                    "imageId": each | {"imageDigest": digest},
                     "imageManifest": STAND_IN,
                 }
-                for each in found
+                for each, digest in asked
+                if digest is not None
             ],
             "failures": [
                 {
@@ -64,11 +70,16 @@ class EmbeddedEcr(ECRBackend):
                     "failureCode": "ImageNotFound",
                     "failureReason": "Requested image not found",
                 }
-                for each in image_ids or ()
-                if each not in found
+                for each, digest in asked
+                if digest is None
             ],
         }
 
     def _images(self) -> list[Image]:
         there = [name for name in releases() if self.region_name in regions_of(name)]
         return [image(name, self.region_name, gpu=gpu) for name in there for gpu in (True, False)]
+
+
+def _digest_of(image: Image) -> str:
+    """A stand-in of the digest, which is another one for each tag."""
+    return f"sha256:{hashlib.sha256(image.tag.encode()).hexdigest()}"
