@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.artifacts.engines.wanted import EngineUse
 from fleet.engines.places import REQUEST, built_key
@@ -15,7 +15,16 @@ REQUEST_VARIABLE = "FLEET_ENGINE_REQUEST"
 LIMIT, NO_PROJECT = "AccountLimitExceededException", "ResourceNotFoundException"
 THROTTLED = {"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException"}
 """Codes of requests that are made again a little later."""
+SERVER_ERROR = 500
 IN_PROGRESS, SUCCEEDED, STOPPED, TIMED_OUT = "IN_PROGRESS", "SUCCEEDED", "STOPPED", "TIMED_OUT"
+
+
+def passes(error: Exception) -> bool:
+    """Whether CodeBuild may answer otherwise a little later."""
+    if not isinstance(error, ClientError):
+        return isinstance(error, BotoCoreError)
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    return status >= SERVER_ERROR or error.response["Error"]["Code"] in THROTTLED
 
 
 class LimitError(Exception):
@@ -50,7 +59,7 @@ def start_build(codebuild: Any, use: EngineUse, script: str, token: str) -> str:
         codebuild: The client.
         use: The engine, and the endpoint that it is for.
         script: The key of the build script.
-        token: Of this attempt; the same one starts no second build.
+        token: The same one starts no second build, where the answer to the first request was lost.
 
     Raises:
         LimitError: the account runs as many builds as it may.
