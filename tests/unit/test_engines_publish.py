@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +19,7 @@ from engine_bucket import PROJECT, ROLE, EngineBucket, engine_bucket, small_onnx
 from fleet.artifacts import publish_copies
 from fleet.artifacts.asked import Asked
 from fleet.artifacts.named import named_findings
+from fleet.artifacts.progress import SilentProgress
 from fleet.artifacts.publish import Published
 from fleet.artifacts.store import contents_key, copy_object
 from fleet.engines.places import MANIFEST, REQUEST, built_key
@@ -124,6 +127,24 @@ def test_another_archive_with_an_engine_that_is_there_needs_no_build(quick: Engi
     done = quick.publish()
     assert (done.engines, done.uploaded) == (0, 1)
     assert list(quick.packed()) == ["bert/config.pbtxt", "bert/labels.txt", PLAN]
+
+
+def test_what_is_said_to_be_uploaded_includes_the_plans(quick: EngineBucket) -> None:
+    sizes: list[int] = []
+
+    class Sizes(SilentProgress):
+        def uploads(self, archives: int, size: int) -> AbstractContextManager[None]:
+            sizes.append(size)
+            return super().uploads(archives, size)
+
+        def archive(self, name: str, size: int) -> AbstractContextManager[Callable[[int], None]]:
+            sizes.append(size)
+            return super().archive(name, size)
+
+    quick.endpoint()
+    done = quick.publish(Sizes())
+    whole = quick.artifacts.endpoints[0].archives[0].size + len(PLAN_BYTES)
+    assert (sizes, done.bytes) == ([whole, whole], whole)
 
 
 def test_copies_have_one_engine_each_under_its_own_name(quick: EngineBucket) -> None:
