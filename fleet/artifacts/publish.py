@@ -10,7 +10,7 @@ from fleet.artifacts.aws_errors import aws_errors_told
 from fleet.artifacts.engines.builds import PACE
 from fleet.artifacts.engines.clients import Builders, no_builders
 from fleet.artifacts.engines.there import with_engines_there
-from fleet.artifacts.engines.wanted import engines_of
+from fleet.artifacts.engines.wanted import engines_of, size_with_plans
 from fleet.artifacts.engines.work import Pace
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.publish_copies import copy_to_endpoints
@@ -65,7 +65,7 @@ def publish(
         engines = with_engines_there(s3, project, engines_of(to_upload), progress, builders, pace)
         findings += engines.findings
         ready = [content for content in to_upload if engines.has_all_of(content)]
-        outcomes = StoreUploads(s3, place.bucket, project, progress).upload(ready, engines.plans)
+        outcomes = StoreUploads(s3, place.bucket, project, progress, engines.plans).upload(ready)
         refused = {content.key for content in to_upload} - {content.key for content in ready}
         refused |= {outcome.content.key for outcome in outcomes if outcome.findings}
         stored = [content for content in contents if content.key not in refused]
@@ -77,7 +77,7 @@ def publish(
     return Published(
         engines=engines.built,
         uploaded=len(uploaded),
-        bytes=sum(content.size for content in uploaded),
+        bytes=sum(size_with_plans(content, engines.plans) for content in uploaded),
         copied=len(lacking),
         there=sum(len(endpoint.archives) for endpoint in endpoints) - len(lacking),
     )

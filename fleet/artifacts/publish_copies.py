@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Copy:
-    """One object to be copied, of at most `size` bytes."""
+    """One object to be copied, of at most `size` bytes; None where they are not known."""
 
     source: str
     target: str
-    size: int
+    size: int | None
     wanted: Wanted
 
 
@@ -64,7 +64,8 @@ def copy_to_endpoints(
 def _copies(s3: S3Client, bucket: str, content: Content) -> Iterator[Copy]:
     if content.compression is Compression.GZIP:
         for wanted in content.wanted:
-            yield Copy(content.key, wanted.artifact.key, content.size, wanted)
+            size = content.size if wanted.artifact.repository is None else None  # plans come on top
+            yield Copy(content.key, wanted.artifact.key, size, wanted)
         return
     files, store = stored_files(s3, bucket, content.digest), files_prefix(content.digest)
     if files is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fleet.artifacts.engines.packed import BuiltArchive
-from fleet.artifacts.engines.wanted import StoredPlan
+from fleet.artifacts.engines.wanted import StoredPlan, size_with_plans
 from fleet.artifacts.parallel import all_in_parallel
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.publish_wanted import Content, Wanted
@@ -38,21 +38,32 @@ class Outcome:
 
 
 class StoreUploads:
-    """The uploads of one publish into the content store of one bucket."""
+    """The uploads of one publish into the content store of one bucket.
 
-    def __init__(self, s3: S3Client, bucket: str, project: Project, progress: PublishProgress) -> None:
+    `plans` has all that they are packed with, by key.
+    """
+
+    def __init__(
+        self,
+        s3: S3Client,
+        bucket: str,
+        project: Project,
+        progress: PublishProgress,
+        plans: Mapping[str, StoredPlan],
+    ) -> None:
         self._s3, self._bucket, self._project, self._progress = s3, bucket, project, progress
+        self._plans = plans
 
-    def upload(self, contents: Sequence[Content], plans: Mapping[str, StoredPlan]) -> list[Outcome]:
-        """Upload them all, whatever becomes of each; `plans` has all that they are packed with, by key."""
+    def upload(self, contents: Sequence[Content]) -> list[Outcome]:
+        """Upload them all, whatever becomes of each."""
         if not contents:
             return []
         loaded = {name: self._project.load(name) for name in _endpoints(contents)}
-        size = sum(content.size for content in contents)
+        size = sum(size_with_plans(content, self._plans) for content in contents)
         with Uploads(self._s3) as uploads, self._progress.uploads(len(contents), size):
             return all_in_parallel(
                 contents,
-                lambda content: self._content(uploads, content, loaded, plans),
+                lambda content: self._content(uploads, content, loaded),
                 UPLOADS_AT_ONCE,
                 uploads.cancel,
             )
@@ -62,13 +73,12 @@ class StoreUploads:
         uploads: Uploads,
         content: Content,
         loaded: Mapping[str, LoadedSpec],
-        plans: Mapping[str, StoredPlan],
     ) -> Outcome:
         """Any of the repositories that are to have this content will do; the first that has it is taken."""
         findings: list[Finding] = []
         for wanted in content.wanted:
             try:
-                uploaded = self._archive(uploads, content, wanted, loaded[wanted.endpoint.name], plans)
+                uploaded = self._archive(uploads, content, wanted, loaded[wanted.endpoint.name])
                 return Outcome(content, uploaded)
             except FindingsError as error:
                 findings += error.findings
@@ -80,14 +90,13 @@ class StoreUploads:
         content: Content,
         wanted: Wanted,
         loaded: LoadedSpec,
-        plans: Mapping[str, StoredPlan],
     ) -> bool:
         repository = wanted.artifact.repository
         try:
             if repository is None:
                 source = source_of(loaded, wanted.artifact.source, lambda: self._s3)
                 return self._packed(uploads, content, wanted, source.write, content.size, None)
-            built = BuiltArchive(self._s3, loaded, wanted, plans, repository)
+            built = BuiltArchive(self._s3, loaded, wanted, self._plans, repository)
             uploaded = self._packed(uploads, content, wanted, built.source.write, built.size, built.check)
             if uploaded:
                 built.write_contents()
@@ -104,7 +113,7 @@ class StoreUploads:
         size: int,
         check: Check | None,
     ) -> bool:
-        with self._progress.archive(wanted.name, content.size) as progress:
+        with self._progress.archive(wanted.name, size_with_plans(content, self._plans)) as progress:
             if content.compression is Compression.GZIP:
                 place = ObjectPlace(self._bucket, content.key)
                 return uploads.archive(

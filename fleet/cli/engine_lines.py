@@ -19,7 +19,7 @@ WIDTH_OF_A_PIPE = 10_000
 
 def engine_document(decided: Decided, planned: PlannedEngine) -> dict[str, object]:
     """What `fleet engines plan --format json` says of an engine."""
-    locked = locked_engine(decided, planned)
+    locked = locked_engine(decided.spec, decided.locked, planned.index, planned.model)
     return {
         "endpoint": decided.spec.endpoint,
         "archive": decided.spec.models[planned.index].archive,
@@ -72,7 +72,7 @@ def print_explained(decided: Decided, planned: PlannedEngine) -> None:
         Text(f"  from {facts['source']} ({facts['date']})", "dim"), soft_wrap=not console.is_terminal
     )
     console.print(Text("\nThe key follows from", "bold"))
-    locked = locked_engine(decided, planned)
+    locked = locked_engine(decided.spec, decided.locked, planned.index, planned.model)
     print_lines(
         console,
         [
@@ -91,7 +91,7 @@ def print_explained(decided: Decided, planned: PlannedEngine) -> None:
 
 
 def _key(decided: Decided, planned: PlannedEngine) -> str:
-    locked = locked_engine(decided, planned)
+    locked = locked_engine(decided.spec, decided.locked, planned.index, planned.model)
     if locked is None:
         return f"not locked: run `fleet lock --env {decided.environment.environment} {decided.spec.endpoint}`"
     return planned.build(locked.onnx).key

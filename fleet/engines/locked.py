@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from fleet.decide.decided import Decided
-from fleet.engines.planned import PlannedEngine
 from fleet.repository.copies import copied_name
-from fleet.spec.lock import LockedEngine
+from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.lock import LockedArchive, LockedEngine
+
+Locked = Mapping[str, LockedArchive]
+"""A lock's archives, by name."""
 
 
-def locked_engines(endpoint: Decided, planned: PlannedEngine) -> Iterator[tuple[str, LockedEngine | None]]:
-    """The archives that get an engine, each with what the lock says of it; None where it says nothing."""
-    for each in endpoint.spec.models[planned.index].packed(planned.index):
-        if each.name in endpoint.locked:
-            model = planned.model if each.copy is None else copied_name(planned.model, each.copy)
-            yield each.name, endpoint.locked[each.name].engines.get(model)
+def locked_engines(
+    spec: EndpointSpec, locked: Locked, index: int, model: str
+) -> Iterator[tuple[str, LockedEngine | None]]:
+    """The locked archives of one entry of `models`, each with what is said of a model's engine there."""
+    for each in spec.models[index].packed(index):
+        if each.name in locked:
+            yield each.name, locked[each.name].engines.get(packed_name(model, each.copy))
 
 
-def locked_engine(endpoint: Decided, planned: PlannedEngine) -> LockedEngine | None:
-    """What the lock says of an engine: all copies of a repository share it."""
-    return next((locked for _, locked in locked_engines(endpoint, planned) if locked is not None), None)
+def locked_engine(spec: EndpointSpec, locked: Locked, index: int, model: str) -> LockedEngine | None:
+    """What a lock says of an engine: all copies of a repository share it."""
+    return next((each for _, each in locked_engines(spec, locked, index, model) if each is not None), None)
+
+
+def packed_name(model: str, copy: int | None) -> str:
+    """What a model is called in an archive, which may be one of several copies."""
+    return model if copy is None else copied_name(model, copy)

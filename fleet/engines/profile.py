@@ -46,13 +46,14 @@ def profile_misfits(engine: Engine, config: ParsedConfig, graph: OnnxHeader | No
     if not names and config.message.max_batch_size > 0 and not engine.shapes:
         message = f"{whose} has max_batch_size {config.message.max_batch_size}, and its engine no `shapes`"
         yield Misfit((), message, "write the smallest, the usual and the largest shape of each input")
-    first = min(engine.shapes, default=None)
-    if (
-        first is not None
-        and config.message.max_batch_size > 0
-        and _has_rank(engine.shapes[first], dims.get(first))
-    ):
-        yield from _of_batches(first, engine.shapes[first], config)
+    of_shapes = {each.name for each in config.message.input if each.is_shape_tensor}
+    with_batch = [
+        name
+        for name, shapes in sorted(engine.shapes.items())
+        if name not in of_shapes and _has_rank(shapes, dims.get(name))
+    ]
+    if config.message.max_batch_size > 0 and with_batch:
+        yield from _of_batches(with_batch, engine, config)
 
 
 def config_dims(tensor: Any, config: ParsedConfig) -> Dims | None:
@@ -100,12 +101,14 @@ def _has_rank(shapes: Sequence[str], dims: Dims | None) -> bool:
     return dims is None or all(len(_parsed(shape)) == len(dims) for shape in shapes)
 
 
-def _of_batches(name: str, shapes: Sequence[str], config: ParsedConfig) -> Iterator[Misfit]:
+def _of_batches(names: Sequence[str], engine: Engine, config: ParsedConfig) -> Iterator[Misfit]:
     """What a model that batches asks of its engine; of `max_batch_size` itself, rule FL293."""
-    smallest, usual, largest = (_parsed(shape)[0] for shape in shapes)
-    if smallest > 1:
-        message = f"the smallest batch of {name!r} is {smallest}: a call that comes alone is refused"
-        yield Misfit(("shapes", name), message, "begin with a batch of 1", certain=False)
+    for name in names:
+        if (least := _parsed(engine.shapes[name][0])[0]) > 1:
+            message = f"the smallest batch of {name!r} is {least}: a call that comes alone is refused"
+            yield Misfit(("shapes", name), message, "begin with a batch of 1", certain=False)
+    name = names[0]
+    smallest, usual, largest = (_parsed(shape)[0] for shape in engine.shapes[name])
     preferred = list(config.message.dynamic_batching.preferred_batch_size)
     for size in preferred:
         if not smallest <= size <= largest:

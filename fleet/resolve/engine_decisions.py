@@ -14,7 +14,10 @@ from fleet.resolve.decision import Decision, dated
 def engine_decisions(endpoint: Decided) -> Iterator[Decision]:
     """What each engine is known by, who builds it, and how trtexec is called."""
     for planned in planned_engines(endpoint):
-        model, locked = planned.model, locked_engine(endpoint, planned)
+        model, locked = (
+            planned.model,
+            locked_engine(endpoint.spec, endpoint.locked, planned.index, planned.model),
+        )
         key = None if locked is None else planned.build(locked.onnx).key
         reason = f"of {planned.engine.onnx}, trtexec's arguments, {planned.gpu} and {planned.image}"
         if locked is None:

@@ -43,7 +43,7 @@ def resolved_engines(endpoint: Decided) -> tuple[ResolvedEngine, ...]:
 
 def _resolved(endpoint: Decided) -> Iterator[ResolvedEngine]:
     for planned in planned_engines(endpoint):
-        locked = locked_engine(endpoint, planned)
+        locked = locked_engine(endpoint.spec, endpoint.locked, planned.index, planned.model)
         if locked is not None:
             yield ResolvedEngine(
                 model=planned.model,

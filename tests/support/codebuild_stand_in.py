@@ -28,6 +28,8 @@ class StandInCodeBuild:
         started: The requests of StartBuild that were not refused.
         status: Of each build, by its id.
         lines: Of the log of all builds.
+        after_start: What happens before StartBuild answers.
+        most: So many builds run at one time.
     """
 
     s3: S3Client
@@ -37,13 +39,19 @@ class StandInCodeBuild:
     status: dict[str, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     reason: str = ""
+    after_start: Callable[[], None] | None = None
+    most: int = 100
 
     def start_build(self, **request: Any) -> dict[str, Any]:
         if self.refusals:
             raise self.refusals.pop(0)
+        if list(self.status.values()).count("IN_PROGRESS") >= self.most:
+            raise refusal("AccountLimitExceededException", f"not more than {self.most} builds")
         self.started.append(request)
         id = f"{request['projectName']}:{len(self.started)}"
         self.status[id] = "IN_PROGRESS"
+        if self.after_start is not None:
+            self.after_start()
         return {"build": {"id": id}}
 
     def batch_get_builds(self, *, ids: list[str]) -> dict[str, Any]:
@@ -95,6 +103,10 @@ class StandInCodeBuild:
         }
 
 
-def refusal(code: str, message: str = "no") -> ClientError:
+def refusal(code: str, message: str = "no", status: int = 400) -> ClientError:
     """What AWS answers."""
-    return ClientError({"Error": {"Code": code, "Message": message}}, "StartBuild")
+    answer: Any = {
+        "Error": {"Code": code, "Message": message},
+        "ResponseMetadata": {"HTTPStatusCode": status},
+    }
+    return ClientError(answer, "StartBuild")

@@ -10,7 +10,7 @@ import pytest
 from onnx import helper
 from rich.console import Console
 
-from codebuild_stand_in import StandInCodeBuild
+from codebuild_stand_in import StandInCodeBuild, refusal
 from engine_bucket import EngineBucket, engine_bucket, small_onnx
 from fleet.artifacts.progress import BarProgress, LineProgress
 from fleet.findings import Finding, FindingsError
@@ -111,6 +111,18 @@ def test_what_an_earlier_attempt_said_is_not_told_again(
     assert refused(bucket).code == "FL377"
     codebuild.looked = codebuild.fail
     assert refused(bucket).code == "FL381"
+
+
+def test_what_codebuild_does_not_take_of_one_engine_stops_no_other(
+    bucket: EngineBucket, codebuild: StandInCodeBuild
+) -> None:
+    bucket.endpoint("second", model=small_onnx("other"))
+    codebuild.refusals = [refusal("InvalidInputException", "There is no such fleet.")]
+    finding = refused(bucket)
+    assert (finding.code, finding.line) == ("FL379", 8)
+    assert "There is no such fleet." in finding.message
+    assert list(codebuild.status.values()) == ["SUCCEEDED"]
+    assert bucket.artifacts.held("engines/leases/") == []
 
 
 def test_a_build_that_codebuild_ended_for_its_time_is_told_so(

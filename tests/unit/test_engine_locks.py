@@ -152,6 +152,14 @@ def test_another_content_in_s3_is_refused(engine: FleetFolder, there: Repositori
         there.lock()
 
 
+def test_an_engine_that_the_spec_no_longer_asks_for_is_told(engine: FleetFolder) -> None:
+    locked(engine)
+    engine.spec(base=SPEC[: SPEC.index("    engines")])
+    (finding,) = [each for each in found(engine) if each.code == "FL391"]
+    assert finding.message == "the lock has an engine of model 'bert' in 'sentences', and the spec has none"
+    assert "fleet lock --env dev sentences" in finding.hint
+
+
 class TestPromoting:
     @pytest.fixture(autouse=True)
     def two_environments(self, engine: FleetFolder) -> None:

@@ -177,3 +177,9 @@ def test_dims_and_batches_of_the_config_fit_the_onnx_model(dims: list[object], f
     found = of_graph(graph({"ids": (INT32, dims)}))
     assert (found == []) is fits
     assert all("input 'ids' of model 'bert' is [-1, 128] with its batch" in message for message, _ in found)
+
+
+def test_a_smallest_batch_is_looked_at_in_each_input() -> None:
+    second = BATCHED + 'input { name: "mask" data_type: TYPE_INT32 dims: [ 128 ] }'
+    message = "the smallest batch of 'mask' is 2: a call that comes alone is refused"
+    assert of_profile(second, ids=IDS, mask=["2x128", *IDS[1:]]) == [(message, False)]

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from codebuild_stand_in import PLAN_BYTES
 from engine_bucket import CONFIG, SPEC, TENSORS, small_onnx
+from fleet.artifacts.engines.clients import EngineClients
 from fleet.artifacts.lock import write_locks
+from fleet.artifacts.progress import SilentProgress
+from fleet.artifacts.publish import publish
 from fleet.artifacts.store import contents_key, store_key
 from fleet.engines.places import MANIFEST, PLAN, built_key
 from fleet.findings import FindingsError
+from fleet.resolve.resolve import resolve_project
 from fleet.spec.project import load_lock, open_project
 from promotion import Promotion
 
@@ -50,3 +55,22 @@ def test_where_the_target_has_another_gpu_nothing_is_copied(tested: Promotion) -
     with pytest.raises(FindingsError, match=r"FL336: .*'bert' for A10G"):
         tested.promote()
     assert tested.keys("prod") == []
+
+
+@pytest.mark.parametrize("there", [b"", small_onnx("other")], ids=["gone", "changed"])
+def test_where_the_store_has_lost_it_and_the_onnx_model_is_another_it_is_to_be_promoted_again(
+    tested: Promotion, there: bytes
+) -> None:
+    tested.promote()
+    for key in tested.keys("prod"):
+        tested.s3("prod").delete_object(Bucket=tested.bucket("prod"), Key=key)
+    if there:
+        (tested.folder.root / "onnx/sentences.onnx").write_bytes(there)
+    s3, project = tested.s3("prod"), open_project(tested.folder.root, "prod")
+    unused: Any = None
+    clients = EngineClients(s3=s3, ssm=unused, codebuild=unused, logs=unused)
+    with pytest.raises(FindingsError) as caught:
+        publish(s3, project, resolve_project(project).endpoints, SilentProgress(), lambda: clients)
+    (finding,) = caught.value.findings
+    assert finding.code == "FL373"
+    assert "fleet promote --from staging --to prod sentences" in finding.hint

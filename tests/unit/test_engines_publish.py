@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from random import randbytes
 
 import pytest
 
 from artifact_bucket import BUCKET, digest_of_bytes
 from codebuild_stand_in import PLAN_BYTES, StandInCodeBuild
 from engine_bucket import PROJECT, ROLE, EngineBucket, engine_bucket, small_onnx
+from fleet.artifacts import publish_copies
 from fleet.artifacts.asked import Asked
 from fleet.artifacts.named import named_findings
+from fleet.artifacts.progress import SilentProgress
 from fleet.artifacts.publish import Published
-from fleet.artifacts.store import contents_key
-from fleet.engines.places import REQUEST, built_key
+from fleet.artifacts.store import contents_key, copy_object
+from fleet.engines.places import MANIFEST, REQUEST, built_key
+from fleet.engines.places import PLAN as PLAN_FILE
 from fleet.findings import CannotRunError, FindingsError
 from fleet.repository.plan_header import plan_version
 from fleet_folder import FleetFolder
@@ -122,6 +129,24 @@ def test_another_archive_with_an_engine_that_is_there_needs_no_build(quick: Engi
     assert list(quick.packed()) == ["bert/config.pbtxt", "bert/labels.txt", PLAN]
 
 
+def test_what_is_said_to_be_uploaded_includes_the_plans(quick: EngineBucket) -> None:
+    sizes: list[int] = []
+
+    class Sizes(SilentProgress):
+        def uploads(self, archives: int, size: int) -> AbstractContextManager[None]:
+            sizes.append(size)
+            return super().uploads(archives, size)
+
+        def archive(self, name: str, size: int) -> AbstractContextManager[Callable[[int], None]]:
+            sizes.append(size)
+            return super().archive(name, size)
+
+    quick.endpoint()
+    done = quick.publish(Sizes())
+    whole = quick.artifacts.endpoints[0].archives[0].size + len(PLAN_BYTES)
+    assert (sizes, done.bytes) == ([whole, whole], whole)
+
+
 def test_copies_have_one_engine_each_under_its_own_name(quick: EngineBucket) -> None:
     quick.endpoint(mode="mode: multi-model\n", keys="    copies: 2\n")
     done = quick.publish()
@@ -129,6 +154,19 @@ def test_copies_have_one_engine_each_under_its_own_name(quick: EngineBucket) -> 
     (endpoint,) = quick.artifacts.endpoints
     names = [sorted(quick.files(archive.key)) for archive in endpoint.archives]
     assert names == [[f"bert_{copy}/1/model.plan", f"bert_{copy}/config.pbtxt"] for copy in (0, 1)]
+
+
+def test_an_archive_is_copied_by_parts_where_its_plan_makes_it_too_large_for_one_request(
+    quick: EngineBucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick.endpoint()
+    size = quick.artifacts.endpoints[0].archives[0].size
+    quick.artifacts.put(built_key(quick.key(), PLAN_FILE), randbytes(2 * size))
+    quick.artifacts.put(built_key(quick.key(), MANIFEST), b'{"plan": {}}')
+    monkeypatch.setattr(publish_copies, "copy_object", partial(copy_object, copied_whole=size))
+    quick.artifacts.requests.clear()
+    quick.publish()
+    assert "UploadPartCopy" in quick.artifacts.requests
 
 
 def test_without_compression_the_plan_is_a_file_beside_the_others(quick: EngineBucket) -> None:

@@ -17,10 +17,10 @@ NO_LOG = "ResourceNotFoundException"
 
 
 class BuildLog:
-    """Reads on where it stopped; `last` are the last lines of the build's own."""
+    """Reads on where it stopped, another build's from its beginning; `last` are the last lines of its own."""
 
     def __init__(self, logs: Any) -> None:
-        self._logs, self._token = logs, ""
+        self._logs, self._stream, self._token = logs, "", ""
         self.last: deque[str] = deque(maxlen=KEPT)
 
     def read(self, build: Build) -> str:
@@ -29,6 +29,9 @@ class BuildLog:
         Raises:
             ClientError: CloudWatch Logs refuses.
         """
+        if build.log_stream != self._stream:
+            self._stream, self._token = build.log_stream, ""
+            self.last.clear()
         while build.log_stream and self._page(build):
             pass
         return self.last[-1] if self.last else ""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.artifacts.engines.locked import held_engine
 from fleet.artifacts.engines.onnx import OnnxFile, onnx_of
 from fleet.artifacts.sources.opening import no_s3
+from fleet.engines.locked import locked_engine
 from fleet.engines.planned import spec_engines
 from fleet.findings import Finding
 from fleet.spec.lock import Lock, LockedArchive
@@ -19,7 +19,9 @@ CODE = "FL306"
 def onnx_changes(loaded: LoadedSpec, lock: Lock, found: Lock, since: str, hint: str) -> Iterator[Finding]:
     """ONNX models that are no longer what the lock says; `found` is what it would say now."""
     for path, index, engine in spec_engines(loaded.spec):
-        before, now = (held_engine(loaded.spec, each, index, engine.model) for each in (lock, found))
+        before, now = (
+            locked_engine(loaded.spec, each.archives, index, engine.model) for each in (lock, found)
+        )
         if before is None or now is None:
             continue
         source = onnx_of(loaded, path, engine, no_s3)

@@ -5,17 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.artifacts.engines.wanted import EngineUse
 from fleet.engines.places import REQUEST, built_key
-from fleet.findings import CannotRunError
+from fleet.findings import CannotRunError, FindingsError
+from fleet.spec.source import finding_at
 
 REQUEST_VARIABLE = "FLEET_ENGINE_REQUEST"
 LIMIT, NO_PROJECT = "AccountLimitExceededException", "ResourceNotFoundException"
+NOT_TAKEN, REFUSED = "InvalidInputException", "FL379"
 THROTTLED = {"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException"}
 """Codes of requests that are made again a little later."""
+SERVER_ERROR = 500
 IN_PROGRESS, SUCCEEDED, STOPPED, TIMED_OUT = "IN_PROGRESS", "SUCCEEDED", "STOPPED", "TIMED_OUT"
+
+
+def passes(error: Exception) -> bool:
+    """Whether CodeBuild may answer otherwise a little later."""
+    if not isinstance(error, ClientError):
+        return isinstance(error, BotoCoreError)
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    return status >= SERVER_ERROR or error.response["Error"]["Code"] in THROTTLED
 
 
 class LimitError(Exception):
@@ -50,11 +61,12 @@ def start_build(codebuild: Any, use: EngineUse, script: str, token: str) -> str:
         codebuild: The client.
         use: The engine, and the endpoint that it is for.
         script: The key of the build script.
-        token: Of this attempt; the same one starts no second build.
+        token: The same one starts no second build, where the answer to the first request was lost.
 
     Raises:
         LimitError: the account runs as many builds as it may.
         CannotRunError: the project is not there.
+        FindingsError: CodeBuild does not take what this engine asks for, such as its fleet.
         ClientError: CodeBuild refuses otherwise.
     """
     engine, place = use.engine, use.endpoint.place
@@ -84,6 +96,11 @@ def start_build(codebuild: Any, use: EngineUse, script: str, token: str) -> str:
             problem = f"the CodeBuild project {project} is not there"
             remedy = f"run `fleet deploy --env {place.environment} --foundation`, which makes it"
             raise CannotRunError(problem, remedy) from error
+        if code == NOT_TAKEN:
+            said = error.response["Error"]["Message"]
+            message = f"CodeBuild does not take the build of model {engine.model!r}: {said}"
+            hint = f"it was to be built so: {runner.why}"
+            raise FindingsError([finding_at(engine.mark, REFUSED, message, hint)]) from error
         raise
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fleet.artifacts.engines.codebuild import SUCCEEDED, TIMED_OUT, Build
 from fleet.artifacts.engines.wanted import EngineUse, WantedEngine
-from fleet.engines.places import FAILURE, built_key
+from fleet.engines.places import FAILURE, MANIFEST, built_key
 from fleet.findings import Finding
 from fleet.spec.source import finding_at
 
@@ -57,10 +57,14 @@ class Failure(BaseModel):
     message: str
     remedy: str
     log: tuple[str, ...] = ()
+    by: str = ""
+    """The id of the build; "" where it did not know."""
 
 
-def told_failure(s3: S3Client, bucket: str, key: str) -> Failure | None:
-    """What the last build of an engine said of its failure; None if it said nothing.
+def told_failure(s3: S3Client, bucket: str, key: str, build: str) -> Failure | None:
+    """What a build of an engine said of its failure; None if it said nothing.
+
+    An earlier build may have said so of its own meanwhile: one that was stopped has some minutes for it.
 
     Raises:
         ClientError: access is denied.
@@ -72,9 +76,10 @@ def told_failure(s3: S3Client, bucket: str, key: str) -> Failure | None:
             return None
         raise
     try:
-        return Failure.model_validate_json(found)
+        failure = Failure.model_validate_json(found)
     except ValidationError:
         return None
+    return failure if failure.by in ("", build) else None
 
 
 def failure_findings(
@@ -82,7 +87,7 @@ def failure_findings(
 ) -> list[Finding]:
     """What is said of a build that ended without an engine, at each line that asks for it."""
     where = build.link or f"{build.log_group}, stream {build.log_stream}"
-    code, said, remedy, lines = _told(build, failure)
+    code, said, remedy, lines = _told(engine, build, failure)
     shown = list(lines or log)[-SHOWN:]
     quoted = "".join(f"\n    {line}" for line in shown if line not in said)
     hint = "; ".join(filter(None, (remedy, f"the whole log is in {where}")))
@@ -94,7 +99,9 @@ def failure_findings(
     ]
 
 
-def _told(build: Build, failure: Failure | None) -> tuple[str, str, str, tuple[str, ...]]:
+def _told(
+    engine: WantedEngine, build: Build, failure: Failure | None
+) -> tuple[str, str, str, tuple[str, ...]]:
     if failure is not None:
         code = CODES.get(failure.exit_code, UNKNOWN)
         return code, f"{failure.problem}: {failure.message}", failure.remedy, failure.log
@@ -102,7 +109,9 @@ def _told(build: Build, failure: Failure | None) -> tuple[str, str, str, tuple[s
         remedy = "raise `engine_builds.timeout` of the environment"
         return TIME, "CodeBuild ended it when its time was over", remedy, ()
     if build.status == SUCCEEDED:
-        return UNKNOWN, "the build succeeded and left none", "", ()
+        manifest = f"s3://{engine.first.endpoint.place.bucket}/{built_key(engine.key, MANIFEST)}"
+        remedy = f"delete {manifest}, if it is there without its plan, and publish again"
+        return UNKNOWN, "the build succeeded and left none", remedy, ()
     reason = f": {build.reason}" if build.reason else ""
     return UNKNOWN, f"the build is {build.status}, and did not say why{reason}", "", ()
 

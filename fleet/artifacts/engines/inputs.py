@@ -28,7 +28,7 @@ from fleet.engines.planned import spec_engines
 from fleet.engines.request import EngineJob, EngineRequest
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.resolve.endpoint import Place
-from fleet.spec.project import Project
+from fleet.spec.project import Project, load_lock
 from fleet.spec.source import finding_at
 
 CHANGED = "FL373"
@@ -97,11 +97,24 @@ class BuildInputs:
                 self._uploads.file(place, source.chunks, digest=digest, size=size)
             else:
                 self._copy(source, place, digest)
-        except ContentChangedError as error:
-            endpoint, environment = use.endpoint.name, self._place.environment
-            message = f"the ONNX model of {use.engine.model!r} is not what the lock of {endpoint!r} says"
+        except (ContentChangedError, FindingsError) as error:
+            promoted_from = load_lock(self._project.lock_file(use.endpoint.name)).promoted_from
+            if promoted_from is None and isinstance(error, FindingsError):
+                raise
+            raise FindingsError([self._changed(use, promoted_from)]) from error
+
+    def _changed(self, use: EngineUse, promoted_from: str | None) -> Finding:
+        endpoint, environment, model = use.endpoint.name, self._place.environment, use.engine.model
+        if promoted_from is None:
+            message = f"the ONNX model of {model!r} is not what the lock of {endpoint!r} says"
             hint = f"run `fleet lock --env {environment} {endpoint}` and have the change reviewed"
-            raise FindingsError([finding_at(use.engine.mark, CHANGED, message, hint)]) from error
+        else:
+            message = (
+                f"the bucket lacks the archive with the engine of {model!r}, which was promoted from"
+                f" {promoted_from!r}, and the ONNX model that it was built from is not here"
+            )
+            hint = f"run `fleet promote --from {promoted_from} --to {environment} {endpoint}` again"
+        return finding_at(use.engine.mark, CHANGED, message, hint)
 
     def _copy(self, source: OnnxObject, place: ObjectPlace, digest: str) -> None:
         """Copy it on the server, which says what it has copied."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
@@ -27,7 +27,7 @@ class Terms:
 
     Attributes:
         holder: Who has it, for people.
-        token: Of the holder's attempt: CodeBuild starts one build for it, however often it is asked.
+        token: Of the holder's attempt, which knows its own lease by it.
         seconds: How long it holds after it was written.
         build: The id of the build under way; "" before there is one.
     """
@@ -66,16 +66,7 @@ class Lease:
 
     def take(self) -> bool:
         """Take it if nobody has it; whether that went well."""
-        try:
-            answer = self._s3.put_object(
-                Bucket=self._bucket, Key=self._key, Body=_written(self._terms), IfNoneMatch="*"
-            )
-        except ClientError as error:
-            if _status(error) in (TAKEN, CONFLICT):
-                return False
-            raise
-        self._etag = answer["ETag"]
-        return True
+        return self._write(IfNoneMatch="*")
 
     def seen(self) -> SeenLease | None:
         """Who has it now; None if nobody does."""
@@ -107,15 +98,8 @@ class Lease:
             LostError: another has it by now.
         """
         self._terms = replace(self._terms, build=build)
-        try:
-            answer = self._s3.put_object(
-                Bucket=self._bucket, Key=self._key, Body=_written(self._terms), IfMatch=self._etag
-            )
-        except ClientError as error:
-            if _status(error) in (MISSING, TAKEN, CONFLICT):
-                raise LostError from error
-            raise
-        self._etag = answer["ETag"]
+        if not self._write(IfMatch=self._etag):
+            raise LostError
 
     def release(self) -> None:
         """Give it up, unless another has it by now."""
@@ -125,9 +109,20 @@ class Lease:
             if _status(error) not in (MISSING, TAKEN, CONFLICT):
                 raise
 
-
-def _written(terms: Terms) -> bytes:
-    return TERMS.dump_json(terms)
+    def _write(self, **condition: Any) -> bool:
+        """Write the terms on a condition; whether they are there."""
+        written: Any = {"Bucket": self._bucket, "Key": self._key, "Body": TERMS.dump_json(self._terms)}
+        try:
+            self._etag = self._s3.put_object(**written, **condition)["ETag"]
+        except ClientError as error:
+            if _status(error) not in (MISSING, TAKEN, CONFLICT):
+                raise
+            # Where an answer was lost botocore has asked again, and what is in the way is our own.
+            there = self.seen()
+            if there is None or there.terms != self._terms:
+                return False
+            self._etag = there.etag
+        return True
 
 
 def _status(error: ClientError) -> int:

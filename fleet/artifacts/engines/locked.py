@@ -9,10 +9,10 @@ from fleet.artifacts.engines.onnx import Onnx, onnx_of
 from fleet.artifacts.sources.opening import Connect, repository_of
 from fleet.decide.decided import Decided
 from fleet.engines.identity import archive_digest
+from fleet.engines.locked import locked_engine, packed_name
 from fleet.engines.planned import PlannedEngine, planned_engines
-from fleet.repository.copies import copied_name
 from fleet.repository.plan_place import plan_place
-from fleet.spec.endpoint import EndpointSpec, Packed
+from fleet.spec.endpoint import Packed
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock, LockedArchive, LockedEngine
 from fleet.spec.project import LoadedSpec, all_of
@@ -48,11 +48,11 @@ def measured_engines(
         CannotRunError: S3 is needed and cannot be read.
     """
     found: dict[int, dict[str, LockedEngine]] = {}
-    engines = planned(loaded, environment)
+    engines, archives = planned(loaded, environment), held.archives if held is not None else {}
 
     def measured(each: PlannedEngine) -> Onnx | None:
         require_place(loaded, each.index, each.model, each.compute_capability)
-        known = held_engine(loaded.spec, held, each.index, each.model)
+        known = locked_engine(loaded.spec, archives, each.index, each.model)
         if each.engine.onnx.startswith(S3):
             if known is not None and (offline or known.onnx == each.engine.digest):
                 return Onnx(digest=known.onnx, size=known.size)
@@ -88,15 +88,3 @@ def with_engines(archive: LockedArchive, packed: Packed, engines: Engines) -> Lo
         return archive
     digest = archive_digest(archive.digest, {model: engine.key for model, engine in own.items()})
     return archive.model_copy(update={"digest": digest, "repository": archive.digest, "engines": own})
-
-
-def held_engine(spec: EndpointSpec, held: Lock | None, index: int, model: str) -> LockedEngine | None:
-    """What a lock says of one engine of the spec; all copies have the same."""
-    first = spec.models[index].packed(index)[0]
-    archive = held.archives.get(first.name) if held is not None else None
-    return archive.engines.get(packed_name(model, first.copy)) if archive is not None else None
-
-
-def packed_name(model: str, copy: int | None) -> str:
-    """What a model is called in an archive, which may be one of several copies."""
-    return model if copy is None else copied_name(model, copy)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from fleet.artifacts.engines.locked import packed_name
 from fleet.artifacts.engines.wanted import StoredPlan, engines_in
 from fleet.artifacts.promote_stream import Held
 from fleet.artifacts.publish_wanted import Wanted
@@ -14,6 +13,7 @@ from fleet.artifacts.sources.built import BuiltPlan, BuiltSource
 from fleet.artifacts.sources.opening import folder_source, repository_of
 from fleet.artifacts.store import contents_key
 from fleet.artifacts.upload_object import ObjectPlace
+from fleet.engines.locked import packed_name
 from fleet.engines.places import MANIFEST, built_key
 from fleet.repository.plan_place import plan_place
 from fleet.spec.project import LoadedSpec

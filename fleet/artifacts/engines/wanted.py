@@ -69,6 +69,11 @@ def engines_of(contents: Iterable[Content]) -> list[WantedEngine]:
     return [WantedEngine(key, tuple(found)) for key, found in uses.items()]
 
 
+def size_with_plans(content: Content, plans: Mapping[str, StoredPlan]) -> int:
+    """Bytes of a content's tar stream with its plans, of which `plans` has all, but for their headers."""
+    return content.size + sum(plans[each.build.key].size for each in engines_in(content.wanted[0]))
+
+
 def all_engines(endpoints: Iterable[ResolvedEndpoint]) -> list[WantedEngine]:
     """The engines of these endpoints, each once, whether or not an archive still needs them."""
     uses: dict[str, list[EngineUse]] = {}

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event
 from uuid import uuid4
 
@@ -14,7 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.artifacts.engines.build_log import BuildLog
 from fleet.artifacts.engines.clients import EngineClients
-from fleet.artifacts.engines.codebuild import STOPPED, THROTTLED, Build, LimitError, build_now, start_build
+from fleet.artifacts.engines.codebuild import STOPPED, Build, LimitError, build_now, passes, start_build
 from fleet.artifacts.engines.failure import failure_findings, told_failure
 from fleet.artifacts.engines.inputs import BuildInputs
 from fleet.artifacts.engines.lease import Lease, LostError, SeenLease, Terms
@@ -34,7 +34,8 @@ class Pace:
         most: Until it is in the end.
         renew: Until a lease is renewed.
         lease: How long a lease holds.
-        limit: How long it is tried to start a build where the account runs as many as it may.
+        limit: How long it is tried to start a build where the account runs as many as it may, and none of
+            them is this publish's.
     """
 
     look: float = 2
@@ -46,7 +47,10 @@ class Pace:
 
 @dataclass(frozen=True, kw_only=True)
 class Shared:
-    """What the builds of one publish have in common; `seconds` is how long an engine may take."""
+    """What the builds of one publish have in common.
+
+    `seconds` is how long an engine may take; `under_way` are the ids of the builds that it waits for.
+    """
 
     clients: EngineClients
     inputs: BuildInputs
@@ -55,6 +59,7 @@ class Shared:
     seconds: int
     pace: Pace
     cancelled: Event
+    under_way: set[str] = field(default_factory=set)
 
     def pause(self, seconds: float) -> None:
         """Wait.
@@ -137,24 +142,19 @@ class EngineWork:
     @contextmanager
     def _holding(self) -> Iterator[list[str]]:
         """Give the lease up at the end; within, the list has the id of the build that is under way."""
-        held: list[str] = []
+        held, gives_up = list[str](), True
         try:
             yield held
         except CancelledError:
-            with suppress(ClientError, BotoCoreError):
-                for id in held:
-                    self._stop(id)
-                self._lease.release()
+            gives_up = all(self._stop(id) for id in held)
             raise
         except (ClientError, BotoCoreError):
-            if not held:
+            gives_up = not held
+            raise
+        finally:
+            if gives_up:  # else the lease says what is under way, until it expires
                 with suppress(ClientError, BotoCoreError):
                     self._lease.release()
-            raise
-        except BaseException:
-            self._lease.release()
-            raise
-        self._lease.release()
 
     def _started(self) -> str:
         """The id of a new build, which the lease says then.
@@ -164,12 +164,15 @@ class EngineWork:
         """
         shared, use = self._shared, self._engine.first
         shared.inputs.put_request(use, shared.seconds)
-        script, until = shared.inputs.script, time.monotonic() + shared.pace.limit
+        script, until, token = shared.inputs.script, time.monotonic() + shared.pace.limit, uuid4().hex
         while True:
+            is_own_limit = bool(shared.under_way)
             try:
-                id = start_build(shared.clients.codebuild, use, script, self._terms.token)
+                id = start_build(shared.clients.codebuild, use, script, token)
             except LimitError as error:
-                if time.monotonic() >= until:
+                if is_own_limit:
+                    until = time.monotonic() + shared.pace.limit
+                elif time.monotonic() >= until:
                     problem = f"CodeBuild starts no build of {use.name}: {error}"
                     remedy = "ask for a higher quota of concurrent builds, or run it again later"
                     raise CannotRunError(problem, remedy) from error
@@ -180,13 +183,18 @@ class EngineWork:
                 break
         try:
             self._lease.renew(id)
-        except LostError:
-            self._stop(id)  # whoever has the lease now does not know of it
+        except (LostError, ClientError, BotoCoreError):
+            self._stop(id)  # whoever has the lease next does not know of it
             raise
         return id
 
-    def _stop(self, id: str) -> None:
-        self._shared.clients.codebuild.stop_build(id=id)
+    def _stop(self, id: str) -> bool:
+        """Stop a build; False where CodeBuild does not do it."""
+        try:
+            self._shared.clients.codebuild.stop_build(id=id)
+        except (ClientError, BotoCoreError):
+            return False
+        return True
 
     def _ended(self, id: str, *, renews: bool) -> Build:
         """The build once it is over.
@@ -194,6 +202,13 @@ class EngineWork:
         Raises:
             LostError: another publisher has the lease by now.
         """
+        self._shared.under_way.add(id)
+        try:
+            return self._waited_for(id, renews=renews)
+        finally:
+            self._shared.under_way.discard(id)
+
+    def _waited_for(self, id: str, *, renews: bool) -> Build:
         pace, renewed = self._shared.pace, time.monotonic()
         wait = pace.look
         while True:
@@ -217,15 +232,14 @@ class EngineWork:
                 return build_now(self._shared.clients.codebuild, id)
             except (ClientError, BotoCoreError) as error:
                 failed += 1
-                refused = isinstance(error, ClientError) and error.response["Error"]["Code"] not in THROTTLED
-                if refused or failed == FAILED_LOOKS:
+                if not passes(error) or failed == FAILED_LOOKS:
                     raise
             self._shared.pause(self._shared.pace.most)
 
     def _result(self, build: Build) -> StoredPlan:
         if plan := self._stored():
             return plan
-        failure = told_failure(self._shared.clients.s3, self._shared.bucket, self._engine.key)
+        failure = told_failure(self._shared.clients.s3, self._shared.bucket, self._engine.key, build.id)
         raise FindingsError(failure_findings(self._engine, build, failure, self._log.last))
 
     def _stored(self) -> StoredPlan | None:

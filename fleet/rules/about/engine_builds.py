@@ -8,7 +8,7 @@ from fleet.catalog.instances import Kind
 from fleet.catalog.tensorrt import engine_option, given_up
 from fleet.catalog.versions import numbers
 from fleet.decide.decided import Decided
-from fleet.engines.locked import locked_engines
+from fleet.engines.locked import locked_engines, packed_name
 from fleet.engines.planned import expected_tensorrt, planned_engines, spec_engines
 from fleet.engines.runner import NoRunner, runner_for
 from fleet.findings import Severity
@@ -79,7 +79,7 @@ def engines_of_the_lock(endpoint: Decided) -> Iterator[Problem]:
     if lock.promoted_from is not None:
         hint += f", or give the endpoint the instance and the release that it has in {lock.promoted_from}"
     for planned in planned_engines(endpoint):
-        for archive, locked in locked_engines(endpoint, planned):
+        for archive, locked in locked_engines(endpoint.spec, endpoint.locked, planned.index, planned.model):
             if locked is None:
                 message = f"the lock has no engine of model {planned.model!r} in {archive!r}"
                 yield Problem(planned.path, message, hint)
@@ -90,6 +90,13 @@ def engines_of_the_lock(endpoint: Decided) -> Iterator[Problem]:
                     f" {planned.image} and the spec lead to"
                 )
                 yield Problem(planned.path, message, hint)
+    for index, entry in enumerate(endpoint.spec.models):
+        for each in entry.packed(index):
+            wanted = {packed_name(engine.model, each.copy) for engine in entry.engines}
+            held = endpoint.locked[each.name].engines if each.name in endpoint.locked else {}
+            for model in sorted(held.keys() - wanted):
+                message = f"the lock has an engine of model {model!r} in {each.name!r}, and the spec has none"
+                yield Problem(("models", index), message, hint)
 
 
 @rule("FL393", source=ENGINES, needed=True)
