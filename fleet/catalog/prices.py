@@ -3,37 +3,52 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from fleet.catalog.data_file import data_file
 
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """US dollars for one hour of one instance in one region.
+    """US dollars for one hour of one instance, in the region of the price list.
 
     Attributes:
         stated: A public source states it; otherwise it is computed from EC2's price of the same size.
-        date: Of the newest source, as YYYY-MM-DD.
     """
 
-    usd_per_hour: float
-    region: str
+    usd_per_hour: Decimal
     stated: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriceList:
+    """Where prices come from: the one region that they are of, and the newest source's date as YYYY-MM-DD."""
+
+    region: str
     date: str
+    source: str
 
 
 def hosting_price(instance_type: str) -> Price | None:
-    """The price of an instance type in the one region that the catalog has prices of; None if it has none."""
+    """The price of an instance type in the price list's region; None if the catalog has none."""
     data = data_file("prices.yaml")
     for key in ("stated", "computed"):
         if instance_type in data[key]:
-            price, stated = data[key][instance_type], key == "stated"
-            return Price(
-                usd_per_hour=price, region=data["region"], stated=stated, date=data["date"].isoformat()
-            )
+            return Price(usd_per_hour=_as_written(data[key][instance_type]), stated=key == "stated")
     return None
 
 
-def dashboard_price() -> float:
+def price_list() -> PriceList:
+    """What the catalog's prices are of."""
+    data = data_file("prices.yaml")
+    return PriceList(region=data["region"], date=data["date"].isoformat(), source=data["source"])
+
+
+def dashboard_price() -> Decimal:
     """US dollars a month for one CloudWatch dashboard; an account may have its first ones for free."""
-    return float(data_file("prices.yaml")["dashboard_a_month"])
+    return _as_written(data_file("prices.yaml")["dashboard_a_month"])
+
+
+def _as_written(number: float) -> Decimal:
+    # The shortest text that reads back as the number is that of the file; the number itself is a little off.
+    return Decimal(str(number))

@@ -6,6 +6,7 @@ import typer
 
 from fleet.cli import engines, local, models, pbtxt
 from fleet.cli.check import check
+from fleet.cli.cost import cost
 from fleet.cli.dashboard import dashboard
 from fleet.cli.deploy import deploy
 from fleet.cli.destroy import destroy
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 for command in (
     check,
+    cost,
     dashboard,
     deploy,
     destroy,

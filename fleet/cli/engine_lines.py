@@ -6,15 +6,12 @@ from rich.console import Console
 from rich.text import Text
 
 from fleet.catalog.data_file import data_file
-from fleet.cli.show_lines import Line, print_lines
+from fleet.cli.show_lines import WIDTH_OF_A_PIPE, Line, print_lines
 from fleet.decide.decided import Decided
 from fleet.engines.command import command_line
 from fleet.engines.locked import locked_engine
 from fleet.engines.planned import PlannedEngine
 from fleet.printers.visible import visible
-
-WIDTH_OF_A_PIPE = 10_000
-"""Where nobody looks at it, each value is on one line with its reason."""
 
 
 def engine_document(decided: Decided, planned: PlannedEngine) -> dict[str, object]:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from fleet.cli.arguments import Env
-from fleet.cli.show_lines import Line, print_lines
+from fleet.cli.show_lines import WIDTH_OF_A_PIPE, Line, print_lines
 from fleet.cli.show_spec import spec_lines
 from fleet.decide.decided import Decided
 from fleet.printers.places import place_in
@@ -30,8 +30,6 @@ from fleet.spec.source import KeyPath
 
 VERSION = 1
 """Raised when a field of the JSON goes or changes its meaning; a field that comes does not raise it."""
-WIDTH_OF_A_PIPE = 10_000
-"""Where nobody looks at it, each value is on one line with its reason."""
 
 
 class Format(StrEnum):

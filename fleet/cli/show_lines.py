@@ -10,6 +10,8 @@ from rich.text import Text
 
 from fleet.printers.visible import visible
 
+WIDTH_OF_A_PIPE = 10_000
+"""Where nobody looks at it, a line is as long as it has to be."""
 WIDEST = 60
 """Cells after which no column of comments begins, however wide the terminal is."""
 

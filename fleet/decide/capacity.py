@@ -94,6 +94,11 @@ def capacity(spec: EndpointSpec, running: Mapping[str, int]) -> Capacity:
     )
 
 
+def least_instances(spec: EndpointSpec) -> int:
+    """The fewest instances that an endpoint may come to."""
+    return spec.instance.count if spec.scaling is None else min(spec.scaling.floors.values())
+
+
 def most_instances(spec: EndpointSpec) -> tuple[int, KeyPath]:
     """The most instances that an endpoint may come to, and the key that says so."""
     ceilings = spec.scaling.ceilings if spec.scaling is not None else {}

@@ -20,7 +20,7 @@ def dashboard_decisions(endpoint: Decided) -> Iterator[Decision]:
         group="dashboard",
         what="dashboard",
         value="one of its own",
-        reason=f"`dashboards` of the environment; in an account {dashboard_price():g} USD a month,"
+        reason=f"`dashboards` of the environment; in an account {dashboard_price():.2f} USD a month,"
         " which `dashboards: false` saves",
         facts=(dated("prices.yaml"),),
     )

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from fleet.catalog.data_file import data_file
 from fleet.catalog.images import Release, releases
 from fleet.catalog.instances import Instance
-from fleet.catalog.prices import hosting_price
+from fleet.catalog.prices import hosting_price, price_list
+from fleet.decide.capacity import least_instances, most_instances
 from fleet.decide.decided import Decided
 from fleet.resolve.decision import Dated, Decision, dated
 from fleet.resolve.host_image import host_image
@@ -120,18 +121,17 @@ def _price(endpoint: Decided) -> Decision:
         return Decision(
             group="instance", what="price per hour", value="not known", reason=reason, facts=facts
         )
-    low, high = (
-        (spec.scaling.min, spec.scaling.max) if spec.scaling else (spec.instance.count, spec.instance.count)
-    )
-    value = " to ".join(f"{count * price.usd_per_hour:.2f}" for count in dict.fromkeys((low, high)))
+    counts = tuple(dict.fromkeys((least_instances(spec), most_instances(spec)[0])))
+    value = " to ".join(f"{count * price.usd_per_hour:.2f}" for count in counts)
     origin = "a public source states it" if price.stated else "computed from EC2's price"
-    elsewhere = "" if price.region == endpoint.region else f", {endpoint.region} may differ"
+    region = price_list().region
+    elsewhere = "" if region == endpoint.region else f", {endpoint.region} may differ"
     return Decision(
         group="instance",
         what="price per hour",
         value=f"{value} USD",
-        reason=f"{' to '.join(map(str, dict.fromkeys((low, high))))} x {price.usd_per_hour} USD"
-        f" on demand in {price.region}{elsewhere}; {origin}",
+        reason=f"{' to '.join(map(str, counts))} x {price.usd_per_hour} USD"
+        f" on demand in {region}{elsewhere}; {origin}",
         facts=facts,
         certain=price.stated,
     )

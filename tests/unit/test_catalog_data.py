@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
 import botocore.session
@@ -13,7 +14,7 @@ from fleet.catalog.data_file import data_file
 from fleet.catalog.instances import hosting_regions, instance_types
 from fleet.catalog.limits import limit, limits
 from fleet.catalog.metrics import endpoint_metric, triton_metric, triton_series
-from fleet.catalog.prices import hosting_price
+from fleet.catalog.prices import hosting_price, price_list
 
 FILES = sorted(path.name for path in (Path(fleet.catalog.__path__[0]) / "data").iterdir())
 
@@ -30,8 +31,9 @@ def test_a_stated_price_is_told_from_a_computed_one() -> None:
     stated, computed = hosting_price("ml.g5.xlarge"), hosting_price("ml.p4d.24xlarge")
     assert stated is not None
     assert computed is not None
-    assert (stated.usd_per_hour, stated.region, stated.stated) == (1.408, "us-east-1", True)
-    assert (computed.usd_per_hour, computed.stated, computed.date) == (25.25, False, "2026-08-21")
+    assert (stated.usd_per_hour, stated.stated) == (Decimal("1.408"), True)
+    assert (computed.usd_per_hour, computed.stated) == (Decimal("25.25"), False)
+    assert (price_list().region, price_list().date) == ("us-east-1", "2026-08-21")
 
 
 @pytest.mark.parametrize("name", ["ml.c5.xlarge", "ml.p3.2xlarge", "ml.nothing"])

@@ -24,7 +24,7 @@ def shown(folder: FleetFolder, keys: str = "") -> dict[str, Decision]:
 def test_a_dashboard_is_shown_with_its_price(folder: FleetFolder) -> None:
     found = shown(folder)["dashboard"]
     assert found.value == "one of its own"
-    assert f"in an account {dashboard_price():g} USD a month" in found.reason
+    assert f"in an account {dashboard_price():.2f} USD a month" in found.reason
     assert [fact.file for fact in found.facts] == ["prices.yaml"]
 
 

@@ -178,6 +178,10 @@ class TestPriceAndScaling:
         assert (shown.value, shown.certain) == ("0.00 to 4.22 USD", True)
         assert on(folder, "ml.g5.xlarge, count: 2")["price per hour"].value == "2.82 USD"
 
+    def test_a_price_is_of_the_range_that_schedules_leave(self, folder: FleetFolder) -> None:
+        scaled = SCALED.replace("}", ", schedules: [{name: day, at: rate(1 day), max: 5}]}")
+        assert on(folder, "ml.g5.xlarge", text=scaled)["price per hour"].value == "0.00 to 7.04 USD"
+
     def test_a_computed_price_and_one_of_another_region_say_so(self, folder: FleetFolder) -> None:
         file = folder.root / "environments/dev.yaml"
         file.write_text(file.read_text().replace("us-east-1", "eu-west-1"))

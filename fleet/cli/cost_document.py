@@ -1,0 +1,55 @@
+"""Costs as `fleet cost --format json` says them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from fleet.catalog.prices import price_list
+from fleet.report.cost import MONTH, YEAR, Cost, EndpointCost, FleetCost, Saving
+
+VERSION = 1
+"""Raised when a field of the JSON goes or changes its meaning; a field that comes does not raise it."""
+
+
+def cost_document(found: FleetCost) -> dict[str, object]:
+    """What `--format json` says: money as text, which no reader rounds; None where not known."""
+    return {
+        "version": VERSION,
+        "environment": found.environment.environment,
+        "account": found.environment.account,
+        "region": found.environment.region,
+        "currency": "USD",
+        "prices": asdict(price_list()),
+        "hours": {"month": MONTH, "year": YEAR},
+        "endpoints": [_endpoint(found, each) for each in found.endpoints],
+        "total": {"min": _money(found.at_least), "max": _money(found.at_most)},
+        "not_in_total": [each.endpoint for each in found.unpriced],
+        "dashboards": {"count": found.dashboards, "monthly": str(found.dashboards_monthly)},
+    }
+
+
+def _endpoint(found: FleetCost, each: EndpointCost) -> dict[str, object]:
+    return {
+        "endpoint": each.endpoint,
+        "instance_type": each.instance_type,
+        "usd_per_hour": None if each.price is None else str(each.price.usd_per_hour),
+        "certain": found.certain(each),
+        "min": {"instances": each.least, **_money(each.at_least)},
+        "max": {"instances": each.most, **_money(each.at_most)},
+        "archives": each.archives,
+        "saving": None if each.saving is None else _saved(each.saving),
+    }
+
+
+def _money(cost: Cost | None) -> dict[str, str | None]:
+    if cost is None:
+        return {"hourly": None, "monthly": None}
+    return {"hourly": f"{cost.hourly:.4f}", "monthly": str(cost.monthly)}
+
+
+def _saved(saving: Saving) -> dict[str, str]:
+    return {
+        "apart_hourly": f"{saving.apart.hourly:.4f}",
+        "percent": str(saving.percent),
+        "yearly": str(saving.cost.yearly),
+    }

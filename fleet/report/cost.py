@@ -1,0 +1,163 @@
+"""What endpoints cost in list prices: their instances, at the fewest and at the most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+from fleet.catalog.prices import Price, dashboard_price, hosting_price, price_list
+from fleet.decide.capacity import least_instances, most_instances
+from fleet.spec.endpoint import EndpointSpec, Mode
+from fleet.spec.environment import Environment
+
+MONTH, YEAR = 24 * 30, 24 * 365
+"""Hours. Source of a month: AWS's post "Serve multiple models with Amazon SageMaker and Triton Inference
+Server", 0.94 * 24 * 30 = 676.8 USD."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """US dollars an hour, exact; a month's and a year's to the cent."""
+
+    hourly: Decimal
+
+    @property
+    def monthly(self) -> Decimal:
+        """For 720 hours."""
+        return _cents(self.hourly * MONTH)
+
+    @property
+    def yearly(self) -> Decimal:
+        """For 8,760 hours."""
+        return _cents(self.hourly * YEAR)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saving:
+    """What an endpoint's fewest instances cost less than one instance of the same type for each archive.
+
+    Below zero where there are fewer archives than instances.
+    """
+
+    apart: Cost
+    together: Cost
+
+    @property
+    def cost(self) -> Cost:
+        """The difference."""
+        return Cost(hourly=self.apart.hourly - self.together.hourly)
+
+    @property
+    def percent(self) -> Decimal:
+        """Of what the archives cost apart, with two decimals: of 10,000 archives one is 0.01 %."""
+        return _cents(100 * self.cost.hourly / self.apart.hourly)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndpointCost:
+    """One endpoint's instances and their price.
+
+    Attributes:
+        least: Fewest instances, those of schedules among them.
+        most: Most instances, those of schedules among them.
+        scheduled: Schedules change the range.
+        archives: How many a multi-model endpoint has by its spec; None in mode `single`.
+        price: None where the catalog has none.
+    """
+
+    endpoint: str
+    instance_type: str
+    least: int
+    most: int
+    scheduled: bool
+    archives: int | None
+    price: Price | None
+
+    @property
+    def at_least(self) -> Cost | None:
+        """Of the fewest instances."""
+        return self._cost(self.least)
+
+    @property
+    def at_most(self) -> Cost | None:
+        """Of the most instances."""
+        return self._cost(self.most)
+
+    @property
+    def saving(self) -> Saving | None:
+        """None where there are not several archives, or no price."""
+        together = self.at_least
+        if self.archives is None or self.archives < 2 or together is None:
+            return None
+        apart = self._cost(self.archives)
+        return Saving(apart=apart, together=together) if apart is not None else None
+
+    def _cost(self, instances: int) -> Cost | None:
+        return None if self.price is None else Cost(hourly=instances * self.price.usd_per_hour)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetCost:
+    """The endpoints of one environment; `dashboards` is how many they have, which no sum has in it."""
+
+    environment: Environment
+    endpoints: tuple[EndpointCost, ...]
+    dashboards: int
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the catalog has prices of another region only."""
+        return self.environment.region != price_list().region
+
+    @property
+    def unpriced(self) -> tuple[EndpointCost, ...]:
+        """What no sum has in it either, as the catalog has no price."""
+        return tuple(each for each in self.endpoints if each.price is None)
+
+    @property
+    def at_least(self) -> Cost | None:
+        """Of all fewest instances; None where none has a price."""
+        return _sum(each.at_least for each in self.endpoints)
+
+    @property
+    def at_most(self) -> Cost | None:
+        """Of all most instances; None where none has a price."""
+        return _sum(each.at_most for each in self.endpoints)
+
+    @property
+    def dashboards_monthly(self) -> Decimal:
+        """US dollars for all dashboards."""
+        return _cents(self.dashboards * dashboard_price())
+
+    def certain(self, endpoint: EndpointCost) -> bool:
+        """Whether a source states the price for this region."""
+        return endpoint.price is not None and endpoint.price.stated and not self.elsewhere
+
+
+def fleet_cost(environment: Environment, specs: Iterable[EndpointSpec]) -> FleetCost:
+    """What specs, as they hold in an environment, cost there; neither locks nor rules are asked."""
+    endpoints = tuple(map(_endpoint_cost, specs))
+    dashboards = len(endpoints) if environment.dashboards else 0
+    return FleetCost(environment=environment, endpoints=endpoints, dashboards=dashboards)
+
+
+def _endpoint_cost(spec: EndpointSpec) -> EndpointCost:
+    return EndpointCost(
+        endpoint=spec.endpoint,
+        instance_type=spec.instance.type,
+        least=least_instances(spec),
+        most=most_instances(spec)[0],
+        scheduled=spec.scaling is not None and bool(spec.scaling.schedules),
+        archives=len(spec.packed) if spec.mode is Mode.MULTI_MODEL else None,
+        price=hosting_price(spec.instance.type),
+    )
+
+
+def _sum(costs: Iterable[Cost | None]) -> Cost | None:
+    hourly = [cost.hourly for cost in costs if cost is not None]
+    return Cost(hourly=sum(hourly, Decimal(0))) if hourly else None
+
+
+def _cents(amount: Decimal) -> Decimal:
+    return amount.quantize(Decimal("0.01"), ROUND_HALF_UP)

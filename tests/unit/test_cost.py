@@ -1,0 +1,149 @@
+"""What endpoints cost: their instances at the fewest and at the most, to the cent of arithmetic by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+import pytest
+
+from fleet.report.cost import EndpointCost, FleetCost, fleet_cost
+from fleet.spec.project import open_project
+from fleet_folder import SPEC, FleetFolder
+
+RANGE = "scaling: {min: 2, max: 8, gpu_utilization: 60}\n"
+NIGHTS = """\
+scaling:
+  min: 2
+  max: 4
+  schedules:
+    - {name: morning, at: "cron(0 8 ? * * *)", min: 3, max: 6}
+    - {name: evening, at: "cron(0 20 ? * * *)", min: 1, max: 4}
+"""
+
+
+def archives(count: int, instance: str = "ml.g4dn.4xlarge", text: str = "") -> str:
+    """A multi-model endpoint."""
+    entries = "".join(f"  - {{archive: a{each}, repository: ../repository}}\n" for each in range(count))
+    return (
+        "endpoint: sentences\nmode: multi-model\ntriton: '24.09'\n"
+        f"instance: {{type: {instance}}}\nmodels:\n{entries}{text}"
+    )
+
+
+def costs(folder: FleetFolder, names: Sequence[str] = ()) -> FleetCost:
+    project = open_project(folder.root, "dev", names)
+    return fleet_cost(project.environment, [project.load(name).spec for name in project.endpoints])
+
+
+def cost(folder: FleetFolder, text: str = "", base: str = SPEC) -> EndpointCost:
+    folder.spec(text, base=base)
+    (endpoint,) = costs(folder).endpoints
+    return endpoint
+
+
+def monthly(endpoint: EndpointCost) -> tuple[str, str]:
+    assert endpoint.at_least is not None
+    assert endpoint.at_most is not None
+    return str(endpoint.at_least.monthly), str(endpoint.at_most.monthly)
+
+
+class TestRange:
+    def test_without_scaling_it_is_the_count_of_instances_all_the_time(self, folder: FleetFolder) -> None:
+        found = cost(folder, base=SPEC.replace("ml.g5.xlarge", "ml.g5.xlarge, count: 3"))
+        assert (found.least, found.most) == (3, 3)
+        assert monthly(found) == ("3041.28", "3041.28")  # 3 x 1.408 = 4.224, x 720
+
+    def test_with_scaling_it_is_its_range_whatever_it_begins_with(self, folder: FleetFolder) -> None:
+        found = cost(folder, RANGE, SPEC.replace("ml.g5.xlarge", "ml.g5.xlarge, count: 3"))
+        assert (found.least, found.most) == (2, 8)
+        assert monthly(found) == ("2027.52", "8110.08")  # 2 x 1013.76, 8 x 1013.76
+
+    def test_schedules_widen_it_to_both_sides(self, folder: FleetFolder) -> None:
+        found = cost(folder, NIGHTS)
+        assert (found.least, found.most, found.scheduled) == (1, 6, True)
+        assert monthly(found) == ("1013.76", "6082.56")
+
+    def test_no_instances_cost_nothing(self, folder: FleetFolder) -> None:
+        found = cost(folder, RANGE.replace("min: 2", "min: 0"))
+        assert (found.least, monthly(found)[0]) == (0, "0.00")
+
+    def test_an_environment_overrides_the_spec(self, folder: FleetFolder) -> None:
+        folder.environment("overrides: {sentences: {instance: {type: ml.g5.2xlarge}, scaling: {max: 3}}}\n")
+        assert monthly(cost(folder, RANGE)) == ("2181.60", "3272.40")  # 1.515 x 2 x 720, x 3 x 720
+
+    def test_prices_are_exact_where_binary_numbers_are_not(self, folder: FleetFolder) -> None:
+        found = cost(folder, base=SPEC.replace("ml.g5.xlarge", "ml.g6.xlarge, count: 3"))
+        assert found.at_least is not None
+        assert found.at_least.hourly == Decimal("3.3801")  # 3 x 1.1267; as floats 3.3800999999999997
+        assert found.at_least.monthly == Decimal("2433.67")  # 2433.672
+
+
+class TestSaving:
+    def test_two_ensembles_on_one_endpoint_save_half_and_13183_80_a_year(self, folder: FleetFolder) -> None:
+        saving = cost(folder, base=archives(2)).saving
+        assert saving is not None
+        assert (saving.apart.hourly, saving.together.hourly) == (Decimal("3.010"), Decimal("1.505"))
+        assert saving.percent == 50
+        assert saving.cost.yearly == Decimal("13183.80")  # 1.505 x 8760
+
+    def test_three_models_in_one_container_cost_676_80_a_month(self, folder: FleetFolder) -> None:
+        found = cost(folder, base=SPEC.replace("ml.g5.xlarge", "ml.g4dn.2xlarge"))
+        assert monthly(found) == ("676.80", "676.80")  # 0.94 x 24 x 30
+        assert found.saving is None
+
+    def test_more_instances_at_the_fewest_save_less(self, folder: FleetFolder) -> None:
+        saving = cost(folder, RANGE, archives(3)).saving
+        assert saving is not None
+        assert saving.percent == Decimal("33.33")  # one instance of three
+        assert saving.cost.yearly == Decimal("13183.80")
+
+    def test_fewer_archives_than_instances_are_no_saving(self, folder: FleetFolder) -> None:
+        saving = cost(folder, RANGE.replace("min: 2", "min: 3"), archives(2)).saving
+        assert saving is not None
+        assert (saving.percent, saving.cost.hourly) == (Decimal(-50), Decimal("-1.505"))
+
+    def test_each_copy_counts(self, folder: FleetFolder) -> None:
+        base = archives(1).replace("../repository", "../repository, copies: 10000")
+        saving = cost(folder, base=base).saving
+        assert saving is not None
+        assert saving.percent == Decimal("99.99")
+
+    @pytest.mark.parametrize("base", [archives(1), archives(2, "ml.c5.xlarge")])
+    def test_of_one_archive_or_without_a_price_none_is_told(self, folder: FleetFolder, base: str) -> None:
+        assert cost(folder, base=base).saving is None
+
+
+class TestFleet:
+    def test_the_sum_is_of_all_that_have_a_price(self, folder: FleetFolder) -> None:
+        folder.spec(RANGE)
+        folder.spec(name="other", base=SPEC.replace("sentences", "other").replace("g5.x", "g6e.16x"))
+        folder.spec(name="cpu", base=SPEC.replace("sentences", "cpu").replace("g5", "c5"))
+        found = costs(folder)
+        assert found.at_least is not None
+        assert found.at_most is not None
+        assert found.at_least.hourly == Decimal("12.2875")  # 2 x 1.408 + 9.4715
+        assert found.at_most.monthly == Decimal("14929.56")  # (8 x 1.408 + 9.4715) x 720
+        assert [each.endpoint for each in found.unpriced] == ["cpu"]
+        certain = {each.endpoint: found.certain(each) for each in found.endpoints}
+        assert certain == {"sentences": True, "other": False, "cpu": False}
+
+    def test_where_nothing_has_a_price_there_is_no_sum(self, folder: FleetFolder) -> None:
+        folder.spec(base=SPEC.replace("g5", "c5"))
+        assert (costs(folder).at_least, costs(folder).at_most) == (None, None)
+
+    def test_a_price_of_another_region_is_not_certain(self, folder: FleetFolder) -> None:
+        file = folder.root / "environments/dev.yaml"
+        file.write_text(file.read_text().replace("us-east-1", "eu-west-1"))
+        found = costs(folder)
+        assert (found.elsewhere, found.certain(found.endpoints[0])) == (True, False)
+
+    @pytest.mark.parametrize(("on", "count", "usd"), [("true", 1, "3.00"), ("false", 0, "0.00")])
+    def test_dashboards_are_told_beside_the_sum(
+        self, folder: FleetFolder, on: str, count: int, usd: str
+    ) -> None:
+        folder.environment(f"dashboards: {on}\n")
+        found = costs(folder)
+        assert (found.dashboards, str(found.dashboards_monthly)) == (count, usd)
+        assert found.at_least is not None
+        assert found.at_least.hourly == Decimal("1.408")

@@ -1,0 +1,134 @@
+"""`fleet cost`: the table, what is said under it, and JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import typer
+from rich.text import Text
+from typer.testing import CliRunner
+
+from fleet.catalog.prices import price_list
+from fleet.cli.cost import cost
+from fleet.findings import CannotRunError, FindingsError
+from fleet_folder import SPEC, FleetFolder
+
+APP = typer.Typer()
+APP.command()(cost)
+ENSEMBLES = """\
+endpoint: two-ensembles
+mode: multi-model
+triton: "24.09"
+instance: {type: ml.g4dn.4xlarge}
+models:
+  - {archive: dali, repository: ../repository}
+  - {archive: bert, repository: ../repository}
+"""
+
+
+def told(folder: FleetFolder, *arguments: str, width: int | None = None) -> str:
+    """What the command prints; with a width, to a terminal."""
+    terminal = {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": str(width)} if width else {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder.root)
+        done = CliRunner().invoke(APP, ["--env", "dev", *arguments], env=terminal, catch_exceptions=False)
+    assert done.exit_code == 0
+    return Text.from_ansi(done.output).plain
+
+
+def of_region(folder: FleetFolder, region: str) -> None:
+    file = folder.root / "environments/dev.yaml"
+    file.write_text(file.read_text().replace("us-east-1", region))
+
+
+@pytest.fixture
+def sources(folder: FleetFolder) -> FleetFolder:
+    """Three models in one container, and two ensembles on one endpoint."""
+    (folder.root / "model_specs/sentences.yaml").unlink()
+    folder.spec(name="two-ensembles", base=ENSEMBLES)
+    base = SPEC.replace("sentences", "three-models").replace("ml.g5.xlarge", "ml.g4dn.2xlarge")
+    folder.spec("scaling: {min: 1, max: 3, gpu_utilization: 60}\n", "three-models", base=base)
+    return folder
+
+
+def test_the_page_shows_what_the_command_prints(root: Path, sources: FleetFolder) -> None:
+    """Folded as a terminal of 120 columns does it."""
+    page = (root / "docs/cost.md").read_text()
+    (shown,) = re.findall(r"```console\n\$ fleet cost --env dev\n(.*?)```", page, re.DOTALL)
+    lines = [line.rstrip() for line in told(sources, width=120).splitlines()]
+    assert shown.splitlines() == lines
+
+
+def test_the_page_shows_a_spec_that_is_told_so(root: Path) -> None:
+    assert ENSEMBLES.partition("models:")[0] in (root / "docs/cost.md").read_text()
+
+
+def test_one_endpoint_has_no_sum(sources: FleetFolder) -> None:
+    output = told(sources, "three-models")
+    assert "676.80" in output
+    assert "together" not in output
+    assert "two-ensembles" not in output
+
+
+def test_a_price_of_another_region_or_of_ec2_is_marked_and_said(folder: FleetFolder) -> None:
+    of_region(folder, "eu-west-1")
+    folder.spec(name="large", base=SPEC.replace("sentences", "large").replace("g5.x", "g6e.16x"))
+    output = told(folder)
+    row = next(line for line in output.splitlines() if line.startswith("sentences"))
+    assert row.split() == ["sentences", "ml.g5.xlarge", *["1", "~1.4080", "~1,013.76"] * 2]
+    assert "~ in prices of us-east-1: the catalog has none of eu-west-1" in output
+    assert "~ of ml.g6e.16xlarge: computed from EC2's price" in output
+
+
+def test_what_the_catalog_lacks_is_said_and_is_no_mistake(folder: FleetFolder) -> None:
+    folder.spec(base=SPEC.replace("g5", "c5"))
+    output = told(folder)
+    assert "not known" in output
+    assert "sentences: the catalog has no price of ml.c5.xlarge; it is in no sum" in output
+    assert "~" not in output
+
+
+def test_a_schedule_is_said(folder: FleetFolder) -> None:
+    folder.spec("scaling: {min: 1, max: 2, schedules: [{name: day, at: rate(1 day), max: 5}]}\n")
+    assert "sentences: schedules change the range" in told(folder)
+
+
+def test_as_many_instances_as_archives_save_nothing(sources: FleetFolder) -> None:
+    sources.spec(name="two-ensembles", base=ENSEMBLES.replace("4xlarge", "4xlarge, count: 2"))
+    assert "each (3.0100 an hour) save nothing at min" in told(sources)
+
+
+def test_a_program_gets_money_as_text_and_null_for_what_is_not_known(sources: FleetFolder) -> None:
+    sources.spec(name="cpu", base=SPEC.replace("sentences", "cpu").replace("g5", "c5"))
+    document = json.loads(told(sources, "--format", "json"))
+    cpu, three, two = document["endpoints"]
+    assert (cpu["usd_per_hour"], cpu["min"]["monthly"], document["not_in_total"]) == (None, None, ["cpu"])
+    assert three["min"] == {"instances": 1, "hourly": "0.9400", "monthly": "676.80"}
+    assert two["saving"] == {"apart_hourly": "3.0100", "percent": "50.00", "yearly": "13183.80"}
+    assert document["total"]["min"] == {"hourly": "2.4450", "monthly": "1760.40"}
+    assert document["prices"]["date"] == price_list().date
+    assert document["dashboards"] == {"count": 3, "monthly": "9.00"}
+
+
+def test_nothing_is_paid_for_on_this_machine(folder: FleetFolder) -> None:
+    folder.environment(name="local")
+    with pytest.raises(CannotRunError, match="nobody pays"):
+        told(folder, "--env", "local")
+
+
+def test_mistakes_of_all_specs_are_told(sources: FleetFolder) -> None:
+    for name in ("two-ensembles", "three-models"):
+        sources.spec("scalling: {}\n", name, base=SPEC.replace("sentences", name))
+    with pytest.raises(FindingsError) as caught:
+        told(sources)
+    assert [finding.code for finding in caught.value.findings] == ["FL110", "FL110"]
+
+
+def test_a_fleet_without_specs_is_told(folder: FleetFolder) -> None:
+    (folder.root / "model_specs/sentences.yaml").unlink()
+    assert told(folder).strip() == "dev: no spec"
+    document = json.loads(told(folder, "--format", "json"))
+    assert (document["endpoints"], document["total"]["min"]["hourly"]) == ([], None)
