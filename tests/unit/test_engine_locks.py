@@ -94,6 +94,24 @@ def test_an_onnx_model_that_changed_is_named(engine: FleetFolder) -> None:
     assert "fleet lock --env dev sentences" in finding.hint
 
 
+@pytest.mark.parametrize("keys", ["", "    copies: 2\n"])
+def test_an_engine_of_an_unknown_model_is_told_before_the_model_that_lacks_its_plan(
+    engine: FleetFolder, keys: str
+) -> None:
+    mode = "mode: multi-model\n" if keys else ""
+    engine.spec(
+        base=mode + SPEC.replace("model: bert,", "model: bret,").replace("    engines", f"{keys}    engines")
+    )
+    with pytest.raises(FindingsError) as refused:
+        write_locks(open_project(engine.root, "dev"))
+    [told] = refused.value.findings
+    assert (told.code, told.hint) == ("FL293", "did you mean `bert`?")
+    assert told.message == "the repository holds no model 'bret' for this engine"
+    assert told in found(engine)
+    engine.write("sentences/bert/1/model.plan", "")
+    assert [each for each in found(engine) if each.code == "FL293"] == [told]
+
+
 def test_copies_share_an_engine_under_their_own_names(engine: FleetFolder) -> None:
     base = SPEC.replace("    engines", "    copies: 2\n    engines")
     engine.spec(base=base.replace("triton:", "mode: multi-model\ntriton:"))
