@@ -109,6 +109,16 @@ class TestPlan:
         bert.spec()
         assert run("plan", "--env", "dev") == "dev: no engines in sentences\n"
 
+    def test_engines_that_nothing_builds_are_not_said_to_be_none(self, bert: FleetFolder) -> None:
+        bert.spec(base=SPEC.replace("ml.g5.xlarge", "ml.c5.xlarge"))
+        assert run("plan", "--env", "dev") == (
+            "dev: the engines of sentences cannot be built: `fleet check --env dev` says why\n"
+        )
+
+    def test_a_model_is_told_with_an_archive_of_another_name(self, bert: FleetFolder) -> None:
+        bert.spec(base=SPEC.replace("archive: bert", "archive: large"))
+        assert run("plan", "--env", "dev").startswith("sentences / bert in large\n")
+
 
 class TestExplain:
     def test_each_argument_has_its_reason_and_its_price(self, bert: FleetFolder) -> None:
