@@ -55,7 +55,7 @@ def draft_lock(loaded: LoadedSpec) -> tuple[Lock, list[FindingsError]]:
 def _require_engine(loaded: LoadedSpec, path: KeyPath, index: int, engine: Engine) -> None:
     onnx = onnx_of(loaded, path, engine, no_s3)
     if isinstance(onnx, OnnxFile):
-        onnx.require()
+        onnx.require_fit()
     require_place(loaded, index, engine.model, NO_CAPABILITY)
 
 

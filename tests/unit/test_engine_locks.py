@@ -135,6 +135,8 @@ def test_an_onnx_model_that_is_not_there_is_told_where_the_spec_names_it(
 
 def test_what_is_no_onnx_model_or_keeps_its_weights_elsewhere_is_refused(engine: FleetFolder) -> None:
     onnx(engine).write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
+    (told,) = [each for each in found(engine) if each.code == "FL371"]
+    assert "git lfs pull" in told.message and told.hint == ""
     with pytest.raises(FindingsError, match=r"FL371: .*git lfs pull"):
         locked(engine)
 
