@@ -47,8 +47,7 @@ def publish(
 ) -> None:
     """Upload what the content store lacks of the archives, and copy it to where the endpoints look for it.
 
-    TensorRT engines that they need are built before, unless they are there; another publisher's builds are
-    waited for.
+    TensorRT engines that they need are built before, unless they are there or another publisher builds them.
     """
     if keep is not None and not prune:
         raise typer.BadParameter("it means nothing without --prune", param_hint="--keep")
