@@ -5,7 +5,7 @@ from __future__ import annotations
 import tarfile
 from pathlib import Path
 
-from fleet.artifacts.engines.locked import require_place
+from fleet.artifacts.engines.locked import require_models, require_place
 from fleet.artifacts.engines.onnx import OnnxFile, onnx_of
 from fleet.artifacts.model_facts import model_facts
 from fleet.artifacts.sources.folder import changed_while_read
@@ -33,6 +33,10 @@ def draft_lock(loaded: LoadedSpec) -> tuple[Lock, list[FindingsError]]:
     be packed.
     """
     archives, refused = dict[str, LockedArchive](), list[FindingsError]()
+    try:
+        require_models(loaded)
+    except FindingsError as error:
+        refused.append(error)
     for path, index, engine in spec_engines(loaded.spec):
         if not in_s3(loaded.spec.models[index]):
             try:
@@ -51,7 +55,7 @@ def draft_lock(loaded: LoadedSpec) -> tuple[Lock, list[FindingsError]]:
 def _require_engine(loaded: LoadedSpec, path: KeyPath, index: int, engine: Engine) -> None:
     onnx = onnx_of(loaded, path, engine, no_s3)
     if isinstance(onnx, OnnxFile):
-        onnx.require()
+        onnx.require_fit()
     require_place(loaded, index, engine.model, NO_CAPABILITY)
 
 

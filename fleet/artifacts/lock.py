@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 import yaml
 from isal import isal_zlib
 
-from fleet.artifacts.engines.locked import measured_engines, with_engines
+from fleet.artifacts.engines.locked import measured_engines, require_models, with_engines
 from fleet.artifacts.files import is_up_to_date, write_atomically
 from fleet.artifacts.model_facts import model_facts
 from fleet.artifacts.parallel import all_in_parallel
@@ -87,6 +87,7 @@ def measured_lock(
         FindingsError: one is missing or cannot be packed.
         CannotRunError: S3 is needed and cannot be read.
     """
+    require_models(loaded)
     spec, known = loaded.spec, _known(loaded.spec, held, offline=offline)
     packed = [each for each in spec.packed if each.name in known or not (offline and _is_in_s3(spec, each))]
     to_read = [each for each in packed if each.name not in known]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 
@@ -24,6 +25,7 @@ from rich.table import Column
 from rich.text import Text
 
 from fleet.printers.visible import visible
+from fleet.spec.environment import LOCAL
 
 Advance = Callable[[int], None]
 """Takes what was done since it was called last: bytes of a tar stream, or a number of objects."""
@@ -91,6 +93,9 @@ class LineProgress:
         start = time.monotonic()
         try:
             yield _ignore
+        except CancelledError:
+            self._say(f"engine {name}: stopped after {time.monotonic() - start:.0f} s")
+            raise
         except BaseException:
             self._say(f"engine {name}: failed after {time.monotonic() - start:.0f} s")
             raise
@@ -202,6 +207,11 @@ def shown_size(size: float) -> str:
 def shown_engines(count: int) -> str:
     """A number of engines: `1 engine`, `2 engines`."""
     return f"{count} engine{'s' * (count != 1)}"
+
+
+def shown_builder(environment: str) -> str:
+    """What built engines, to be put behind their number, where it is no trtexec."""
+    return " by a stand-in of trtexec" if environment == LOCAL else ""
 
 
 def progress_on(console: Console) -> PublishProgress:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fleet.artifacts.aws_errors import aws_errors_told
-from fleet.artifacts.progress import PublishProgress, shown_engines, shown_size
+from fleet.artifacts.progress import PublishProgress, shown_builder, shown_engines, shown_size
 from fleet.artifacts.publish import publish
 from fleet.artifacts.releases import record_release
 from fleet.aws.access import Access
@@ -87,7 +87,8 @@ class Deploy:
         s3 = self._access.client("s3")
         endpoints, builders = self._fleet.endpoints, self._access.engine_clients
         published = publish(s3, self._project, endpoints, self._progress, builders)
-        done = [f"{shown_engines(published.engines)} built"] if published.engines else []
+        by = shown_builder(self._fleet.place.environment)
+        done = [f"{shown_engines(published.engines)} built{by}"] if published.engines else []
         done += [f"{shown_size(published.bytes)} uploaded"] if published.uploaded else []
         done += [f"{published.copied} copied on the server"] if published.copied else []
         step.note = ", ".join(done) or NOTHING

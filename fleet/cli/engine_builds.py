@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,7 @@ from fleet.artifacts.engines.builds import PACE
 from fleet.artifacts.engines.held import HeldEngine, held_engines
 from fleet.artifacts.engines.there import with_engines_there
 from fleet.artifacts.engines.wanted import all_engines
-from fleet.artifacts.progress import progress_on, shown_engines, shown_size
+from fleet.artifacts.progress import progress_on, shown_builder, shown_engines, shown_size
 from fleet.cli.access import connect
 from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.cli.interruption import end_like_ctrl_c
@@ -49,7 +50,12 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
         raise FindingsError(list(done.findings))
     there = len(engines) - done.built
     also = f"; {there} there already" if there else ""
-    say(f"built {shown_engines(done.built)}{also}" if done.built else f"{shown_engines(there)} there already")
+    by = shown_builder(env)
+    say(
+        f"built {shown_engines(done.built)}{by}{also}"
+        if done.built
+        else f"{shown_engines(there)} there already"
+    )
 
 
 def ls(
@@ -73,7 +79,7 @@ def ls(
 
 def _table(engines: list[HeldEngine]) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("key", "model", "GPU", "TensorRT", "size", "built", "needed by"):
+    for heading in ("key", "model", "GPU", "TensorRT", "size", "built (UTC)", "needed by"):
         table.add_column(heading, overflow="fold")
     for each in engines:
         cells = (
@@ -82,7 +88,7 @@ def _table(engines: list[HeldEngine]) -> Table:
             f"{each.gpu} ({each.compute_capability})",
             each.tensorrt,
             shown_size(each.size),
-            each.built,
+            f"{datetime.fromisoformat(each.built):%Y-%m-%d %H:%M}",
             ", ".join(each.needed_by) or "no lock",
         )
         table.add_row(*(Text(visible(cell)) for cell in cells))

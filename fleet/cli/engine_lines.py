@@ -10,7 +10,7 @@ from fleet.cli.show_lines import WIDTH_OF_A_PIPE, Line, print_lines
 from fleet.decide.decided import Decided
 from fleet.engines.command import command_line
 from fleet.engines.locked import locked_engine
-from fleet.engines.planned import PlannedEngine
+from fleet.engines.planned import PlannedEngine, named_model
 from fleet.printers.visible import visible
 
 
@@ -40,7 +40,7 @@ def engine_document(decided: Decided, planned: PlannedEngine) -> dict[str, objec
 def print_plan(decided: Decided, planned: PlannedEngine) -> None:
     """An engine in a few lines."""
     console = _console()
-    title = f"{decided.spec.endpoint} / {planned.model}"
+    title = f"{decided.spec.endpoint} / {named_model(decided, planned)}"
     console.print(Text(visible(title), "bold"), soft_wrap=True)
     runner = planned.runner
     lines = [

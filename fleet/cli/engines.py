@@ -57,7 +57,7 @@ def plan(
     for decided, each in planned:
         print_plan(decided, each)
     if not planned:
-        say(f"{env}: no engines in {', '.join(project.endpoints) or 'model_specs/, which holds no spec'}")
+        say(f"{env}: {_no_engines(project)}")
 
 
 @app.command()
@@ -79,6 +79,15 @@ def explain(
         raise FindingsError([Finding(code="FL398", message=message, hint=hint)])
     for each in found:
         print_explained(decided, each)
+
+
+def _no_engines(project: Project) -> str:
+    """Why there is nothing to show."""
+    env, names = project.environment.environment, project.endpoints
+    unplanned = [name for name in names if any(each.engines for each in project.load(name).spec.models)]
+    if unplanned:
+        return f"the engines of {', '.join(unplanned)} cannot be built: `fleet check --env {env}` says why"
+    return f"no engines in {', '.join(names) or 'model_specs/, which holds no spec'}"
 
 
 def _decided(project: Project, name: str) -> Decided:

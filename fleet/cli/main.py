@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.exits import run_to_exit
+from fleet.exits import INTERRUPTED, run_to_exit
 
 
 def run() -> None:
@@ -14,4 +14,9 @@ def _command() -> None:
     # Imported here: an interruption meanwhile is an interruption like any other.
     from fleet.cli.commands import app
 
-    app()
+    try:
+        app()
+    except SystemExit as end:
+        if end.code == INTERRUPTED:  # typer has made this of the interruption, and said nothing
+            raise KeyboardInterrupt from end
+        raise

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from fleet.artifacts.aws_errors import aws_errors_told
-from fleet.artifacts.progress import progress_on, shown_size
+from fleet.artifacts.progress import progress_on, shown_builder, shown_size
 from fleet.artifacts.prune import GRACE, Prune
 from fleet.artifacts.prune_plan import Plan
 from fleet.artifacts.publish import Published
@@ -47,8 +47,7 @@ def publish(
 ) -> None:
     """Upload what the content store lacks of the archives, and copy it to where the endpoints look for it.
 
-    TensorRT engines that they need are built before, unless they are there; another publisher's builds are
-    waited for.
+    TensorRT engines that they need are built before, unless they are there or another publisher builds them.
     """
     if keep is not None and not prune:
         raise typer.BadParameter("it means nothing without --prune", param_hint="--keep")
@@ -61,7 +60,7 @@ def publish(
     s3, builders = access.client("s3"), access.engine_clients
     done = publish_archives(s3, project, fleet.endpoints, progress, builders)
     if done.engines:
-        say(f"engines: built {done.engines}")
+        say(f"engines: built {done.engines}{shown_builder(env)}")
     say(_told(done))
     if prune:
         with aws_errors_told(fleet.place):

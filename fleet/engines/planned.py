@@ -87,6 +87,12 @@ def spec_engines(spec: EndpointSpec) -> Iterator[tuple[KeyPath, int, Engine]]:
             yield ("models", index, "engines", number), index, engine
 
 
+def named_model(endpoint: Decided, engine: PlannedEngine) -> str:
+    """An engine's model for people, with its archive where that has another name."""
+    archive = endpoint.spec.models[engine.index].archive
+    return engine.model if archive == engine.model else f"{engine.model} in {archive}"
+
+
 def expected_tensorrt(release: Release) -> str | None:
     """The TensorRT that arguments are written for: the release's, or the oldest that it may have."""
     return release.tensorrt or release.tensorrt_least

@@ -7,17 +7,15 @@ from collections.abc import Iterator
 from fleet.decide.decided import Decided
 from fleet.engines.command import command_line
 from fleet.engines.locked import locked_engine
-from fleet.engines.planned import planned_engines
+from fleet.engines.planned import named_model, planned_engines
 from fleet.resolve.decision import Decision, dated
 
 
 def engine_decisions(endpoint: Decided) -> Iterator[Decision]:
     """What each engine is known by, who builds it, and how trtexec is called."""
     for planned in planned_engines(endpoint):
-        model, locked = (
-            planned.model,
-            locked_engine(endpoint.spec, endpoint.locked, planned.index, planned.model),
-        )
+        model = named_model(endpoint, planned)
+        locked = locked_engine(endpoint.spec, endpoint.locked, planned.index, planned.model)
         key = None if locked is None else planned.build(locked.onnx).key
         reason = f"of {planned.engine.onnx}, trtexec's arguments, {planned.gpu} and {planned.image}"
         if locked is None:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, StringConstraints, field_validator
+from pydantic import BeforeValidator, Field, StringConstraints, WithJsonSchema, field_validator
 
 from fleet.spec.values import BYTES, Bytes, Digest, Document, ModelName, Text
 
-Shape = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,9}(x[1-9][0-9]{0,9}){0,7}$")]
+_SHAPE = re.compile(r"[1-9][0-9]{0,9}(x[1-9][0-9]{0,9}){0,7}")
+
+
+def _shape(value: object) -> object:
+    if not (isinstance(value, str) and _SHAPE.fullmatch(value)):
+        raise ValueError("write the dimensions with `x` between them, each 1 or more: `16x3x224x224`")
+    return value
+
+
+Shape = Annotated[
+    str,
+    BeforeValidator(_shape),
+    WithJsonSchema({"type": "string", "pattern": f"^{_SHAPE.pattern}$", "examples": ["16x3x224x224"]}),
+]
 """The dimensions of one tensor with its batch, as trtexec writes them: `16x3x224x224`; 8 at most."""
 InputName = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x20,'*]+$")]
 """A name that trtexec can be told: it takes commas and quotes for its own, and `*` for any name."""

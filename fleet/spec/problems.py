@@ -49,9 +49,15 @@ def validated(model: type[Model], source: Source) -> Model:
     try:
         return model.model_validate(source.data)
     except ValidationError as error:
-        details = error.errors(include_url=False)
+        details = _own_mistakes(error.errors(include_url=False))
         shown = [_finding(model, source, detail) for detail in details[:MOST]]
         raise FindingsError(first_of(shown, len(details))) from error
+
+
+def _own_mistakes(details: list[ErrorDetails]) -> list[ErrorDetails]:
+    """Without lists that are too short only because pydantic counts no item that is wrong itself."""
+    inside = {each["loc"][:-1] for each in details}
+    return [each for each in details if each["type"] != "too_short" or each["loc"] not in inside]
 
 
 def did_you_mean(word: str, known: Collection[str], *, list_all: bool = False) -> str:

@@ -53,10 +53,15 @@ def _bytes(value: object) -> object:
     return int(match[1]) * BYTES[match[2]]
 
 
+def _in_bytes(size: int) -> str:
+    unit = max((unit for unit in BYTES if size % BYTES[unit] == 0), key=BYTES.__getitem__)
+    return f"{size // BYTES[unit]}{unit}"
+
+
 Bytes = Annotated[
     int,
     BeforeValidator(_bytes),
-    PlainSerializer(lambda size: f"{size >> 10}KiB", return_type=str, when_used="json"),
+    PlainSerializer(_in_bytes, return_type=str, when_used="json"),
     WithJsonSchema({"type": "string", "pattern": f"^{_SIZE.pattern}$", "examples": ["512MiB", "4GiB"]}),
 ]
 """A size in bytes, written with its unit: `512MiB`, `4GiB`."""

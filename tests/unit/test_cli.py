@@ -7,6 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from fleet.cli.main import run
 from fleet.local.state import LocalState
 from fleet_folder import FleetFolder
 
@@ -138,3 +141,17 @@ def test_a_machine_gets_its_document_on_standard_output_and_the_same_exit_code(f
     (found,) = json.loads(done.stdout)["findings"]
     assert (done.returncode, done.stderr) == (1, "")
     assert (found["file"], found["line"], found["code"]) == ("model_specs/sentences.yaml", 6, "FL110")
+
+
+def test_an_interruption_exits_with_130_and_says_that_the_command_may_be_run_again(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fleet.cli.schema.project_root", interrupted)
+    monkeypatch.setattr(sys, "argv", ["fleet", "schema", "--check"])
+    with pytest.raises(SystemExit) as end:
+        run()
+    assert end.value.code == 130
+    assert capsys.readouterr().err.strip() == "interrupted: run the command again, and it goes on"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from io import StringIO
@@ -12,9 +13,11 @@ from rich.console import Console
 
 from codebuild_stand_in import StandInCodeBuild, refusal
 from engine_bucket import EngineBucket, engine_bucket, small_onnx
+from engine_request.problems import ALL
+from fleet.artifacts.engines.failure import CODES
 from fleet.artifacts.progress import BarProgress, LineProgress
 from fleet.findings import Finding, FindingsError
-from fleet_folder import FleetFolder
+from fleet_folder import ROOT, FleetFolder
 
 UNSUPPORTED = small_onnx(nodes=[helper.make_node("NoSuchOperator", ["x"], ["y"], domain="of.somebody")])
 
@@ -151,3 +154,10 @@ def test_on_a_terminal_a_build_shows_the_last_line_of_its_log(
     bucket.publish(BarProgress(Console(file=shown, width=200, force_terminal=True)))
     assert "engine sentences/bert" in shown.getvalue()
     assert "\\x1b[31mtactic 7 of 9" in shown.getvalue()
+
+
+def test_the_documentation_has_each_exit_code_with_its_problem_and_its_finding() -> None:
+    told = re.findall(
+        r"^\| (\d+) \| ([^|]+) \| (FL\d+) \|", (ROOT / "docs/engines.md").read_text(), re.MULTILINE
+    )
+    assert told == [(str(each.exit_code), each.name, CODES[each.exit_code]) for each in ALL]

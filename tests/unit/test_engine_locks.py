@@ -94,6 +94,24 @@ def test_an_onnx_model_that_changed_is_named(engine: FleetFolder) -> None:
     assert "fleet lock --env dev sentences" in finding.hint
 
 
+@pytest.mark.parametrize("keys", ["", "    copies: 2\n"])
+def test_an_engine_of_an_unknown_model_is_told_before_the_model_that_lacks_its_plan(
+    engine: FleetFolder, keys: str
+) -> None:
+    mode = "mode: multi-model\n" if keys else ""
+    engine.spec(
+        base=mode + SPEC.replace("model: bert,", "model: bret,").replace("    engines", f"{keys}    engines")
+    )
+    with pytest.raises(FindingsError) as refused:
+        write_locks(open_project(engine.root, "dev"))
+    [told] = refused.value.findings
+    assert (told.code, told.hint) == ("FL293", "did you mean `bert`?")
+    assert told.message == "the repository holds no model 'bret' for this engine"
+    assert told in found(engine)
+    engine.write("sentences/bert/1/model.plan", "")
+    assert [each for each in found(engine) if each.code == "FL293"] == [told]
+
+
 def test_copies_share_an_engine_under_their_own_names(engine: FleetFolder) -> None:
     base = SPEC.replace("    engines", "    copies: 2\n    engines")
     engine.spec(base=base.replace("triton:", "mode: multi-model\ntriton:"))
@@ -117,6 +135,8 @@ def test_an_onnx_model_that_is_not_there_is_told_where_the_spec_names_it(
 
 def test_what_is_no_onnx_model_or_keeps_its_weights_elsewhere_is_refused(engine: FleetFolder) -> None:
     onnx(engine).write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
+    (told,) = [each for each in found(engine) if each.code == "FL371"]
+    assert "git lfs pull" in told.message and told.hint == ""
     with pytest.raises(FindingsError, match=r"FL371: .*git lfs pull"):
         locked(engine)
 

@@ -109,6 +109,16 @@ class TestPlan:
         bert.spec()
         assert run("plan", "--env", "dev") == "dev: no engines in sentences\n"
 
+    def test_engines_that_nothing_builds_are_not_said_to_be_none(self, bert: FleetFolder) -> None:
+        bert.spec(base=SPEC.replace("ml.g5.xlarge", "ml.c5.xlarge"))
+        assert run("plan", "--env", "dev") == (
+            "dev: the engines of sentences cannot be built: `fleet check --env dev` says why\n"
+        )
+
+    def test_a_model_is_told_with_an_archive_of_another_name(self, bert: FleetFolder) -> None:
+        bert.spec(base=SPEC.replace("archive: bert", "archive: large"))
+        assert run("plan", "--env", "dev").startswith("sentences / bert in large\n")
+
 
 class TestExplain:
     def test_each_argument_has_its_reason_and_its_price(self, bert: FleetFolder) -> None:
@@ -124,6 +134,12 @@ class TestExplain:
 
 
 class TestShow:
+    def test_sizes_are_written_in_the_unit_that_fits(self, bert: FleetFolder) -> None:
+        written = [decided(bert).spec.model_dump(mode="json")["models"][0]["engines"][0]["workspace"]]
+        bert.spec(base=SPEC.replace("14000MiB", "8192MiB"))
+        written += [decided(bert).spec.model_dump(mode="json")["models"][0]["engines"][0]["workspace"]]
+        assert written == ["14000MiB", "8GiB"]
+
     def test_what_is_decided_of_an_engine_has_its_reasons(self, bert: FleetFolder) -> None:
         lock = locked(bert)
         shown = {each.what: each for each in decisions(decided(bert)) if each.group == "engines"}
@@ -256,3 +272,26 @@ class TestEnvironment:
         [finding] = bert.findings()
         assert finding.file == Path(bert.root / "environments/dev.yaml") and finding.line == 4
         assert message in finding.message
+
+
+class TestShapes:
+    @pytest.mark.parametrize(
+        ("written", "said"),
+        [("[1,128]", ["1", "128"]), ("[1*128, 1x128, 2x128]", ['"1*128"']), ("[[1, 128]]", ["a list"])],
+    )
+    def test_one_that_is_none_is_told_how_to_write_it_and_not_to_be_missing(
+        self, bert: FleetFolder, written: str, said: list[str]
+    ) -> None:
+        bert.spec(base=SPEC.replace("[1x128, 16x128, 128x128]", written, 1))
+        with pytest.raises(FindingsError) as refused:
+            decided(bert)
+        assert [each.message for each in refused.value.findings] == [
+            f"`models[0].engines[0].shapes.token_ids[{number}]` is {value}:"
+            " write the dimensions with `x` between them, each 1 or more: `16x3x224x224`"
+            for number, value in enumerate(said)
+        ]
+
+    def test_too_few_are_counted(self, bert: FleetFolder) -> None:
+        bert.spec(base=SPEC.replace("[1x128, 16x128, 128x128]", "[1x128, 16x128]", 1))
+        with pytest.raises(FindingsError, match="must have at least 3 items, and has 2"):
+            decided(bert)

@@ -72,6 +72,9 @@ class TestOptions:
     def test_a_workspace_of_the_whole_gpu_bounds_nothing(self, size: str, count: int) -> None:
         assert len(found("FL390", machine="ml.g4dn.xlarge", workspace=size)) == count
 
+    def test_no_workspace_exceeds_a_gpu_whose_memory_nothing_says(self) -> None:
+        assert found("FL390", machine="ml.p6e-gb200.36xlarge", triton="25.09") == []
+
 
 class TestTargets:
     @pytest.mark.parametrize(

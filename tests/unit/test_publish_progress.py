@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import threading
+from concurrent.futures import CancelledError
 
 import pytest
 from rich.console import Console
@@ -51,6 +52,16 @@ def test_without_a_terminal_each_archive_has_a_line_when_it_is_done() -> None:
     assert re.fullmatch(r"uploaded zoo/a: 1\.0 MB in \d+\.\d s, [\d.,]+ .B/s", first)
     assert second.startswith("uploaded zoo/b: 2.0 MB in ")
     assert copies == "copied on the server: 2 objects"
+
+
+def test_an_engine_whose_build_is_interrupted_did_not_fail() -> None:
+    plain, written = console(terminal=False)
+    with pytest.raises(CancelledError), LineProgress(plain).engine("zoo/bert"):
+        raise CancelledError
+    assert written.getvalue().splitlines() == [
+        "engine zoo/bert: building",
+        "engine zoo/bert: stopped after 0 s",
+    ]
 
 
 def test_an_archive_that_fails_has_no_line() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from fleet.artifacts.parallel import all_in_parallel
 from fleet.artifacts.store import listed
@@ -41,7 +42,7 @@ class _Manifest(BaseModel):
     tensorrt: str
     gpu: _Gpu
     plan: _Plan
-    ended: str
+    ended: AwareDatetime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +57,7 @@ class HeldEngine:
         tensorrt: What built it, `10.9.0.34`.
         image: In which container image.
         size: Of the plan, in bytes.
-        built: When, in UTC.
+        built: When, in UTC: `2026-07-06T08:00:00+00:00`.
         needed_by: `ENDPOINT/MODEL` of all locks of the environment that have it.
     """
 
@@ -90,7 +91,7 @@ def held_engines(s3: S3Client, bucket: str, locks: Path) -> list[HeldEngine]:
             tensorrt=each.tensorrt,
             image=each.image,
             size=each.plan.size,
-            built=each.ended,
+            built=each.ended.astimezone(UTC).isoformat(timespec="seconds"),
             needed_by=needed.get(each.key, ()),
         )
         for each in found

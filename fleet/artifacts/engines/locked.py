@@ -10,14 +10,19 @@ from fleet.artifacts.sources.opening import Connect, repository_of
 from fleet.decide.decided import Decided
 from fleet.engines.identity import archive_digest
 from fleet.engines.locked import locked_engine, packed_name
-from fleet.engines.planned import PlannedEngine, planned_engines
+from fleet.engines.planned import PlannedEngine, planned_engines, spec_engines
+from fleet.findings import Finding, FindingsError
+from fleet.repository.layout import belongs
 from fleet.repository.plan_place import plan_place
 from fleet.spec.endpoint import Packed
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock, LockedArchive, LockedEngine
+from fleet.spec.problems import did_you_mean
 from fleet.spec.project import LoadedSpec, all_of
 from fleet.spec.s3_repository import S3, in_s3
+from fleet.spec.source import finding_at
 
+UNKNOWN_MODEL = "FL293"
 Engines: TypeAlias = "Mapping[int, Mapping[str, LockedEngine]]"
 """By the entry of the spec's `models`, then by the model as the repository calls it."""
 
@@ -67,8 +72,31 @@ def measured_engines(
     return found
 
 
+def require_models(loaded: LoadedSpec) -> None:
+    """See that each engine's model is in its repository.
+
+    A rule tells it too, by a lock; but there is none while another model waits for the engine of a name that
+    was mistyped.
+
+    Raises:
+        FindingsError: the models that are not there; or a repository is not.
+    """
+    findings = list[Finding]()
+    for path, index, engine in spec_engines(loaded.spec):
+        if in_s3(loaded.spec.models[index]):
+            continue
+        folder = repository_of(loaded, index)
+        if not (folder / engine.model).is_dir():
+            known = [each.name for each in folder.iterdir() if each.is_dir() and belongs(each.name)]
+            message = f"the repository holds no model {engine.model!r} for this engine"
+            mark = loaded.source.mark((*path, "model"))
+            findings.append(finding_at(mark, UNKNOWN_MODEL, message, did_you_mean(engine.model, known)))
+    if findings:
+        raise FindingsError(findings)
+
+
 def require_place(loaded: LoadedSpec, index: int, model: str, compute_capability: str) -> None:
-    """See that an engine has a place in its repository; a model that is not there is a rule's to tell.
+    """See that an engine has a place in its repository; of a model that is not there nothing is said.
 
     Raises:
         FindingsError: it has none.

@@ -14,7 +14,9 @@ from fleet.artifacts.sources.s3_digest import compare_digest
 from fleet.artifacts.sources.s3_object import S3Location, object_chunks, s3_errors_told
 from fleet.findings import Finding, FindingsError
 from fleet.repository.onnx_graph import read_header
-from fleet.repository.reading.stream import PIECE, Stream
+from fleet.repository.onnx_header import OnnxHeader
+from fleet.repository.reading.lfs import IS_POINTER
+from fleet.repository.reading.stream import PIECE, FileStream, Stream
 from fleet.spec.engine import Engine
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import S3
@@ -52,6 +54,16 @@ class OnnxFile:
             problem = f"the file cannot be read: {getattr(error, 'strerror', None) or error}"
         hint = f"a path is relative to {self.mark.file.parent}; where a script makes it, run it first"
         raise FindingsError([finding_at(self.mark, MISSING, problem, hint)])
+
+    def require_fit(self) -> None:
+        """See that an engine can be built from it; its weights are not read.
+
+        Raises:
+            FindingsError: it is not there, or none can.
+        """
+        size = self.require()
+        with suppress(OSError), self.file.open("rb", buffering=0) as content:  # told where it is digested
+            _refuse(read_header(FileStream(content, size), size), self._unfit)
 
     def chunks(self) -> Iterator[bytes]:
         """The file's bytes.
@@ -118,13 +130,18 @@ def _measured(size: int, chunks: Iterator[bytes], unfit: Callable[[str, str], Fi
     header = read_header(stream, size)
     while stream.read(PIECE):
         pass  # whatever follows belongs to the digest
+    _refuse(header, unfit)
+    return Onnx(digest=f"sha256:{stream.digest.hexdigest()}", size=stream.size)
+
+
+def _refuse(header: OnnxHeader, unfit: Callable[[str, str], Finding]) -> None:
     if header.problem and header.certain:
-        raise FindingsError([unfit(header.problem, "export the model anew, as ONNX")])
+        hint = "" if header.problem == IS_POINTER else "export the model anew, as ONNX"
+        raise FindingsError([unfit(header.problem, hint)])
     if header.external:
         problem = f"the ONNX model has weights in other files, such as {header.external[0]!r}"
         hint = "an engine is built from one file: save it with `save_as_external_data=False`"
         raise FindingsError([unfit(problem, hint)])
-    return Onnx(digest=f"sha256:{stream.digest.hexdigest()}", size=stream.size)
 
 
 class _Digested(Stream):

@@ -56,10 +56,10 @@ def workspace_within_the_gpu(endpoint: Decided) -> Iterator[Problem]:
     if machine is None or machine.kind is not Kind.GPU:
         return
     for path, _, engine in spec_engines(endpoint.spec):
-        size = (engine.workspace or 0) // BYTES["MiB"]
-        if size >= machine.gpu_memory_mib:
+        size = engine.workspace
+        if size is not None and 0 < machine.gpu_memory_mib <= size // BYTES["MiB"]:
             message = (
-                f"`workspace` is {size} MiB; the {machine.gpu} of {machine.type} has"
+                f"`workspace` is {size // BYTES['MiB']} MiB; the {machine.gpu} of {machine.type} has"
                 f" {machine.gpu_memory_mib} MiB in all"
             )
             yield Problem((*path, "workspace"), message, "leave it out, which gives it all that is free")

@@ -119,7 +119,8 @@ def engine_of_a_model_that_is_there(endpoint: Decided) -> Iterator[Problem]:
             continue
         if locked_as not in there:
             message = f"the repository holds no model {engine.model!r} for this engine"
-            yield Problem((*path, "model"), message, did_you_mean(engine.model, list(there)))
+            known = there if copies is None else [each.removesuffix(copied_name("", 0)) for each in there]
+            yield Problem((*path, "model"), message, did_you_mean(engine.model, known))
             continue
         facts = there[locked_as]
         if facts.backend not in ("", "tensorrt"):

@@ -1,0 +1,39 @@
+"""What the local fleet cannot serve is told before anything is started."""
+
+from __future__ import annotations
+
+from engine_bucket import CONFIG, SPEC, TENSORS, small_onnx
+from fleet.artifacts.lock import write_locks
+from fleet.findings import Finding, Severity
+from fleet.local.plans import plan_findings
+from fleet.spec.project import open_project
+from fleet_folder import FleetFolder
+
+
+def found(folder: FleetFolder, mode: str = "", *endpoints: str) -> list[Finding]:
+    """Of an endpoint with an engine, and of one without."""
+    folder.write("bert/bert/config.pbtxt", CONFIG + TENSORS)
+    (folder.root / "onnx").mkdir()
+    (folder.root / "onnx/bert.onnx").write_bytes(small_onnx())
+    folder.spec(name="bert", base=SPEC.replace("NAME", "bert").replace("MODE", mode))
+    write_locks(open_project(folder.root, "dev", ["bert"]))
+    return plan_findings(open_project(folder.root, "dev", endpoints))
+
+
+def test_an_endpoint_that_starts_with_a_plan_is_refused_at_its_archive(folder: FleetFolder) -> None:
+    [told] = found(folder)
+    assert (told.code, told.severity, told.line) == ("FL399", Severity.ERROR, 5)
+    assert "no TensorRT" in told.message and "'bert' (bert), and the endpoint cannot start" in told.message
+    assert told.hint.endswith(
+        "name a repository with the ONNX model instead; or leave it out: `fleet local up sentences`"
+    )
+
+
+def test_where_calls_load_plans_it_is_a_warning(folder: FleetFolder) -> None:
+    [told] = found(folder, "mode: multi-model\n", "bert")
+    assert told.severity is Severity.WARNING and "calls of its targets fail" in told.message
+    assert told.hint.endswith("name a repository with the ONNX model instead")
+
+
+def test_of_other_endpoints_nothing_is_said(folder: FleetFolder) -> None:
+    assert found(folder, "", "sentences") == []
