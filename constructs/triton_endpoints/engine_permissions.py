@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fleet.catalog.images import registry_accounts
-from fleet.engines.places import ENGINES
+from fleet.engines.places import ENGINES, FAILURE, MANIFEST, PLAN, PLANS
 from fleet.resolve.endpoint import Place
 from triton_endpoints.endpoint_role import PULL, WRITE_LOGS
 from triton_endpoints.policy import Statement
@@ -11,17 +13,27 @@ from triton_endpoints.policy import Statement
 JOB_NAME = "engine-*"
 _JOBS = ("Processing", "Training")
 _REPOSITORY = "sagemaker-tritonserver"
+_BUILT = (*(f"{PLANS}*/{name}" for name in (PLAN, MANIFEST, FAILURE)), f"{ENGINES}timing/*")
+"""What builds write: not the requests, which tell other builds what to do."""
+_LEFT_BY_TRAINING = f"{PLANS}*/job/*"
+"""Where a training job puts what its container leaves in /opt/ml/model."""
 
 
 def build_statements(place: Place) -> list[Statement]:
     """A build on a GPU."""
-    return [*_engines(place, "plans", "timing"), *_image(place), _write_log(place), *_key(place)]
+    return [
+        *_engines(place, written=_BUILT),
+        *_source(place),
+        *_image(place),
+        _write_log(place),
+        *_key(place),
+    ]
 
 
 def job_statements(place: Place) -> list[Statement]:
     """A SageMaker job: the same, and its own log and volume."""
     return [
-        *_engines(place, "plans", "timing"),
+        *_engines(place, written=(*_BUILT, _LEFT_BY_TRAINING)),
         *_image(place),
         Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=_job_logs(place, "", ":*")),
         *_key(place),
@@ -33,7 +45,8 @@ def starter_statements(place: Place, *, job_role: str) -> list[Statement]:
     """A build that starts a job and follows it."""
     actions = [f"sagemaker:{verb}{kind}Job" for verb in ("Create", "Describe", "Stop") for kind in _JOBS]
     return [
-        *_engines(place, "plans"),
+        *_engines(place, read=PLANS, written=(f"{PLANS}*/{FAILURE}",)),
+        *_source(place),
         Statement(
             sid="RunJobs",
             actions=[*actions, "sagemaker:AddTags"],
@@ -58,23 +71,31 @@ def starter_statements(place: Place, *, job_role: str) -> list[Statement]:
     ]
 
 
-def _engines(place: Place, *written: str) -> list[Statement]:
+def _engines(place: Place, *, read: str = ENGINES, written: Sequence[str]) -> list[Statement]:
     return [
-        Statement(
-            sid="ReadEngines",
-            actions=["s3:GetObject", "s3:GetObjectVersion"],
-            resources=[f"{place.bucket_arn}/{ENGINES}*"],
-        ),
+        Statement(sid="ReadEngines", actions=["s3:GetObject"], resources=[f"{place.bucket_arn}/{read}*"]),
         Statement(
             sid="WriteEngines",
             actions=["s3:AbortMultipartUpload", "s3:PutObject"],
-            resources=[f"{place.bucket_arn}/{ENGINES}{folder}/*" for folder in written],
+            resources=[f"{place.bucket_arn}/{key}" for key in written],
         ),
         # Without conditions: S3 says of a missing object that it is missing to those alone who may list, and
-        # a question for one object has no prefix. CodeBuild asks where the bucket is, and whose.
+        # a question for one object has no prefix.
+        Statement(sid="SeeBucket", actions=["s3:ListBucket"], resources=[place.bucket_arn]),
+    ]
+
+
+def _source(place: Place) -> list[Statement]:
+    """Of a build of CodeBuild's, which asks where the bucket of its source is, and whose."""
+    return [
         Statement(
-            sid="SeeBucket",
-            actions=["s3:GetBucketAcl", "s3:GetBucketLocation", "s3:ListBucket"],
+            sid="FetchSource",
+            actions=["s3:GetObject", "s3:GetObjectVersion"],
+            resources=[f"{place.bucket_arn}/{ENGINES}scripts/*"],
+        ),
+        Statement(
+            sid="SeeSource",
+            actions=["s3:GetBucketAcl", "s3:GetBucketLocation"],
             resources=[place.bucket_arn],
         ),
     ]

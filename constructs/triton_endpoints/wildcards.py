@@ -129,14 +129,15 @@ WILDCARDS = (
         "scalings that are put aside, one object for each variant of the environment",
     ),
     Wildcard(
-        r"arn:[^:]+:s3:::[^/]+/engines/\*",
+        r"arn:[^:]+:s3:::[^/]+/engines/((plans|scripts)/)?\*",
         frozenset({"s3:GetObject", "s3:GetObjectVersion"}),
         "ONNX models, scripts, requests and engines, which are named by their content",
     ),
     Wildcard(
-        r"arn:[^:]+:s3:::[^/]+/engines/(plans|timing)/\*",
+        r"arn:[^:]+:s3:::[^/]+/engines/(plans/\*/(model\.plan|manifest\.json|failure\.json|job/\*)|timing/\*)",
         frozenset({"s3:AbortMultipartUpload", "s3:PutObject"}),
-        "what comes of builds, named by the engine's key; it may not delete, and the bucket keeps versions",
+        "what comes of builds, named by the engine's key, and none of what other builds are told; it may not"
+        " delete, and the bucket keeps versions",
     ),
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:(processing|training)-job/engine-\*",

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from engine_request.bucket import Bucket, TakenError
 from engine_request.deadline import Deadline
 from engine_request.host import job_folder
@@ -91,8 +93,16 @@ def _build(request: Request, bucket: Bucket, tensorrt: TensorRT, deadline: Deadl
     if ended.exit_code or not plan.is_file():
         raise build_error(ended)
     if cache.is_file():
-        bucket.write(request.timing_cache, cache.read_bytes())
+        _keep_timings(request, bucket, cache)
     return round(seconds, 1)
+
+
+def _keep_timings(request: Request, bucket: Bucket, cache: Path) -> None:
+    """They make the next build faster; the plan does not wait for them."""
+    try:
+        bucket.write(request.timing_cache, cache.read_bytes())
+    except (ClientError, BotoCoreError) as error:
+        print(f"no timing cache is kept, the next build will take its full time: {error}", file=sys.stderr)
 
 
 def _load_back(

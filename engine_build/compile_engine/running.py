@@ -10,12 +10,15 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import IO, cast
 
 from engine_request.deadline import Deadline
 
 KEPT = 4000
 """Lines of its end that are looked through for the reason of a failure."""
+LONGEST = 1 << 14
+"""Characters; of a longer line each such part is a line."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ def run(command: Sequence[str], deadline: Deadline) -> Ended:
         timer = threading.Timer(seconds, stop)
         timer.start()
         try:
-            for line in cast(IO[str], process.stdout):
+            for line in iter(partial(cast(IO[str], process.stdout).readline, LONGEST), ""):
                 kept.append(line.rstrip("\n"))
                 print(line, end="")
             process.wait()

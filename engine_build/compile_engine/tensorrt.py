@@ -67,7 +67,12 @@ def _banner(said: str) -> str:
 def _said(*command: str) -> str:
     try:
         return subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            errors="replace",
+            check=False,
         ).stdout
     except OSError:
         return ""

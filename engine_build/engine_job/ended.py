@@ -23,12 +23,13 @@ def require_engine(state: State, name: str, request: Request, bucket: Bucket) ->
     """
     if bucket.head(request.manifest) is not None:
         return
+    is_late = state.status == "Stopped" and "MaxRuntime" in f"{state.detail} {state.said}"
     inner = _inner_error(name, request, bucket)
-    if inner is not None:
+    # A script that SageMaker ends knows that it was ended, and not why.
+    if inner is not None and not (is_late and inner.problem is CANCELLED):
         raise inner
     said = f"{name} {state.status.lower()}: {state.said or state.detail or 'SageMaker gives no reason'}"
     if state.status == "Stopped":
-        is_late = "MaxRuntime" in f"{state.detail} {state.said}"
         raise BuildError(TIME_OUT if is_late else CANCELLED, said)
     if state.status == "Completed":
         raise BuildError(REFUSED, f"{said}; but there is no {bucket.url(request.manifest)}")

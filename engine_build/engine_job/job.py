@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from engine_request.bucket import Bucket
+from engine_request.bucket import Bucket, status
 from engine_request.deadline import Deadline
 from engine_request.host import builder
 from engine_request.outcome import Client
@@ -30,6 +30,8 @@ MISSES = 6
 """Looks in a row that may find no answer."""
 STOPPING = 180
 """Seconds in which a job that was told to stop is over: SageMaker kills it after 120."""
+UNSURE = 500
+"""HTTP statuses from which on an answer does not say what was done."""
 LATER = frozenset({"ThrottlingException", "ServiceUnavailable", "InternalFailure", "InternalServerError"})
 
 
@@ -87,6 +89,8 @@ def _start(jobs: Jobs, name: str, request: Request, job: Job, bucket: Bucket) ->
         if code == "ResourceLimitExceeded":
             quota = f"{job.instance_type} for {jobs.kind} job usage"
             remedy = f"ask Service Quotas of SageMaker for more `{quota}`, or wait for other jobs to end"
+        if status(error) >= UNSURE:
+            raise  # it may have been started all the same
         if code != "ResourceInUse":
             raise NotStartedError(REFUSED, f"{error}", remedy=remedy) from error
         print(f"{name} runs already: following it.")

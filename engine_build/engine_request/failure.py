@@ -35,10 +35,14 @@ def tell(error: BuildError) -> None:
     """Say it to whoever reads the log, and to the job's status."""
     print(f"error: {error.problem.name}: {error.message}\n{error.remedy}", file=sys.stderr)
     folder = job_folder()
-    if folder is not None:
+    if folder is None:
+        return
+    try:
         (folder / "output").mkdir(exist_ok=True)
         for name in ("message", "failure"):
-            (folder / "output" / name).write_text(f"{error.problem.name}: {error.message}"[:MOST])
+            (folder / "output" / name).write_text(f"{error.problem.name}: {error.message}"[:MOST], "utf-8")
+    except OSError as refusal:
+        print(f"the job's status could not be written: {refusal}", file=sys.stderr)
 
 
 def keep(error: BuildError, bucket: Bucket, request: Request) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import signal
 import sys
@@ -20,6 +21,7 @@ from .request import Request
 
 Client = Callable[[str], Any]
 Work = Callable[[Request, Bucket, Client], None]
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def outcome(address: str, work: Work) -> int:
@@ -29,8 +31,8 @@ def outcome(address: str, work: Work) -> int:
         0, or the exit code of the problem, which is also told in failure.json.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):  # a log gets each line as it is said
-        sys.stdout.reconfigure(line_buffering=True)
-    for number in (signal.SIGTERM, signal.SIGINT):
+        sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
+    for number in SIGNALS:
         signal.signal(number, _cancel)
     bucket: Bucket | None = None
     request: Request | None = None
@@ -43,6 +45,7 @@ def outcome(address: str, work: Work) -> int:
         request = Request.of(document)
         work(request, bucket, aws_client)
     except (Exception, Cancelled) as error:
+        _ignore_signals()
         told = _as_build_error(error)
         failure.tell(told)
         if bucket is not None and request is not None:
@@ -58,10 +61,14 @@ def aws_client(service: str) -> Any:
 
 
 def _cancel(number: int, frame: object) -> None:
-    # A second signal is not to break off the clearing up.
-    for each in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(each, signal.SIG_IGN)
+    _ignore_signals()
     raise Cancelled
+
+
+def _ignore_signals() -> None:
+    """One more is not to break off the clearing up, nor what is said of a failure."""
+    for each in SIGNALS:
+        signal.signal(each, signal.SIG_IGN)
 
 
 def _as_build_error(error: BaseException) -> BuildError:
@@ -72,4 +79,10 @@ def _as_build_error(error: BaseException) -> BuildError:
     if isinstance(error, (ClientError, BotoCoreError)):
         return BuildError(REFUSED, f"{error}")
     traceback.print_exception(error)
-    return BuildError(FAILED, f"{type(error).__name__}: {error}", log=traceback.format_exception(error)[-1:])
+    full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+    return BuildError(
+        FAILED,
+        f"{type(error).__name__}: {error}",
+        remedy="build on an instance with a larger disk" if full else "",
+        log=traceback.format_exception(error)[-1:],
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,6 +18,7 @@ class Build:
         sizes: The only sizes of the family that it takes; empty for all of them.
         only_in: The only regions that have it; empty where all do but those of `not_in`.
         not_in: Regions that host the family and do not sell it for this.
+        lacks: The sizes that regions do not sell, which sell the others.
         certain: Whether AWS's API or documentation says so.
         note: What else must be known, in one sentence; or empty.
     """
@@ -25,6 +27,7 @@ class Build:
     sizes: tuple[str, ...]
     only_in: tuple[str, ...]
     not_in: tuple[str, ...]
+    lacks: Mapping[str, Sequence[str]]
     certain: bool
     note: str
 
@@ -32,6 +35,7 @@ class Build:
         """Whether an instance type's GPU can be had so in a region."""
         size = machine.type.rpartition(".")[2]
         sold = region not in self.not_in and (not self.only_in or region in self.only_in)
+        sold = sold and size not in self.lacks.get(region, ())
         return sold and (not self.sizes or size in self.sizes)
 
 
@@ -44,6 +48,7 @@ def build_support(family: str) -> tuple[Build, ...]:
             sizes=tuple(facts.get("sizes", ())),
             only_in=tuple(facts.get("only_in", ())),
             not_in=tuple(facts.get("not_in", ())),
+            lacks=facts.get("lacks", {}),
             certain=facts.get("certain", True),
             note=facts.get("note", ""),
         )

@@ -102,4 +102,5 @@ def _lacks(build: Build, machine: Instance, region: str) -> str:
         return f"CodeBuild has no GPU in {region}"
     if build.sizes and machine.type.rpartition(".")[2] not in build.sizes:
         return f"{JOBS[build.way][1]} jobs take {machine.family} as {', '.join(build.sizes)} only"
-    return f"{JOBS[build.way][1]} jobs are not sold on {machine.family} in {region}"
+    what = machine.type if region in build.lacks else machine.family
+    return f"{JOBS[build.way][1]} jobs are not sold on {what} in {region}"

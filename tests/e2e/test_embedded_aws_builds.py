@@ -9,7 +9,9 @@ import psutil
 import pytest
 from botocore.exceptions import ClientError
 
-from builds import GROUP, Builds, commands, phases, zipped
+from builds import GROUP, IMAGE, Builds, commands, phases, zipped
+from fleet.catalog.images import release
+from fleet.engines.planned import expected_tensorrt
 from running_aws import running_aws
 
 HANG = "trap 'echo ended in order; exit 21' TERM; echo running; while :; do sleep 0.05; done"
@@ -121,6 +123,13 @@ def test_the_stand_in_gpu_is_that_of_the_project(builds: Builds, gpu: bool, show
     told = "echo $FLEET_STAND_IN_GPU $FLEET_STAND_IN_COMPUTE_CAPABILITY; echo $TRT_VERSION"
     project = builds.project(f"gpu-{gpu}", commands(told), gpu=gpu)
     assert builds.lines(builds.ended(builds.start(project))) == [shown, "10.4.0.26"]
+
+
+def test_an_image_whose_tensorrt_nobody_says_has_that_for_which_engines_are_planned(builds: Builds) -> None:
+    image = IMAGE.replace("24.09", "26.05")
+    planned = expected_tensorrt(release("26.05"))
+    project = builds.project("unsaid", commands("echo $TRT_VERSION"))
+    assert builds.lines(builds.ended(builds.start(project, imageOverride=image))) == [planned]
 
 
 @pytest.mark.parametrize(

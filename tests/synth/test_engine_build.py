@@ -20,6 +20,10 @@ from tests.synth.resources import BUCKET, joined
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
 FLEET = "arn:aws:codebuild:us-east-1:111122223333:fleet/gpus:11111111-2222-3333-4444-555555555555"
 ENGINES = f"arn:aws:s3:::{BUCKET}/engines"
+BUILT = [
+    *(f"{ENGINES}/plans/*/{name}" for name in ("model.plan", "manifest.json", "failure.json")),
+    f"{ENGINES}/timing/*",
+]
 LOGS = "arn:aws:logs:us-east-1:111122223333:log-group:"
 GPU, JOB = "triton-fleet-dev-engines-gpu", "triton-fleet-dev-engines-job"
 
@@ -153,15 +157,11 @@ class TestRoles:
     ) -> None:
         found = granted(plain, GPU)
         assert {sid: (each["Action"], each["Resource"]) for sid, each in found.items()} == {
-            "ReadEngines": (["s3:GetObject", "s3:GetObjectVersion"], f"{ENGINES}/*"),
-            "WriteEngines": (
-                ["s3:AbortMultipartUpload", "s3:PutObject"],
-                [f"{ENGINES}/plans/*", f"{ENGINES}/timing/*"],
-            ),
-            "SeeBucket": (
-                ["s3:GetBucketAcl", "s3:GetBucketLocation", "s3:ListBucket"],
-                f"arn:aws:s3:::{BUCKET}",
-            ),
+            "ReadEngines": ("s3:GetObject", f"{ENGINES}/*"),
+            "WriteEngines": (["s3:AbortMultipartUpload", "s3:PutObject"], BUILT),
+            "SeeBucket": ("s3:ListBucket", f"arn:aws:s3:::{BUCKET}"),
+            "FetchSource": (["s3:GetObject", "s3:GetObjectVersion"], f"{ENGINES}/scripts/*"),
+            "SeeSource": (["s3:GetBucketAcl", "s3:GetBucketLocation"], f"arn:aws:s3:::{BUCKET}"),
             "LogInToRegistry": ("ecr:GetAuthorizationToken", "*"),
             "PullImage": (
                 ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
@@ -195,7 +195,8 @@ class TestRoles:
             f"{LOGS}/aws/sagemaker/ProcessingJobs:log-stream:engine-*",
             f"{LOGS}/aws/sagemaker/TrainingJobs:log-stream:engine-*",
         ]
-        assert found["WriteEngines"]["Resource"] == f"{ENGINES}/plans/*"
+        assert found["ReadEngines"]["Resource"] == f"{ENGINES}/plans/*"
+        assert found["WriteEngines"]["Resource"] == f"{ENGINES}/plans/*/failure.json"
         assert not [each for each in found.values() if "ecr:" in str(each["Action"])]
 
     def test_it_passes_the_role_of_jobs_and_no_other_and_to_sagemaker_alone(self, plain: Template) -> None:
@@ -212,9 +213,10 @@ class TestRoles:
 
     def test_a_job_may_what_a_build_on_a_gpu_may_and_write_the_logs_of_jobs(self, plain: Template) -> None:
         job, build = granted_to_jobs(plain), granted(plain, GPU)
-        assert {sid: each for sid, each in job.items() if sid != "WriteLogs"} == {
-            sid: each for sid, each in build.items() if sid != "WriteLog"
-        }
+        shared = {"ReadEngines", "SeeBucket", "LogInToRegistry", "PullImage"}
+        assert {sid: job[sid] for sid in shared} == {sid: build[sid] for sid in shared}
+        assert job.keys() == shared | {"WriteEngines", "WriteLogs"}
+        assert job["WriteEngines"]["Resource"] == [*BUILT, f"{ENGINES}/plans/*/job/*"]
         assert all(
             re.search(":log-group:/aws/sagemaker/(Processing|Training)Jobs", each)
             for each in job["WriteLogs"]["Resource"]

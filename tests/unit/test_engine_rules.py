@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import runpy
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from fleet.artifacts.engine_script import SOURCES
 from fleet.findings import Severity
+from fleet.rules.about.engine_builds import LEAST_PYTHON
 from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 from fleet.rules.registry import rules
 from fleet.spec.engine_builds import EngineBuilds
@@ -95,6 +98,19 @@ class TestTargets:
     )
     def test_a_family_is_built_for_by_the_next_service_that_has_it(self, machine: str, region: str) -> None:
         assert found("FL295", machine=machine, region=region) == []
+
+    @pytest.mark.parametrize("triton", ["22.05", "23.02", "23.03", "23.05"])
+    def test_an_image_whose_python_does_not_run_the_build_script_is_refused(self, triton: str) -> None:
+        [(message, severity)] = found("FL399", triton=triton)
+        assert message == (
+            f"the image of Triton {triton} has Python 3.8; the script that builds engines needs 3.10"
+        )
+        assert severity is Severity.ERROR
+        assert found("FL399", triton="23.06") == found("FL399", triton="25.04") == []
+
+    def test_the_least_python_is_the_build_scripts_own(self) -> None:
+        least = runpy.run_path(str(SOURCES / "__main__.py"))["LEAST"]
+        assert ".".join(map(str, least)) == LEAST_PYTHON
 
     @pytest.mark.parametrize(("triton", "count"), [("24.09", 0), ("25.04", 1)])
     def test_a_fleet_builds_for_a_gpu_until_tensorrt_gives_it_up(self, triton: str, count: int) -> None:

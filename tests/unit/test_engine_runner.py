@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
 import pytest
+from botocore.session import get_session
 
 from fleet.catalog.instances import Kind, hosted_in, instance, instance_types
 from fleet.engines.runner import NoRunner, Runner, runner_for
@@ -59,6 +65,12 @@ def test_a_family_is_built_for_where_its_gpu_can_be_had(
             " ml.g6.xlarge",
         ),
         (
+            "ml.g6e.xlarge",
+            "us-east-1",
+            "Processing jobs are not sold on ml.g6e.xlarge in us-east-1; a SageMaker Training job runs the same"
+            " image on ml.g6e.xlarge",
+        ),
+        (
             "ml.p5.48xlarge",
             "us-east-1",
             "Processing jobs take p5 as 4xlarge only; a SageMaker Training job runs the same image on"
@@ -88,6 +100,28 @@ def test_what_nobody_builds_for_is_told_with_its_reason(machine: str, message: s
     found = runner_for(instance(machine), "us-east-1", {})
     assert isinstance(found, NoRunner)
     assert message in found.message and found.hint
+
+
+def test_processing_builds_where_it_is_sold_and_nothing_else_where_it_is() -> None:
+    types: Any = get_session().get_service_model("sagemaker").shape_for("ProcessingInstanceType")
+    processing = set(types.enum)
+    hosting, sold = (sold_in(service) for service in ("hosting", "processing"))
+    for region, machines in hosting.items():
+        for each in map(instance, machines & set(instance_types())):
+            if each.kind is Kind.GPU and runner(each.type, region).way != "codebuild":
+                is_sold = each.type in sold.get(region, set()) & processing
+                way = "processing" if is_sold else "training"
+                assert runner(each.type, region).way == way, (each.type, region)
+
+
+def sold_in(service: str) -> dict[str, set[str]]:
+    """cfn-lint's own list of what AWS's prices name, by region."""
+    place = find_spec("cfnlint")
+    assert place is not None and place.submodule_search_locations is not None
+    (root,) = place.submodule_search_locations
+    file = Path(root) / f"data/schemas/extensions/aws_sagemaker_{service}/instancetype_enum.json"
+    regions = json.loads(file.read_text("utf-8"))
+    return {name: set(each["enum"]) for name, each in regions.items() if isinstance(each, dict)}
 
 
 def test_every_gpu_that_is_hosted_anywhere_is_built_for_there() -> None:

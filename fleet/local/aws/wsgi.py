@@ -31,6 +31,9 @@ class Application:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request; an exception becomes an AWS error."""
+        if _is_of_a_page(environ):
+            start_response("403 Forbidden", [("Content-Type", "text/plain")])
+            return [b"The embedded AWS answers no web pages: it runs what it is told on this machine.\n"]
         try:
             if self._gateway is not None and _GATEWAY.match(environ.get("PATH_INFO", "")):
                 return self._gateway(environ, start_response)
@@ -41,6 +44,14 @@ class Application:
         except Exception as error:
             log.exception("%s %s failed", environ.get("REQUEST_METHOD"), environ.get("PATH_INFO"))
             return failures.answer(error, environ, start_response)
+
+
+def _is_of_a_page(environ: WSGIEnvironment) -> bool:
+    """Whether a web page has a browser ask, which moto would let any page; programs send neither header.
+
+    Source: Fetch Standard, "Origin" header; W3C Fetch Metadata, `none` is what a person opened.
+    """
+    return "HTTP_ORIGIN" in environ or environ.get("HTTP_SEC_FETCH_SITE", "none") != "none"
 
 
 def _read_body(environ: WSGIEnvironment) -> None:

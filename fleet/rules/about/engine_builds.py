@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleet.catalog.images import release, releases
 from fleet.catalog.instances import Kind
 from fleet.catalog.tensorrt import engine_option, given_up
 from fleet.catalog.versions import numbers
@@ -20,6 +21,8 @@ from fleet.spec.values import BYTES
 COMPUTE = "https://docs.aws.amazon.com/codebuild/latest/userguide/build-env-ref-compute-types.html"
 HEADER = "https://github.com/NVIDIA/TensorRT/blob/main/include/NvInfer.h"
 ENGINES = "docs/engines.md"
+LEAST_PYTHON = "3.10"
+"""What engine_build/__main__.py needs of the image; the boto3 that it installs needs no less."""
 
 
 @rule("FL295", source=COMPUTE)
@@ -163,3 +166,29 @@ def digest_of_an_onnx_model_in_s3(endpoint: Decided) -> Iterator[Problem]:
                 "leave it out; only what lies in S3 has one",
             )
             yield Problem((*path, "digest"), message, hint)
+
+
+@rule("FL399", source=ENGINES)
+def python_that_builds_engines(endpoint: Decided) -> Iterator[Problem]:
+    """An engine is of a release whose image has Python 3.10 or newer, in which the build script runs.
+
+    In an older image it would end after a machine with a GPU was started, and paid for.
+    """
+    image = endpoint.image
+    if image is None or _builds(image.details.python):
+        return
+    first = next(name for name in releases() if _builds(release(name).python))
+    for path, _, _ in spec_engines(endpoint.spec):
+        message = (
+            f"the image of Triton {image.release} has Python {image.details.python};"
+            f" the script that builds engines needs {LEAST_PYTHON}"
+        )
+        hint = (
+            f'write `triton: "{first}"` or newer; or leave the engine out, run in that image what'
+            " `fleet engines plan` shows, and put the plan into the repository"
+        )
+        yield Problem(path, message, hint, certain="python" not in image.details.uncertain)
+
+
+def _builds(python: str) -> bool:
+    return numbers(python) >= numbers(LEAST_PYTHON)

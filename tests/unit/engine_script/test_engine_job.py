@@ -152,6 +152,15 @@ def test_a_request_that_was_sent_twice_follows_the_job_that_runs(store: EngineSt
     sagemaker.run(pause=lambda: builds(sagemaker))
 
 
+def test_a_job_of_which_no_answer_says_whether_it_was_started_is_stopped(store: EngineStore) -> None:
+    sagemaker = ScriptedSageMaker(store)
+    sagemaker.refuses("create", "InternalFailure", "We encountered an error", status=500)
+    sagemaker.stops()
+    sagemaker.is_in("Stopped")
+    with pytest.raises(ClientError, match="InternalFailure"):
+        sagemaker.run()
+
+
 def test_all_tries_of_one_build_name_one_job_and_another_build_another(
     build_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,16 @@ def test_the_script_in_the_job_knows_better_but_not_that_of_an_earlier_one(
     assert (error.value.log == ("[E]",)) == (by == "engine-1")
 
 
+def test_a_script_that_sagemaker_ended_as_its_time_was_over_did_not_know_why(store: EngineStore) -> None:
+    request = Request.of(store.request(job=JOB).json().encode())
+    told = {"exit_code": 21, "message": "a signal stopped it", "remedy": "", "log": [], "by": "engine-1"}
+    store.put(request.failure, json.dumps(told).encode())
+    for detail, exit_code in (("MaxRuntimeExceeded", 17), ("Stopped", 21)):
+        with pytest.raises(BuildError) as error:
+            require_engine(State("Stopped", detail, ""), "engine-1", request, Bucket(store.s3, BUCKET))
+        assert error.value.problem.exit_code == exit_code
+
+
 def test_an_engine_that_is_there_counts_whatever_became_of_the_job(store: EngineStore) -> None:
     request = Request.of(store.request(job=JOB).json().encode())
     store.put(request.manifest, b"{}")

@@ -8,6 +8,7 @@ import pytest
 
 from embedded_s3 import BUCKET
 from engine_builds import ARGUMENTS, ONNX, TENSORRT, EngineStore
+from faulty_s3 import faulty_s3
 from fleet.artifacts.engine_script import build_script
 from fleet.repository.plan_header import HEADER, plan_version
 
@@ -62,6 +63,18 @@ def test_the_timing_cache_goes_from_one_build_to_the_next(store: EngineStore) ->
     first = store.body(request.timing_cache)
     assert store.compile(store.request(timing_cache=request.timing_cache)) == 0
     assert store.body(request.timing_cache) == first + first
+
+
+def test_a_timing_cache_that_s3_does_not_take_costs_no_engine(
+    store: EngineStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request = store.request()
+    with faulty_s3(store.url) as proxy:
+        proxy.deny(lambda asked: asked.method == "PUT" and asked.path.endswith(request.timing_cache))
+        monkeypatch.setenv("AWS_ENDPOINT_URL", proxy.url)
+        assert store.compile(request) == 0
+    assert store.has(request.manifest) and not store.has(request.timing_cache)
+    assert "the next build will take its full time: An error" in capsys.readouterr().err
 
 
 def test_a_plan_without_a_manifest_is_looked_at_and_taken_over(store: EngineStore) -> None:

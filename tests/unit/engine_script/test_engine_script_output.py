@@ -14,10 +14,11 @@ import pytest
 from compile_engine.gpu import require_gpu
 from compile_engine.measured import measured
 from compile_engine.reasons import build_error, load_error
-from compile_engine.running import Ended
+from compile_engine.running import LONGEST, Ended, run
 from compile_engine.tensorrt import TensorRT, require_tensorrt
 from compile_engine.trtexec import load_command
 from engine_builds import ARGUMENTS, JOB, EngineStore
+from engine_request.deadline import Deadline
 from engine_request.host import job_folder
 from engine_request.problems import BuildError
 from engine_request.request import Request
@@ -61,6 +62,12 @@ def test_an_unknown_reason_is_told_by_the_first_error() -> None:
     error = build_error(Ended(1, lines))
     assert error.message == "trtexec ended with exit code 1: odd"
     assert load_error(Ended(-11, ()), "").message == "trtexec ended with signal 11: it says nothing"
+
+
+def test_a_line_without_an_end_does_not_fill_the_memory() -> None:
+    ended = run(["sh", "-c", r"head -c 100000 /dev/zero | tr '\0' x; echo; printf '\377\n'"], Deadline(60))
+    assert "".join(ended.lines) == "x" * 100_000 + "\N{REPLACEMENT CHARACTER}"
+    assert max(map(len, ended.lines)) == LONGEST
 
 
 def test_measures_are_those_of_the_summary() -> None:

@@ -12,6 +12,7 @@ from fleet.aws.embedded import account_variables
 from fleet.catalog.builds import codebuild_family
 from fleet.catalog.images import release, releases
 from fleet.catalog.instances import Instance, instance, instance_types
+from fleet.engines.planned import expected_tensorrt
 from fleet.local.aws import running
 
 STAND_INS = Path(__file__).parents[2] / "engines" / "stand_ins"
@@ -69,5 +70,5 @@ class Machine:
             "FLEET_STAND_IN_COMPUTE_CAPABILITY": self.compute_capability,
         }
         found = _RELEASE.search(self.image)
-        tensorrt = release(found[1]).tensorrt if found and found[1] in releases() else None
+        tensorrt = expected_tensorrt(release(found[1])) if found and found[1] in releases() else None
         return shown | ({"TRT_VERSION": tensorrt} if tensorrt else {})

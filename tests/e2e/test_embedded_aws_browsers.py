@@ -1,0 +1,59 @@
+"""No web page that a developer looks at can have the embedded AWS do anything: it runs what builds are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
+import pytest
+
+from fleet.local.aws.server import EmbeddedAws
+from running_aws import running_aws
+
+CALL = {
+    "Authorization": "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/codebuild/aws4_request",
+    "Content-Type": "application/x-amz-json-1.1",
+    "X-Amz-Target": "CodeBuild_20161006.ListProjects",
+}
+
+
+@pytest.fixture(scope="module")
+def aws() -> Iterator[EmbeddedAws]:
+    with running_aws() as aws:
+        yield aws
+
+
+def asked(aws: EmbeddedAws, method: str, path: str, headers: dict[str, str]) -> tuple[int, list[str]]:
+    """The status, and which other origins may read the answer."""
+    place = urlsplit(aws.url)
+    connection = HTTPConnection(place.hostname or "", place.port)
+    try:
+        connection.request(method, path, "{}" if method == "POST" else None, headers)
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status, answer.headers.get_all("Access-Control-Allow-Origin", [])
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("path", ["/", "/endpoints/any/invocations"])
+@pytest.mark.parametrize(
+    ("method", "headers"),
+    [
+        ("OPTIONS", {"Access-Control-Request-Method": "POST", "Origin": "http://page.example"}),
+        ("POST", {**CALL, "Origin": "http://page.example"}),
+        ("POST", {**CALL, "Origin": "null"}),
+        ("GET", {"Sec-Fetch-Site": "cross-site"}),
+        ("GET", {"Sec-Fetch-Site": "same-origin"}),
+    ],
+)
+def test_what_a_page_has_a_browser_ask_is_refused(
+    aws: EmbeddedAws, method: str, headers: dict[str, str], path: str
+) -> None:
+    assert asked(aws, method, path, headers) == (403, [])
+
+
+@pytest.mark.parametrize(("method", "headers"), [("POST", CALL), ("GET", {"Sec-Fetch-Site": "none"})])
+def test_programs_and_people_are_answered(aws: EmbeddedAws, method: str, headers: dict[str, str]) -> None:
+    assert asked(aws, method, "/", headers)[0] == 200
