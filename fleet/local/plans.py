@@ -13,7 +13,7 @@ from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project
 from fleet.spec.source import finding_at
 
-CODE, BACKEND = "FL399", "tensorrt"
+CODE, BACKEND = "FL374", "tensorrt"
 
 
 def plan_findings(project: Project) -> list[Finding]:

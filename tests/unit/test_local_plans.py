@@ -22,7 +22,7 @@ def found(folder: FleetFolder, mode: str = "", *endpoints: str) -> list[Finding]
 
 def test_an_endpoint_that_starts_with_a_plan_is_refused_at_its_archive(folder: FleetFolder) -> None:
     [told] = found(folder)
-    assert (told.code, told.severity, told.line) == ("FL399", Severity.ERROR, 5)
+    assert (told.code, told.severity, told.line) == ("FL374", Severity.ERROR, 5)
     assert "no TensorRT" in told.message and "'bert' (bert), and the endpoint cannot start" in told.message
     assert told.hint.endswith(
         "name a repository with the ONNX model instead; or leave it out: `fleet local up sentences`"
