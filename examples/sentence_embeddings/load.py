@@ -1,0 +1,57 @@
+"""Calls the endpoint for some minutes, by more and fewer callers: its dashboard has something to show.
+
+Usage: load.py [MINUTES], 8 by default. One call in fifty is wrong on purpose. The local fleet's URL comes
+from `AWS_ENDPOINT_URL`, or from what `fleet local up` has written down.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from math import pi, sin
+
+import numpy as np
+from demo import ENDPOINT, SENTENCES, local_runtime
+
+from fleet_client import InferenceError, TritonEndpoint
+
+CALLERS, PAUSE = 4, 0.25
+"""At the most; and seconds between two calls of one of them."""
+WRONG = 50
+
+
+def main() -> None:
+    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 8.0
+    began, endpoint = time.monotonic(), TritonEndpoint(ENDPOINT, client=local_runtime())
+    end = began + 60 * minutes
+
+    def caller(number: int) -> Counter[str]:
+        told, calls = Counter[str](), 0
+        while (now := time.monotonic()) < end:
+            # One wave every four minutes: the first caller always calls, the last one at its top alone.
+            if number <= CALLERS * (1 + sin(2 * pi * (now - began) / 240)) / 2:
+                calls += 1
+                told[call(endpoint, calls)] += 1
+            time.sleep(PAUSE)
+        return told
+
+    with ThreadPoolExecutor(CALLERS) as callers:
+        told = sum(callers.map(caller, range(CALLERS)), Counter[str]())
+    print(", ".join(f"{count} {what}" for what, count in sorted(told.items())))
+
+
+def call(endpoint: TritonEndpoint, number: int) -> str:
+    """One call of one to three sentences; what became of it."""
+    name = "NO_SUCH_INPUT" if number % WRONG == 0 else "INPUT0"
+    sentences = SENTENCES[: 1 + number % len(SENTENCES)]
+    try:
+        endpoint.infer({name: np.array(sentences, dtype=object).reshape(-1, 1)})
+    except InferenceError:
+        return "refused"
+    return "answered"
+
+
+if __name__ == "__main__":
+    main()
