@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -96,6 +99,12 @@ def test_the_endpoints_refusal_reaches_the_caller_as_a_model_error(deployed: Clo
     said: Any = refused.value.response
     assert (said["Error"]["Code"], said["OriginalStatusCode"]) == ("ModelError", 400)
     assert "batch-size must be <= 16 for 'ensemble'" in said["OriginalMessage"]
+
+
+def test_the_load_for_the_dashboard_says_what_became_of_its_calls(deployed: Clone) -> None:
+    load = [sys.executable, str(deployed.root / "examples" / "sentence_embeddings" / "load.py"), "0.05"]
+    done = subprocess.run(load, capture_output=True, text=True, check=False)
+    assert re.fullmatch(r"[1-9]\d* answered\n", done.stdout), done.stderr
 
 
 def test_status_and_logs_tell_of_the_endpoint(deployed: Clone) -> None:
