@@ -46,7 +46,16 @@ def test_a_quota_is_what_was_put_in_and_there_is_no_other(aws: EmbeddedAws) -> N
 def test_an_image_of_the_catalog_has_a_manifest_that_says_it_is_a_stand_in(ecr: Any) -> None:
     (found,) = manifest_of(ecr, TRITON.tag)["images"]
     assert "a stand-in" in json.loads(found["imageManifest"])["annotations"]["note"]
-    assert (found["registryId"], found["imageId"]) == (TRITON.account, {"imageTag": "25.04-py3"})
+    assert (found["registryId"], found["imageId"]["imageTag"]) == (TRITON.account, "25.04-py3")
+
+
+def test_an_image_is_found_by_its_digest_as_by_its_tag(ecr: Any) -> None:
+    (tagged,) = manifest_of(ecr, TRITON.tag)["images"]
+    wanted = {"imageDigest": tagged["imageId"]["imageDigest"]}
+    answer = ecr.batch_get_image(
+        registryId=TRITON.account, repositoryName=TRITON.repository, imageIds=[wanted]
+    )
+    assert [each["imageId"] for each in answer["images"]] == [wanted]
 
 
 def test_a_tag_that_the_catalog_lacks_is_a_failure(ecr: Any) -> None:
