@@ -1,4 +1,4 @@
-"""Writes a small ONNX graph that has the inputs and outputs of BERT, and is none: its weights are drawn, not trained.
+"""Writes a small ONNX graph with the inputs and outputs of BERT; its weights are drawn, not trained.
 
 The bytes depend on the seed and on the pinned wheel of onnx alone: the digest of the file is reviewed.
 """
@@ -33,7 +33,7 @@ class DrawnWeights(dict[str, Array]):
 
     def __init__(self) -> None:
         super().__init__()
-        # The stream of RandomState is frozen, and drawing evenly needs no function that rounds as the machine does.
+        # RandomState's stream is frozen; drawing evenly needs no function that rounds as the machine does.
         self._random = np.random.RandomState(SEED)
         hidden = CONFIG["hidden_size"]
         self.draw("embeddings.word_embeddings.weight", WORDS, hidden)
@@ -64,7 +64,7 @@ class DrawnWeights(dict[str, Array]):
 
 
 def onnx_model() -> bytes:
-    """The file: token_ids and attn_mask INT32 [n, 128] to output FP32 [n, 128, 768] and pooled_output FP32 [n, 768]."""
+    """The file: token_ids, attn_mask INT32 [n, 128] to output FP32 [n, 128, 768], pooled_output [n, 768]."""
     g = Graph(DrawnWeights())
     encoded = bert(g, CONFIG)
     g.add("Identity", "output", g.dense("widened", encoded))
