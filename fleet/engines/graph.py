@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.catalog.versions import numbers
 from fleet.engines.misfit import Misfit
+from fleet.engines.plan_type import plan_type
 from fleet.engines.profile import ANY, Dims, config_dims
 from fleet.repository.config.parsed import ParsedConfig
 from fleet.repository.onnx_header import OnnxHeader
 from fleet.spec.problems import did_you_mean
-
-KEEPS_INT64 = "10.0"
-"""The first TensorRT whose plans take 64 bits; the others take such a tensor as INT32."""
 
 
 def graph_misfits(config: ParsedConfig, graph: OnnxHeader, tensorrt: str) -> Iterator[Misfit]:
@@ -34,9 +31,7 @@ def graph_misfits(config: ParsedConfig, graph: OnnxHeader, tensorrt: str) -> Ite
                 yield Misfit(("onnx",), message, did_you_mean(declared.name, list(there)))
                 continue
             tensor, dims = there[declared.name], config_dims(declared, config)
-            said, has = config.enum(declared, "data_type"), tensor.data_type
-            if has == "TYPE_INT64" and numbers(tensorrt) < numbers(KEEPS_INT64):
-                has = "TYPE_INT32"
+            said, has = config.enum(declared, "data_type"), plan_type(tensor.data_type, tensorrt)
             if declared.data_type and has and said != has:
                 message = (
                     f"{kind} {declared.name!r} of model {config.name!r} is {said}; its plan will have {has}"

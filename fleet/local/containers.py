@@ -63,7 +63,7 @@ class Container(Protocol):
         """Where the invocations are counted."""
 
     @property
-    def rewrites(self) -> list[str]:
+    def differences(self) -> list[str]:
         """What is served otherwise than it was deployed, for want of a GPU."""
 
     @property
@@ -96,9 +96,9 @@ class SingleModel:
     """A container with one repository, all of it loaded."""
 
     def __init__(
-        self, triton: SupervisedTriton, variant: str, *, rewrites: list[str], record: Record
+        self, triton: SupervisedTriton, variant: str, *, differences: list[str], record: Record
     ) -> None:
-        self._triton, self.variant, self.rewrites, self.record = triton, variant, rewrites, record
+        self._triton, self.variant, self.differences, self.record = triton, variant, differences, record
         self.gauges: dict[str, float] = {}
 
     def report(self) -> dict[str, object]:

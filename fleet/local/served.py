@@ -64,7 +64,7 @@ class Served:
         server = f"image {image}: served by this machine's Triton {self.release}, on CPU"
         return [
             server,
-            *self.container.rewrites,
+            *self.container.differences,
             *departures(self.endpoint.container.environment),
             *self.endpoint.unlike,
         ]

@@ -19,6 +19,7 @@ from fleet.local.model_files import fetch_model_files
 from fleet.local.multi_model.container import MultiModel
 from fleet.local.served import Served
 from fleet.local.state import LocalState
+from fleet.local.triton.model_backend import stand_ins
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import stage
 from fleet.local.triton.start_rules import MULTI_MODEL
@@ -169,10 +170,11 @@ class TritonHost:
         deployed = endpoint.container
         fetch = fetch_model_files if deployed.files else fetch_model_data
         data = fetch(self._s3(), deployed.model_data_url, folder)
-        rewrites = [str(rewrite) for rewrite in stage(data, folder / "staged")]
-        triton = self._started(endpoint, folder / "staged", deployed.environment)
+        staged = folder / "staged"
+        differences = [*map(str, stage(data, staged)), *stand_ins(staged)]
+        triton = self._started(endpoint, staged, deployed.environment)
         record = partial(self._record, endpoint.name, endpoint.variant_name)
-        return triton, SingleModel(triton, endpoint.variant_name, rewrites=rewrites, record=record)
+        return triton, SingleModel(triton, endpoint.variant_name, differences=differences, record=record)
 
     def _multi_model(self, endpoint: DeployedEndpoint, folder: Path) -> tuple[SupervisedTriton, Container]:
         deployed = endpoint.container

@@ -141,7 +141,8 @@ def test_a_stand_in_has_no_library_and_the_configuration_need_not_name_it(asker:
     assert answer.loaded
     assert answer.stand_ins == {"repository": "tensorrt"}
     assert [str(each) for each in answer.rewrites] == [
-        'config.pbtxt: runtime: "libtriton_tensorrt.so" -> dropped'
+        "config.pbtxt: no instance_group -> instance_group { count: 1 kind: KIND_CPU }",
+        'config.pbtxt: runtime: "libtriton_tensorrt.so" -> dropped',
     ]
 
 

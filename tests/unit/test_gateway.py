@@ -22,7 +22,7 @@ class Way:
     """The way to a container that may be down, busy with loading, or able to make room."""
 
     variant = "AllTraffic"
-    rewrites: ClassVar[list[str]] = []
+    differences: ClassVar[list[str]] = []
     gauges: ClassVar[dict[str, float]] = {}
 
     def __init__(self, port: int = 0, refusal: Exception | None = None, room: int = 0) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
 
 import pytest
 import typer
@@ -73,8 +74,10 @@ def test_what_is_shown_is_what_is_deployed(name: str, env: str) -> None:
     )
     assert {each.what: each.value for each in shown if each.group == "variables"} == endpoint.variables
     targets = [each.value for each in shown if each.what == "target model"]
-    keys = [each.key.rpartition("/")[2] for each in endpoint.archives]
-    assert targets == (keys if endpoint.mode is Mode.MULTI_MODEL else [])
+    of_models = groupby(endpoint.archives, lambda each: each.source.index)
+    keys = [[each.key.rpartition("/")[2] for each in archives] for _, archives in of_models]
+    told = [names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}" for names in keys]
+    assert targets == (told if endpoint.mode is Mode.MULTI_MODEL else [])
     tracked = [float((each.value or "").split()[0]) for each in shown if each.what.startswith("target of")]
     assert tracked == [each.value for each in scaling.targets]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fleet.local.triton.model_backend import stand_ins
 from fleet.local.triton.staging import stage
 
 
@@ -46,8 +47,10 @@ def test_each_of_several_instance_groups_is_looked_at(tmp_path: Path) -> None:
     assert len(said) == 1
 
 
-@pytest.mark.parametrize("backend", ['platform: "onnxruntime_onnx"', 'backend: "onnxruntime"'])
-def test_an_onnx_model_without_instance_group_gets_one_instance_and_not_tritons_two(
+@pytest.mark.parametrize(
+    "backend", ['platform: "onnxruntime_onnx"', 'backend: "onnxruntime"', 'platform: "tensorrt_plan"']
+)
+def test_a_model_of_a_stand_in_without_instance_group_gets_one_instance_and_not_tritons_two(
     tmp_path: Path, backend: str
 ) -> None:
     text, said = _staged(tmp_path, backend)
@@ -129,3 +132,17 @@ def test_configurations_by_name_are_staged_too(tmp_path: Path) -> None:
     (configs / "h100.pbtxt").write_text('backend: "python" instance_group { kind: KIND_GPU }')
     (rewrite,) = stage(tmp_path / "repository", tmp_path / "staged")
     assert rewrite.file == Path("bert/configs/h100.pbtxt")
+
+
+def test_what_a_stand_in_for_tensorrt_serves_is_named(tmp_path: Path) -> None:
+    configs = {
+        "bert": 'platform: "tensorrt_plan"',
+        "found": "max_batch_size: 1",
+        "other": 'backend: "python"',
+    }
+    for model, config in configs.items():
+        (tmp_path / model / "1").mkdir(parents=True)
+        (tmp_path / model / "config.pbtxt").write_text(config)
+    (tmp_path / "found/1/model.plan").touch()
+    said = "config.pbtxt: a stand-in for TensorRT runs the ONNX model of its plan, on the CPU"
+    assert list(stand_ins(tmp_path)) == [f"bert/{said}", f"found/{said}"]

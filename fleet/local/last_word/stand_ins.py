@@ -6,16 +6,17 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
-from fleet.local.triton.model_config import parse, write
+from fleet.local.triton.model_backend import model_backend, model_config
+from fleet.local.triton.model_config import write
 from fleet.local.triton.staging import Rewrite
-from fleet.repository.backends import FILES, backend_of
 from fleet.repository.config.parsed import CONFIG
 
 STAND_IN = Path(__file__).parent / "stand_in" / "model.py"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 ENSEMBLE = "ensemble"
+OF_STAND_INS = shutil.ignore_patterns("tensorrt")
+"""Backends of this machine that take the plans of stand-ins alone, and so say nothing of a user's."""
 
 
 def with_stand_ins(backends: Path, wanted: Iterable[str], target: Path) -> tuple[str, ...]:
@@ -26,7 +27,7 @@ def with_stand_ins(backends: Path, wanted: Iterable[str], target: Path) -> tuple
     Returns:
         The backends that are stood in for, sorted.
     """
-    shutil.copytree(backends, target)
+    shutil.copytree(backends, target, ignore=OF_STAND_INS)
     missing = tuple(
         sorted({name for name in wanted if NAME.fullmatch(name) and not (target / name).exists()})
     )
@@ -38,13 +39,13 @@ def with_stand_ins(backends: Path, wanted: Iterable[str], target: Path) -> tuple
 
 def backends_of(repository: Path) -> dict[str, str]:
     """The backend of each model directory, as Triton completes its configuration; without ensembles."""
-    found = {model.name: _backend(model) for model in _models(repository)}
+    found = {model.name: model_backend(model) for model in sorted(repository.iterdir()) if model.is_dir()}
     return {model: backend for model, backend in found.items() if backend not in ("", ENSEMBLE)}
 
 
 def without_tensors(repository: Path, models: Iterable[str]) -> list[str]:
     """Those of the models whose configuration lacks inputs or outputs, which their own backend would know."""
-    configs = {model: _config(repository / model) for model in models}
+    configs = {model: model_config(repository / model) for model in models}
     return [model for model, config in configs.items() if config and not (config.input and config.output)]
 
 
@@ -54,32 +55,10 @@ def without_runtimes(repository: Path, models: Iterable[str]) -> Iterator[Rewrit
     The files of the rewrites are relative to the model repository.
     """
     for model in models:
-        file, config = repository / model / CONFIG, _config(repository / model)
+        file, config = repository / model / CONFIG, model_config(repository / model)
         if config and config.runtime.endswith(".so") and not file.parent.is_symlink():
             was = f'runtime: "{config.runtime}"'
             config.ClearField("runtime")
             file.unlink()  # it may be a link to the original
             file.write_text(write(config), "utf-8")
             yield Rewrite(file=file.relative_to(repository), was=was, became="")
-
-
-def _models(repository: Path) -> list[Path]:
-    return sorted(entry for entry in repository.iterdir() if entry.is_dir())
-
-
-def _backend(model: Path) -> str:
-    config = _config(model)
-    if config is None:
-        return ""
-    versions = sorted(entry for entry in model.iterdir() if entry.is_dir())
-    names = [name for name in FILES if versions and (versions[0] / name).exists()]
-    return backend_of(config, model.name, names)
-
-
-def _config(model: Path) -> Any | None:
-    """None where it cannot be read, which Triton will say."""
-    file = model / CONFIG
-    try:
-        return parse(file.read_text("utf-8", "replace") if file.exists() else "")
-    except (OSError, RecursionError):
-        return None

@@ -65,9 +65,9 @@ class MultiModel:
         return {"loaded_model_count": float(len(self._residency.loaded()))}
 
     @property
-    def rewrites(self) -> list[str]:
+    def differences(self) -> list[str]:
         """What the staged archives have otherwise than the deployed ones."""
-        return self._disk.rewrites()
+        return self._disk.differences()
 
     def report(self) -> dict[str, object]:
         """Which models are held, and which had to leave."""

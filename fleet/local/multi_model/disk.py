@@ -24,7 +24,8 @@ from fleet.local.multi_model.archive import check_archive
 from fleet.local.multi_model.models import Others
 from fleet.local.multi_model.target import folder_name
 from fleet.local.sizes import shown
-from fleet.local.triton.staging import Rewrite, stage
+from fleet.local.triton.model_backend import stand_ins
+from fleet.local.triton.staging import stage
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -36,13 +37,16 @@ NOT_THERE = 400
 
 @dataclass
 class Unpacked:
-    """One archive on disk, staged for this machine; `size` in bytes, `used` in the order of use."""
+    """One archive on disk, staged for this machine; `size` in bytes, `used` in the order of use.
+
+    `differences` is what the staged copy has otherwise, and what serves it instead, for people.
+    """
 
     name: str
     content: str
     folder: Path
     size: int
-    rewrites: list[Rewrite]
+    differences: list[str]
     used: int
 
 
@@ -122,11 +126,11 @@ class ModelDisk:
         with self._lock:
             return {target: unpacked.size for target, unpacked in self._held.items()}
 
-    def rewrites(self) -> list[str]:
-        """What the staged archives have otherwise, for people."""
+    def differences(self) -> list[str]:
+        """What the staged archives have otherwise, and what serves them instead, for people."""
         with self._lock:
             held = sorted(self._held.items())
-        return [f"{target}: {rewrite}" for target, unpacked in held for rewrite in unpacked.rewrites]
+        return [f"{target}: {each}" for target, unpacked in held for each in unpacked.differences]
 
     def drop(self, target: str) -> None:
         """Delete a target's files; an unknown one is no error."""
@@ -177,7 +181,8 @@ class ModelDisk:
             archive.unlink()
             # Triton finds files at the root only where the container has them, in /opt/ml/models.
             at_root = (unpacked / "config.pbtxt").exists()
-            rewrites = stage(unpacked, staged / "model" if at_root else staged)
+            repository = staged / "model" if at_root else staged
+            differences = [*map(str, stage(unpacked, repository)), *stand_ins(repository)]
             shutil.rmtree(unpacked)
             folder = self.root / name
             shutil.rmtree(folder, ignore_errors=True)
@@ -188,7 +193,7 @@ class ModelDisk:
             content=content,
             folder=folder / "model",
             size=sum(file.lstat().st_size for file in folder.rglob("*")),
-            rewrites=rewrites,
+            differences=differences,
             used=next(self._uses),
         )
 

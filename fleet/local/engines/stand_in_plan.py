@@ -1,0 +1,40 @@
+"""A plan of the stand-in of trtexec, taken apart: which TensorRT it says to be of, and the ONNX model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fleet.repository.onnx_graph import read_header
+from fleet.repository.onnx_header import OnnxHeader
+from fleet.repository.plan_header import HEADER, plan_version
+from fleet.repository.reading.stream import Stream
+
+
+class NoStandInError(Exception):
+    """The file is no plan of the stand-in; the text says what it is, and what to do."""
+
+
+@dataclass(frozen=True)
+class StandInPlan:
+    """The version of its TensorRT, the ONNX model, and what the model says of its inputs and outputs."""
+
+    tensorrt: str
+    model: bytes
+    graph: OnnxHeader
+
+
+def read_stand_in_plan(content: bytes) -> StandInPlan:
+    """Take a plan apart.
+
+    Raises:
+        NoStandInError: it is a real plan, or none.
+    """
+    tensorrt, model = plan_version(content), content[HEADER:]
+    graph = read_header(Stream(model), len(model))
+    if tensorrt and graph.outputs and not graph.problem:
+        return StandInPlan(tensorrt, model, graph)
+    kind = f"a real plan of TensorRT {tensorrt}" if tensorrt else "no plan whose TensorRT is known"
+    raise NoStandInError(
+        f"it is {kind}, which only a GPU can run: name its ONNX model under `engines` in the spec, and this"
+        " machine builds a stand-in of the plan, which it can serve"
+    )

@@ -1,0 +1,38 @@
+"""What serves a model directory, as Triton completes its configuration, and where that is a stand-in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fleet.local.triton.model_config import parse
+from fleet.repository.backends import FILES, backend_of
+from fleet.repository.config.parsed import CONFIG
+
+
+def model_backend(model: Path) -> str:
+    """The backend of a model directory; "" where nothing leads to one."""
+    config = model_config(model)
+    if config is None:
+        return ""
+    versions = sorted(entry for entry in model.iterdir() if entry.is_dir())
+    names = [name for name in FILES if versions and (versions[0] / name).exists()]
+    return backend_of(config, model.name, names)
+
+
+def model_config(model: Path) -> Any | None:
+    """The ModelConfig of a model directory; None where it cannot be read, which Triton will say."""
+    file = model / CONFIG
+    try:
+        return parse(file.read_text("utf-8", "replace") if file.exists() else "")
+    except (OSError, RecursionError):
+        return None
+
+
+def stand_ins(repository: Path) -> Iterator[str]:
+    """A line for each model of a staged repository whose plan is run by a stand-in for TensorRT."""
+    for file in sorted(repository.rglob(CONFIG)):
+        if model_backend(file.parent) == "tensorrt":
+            place = file.relative_to(repository)
+            yield f"{place}: a stand-in for TensorRT runs the ONNX model of its plan, on the CPU"
