@@ -1,4 +1,4 @@
-"""TensorRT plans, which no local fleet can serve: told before anything is started."""
+"""Real TensorRT plans, which no local fleet can serve: told before anything is started."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project
 from fleet.spec.source import finding_at
 
-CODE, BACKEND = "FL374", "tensorrt"
+CODE = "FL374"
 
 
 def plan_findings(project: Project) -> list[Finding]:
-    """Endpoints that load TensorRT plans, by their locks; only a warning where it is calls that load them."""
+    """Endpoints that load plans of their repositories; only a warning where it is calls that load them.
+
+    The plans of engines are another matter: those that this machine builds, a stand-in serves.
+    """
     found = [each for name in project.endpoints for each in _of_endpoint(project, name)]
     refused = {each.file for each in found if each.severity is Severity.ERROR}
     others = " ".join(name for name in project.endpoints if project.load(name).source.file not in refused)
@@ -31,7 +34,7 @@ def _of_endpoint(project: Project, name: str) -> Iterator[Finding]:
     loaded = project.load(name)
     lock, _ = read_lock(project, loaded.spec)
     decided = Decided(loaded=loaded, environment=project.environment, lock=lock)
-    plans = [each for each in decided.loaded_models() if each.facts.backend == BACKEND]
+    plans = [each for each in decided.loaded_models() if each.facts.plans]
     if not plans:
         return
     multi = loaded.spec.mode is Mode.MULTI_MODEL
@@ -39,7 +42,10 @@ def _of_endpoint(project: Project, name: str) -> Iterator[Finding]:
     models = ", ".join(dict.fromkeys(each.name for each in plans))
     here = "this machine's Triton has no TensorRT, and no GPU"
     message = f"{here}: it loads no plan of {name!r} ({models}), and {what}"
-    hint = f"under `overrides` of environments/{LOCAL}.yaml, name a repository with the ONNX model instead"
+    hint = (
+        f"under `overrides` of environments/{LOCAL}.yaml, name a repository without the plan, and the ONNX"
+        " model under `engines`: a stand-in serves it"
+    )
     mark = loaded.source.mark(("models", plans[0].index, "archive"))
     severity = Severity.WARNING if multi else Severity.ERROR
     yield replace(finding_at(mark, CODE, message, hint), severity=severity)

@@ -9,13 +9,19 @@ from fleet.local.plans import plan_findings
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 
+ENGINES = SPEC[SPEC.index("    engines:") :]
 
-def found(folder: FleetFolder, mode: str = "", *endpoints: str) -> list[Finding]:
-    """Of an endpoint with an engine, and of one without."""
+
+def found(folder: FleetFolder, mode: str = "", *endpoints: str, engine: bool = False) -> list[Finding]:
+    """Of an endpoint with a plan or an engine, and of one without."""
     folder.write("bert/bert/config.pbtxt", CONFIG + TENSORS)
-    (folder.root / "onnx").mkdir()
-    (folder.root / "onnx/bert.onnx").write_bytes(small_onnx())
-    folder.spec(name="bert", base=SPEC.replace("NAME", "bert").replace("MODE", mode))
+    spec = SPEC if engine else SPEC.replace(ENGINES, "")
+    if engine:
+        (folder.root / "onnx").mkdir()
+        (folder.root / "onnx/bert.onnx").write_bytes(small_onnx())
+    else:
+        folder.write("bert/bert/1/model.plan", "a plan")
+    folder.spec(name="bert", base=spec.replace("NAME", "bert").replace("MODE", mode))
     write_locks(open_project(folder.root, "dev", ["bert"]))
     return plan_findings(open_project(folder.root, "dev", endpoints))
 
@@ -24,16 +30,19 @@ def test_an_endpoint_that_starts_with_a_plan_is_refused_at_its_archive(folder: F
     [told] = found(folder)
     assert (told.code, told.severity, told.line) == ("FL374", Severity.ERROR, 5)
     assert "no TensorRT" in told.message and "'bert' (bert), and the endpoint cannot start" in told.message
-    assert told.hint.endswith(
-        "name a repository with the ONNX model instead; or leave it out: `fleet local up sentences`"
-    )
+    assert "name a repository without the plan, and the ONNX model under `engines`" in told.hint
+    assert told.hint.endswith("; or leave it out: `fleet local up sentences`")
 
 
 def test_where_calls_load_plans_it_is_a_warning(folder: FleetFolder) -> None:
     [told] = found(folder, "mode: multi-model\n", "bert")
     assert told.severity is Severity.WARNING and "calls of its targets fail" in told.message
-    assert told.hint.endswith("name a repository with the ONNX model instead")
+    assert told.hint.endswith("a stand-in serves it")
 
 
 def test_of_other_endpoints_nothing_is_said(folder: FleetFolder) -> None:
     assert found(folder, "", "sentences") == []
+
+
+def test_of_an_engine_nothing_is_said_as_a_stand_in_serves_it(folder: FleetFolder) -> None:
+    assert found(folder, engine=True) == []
