@@ -13,6 +13,7 @@ from fleet.cli.doctor import doctor
 from fleet.cli.invoke import invoke
 from fleet.cli.lock import lock
 from fleet.cli.ls import ls
+from fleet.cli.new import new
 from fleet.cli.preflight import preflight
 from fleet.cli.promote import promote
 from fleet.cli.publish import publish
@@ -35,6 +36,7 @@ for command in (
     invoke,
     lock,
     ls,
+    new,
     preflight,
     promote,
     publish,
