@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.catalog.instances import Instance, Kind, instance, instance_types
@@ -13,19 +13,26 @@ from fleet.decide.decided import Decided
 from fleet.proposal.engines import ProposedEngine, proposed_engines
 from fleet.proposal.key import Key
 from fleet.proposal.repositories import Found
+from fleet.spec.lock import LockedModel
 
 NO_NAME = re.compile(r"[^A-Za-z0-9]+")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Archives:
-    """The archives by name, in the order of the repositories; `below` is the spec's folder."""
+    """The archives by name, in the order of the repositories.
+
+    Attributes:
+        engines: Those of each repository.
+        below: The spec's folder.
+        root: The project.
+    """
 
     found: Found
     names: tuple[str, ...]
     engines: tuple[tuple[ProposedEngine, ...], ...]
     below: Path
-    root: Path = field(repr=False)
+    root: Path
 
     @property
     def plans(self) -> Mapping[tuple[str, str], int]:
@@ -39,12 +46,21 @@ class Archives:
         for index, name in enumerate(self.names):
             repository = Path(os.path.relpath(self.found.repositories[index].place, self.below))
             entry: dict[str, object] = {"archive": name, "repository": repository.as_posix()}
-            reasons = [*self._about_name(index), *(why for each in self.engines[index] for why in each.why)]
-            if endpoint is not None and machine is not None and _named_for(endpoint, index, machine):
+            reasons = [
+                *self._about_name(index),
+                *(reason for each in self.engines[index] for reason in each.why),
+            ]
+            with_plans = _with_plans(endpoint, index)
+            if machine is not None and _named_for(with_plans, machine):
                 entry["built_on"] = machine.type
                 reasons.append(
                     f"cc_model_filenames names the plans for compute capability {machine.compute_capability}:"
                     f" of SageMaker's GPUs the {machine.gpu}. Another GPU of that number may have built them."
+                )
+            elif with_plans:
+                reasons.append(
+                    "Undecided: no plan says on which GPU it was built, and it loads on no other. Write that"
+                    " instance type here, as `built_on`, and under `instance`."
                 )
             if self.engines[index]:
                 entry["engines"] = [each.entry(self.below) for each in self.engines[index]]
@@ -80,9 +96,14 @@ def archives_of(found: Found, endpoint: str, below: Path, root: Path) -> Archive
     )
 
 
-def _named_for(endpoint: Decided, index: int, machine: Instance) -> bool:
-    """Whether all plans of an entry are named for a capability that this GPU alone has."""
-    with_plans = [each.facts for each in endpoint.models if each.index == index and each.facts.plans]
+def _with_plans(endpoint: Decided | None, index: int) -> list[LockedModel]:
+    """The models of an entry that bring plans, as far as anything is known of them."""
+    models = () if endpoint is None else endpoint.models
+    return [each.facts for each in models if each.index == index and each.facts.plans]
+
+
+def _named_for(with_plans: Sequence[LockedModel], machine: Instance) -> bool:
+    """Whether all plans are named for a capability that this GPU alone has."""
     capability = machine.compute_capability
     others = (instance(each) for each in instance_types())
     gpus = {each.gpu for each in others if each.kind is Kind.GPU and each.compute_capability == capability}

@@ -93,5 +93,7 @@ class Room:
 
 
 def size_text(size: int) -> str:
-    """Bytes in the largest unit of which there is one."""
+    """Bytes in GiB or MiB; 1 MiB of what is less, as an upper bound."""
+    if size < MIB:
+        return "1 MiB"
     return f"{size / GIB:.1f} GiB" if size >= GIB else f"{size / MIB:.1f} MiB"

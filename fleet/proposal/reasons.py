@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from fleet.catalog.images import releases
 from fleet.catalog.instances import Instance, Kind
 from fleet.catalog.prices import hosting_price
 from fleet.catalog.proposals import proposals, proposed_families
@@ -22,9 +23,8 @@ def triton_key(choice: Choice) -> Key:
     if choice.newer is not None:
         newer, refusal = choice.newer
         why = [f"The newest release for this endpoint on {choice.machine.type}; not {newer}: {refusal}."]
-    if choice.newest_on is not None:
-        newest, machine = choice.newest_on
-        why.append(f"Triton {newest} would take {_priced(machine)}.")
+        if choice.newest_on is not None:
+            why.append(f"Triton {releases()[-1]}, the newest, would take {_priced(choice.newest_on)}.")
     return Key(name="triton", value=choice.release, why=tuple(why))
 
 

@@ -31,18 +31,23 @@ class Found:
 
 
 def repositories_in(named: str) -> Found:
-    """See what a folder holds; one without models counts as a repository, of which a check says the rest.
+    """See what a folder holds.
 
     Raises:
-        FindingsError: it is no folder that can be read.
+        FindingsError: it is no folder that can be read, or neither it nor a folder in it holds models.
     """
     folder = _folder(named)
     try:
         inside = sorted(each for each in folder.iterdir() if each.is_dir() and belongs(each.name))
-        several = [] if _holds_models(folder) else [each for each in inside if _holds_models(each)]
+        is_one = _holds_models(folder)
+        several = [] if is_one else [each for each in inside if _holds_models(each)]
     except OSError as error:
         message = f"the folder cannot be read: {error.strerror}"
         raise FindingsError([Finding(code="FL406", message=message, file=folder)]) from error
+    if not is_one and not several:
+        message = "neither this folder nor one in it is a model repository"
+        hint = "a repository holds one directory for each model, with config.pbtxt and a version, 1/"
+        raise FindingsError([Finding(code="FL407", message=message, hint=hint, file=folder)])
     repositories = tuple(read_folder(each, packed=True) for each in several or [folder])
     left_out = tuple(each.name for each in inside if several and each not in several)
     return Found(folder=folder, repositories=repositories, left_out=left_out)

@@ -50,8 +50,9 @@ def proposed_spec(name: str, file: Path, folder: str, projects: tuple[Project, .
     answer = answering(found.repositories[0]) if mode is Mode.SINGLE else Answer()
     draft = Draft(file, found, projects)
     known = [Key(name="endpoint", value=name), _mode_key(mode, archives), *answer.keys()]
-    any_machine = proposed_instances(Kind.GPU)[0]
-    endpoint = draft.decided(_data([*known, archives.key(), *_placed(releases()[-1], any_machine)]))
+    some = proposed_instances(Kind.GPU)[0]
+    anywhere = [*_placed(releases()[-1], some), scaling_key(some, mode)]
+    endpoint = draft.decided(_data([*known, *anywhere, archives.key()]))
     settings = container_key(endpoint, answer.further)
     further = [] if settings is None else [settings]
 
