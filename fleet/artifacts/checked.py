@@ -56,7 +56,7 @@ def all_findings(project: Project, drafts: Iterable[Path] = (), *, locked: bool 
         with _told(findings):
             loaded = project.draft(file)
             named.append((loaded.spec.endpoint, file))
-            findings += _of_draft(project, loaded)
+            findings += draft_findings(project, loaded)
     findings += same_names(named)
     return sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
 
@@ -88,7 +88,7 @@ def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[
         unlocked = [
             replace(each, severity=Severity.WARNING) if each.code == MISSING else each for each in wrong
         ]
-        return [*unlocked, *_of_draft(project, loaded)]
+        return [*unlocked, *draft_findings(project, loaded)]
     decided = Decided(loaded=loaded, environment=project.environment, lock=lock)
     found = [*wrong, *rule_findings(decided)]
     if locked:
@@ -96,7 +96,8 @@ def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[
     return without_repeats([*found, *differences(project, loaded, lock)], repository_findings(loaded))
 
 
-def _of_draft(project: Project, loaded: LoadedSpec) -> list[Finding]:
+def draft_findings(project: Project, loaded: LoadedSpec) -> list[Finding]:
+    """What is wrong or doubtful with a spec that has no lock, by its repositories as they are."""
     lock, refused = draft_lock(loaded)
     decided = Decided(loaded=loaded, environment=project.environment, lock=lock)
     found = [*(each for error in refused for each in error.findings), *rule_findings(decided)]

@@ -10,7 +10,8 @@ from fleet.artifacts.engined import engine_findings
 from fleet.artifacts.sampled import sample_findings
 from fleet.artifacts.sources.opening import built_models, repository_of
 from fleet.findings import Finding, FindingsError, Severity
-from fleet.repository.judged.judge import judged
+from fleet.repository.contents import Contents
+from fleet.repository.judged.judge import Judgement, judged
 from fleet.repository.judged.setting import Setting
 from fleet.repository.layout import model_names
 from fleet.repository.reading.folder import read_folder
@@ -53,11 +54,25 @@ def _of_folders(loaded: LoadedSpec) -> Iterator[Finding]:
             )  # what is no repository at all, such as a whole disk, is not read
             contents = read_folder(folder, packed=True)
             verdict = judged(contents, setting_of(loaded, archive))
-            for each in verdict.findings:
-                if each.code != NOT_NAMED or loaded.spec.default_model is not None:
-                    yield each
-            yield from sample_findings(loaded, index, contents, verdict.main)
-            yield from engine_findings(loaded, index, contents)
+            yield from contents_findings(loaded, index, contents, verdict)
+
+
+def contents_findings(
+    loaded: LoadedSpec, index: int, contents: Contents, verdict: Judgement
+) -> Iterator[Finding]:
+    """What is wrong with one of the spec's repositories.
+
+    Args:
+        loaded: The spec.
+        index: Which entry of its `models`.
+        contents: The repository.
+        verdict: What its container makes of it, see `setting_of`.
+    """
+    for each in verdict.findings:
+        if each.code != NOT_NAMED or loaded.spec.default_model is not None:
+            yield each
+    yield from sample_findings(loaded, index, contents, verdict.main)
+    yield from engine_findings(loaded, index, contents)
 
 
 def setting_of(loaded: LoadedSpec, archive: Archive) -> Setting:

@@ -14,6 +14,7 @@ from fleet.cli.doctor import doctor
 from fleet.cli.invoke import invoke
 from fleet.cli.lock import lock
 from fleet.cli.ls import ls
+from fleet.cli.new import new
 from fleet.cli.preflight import preflight
 from fleet.cli.promote import promote
 from fleet.cli.publish import publish
@@ -37,6 +38,7 @@ for command in (
     invoke,
     lock,
     ls,
+    new,
     preflight,
     promote,
     publish,

@@ -32,7 +32,7 @@ def profile_misfits(engine: Engine, config: ParsedConfig, graph: OnnxHeader | No
     fixed = {} if graph is None else {each.name: each.shape for each in graph.inputs}
     names = [each.name for each in config.message.input] if graph is None else list(fixed)
     whose = f"model {config.name!r}" if graph is None else f"the ONNX model of {config.name!r}"
-    dims = _dims(config, graph)
+    dims = input_dims(config, graph)
     for name, shapes in engine.shapes.items():
         if names and name not in names:
             yield Misfit(("shapes", name), f"{whose} has no input {name!r}", did_you_mean(name, names))
@@ -65,7 +65,7 @@ def config_dims(tensor: Any, config: ParsedConfig) -> Dims | None:
     return (*batch, *(tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims))
 
 
-def _dims(config: ParsedConfig, graph: OnnxHeader | None) -> Mapping[str, Dims]:
+def input_dims(config: ParsedConfig, graph: OnnxHeader | None) -> Mapping[str, Dims]:
     """Of each input what is fixed in the config or in the graph, without those that hold a shape."""
     special = {each.name for each in config.message.input if each.is_shape_tensor or each.allow_ragged_batch}
     found = {each.name: config_dims(each, config) for each in config.message.input}

@@ -58,7 +58,15 @@ class Project:
         Raises:
             FindingsError: every mistake of its files.
         """
-        return _loaded(read_source(file), self.environment_source)
+        return self.holding(read_source(file))
+
+    def holding(self, source: Source) -> LoadedSpec:
+        """A spec that need not be in a file yet, as it would hold in this environment.
+
+        Raises:
+            FindingsError: every mistake in it.
+        """
+        return _loaded(source, self.environment_source)
 
     def lock_file(self, endpoint: str) -> Path:
         """Where the endpoint's lock lies, whether or not it exists."""

@@ -9,6 +9,7 @@ import pytest
 
 from embedded_cloudwatch import embedded_cloudwatch, forget
 from fleet_folder import FleetFolder
+from new_specs import PROD, NewSpecs
 from promotion import Promotion
 from running_aws import running_aws
 from s3_repositories import Repositories, repositories_client
@@ -19,6 +20,13 @@ from uploading import UploadBucket, upload_bucket
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
     from mypy_boto3_s3.client import S3Client
+
+
+@pytest.fixture
+def new(folder: FleetFolder) -> NewSpecs:
+    """No model is there."""
+    folder.write("environments/prod.yaml", PROD)
+    return NewSpecs(folder)
 
 
 @pytest.fixture(scope="module")

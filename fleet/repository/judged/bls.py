@@ -36,6 +36,13 @@ def unloaded_calls(
                     yield _unloaded(contents.file(path), line, name, called, setting, models)
 
 
+def called_models(contents: Contents, model: Model) -> set[str]:
+    """The models that a model's code calls and does not load by itself, as far as it names them."""
+    found = [_calls(code) for code in _codes(contents, model).values()]
+    loads = {name for _, own in found for name in own}
+    return {name for calls, _ in found for _, name in calls} - loads
+
+
 def _codes(contents: Contents, model: Model) -> dict[str, bytes]:
     """The Python files in the versions that are loaded."""
     starts = tuple(f"{contents.path(model.directory, version)}/" for version in model.versions)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from fleet.catalog.front_end import Weights, weights_of_instances
 from fleet.catalog.instances import Instance, Kind
 from fleet.catalog.variables import variables
-from fleet.decide.decided import Decided, PlacedModel
+from fleet.decide.decided import Decided
 from fleet.decide.variables import PREFIX
+from fleet.decide.weights import instances_on_gpu, loaded_together, weights_on_gpu
 from fleet.rules.rule import Problem, rule
-from fleet.spec.endpoint import Mode
 from fleet.spec.lock import InstanceGroup, LockedModel
 
 SHM = f"{PREFIX}SHM_DEFAULT_BYTE_SIZE"
@@ -33,7 +32,7 @@ def shared_memory_of_python_models(endpoint: Decided) -> Iterator[Problem]:
     each_takes = endpoint.variables.get(SHM) or variables()[SHM].default or ""
     if not each_takes.isdecimal() or len(each_takes) > DIGITS:
         return
-    for archives in _together(endpoint):
+    for archives in loaded_together(endpoint):
         models = [model for model in archives if model.facts.backend == "python"]
         count = sum(_instances(model.facts, machine) for model in models)
         needed, half = count * int(each_takes), machine.memory_gib * GIB / 2
@@ -61,15 +60,17 @@ def weights_that_fit_the_gpu(endpoint: Decided) -> Iterator[Problem]:
     if machine is None or machine.kind is not Kind.GPU:
         return
     memory = machine.gpu_memory_mib * MIB
-    for together in _together(endpoint) if memory else ():
+    for together in loaded_together(endpoint) if memory else ():
         on_gpu = [each for each in together if each.facts.backend in weights_of_instances()]
         for number in range(machine.gpus):
             sure = sum(
-                _weights(each.facts, number, {Weights.OWN}) for each in on_gpu if _is_plain(each.facts)
+                weights_on_gpu(each.facts, number, {Weights.OWN}) for each in on_gpu if _is_plain(each.facts)
             )
-            at_most = sum(_weights(each.facts, number, {Weights.OWN, Weights.UNKNOWN}) for each in on_gpu)
+            at_most = sum(
+                weights_on_gpu(each.facts, number, {Weights.OWN, Weights.UNKNOWN}) for each in on_gpu
+            )
             if at_most > memory:
-                here = [each for each in on_gpu if _on_gpu(each.facts, number)]
+                here = [each for each in on_gpu if instances_on_gpu(each.facts, number)]
                 message = (
                     f"the weights of {', '.join(each.name for each in here)} with all instances take"
                     f" {(sure if sure > memory else at_most) / GIB:.1f} GiB;"
@@ -99,16 +100,6 @@ def archives_that_fit_the_disk(endpoint: Decided) -> Iterator[Problem]:
             yield Problem(("models", each.index), message, "take a larger instance")
 
 
-def _together(endpoint: Decided) -> list[list[PlacedModel]]:
-    """Models that are in memory at one time for sure: of a multi-model endpoint, those of one archive."""
-    if endpoint.spec.mode is Mode.SINGLE:
-        return [list(endpoint.loaded_models())]
-    by_archive = defaultdict[str, list[PlacedModel]](list)
-    for each in endpoint.models:
-        by_archive[each.archive].append(each)
-    return list(by_archive.values())
-
-
 def _instances(facts: LockedModel, machine: Instance) -> int:
     """Instances of a model on one machine; without a group of its own Triton makes one for each GPU."""
     groups = facts.instances or (InstanceGroup(),)
@@ -119,19 +110,6 @@ def _places(group: InstanceGroup, machine: Instance) -> int:
     if group.kind in ("KIND_CPU", "KIND_MODEL"):
         return 1
     return len(group.gpus) or max(machine.gpus, 1)
-
-
-def _on_gpu(facts: LockedModel, number: int) -> int:
-    """Instances of a model on the GPU of a number; of KIND_MODEL, which its backend places, one at most."""
-    groups = [group for group in facts.instances or (InstanceGroup(),) if group.kind != "KIND_CPU"]
-    here = [group for group in groups if not group.gpus or number in group.gpus]
-    return sum(1 if group.kind == "KIND_MODEL" else group.count for group in here)
-
-
-def _weights(facts: LockedModel, number: int, once_each: set[Weights]) -> int:
-    """Bytes of a model's weights on a GPU, counted for each instance where its backend is one of these."""
-    count = _on_gpu(facts, number)
-    return facts.size * (count if weights_of_instances()[facts.backend] in once_each else min(count, 1))
 
 
 def _is_plain(facts: LockedModel) -> bool:

@@ -1,0 +1,62 @@
+"""What a new endpoint is proposed where its repository does not decide it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from fleet.catalog.data_file import data_file
+from fleet.catalog.instances import Instance, Kind, instance, instance_types
+from fleet.catalog.prices import hosting_price
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposals:
+    """Choices, not facts.
+
+    Attributes:
+        memory_share: Of a GPU's memory and of a machine's, what weights may take.
+        fewest: Instances that scaling keeps.
+        most: Instances that it adds up to.
+        utilization: Of a GPU or a vCPU, in percent, to be held.
+        open_dimension: The smallest, usual and largest size of a dimension that a model leaves open.
+        response_cache_bytes: Of the cache of a model that asks for one.
+    """
+
+    memory_share: float
+    fewest: int
+    most: int
+    utilization: int
+    open_dimension: tuple[int, int, int]
+    response_cache_bytes: int
+
+
+@cache
+def proposals() -> Proposals:
+    """The choices."""
+    data = data_file("proposals.yaml")
+    smallest, usual, largest = data["open_dimension"]
+    return Proposals(
+        memory_share=data["memory_share"],
+        **data["instances"],
+        utilization=data["utilization"],
+        open_dimension=(smallest, usual, largest),
+        response_cache_bytes=data["response_cache_bytes"],
+    )
+
+
+def proposed_families(kind: Kind) -> tuple[str, ...]:
+    """The families of GPU or CPU instances that are proposed."""
+    return tuple(data_file("proposals.yaml")["families"][kind.value])
+
+
+@cache
+def proposed_instances(kind: Kind) -> tuple[Instance, ...]:
+    """Their sizes, the cheapest first; without a price the one with the fewest vCPUs and the least memory."""
+    found = map(instance, instance_types())
+    return tuple(sorted((each for each in found if each.family in proposed_families(kind)), key=_cost))
+
+
+def _cost(machine: Instance) -> tuple[float, int, float]:
+    price = hosting_price(machine.type)
+    return (float("inf") if price is None else price.usd_per_hour, machine.vcpus, machine.memory_gib)

@@ -1,0 +1,57 @@
+"""`fleet new`: the spec of a new endpoint, proposed from model repositories or copied from another one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fleet.cli.say import say
+from fleet.project_root import project_root
+from fleet.proposal.copied import copied_spec
+from fleet.proposal.spec import proposed_spec
+from fleet.proposal.written import new_file, projects_with, write_spec
+from fleet.spec.environment import LOCAL
+from fleet.spec.project import Project, open_project
+
+OPTIONS = "--from-repository, --from-spec"
+
+
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the endpoint will be called.")],
+    from_repository: Annotated[
+        str | None,
+        typer.Option("--from-repository", metavar="DIR", help="A model repository, or a folder of several."),
+    ] = None,
+    from_spec: Annotated[
+        str | None,
+        typer.Option("--from-spec", metavar="OTHER", help="An endpoint: the stem of a file in model_specs/."),
+    ] = None,
+) -> None:
+    """Write model_specs/NAME.yaml, which passes `fleet check` in every environment; nothing is written over.
+
+    From a repository each key is proposed with its reason as a comment.
+    """
+    if (from_repository is None) == (from_spec is None):
+        raise typer.BadParameter("give one of the two", param_hint=OPTIONS)
+    root = project_root(Path.cwd())
+    file = new_file(root, name)
+    projects = projects_with(root, name)
+    if from_repository is not None:
+        text = proposed_spec(name, file, from_repository, projects)
+    else:
+        text = _copy(root, projects[0], str(from_spec), name)
+    write_spec(file, text, projects)
+    say(f"wrote {file.relative_to(root)}")
+    for project in projects:
+        if from_spec is not None and project.environment_source.section("overrides", from_spec).data:
+            say(f"environments/{project.environment.environment}.yaml has overrides for {from_spec} alone")
+    names = [each.environment.environment for each in projects]
+    say(f"next: fleet lock --env {(first := LOCAL if LOCAL in names else names[0])} {name}")
+    say(f"      fleet {'local up' if first == LOCAL else f'deploy --env {first}'} {name}")
+
+
+def _copy(root: Path, project: Project, other: str, name: str) -> str:
+    environment = project.environment.environment
+    return copied_spec(open_project(root, environment, [other], [name]).load(other), name)

@@ -1,0 +1,91 @@
+"""A spec in the making, judged in all environments as `fleet check` would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from fleet.artifacts.draft import draft_lock
+from fleet.artifacts.judged import contents_findings, setting_of, without_repeats
+from fleet.decide.decided import Decided
+from fleet.findings import Finding, FindingsError
+from fleet.proposal.repositories import Found
+from fleet.repository.judged.judge import Judgement, judged
+from fleet.repository.judged.setting import Setting
+from fleet.rules.apply import rule_findings
+from fleet.spec.lock import Lock
+from fleet.spec.project import LoadedSpec, Project
+from fleet.spec.source import Mark, Source
+
+
+class Draft:
+    """Repositories are read once, however many specs of them are judged.
+
+    Args:
+        file: Where the spec will lie.
+        found: The repositories, in the order of the spec's `models`.
+        projects: The environments that it has to hold in, one at least.
+    """
+
+    def __init__(self, file: Path, found: Found, projects: tuple[Project, ...]) -> None:
+        self.file, self.found, self.projects = file, found, projects
+        self._lock: Lock | None = None
+        self._judged = cache(self._judgement)
+
+    def decided(self, data: Mapping[str, object], project: Project | None = None) -> Decided:
+        """What a spec leads to in an environment, the first if none is named.
+
+        Raises:
+            FindingsError: it is no spec, or its repositories cannot be packed.
+        """
+        project = project or self.projects[0]
+        source = Source(self.file, dict(data), {(): Mark(self.file, 1, 1)})
+        try:
+            loaded = project.holding(source)
+        except FindingsError as error:
+            raise FindingsError(self.told(error.findings)) from error
+        return Decided(loaded=loaded, environment=project.environment, lock=self._lock_of(loaded))
+
+    def findings(self, data: Mapping[str, object]) -> list[Finding]:
+        """What is wrong or doubtful with a spec, in any environment, each once.
+
+        Raises:
+            FindingsError: it is no spec, or its repositories cannot be packed.
+        """
+        found = list[Finding]()
+        for project in self.projects:
+            decided = self.decided(data, project)
+            of_repositories = list(self._of_repositories(decided.loaded))
+            found += without_repeats(rule_findings(decided), of_repositories)
+        return self.told(found)
+
+    def told(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Findings, each once; those of the spec, which does not lie anywhere yet, are told of the folder."""
+        return list(dict.fromkeys(map(self._told, findings)))
+
+    def _told(self, finding: Finding) -> Finding:
+        if finding.file != self.file:
+            return finding
+        return replace(finding, file=self.found.folder, line=None, column=None)
+
+    def _lock_of(self, loaded: LoadedSpec) -> Lock:
+        """The facts of the models; neither the release nor the instance changes them."""
+        if self._lock is None:
+            lock, refused = draft_lock(loaded)
+            if refused:
+                of_layout = [each for error in refused for each in error.findings]
+                raise FindingsError(
+                    self.told(without_repeats(of_layout, list(self._of_repositories(loaded))))
+                )
+            self._lock = lock
+        return self._lock
+
+    def _of_repositories(self, loaded: LoadedSpec) -> Iterator[Finding]:
+        for index, archive in enumerate(loaded.spec.models):
+            verdict = self._judged(index, setting_of(loaded, archive))
+            yield from contents_findings(loaded, index, self.found.repositories[index], verdict)
+
+    def _judgement(self, index: int, setting: Setting) -> Judgement:
+        return judged(self.found.repositories[index], setting)

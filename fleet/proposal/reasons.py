@@ -1,0 +1,91 @@
+"""Why a proposed endpoint has its release, its instance and its scaling, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from fleet.catalog.images import releases
+from fleet.catalog.instances import Instance, Kind
+from fleet.catalog.prices import hosting_price
+from fleet.catalog.proposals import proposals, proposed_families
+from fleet.findings import Finding
+from fleet.proposal.choice import Choice
+from fleet.proposal.key import Key
+from fleet.proposal.machine import MIB, Room, size_text
+from fleet.spec.endpoint import Mode
+
+MEASURES = {Kind.GPU: "gpu_utilization", Kind.CPU: "cpu_utilization"}
+
+
+def triton_key(choice: Choice) -> Key:
+    """The release."""
+    why = ["The newest release that SageMaker has an image of."]
+    if choice.newer is not None:
+        newer, refusal = choice.newer
+        why = [f"The newest release for this endpoint on {choice.machine.type}; not {newer}: {refusal}."]
+        if choice.newest_on is not None:
+            why.append(f"Triton {releases()[-1]}, the newest, would take {_priced(choice.newest_on)}.")
+    return Key(name="triton", value=choice.release, why=tuple(why))
+
+
+def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode) -> Key:
+    """The instance type, and how many begin."""
+    machine = choice.machine
+    why = [gpu_reason or "A CPU: no model runs on a GPU, by the backends and the instance_group of each."]
+    families, share = ", ".join(proposed_families(machine.kind)), f"{proposals().memory_share:.0%}"
+    has, takes = (
+        (f"its GPU's {size_text(machine.gpu_memory_mib * MIB)}", size_text(room.on_gpu(machine)))
+        if machine.kind is Kind.GPU
+        else (f"its {machine.memory_gib:g} GiB of memory", size_text(room.in_memory()))
+    )
+    whose = "the largest archive's weights" if mode is Mode.MULTI_MODEL else "weights"
+    if lack := room.lacks(machine):
+        why.append(
+            f"No instance of {families} leaves {share} of its memory free: {lack}. Measure it, take a larger"
+            " one, or a smaller precision."
+        )
+    else:
+        why.append(
+            f"{_priced(machine)}: the {'cheapest' if machine.kind is Kind.GPU else 'smallest'} of {families}"
+            f" in which {whose}, at most {takes} by the files' sizes, take up to {share} of {has}; what"
+            " computing takes on top, only calls tell."
+        )
+    if choice.passed_over is not None and choice.passed_over[1]:
+        cheaper, reason = choice.passed_over
+        why.append(f"Not {cheaper.type}: {reason}.")
+    if room.lacks_for_all(machine):
+        why.append(
+            f"All archives together have files of {size_text(room.in_all())}: not all of them fit at one"
+            " time, and SageMaker unloads one for another."
+        )
+    return Key(name="instance", value={"type": machine.type, "count": proposals().fewest}, why=tuple(why))
+
+
+def scaling_key(machine: Instance, mode: Mode) -> Key:
+    """How many instances there are, and what changes that."""
+    choice, measure = proposals(), MEASURES[machine.kind]
+    value = {"min": choice.fewest, "max": choice.most, measure: choice.utilization}
+    why = [
+        f"SageMaker spreads {choice.fewest} instances over two Availability Zones, so that one may fail; one"
+        " costs half, where an outage of some minutes does no harm (`count: 1`, `min: 1`, for instance in an"
+        " environment's `overrides`).",
+        f"{choice.utilization} percent is a start, not a measurement: a load test tells"
+        " `invocations_per_instance`, which follows calls sooner.",
+    ]
+    if mode is Mode.MULTI_MODEL:
+        why.append("Each instance loads what is called there: the first call of a target waits for it.")
+    return Key(name="scaling", value=value, why=tuple(why))
+
+
+def foot(findings: Iterable[Finding], left: Mapping[str, str]) -> list[str]:
+    """What is left to whoever knows the endpoint, by key, and what `fleet check` warns of."""
+    lines = ["Left to you:", *(f"- {key}: {what}" for key, what in left.items())]
+    warnings = [f"- {each.code}: {each.message}; {each.hint}" for each in findings]
+    return [*lines, *(["`fleet check` warns of what only you know:", *warnings] if warnings else [])]
+
+
+def _priced(machine: Instance) -> str:
+    price = hosting_price(machine.type)
+    if price is None:
+        return machine.type
+    return f"{machine.type} (${price.usd_per_hour:g} an hour in {price.region}, as of {price.date})"

@@ -1,0 +1,89 @@
+"""A spec for the model repositories in a folder, with the reason of each key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from fleet.catalog.images import releases
+from fleet.catalog.instances import Instance, Kind
+from fleet.catalog.proposals import proposals, proposed_instances
+from fleet.findings import Finding, FindingsError, Severity
+from fleet.proposal.answering import Answer, answering
+from fleet.proposal.archives import Archives, archives_of
+from fleet.proposal.choice import chosen
+from fleet.proposal.container import container_key
+from fleet.proposal.draft import Draft
+from fleet.proposal.key import Key
+from fleet.proposal.machine import Room, gpu_reason
+from fleet.proposal.reasons import foot, instance_key, scaling_key, triton_key
+from fleet.proposal.rendered import rendered
+from fleet.proposal.repositories import repositories_in
+from fleet.spec.endpoint import Mode
+from fleet.spec.project import Project
+
+HEAD = "Proposed by `fleet new`: what stands above a key is its reason. Change what you know better."
+LEFT = {
+    "samples": "calls that have to be answered after each deploy; else it is rolled back.",
+    "alarms": "errors, memory and disk have defaults; `latency_p99` needs the time that you promise.",
+    "rollout": "left out, all calls move at once; `{strategy: canary, canary: 50%, bake: 10m}` tries first.",
+}
+"""Keys that no repository decides."""
+
+
+def proposed_spec(name: str, file: Path, folder: str, projects: tuple[Project, ...]) -> str:
+    """The text of a spec.
+
+    Args:
+        name: The endpoint's.
+        file: Where the spec will lie.
+        folder: A model repository, or a folder of several.
+        projects: The environments that it has to hold in, one at least.
+
+    Raises:
+        FindingsError: what is wrong with the repositories, for the release and the instance with which the
+            least is.
+    """
+    found = repositories_in(folder)
+    mode = Mode.MULTI_MODEL if len(found.repositories) > 1 else Mode.SINGLE
+    archives = archives_of(found, name, file.parent, projects[0].root)
+    answer = answering(found.repositories[0]) if mode is Mode.SINGLE else Answer()
+    draft = Draft(file, found, projects)
+    known = [Key(name="endpoint", value=name), _mode_key(mode, archives), *answer.keys()]
+    some = proposed_instances(Kind.GPU)[0]
+    anywhere = [*_placed(releases()[-1], some), scaling_key(some, mode)]
+    endpoint = draft.decided(_data([*known, *anywhere, archives.key()]))
+    settings = container_key(endpoint, answer.further)
+    further = [] if settings is None else [settings]
+
+    def findings_of(release: str, machine: Instance) -> list[Finding]:
+        own = [*_placed(release, machine), archives.key(endpoint, machine), scaling_key(machine, mode)]
+        return draft.findings(_data([*known, *own, *further]))
+
+    wish, room = gpu_reason(endpoint.answering_models()), Room(endpoint, archives.plans)
+    choice = chosen(proposed_instances(Kind.GPU if wish else Kind.CPU), room.lacks, findings_of)
+    if any(each.severity is Severity.ERROR for each in choice.findings):
+        raise FindingsError(list(choice.findings))
+    placed = [triton_key(choice), instance_key(choice, wish, room, mode)]
+    rest = [archives.key(endpoint, choice.machine), scaling_key(choice.machine, mode), *further]
+    return rendered([HEAD], [*known[:2], *placed, *known[2:], *rest], foot(choice.findings, LEFT))
+
+
+def _mode_key(mode: Mode, archives: Archives) -> Key:
+    why = "One model repository."
+    if mode is Mode.MULTI_MODEL:
+        why = (
+            f"{len(archives.names)} model repositories: each becomes an archive, loaded when it is first"
+            ' called as TargetModel="ARCHIVE.tar.gz".'
+        )
+    return Key(name="mode", value=mode.value, why=(why,))
+
+
+def _placed(release: str, machine: Instance) -> list[Key]:
+    """Release and instance without their reasons."""
+    instance = {"type": machine.type, "count": proposals().fewest}
+    return [Key(name="triton", value=release), Key(name="instance", value=instance)]
+
+
+def _data(keys: Iterable[Key]) -> dict[str, object]:
+    return {each.name: each.value for each in keys}
