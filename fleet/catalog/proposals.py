@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 
 from fleet.catalog.data_file import data_file
@@ -57,6 +58,6 @@ def proposed_instances(kind: Kind) -> tuple[Instance, ...]:
     return tuple(sorted((each for each in found if each.family in proposed_families(kind)), key=_cost))
 
 
-def _cost(machine: Instance) -> tuple[float, int, float]:
+def _cost(machine: Instance) -> tuple[Decimal, int, float]:
     price = hosting_price(machine.type)
-    return (float("inf") if price is None else price.usd_per_hour, machine.vcpus, machine.memory_gib)
+    return (Decimal("Infinity") if price is None else price.usd_per_hour, machine.vcpus, machine.memory_gib)

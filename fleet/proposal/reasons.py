@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from fleet.catalog.images import releases
 from fleet.catalog.instances import Instance, Kind
-from fleet.catalog.prices import hosting_price
+from fleet.catalog.prices import hosting_price, price_list
 from fleet.catalog.proposals import proposals, proposed_families
 from fleet.findings import Finding
 from fleet.proposal.choice import Choice
@@ -85,7 +85,7 @@ def foot(findings: Iterable[Finding], left: Mapping[str, str]) -> list[str]:
 
 
 def _priced(machine: Instance) -> str:
-    price = hosting_price(machine.type)
+    price, prices = hosting_price(machine.type), price_list()
     if price is None:
         return machine.type
-    return f"{machine.type} (${price.usd_per_hour:g} an hour in {price.region}, as of {price.date})"
+    return f"{machine.type} (${price.usd_per_hour} an hour in {prices.region}, as of {prices.date})"
