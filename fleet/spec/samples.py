@@ -22,8 +22,8 @@ OK = 200
 TARGET_ENDING = ".tar.gz"
 
 
-def _without_ending(name: str) -> str:
-    if name.endswith(TARGET_ENDING):
+def _without_ending(name: object) -> object:
+    if isinstance(name, str) and name.endswith(TARGET_ENDING):
         raise ValueError(
             f"write the archive's name, `{name.removesuffix(TARGET_ENDING)}`: its target follows from it"
         )
