@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -24,6 +25,7 @@ def main() -> None:
         FindingsError: the files are wrong.
         CannotRunError: a tool or a package is missing.
     """
+    gc.disable()  # a synth ends before any garbage would matter
     check_node(os.environ.get("PATH", os.defpath))
     try:
         synth()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 from fleet.exits import INTERRUPTED, run_to_exit
 
 
@@ -11,9 +13,12 @@ def run() -> None:
 
 
 def _command() -> None:
-    # Imported here: an interruption meanwhile is an interruption like any other.
+    # Imported here: an interruption meanwhile is an interruption like any other. Nothing of it is ever garbage.
+    gc.disable()
     from fleet.cli.commands import app
 
+    gc.freeze()
+    gc.enable()
     try:
         app()
     except SystemExit as end:

@@ -6,6 +6,7 @@ JSON line, either where it is or why it cannot run.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 
 SECONDS_BETWEEN_LOOKS = 2.0
+SELDOM = (50_000, 20, 50)
+"""Thresholds of the garbage collector."""
 OF_THE_GATEWAY = Config(
     max_pool_connections=CALLS, connect_timeout=2, read_timeout=15, retries={"total_max_attempts": 1}
 )
@@ -88,6 +91,9 @@ def _start(state: LocalState, environment: Environment, ends: ExitStack) -> str:
     )
     aws = EmbeddedAws(host, control, log=state.log("aws"))
     aws.start()
+    # Nothing of moto and botocore is ever garbage, and to look for it stops every call for a while.
+    gc.freeze()
+    gc.set_threshold(*SELDOM)
     ends.callback(aws.stop)
     publisher.start()
     ends.callback(publisher.stop)

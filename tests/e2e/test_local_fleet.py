@@ -207,17 +207,15 @@ def test_a_killed_supervisor_takes_its_triton_along_and_the_next_up_starts_anew(
     assert invoke(deployed.client("sagemaker-runtime"), request(["hello"])).shape == (1, 384)
 
 
-@pytest.mark.parametrize("step", ["cdk synth", "cdk deploy triton-fleet-local"])
-def test_ctrl_c_leaves_no_process_behind(
-    clone: Clone, tmp_path_factory: pytest.TempPathFactory, step: str
+def test_ctrl_c_while_a_stack_is_deployed_leaves_no_process_behind(
+    clone: Clone, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     other = Clone(tmp_path_factory.mktemp("interrupted") / "clone")
     shutil.copytree(clone.root, other.root, symlinks=True, ignore=shutil.ignore_patterns(".fleet"))
     up = other.start("local", "up", ENDPOINT)
     assert up.stdout is not None
-    before = {"cdk synth": "embedded AWS", "cdk deploy triton-fleet-local": "cdk bootstrap"}[step]
     for line in up.stdout:
-        if before in line and line.startswith("✓"):
+        if line.startswith("✓ cdk bootstrap"):
             break
     interrupt(up)
     assert up.wait(30) == 130

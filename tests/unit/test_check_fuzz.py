@@ -28,7 +28,11 @@ from fleet_folder import ROOT
 from many_specs import Document, environments, locks, specs
 from tests.fuzz.fuzz_check import HANG, SEPARATOR, USUAL_ENVIRONMENT, USUAL_LOCK, USUAL_SPEC, one_input
 
-MANY = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(
+    deadline=None,
+    max_examples=1000 if "FLEET_SLOW" in os.environ else 50,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 
 
 def written(document: Document) -> bytes:
