@@ -13,7 +13,7 @@ def run() -> None:
 
 
 def _command() -> None:
-    # Imported here: an interruption meanwhile is an interruption like any other. Nothing of it is ever garbage.
+    # Imported here: an interruption meanwhile is one like any other. Nothing of it is ever garbage.
     gc.disable()
     from fleet.cli.commands import app
 
