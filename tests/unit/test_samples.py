@@ -173,11 +173,6 @@ class TestTargets:
         found = said(folder, f"target: paragraphs.tar.gz\n    {INPUT}\nwarm: [paragraphs.tar.gz]", base=ZOO)
         assert [each.count("write the archive's name, `paragraphs`") for each in found] == [1, 1]
 
-    @pytest.mark.parametrize("value", ["{}", "[a]", "1", "null"])
-    def test_are_text(self, folder: FleetFolder, value: str) -> None:
-        found = said(folder, f"target: paragraphs\n    {INPUT}\nwarm: [{value}]", base=ZOO)
-        assert len(found) == 1 and " FL112 " in found[0]
-
     def test_are_warmed_once(self, folder: FleetFolder) -> None:
         (finding,) = said(
             folder, f"target: paragraphs\n    {INPUT}\nwarm: [paragraphs, paragraphs]", base=ZOO

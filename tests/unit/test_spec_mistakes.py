@@ -32,6 +32,8 @@ from fleet_folder import SPEC, FleetFolder
         ),
         ("[a, b]: x", "sentences.yaml:6 FL103 a key must be text"),
         ("<<: {a: b}", "sentences.yaml:6 FL110 unknown key `<<`"),
+        ("warm: [{}]", "sentences.yaml:6 FL112 `warm[0]`: it must be text"),
+        ("warm: [null]", "sentences.yaml:6 FL112 `warm[0]` is empty: it must be text"),
         ("scaling: {min: 1}", "sentences.yaml:6 FL111 the key `scaling.max` is missing"),
         (
             "scaling: {min: 0, max: 2, gpu_utilization: 60}",
