@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -89,7 +90,13 @@ def _table(engines: list[HeldEngine]) -> Table:
             each.tensorrt,
             shown_size(each.size),
             f"{datetime.fromisoformat(each.built):%Y-%m-%d %H:%M}",
-            ", ".join(each.needed_by) or "no lock",
+            _needed(each) or "no lock",
         )
         table.add_row(*(Text(visible(cell)) for cell in cells))
     return table
+
+
+def _needed(engine: HeldEngine) -> str:
+    """The endpoints, with how many of their models have it if several do: copies have one engine."""
+    models = Counter(name.partition("/")[0] for name in engine.needed_by)
+    return ", ".join(f"{name} ({count})" if count > 1 else name for name, count in models.items())
