@@ -51,21 +51,21 @@ def compile_engine(request: Request, bucket: Bucket, client: Client) -> None:
         plan, seconds = folder / "model.plan", None
         if bucket.head(request.plan) is None:
             seconds = _build(request, bucket, tensorrt, deadline, plan)
-            figures = _load_back(request, tensorrt, deadline, plan)
+            figures, digest = _load_back(request, tensorrt, deadline, plan), file_digest(plan)
             try:
-                upload_plan(bucket, request.plan, plan, file_digest(plan))
+                upload_plan(bucket, request.plan, plan, digest)
             except TakenError:
                 print("Another build has put its plan there first: that one counts.")
                 seconds = None
         if seconds is None:
-            _fetch(request, bucket, plan)
+            digest = _fetch(request, bucket, plan)
             remedy = f"delete {bucket.url(request.plan)}, and publish again"
             figures = _load_back(request, tensorrt, deadline, plan, remedy)
         document = manifest(
             request,
             gpu,
             tensorrt,
-            plan_digest=file_digest(plan),
+            plan_digest=digest,
             plan_size=plan.stat().st_size,
             started=started,
             build_seconds=seconds,
@@ -114,17 +114,19 @@ def _load_back(
     return measured(ended.lines)
 
 
-def _fetch(request: Request, bucket: Bucket, plan: Path) -> None:
-    """The plan of a build that was first, or ended before it could write the manifest."""
+def _fetch(request: Request, bucket: Bucket, plan: Path) -> str:
+    """The plan of a build that was first, or ended before it could write the manifest; its digest."""
     print(f"{bucket.url(request.plan)} is there without a manifest: looking whether it is good.")
     metadata = bucket.head(request.plan) or {}
     bucket.download(request.plan, plan)
-    if metadata.get("digest") != file_digest(plan):
+    digest = file_digest(plan)
+    if metadata.get("digest") != digest:
         raise BuildError(
             REFUSED,
             f"{bucket.url(request.plan)} is not what was uploaded there",
             remedy="delete it, and publish again",
         )
+    return digest
 
 
 @contextmanager

@@ -22,6 +22,8 @@ from botocore.exceptions import (
 from fleet.findings import CannotRunError
 from fleet.resolve.endpoint import Place
 
+DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403"})
+"""How AWS's services say that somebody may not ask; S3 has no word for it in the answer to a HEAD request."""
 NOT_SIGNED_IN = (
     CredentialRetrievalError,
     NoCredentialsError,

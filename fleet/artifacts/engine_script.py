@@ -20,8 +20,7 @@ def build_script() -> tuple[bytes, str]:
         for path in sorted(path for path in SOURCES.rglob("*") if path.suffix in RUNS):
             member = ZipInfo(path.relative_to(SOURCES).as_posix())
             member.create_system, member.external_attr = UNIX, 0o644 << 16
-            archive.writestr(
-                member, path.read_bytes()
-            )  # not deflated: zlib and zlib-ng differ in their bytes
+            # Not deflated: zlib and zlib-ng differ in their bytes.
+            archive.writestr(member, path.read_bytes())
     content = file.getvalue()
     return content, f"sha256:{hashlib.sha256(content).hexdigest()}"

@@ -49,9 +49,8 @@ def _of_folders(loaded: LoadedSpec) -> Iterator[Finding]:
             continue
         with suppress(FindingsError):  # told where it is packed
             folder = repository_of(loaded, index)
-            model_names(
-                folder, built_models(archive)
-            )  # what is no repository at all, such as a whole disk, is not read
+            # What is no repository at all, such as a whole disk, is not read.
+            model_names(folder, built_models(archive))
             contents = read_folder(folder, packed=True)
             verdict = judged(contents, setting_of(loaded, archive))
             yield from contents_findings(loaded, index, contents, verdict)

@@ -19,7 +19,7 @@ from fleet.spec.endpoint import Archive, EndpointSpec, Packed
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock, LockedArchive, LockedModel, LockedRepository
 from fleet.spec.project import LoadedSpec, Project, all_of, load_lock
-from fleet.spec.s3_repository import S3, in_s3
+from fleet.spec.s3_repository import in_s3, onnx_in_s3
 
 HEADER = "# Written by `fleet lock`. Reviewed, not edited: it says what this environment runs.\n"
 WORTH_THREADS = 32 << 20
@@ -122,7 +122,7 @@ def _held(spec: EndpointSpec, file: Path) -> Lock | None:
 
 
 def _asks_s3(archive: Archive) -> bool:
-    return in_s3(archive) or any(engine.onnx.startswith(S3) for engine in archive.engines)
+    return in_s3(archive) or any(map(onnx_in_s3, archive.engines))
 
 
 def _known(spec: EndpointSpec, held: Lock | None, *, offline: bool) -> dict[str, LockedArchive]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from botocore.exceptions import ClientError
-
+from fleet.artifacts.described import described_endpoint
 from fleet.artifacts.parallel import all_in_parallel
 from fleet.artifacts.store import digest_of
 from fleet.findings import Finding, FindingsError
@@ -19,7 +18,6 @@ CODE = "FL332"
 HEADS = 16
 """So many objects are asked about at one time."""
 IN_SERVICE = "InService"
-NO_ENDPOINT = "Could not find endpoint"
 
 
 def require_tested(s3: S3Client, sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> None:
@@ -46,12 +44,9 @@ def require_tested(s3: S3Client, sagemaker: SageMakerClient, endpoint: ResolvedE
 
 
 def _model_data(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> str:
-    try:
-        found = sagemaker.describe_endpoint(EndpointName=endpoint.name)
-    except ClientError as error:
-        if NO_ENDPOINT not in error.response["Error"]["Message"]:
-            raise
-        raise FindingsError([_untested(endpoint, "it is not deployed there")]) from error
+    found = described_endpoint(sagemaker, endpoint.name)
+    if found is None:
+        raise FindingsError([_untested(endpoint, "it is not deployed there")])
     if found["EndpointStatus"] != IN_SERVICE:
         message = f"it is {found['EndpointStatus']}, not {IN_SERVICE}"
         raise FindingsError([_untested(endpoint, message)])

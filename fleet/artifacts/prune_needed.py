@@ -13,10 +13,11 @@ from fleet.artifacts.parallel import all_in_parallel
 from fleet.artifacts.releases import read_releases
 from fleet.artifacts.store import STORE
 from fleet.engines.places import built_key
-from fleet.resolve.archives import hexadecimal, set_digest
+from fleet.resolve.archives import set_digest
 from fleet.resolve.endpoint import prefix_of
 from fleet.spec.lock import Lock
 from fleet.spec.project import all_of, load_lock
+from fleet.spec.values import hexadecimal
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

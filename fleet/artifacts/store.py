@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import ClientError
 
 from fleet.artifacts.publish_parts import copy_by_parts
-from fleet.resolve.archives import hexadecimal
+from fleet.spec.values import hexadecimal
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

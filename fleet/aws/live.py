@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from botocore.exceptions import ClientError
-
+from fleet.artifacts.described import described_endpoint
 from fleet.findings import Finding, FindingsError
 from fleet.resolve.endpoint import ResolvedEndpoint
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
     from mypy_boto3_sagemaker.client import SageMakerClient
 
-NO_ENDPOINT = "Could not find endpoint"
 CONFIGURATION = "AWS::SageMaker::EndpointConfig"
 
 
@@ -40,12 +38,9 @@ def live_endpoint(sagemaker: SageMakerClient, name: str) -> LiveEndpoint | None:
     Raises:
         ClientError: access is denied.
     """
-    try:
-        found = sagemaker.describe_endpoint(EndpointName=name)
-    except ClientError as error:
-        if NO_ENDPOINT in error.response["Error"]["Message"]:
-            return None
-        raise
+    found = described_endpoint(sagemaker, name)
+    if found is None:
+        return None
     config = sagemaker.describe_endpoint_config(EndpointConfigName=found["EndpointConfigName"])
     variant = config["ProductionVariants"][0]
     model = sagemaker.describe_model(ModelName=variant["ModelName"])

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 from fleet.catalog.data_file import data_file
 from fleet.catalog.instances import Instance
+
+Way = Literal["codebuild", "processing", "training"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +26,7 @@ class Build:
         note: What else must be known, in one sentence; or empty.
     """
 
-    way: str
+    way: Way
     sizes: tuple[str, ...]
     only_in: tuple[str, ...]
     not_in: tuple[str, ...]

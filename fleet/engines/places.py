@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
+from fleet.spec.values import hexadecimal
+
 ENGINES = "engines/"
 """The prefix of all of it."""
 PLANS = f"{ENGINES}plans/"
@@ -13,28 +15,24 @@ PLAN, MANIFEST, REQUEST, FAILURE = "model.plan", "manifest.json", "request.json"
 
 def onnx_key(digest: str) -> str:
     """The ONNX model of a digest."""
-    return f"{ENGINES}onnx/{_hexadecimal(digest)}.onnx"
+    return f"{ENGINES}onnx/{hexadecimal(digest)}.onnx"
 
 
 def script_key(digest: str) -> str:
     """The build script of a digest: a zip file that Python runs."""
-    return f"{ENGINES}scripts/{_hexadecimal(digest)}.zip"
+    return f"{ENGINES}scripts/{hexadecimal(digest)}.zip"
 
 
 def built_key(key: str, name: str) -> str:
     """One of an engine's files: REQUEST, PLAN, then MANIFEST, which says that it is whole; or FAILURE."""
-    return f"{PLANS}{_hexadecimal(key)}/{name}"
+    return f"{PLANS}{hexadecimal(key)}/{name}"
 
 
 def lease_key(key: str) -> str:
     """Who builds an engine now."""
-    return f"{ENGINES}leases/{_hexadecimal(key)}.json"
+    return f"{ENGINES}leases/{hexadecimal(key)}.json"
 
 
 def timing_key(image: str, gpu: str) -> str:
     """The timing cache of an image's TensorRT on a GPU, which makes the next build faster."""
     return f"{ENGINES}timing/{hashlib.sha256(f'{image} {gpu}'.encode()).hexdigest()}.cache"
-
-
-def _hexadecimal(digest: str) -> str:
-    return digest.removeprefix("sha256:")

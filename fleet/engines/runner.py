@@ -11,11 +11,6 @@ from fleet.catalog.instances import Instance
 
 Way = Literal["codebuild", "fleet", "processing", "training"]
 Project = Literal["gpu", "job"]
-JOBS: Mapping[str, tuple[Way, str]] = {
-    "processing": ("processing", "Processing"),
-    "training": ("training", "Training"),
-}
-"""SageMaker's jobs that run a container: the way, and its name to people."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,15 +80,14 @@ def _runner(build: Build, machine: Instance, passed_over: list[Build], region: s
             fleet_arn=None,
             why=f"CodeBuild has the GPU of {machine.type} on demand: {machine.gpu}",
         )
-    way, name = JOBS[build.way]
     lacking = "; ".join(_lacks(each, machine, region) for each in passed_over)
     lacking = lacking or f"CodeBuild has no {machine.gpu} on demand"
     return Runner(
-        way=way,
+        way=build.way,
         project="job",
         instance_type=machine.type,
         fleet_arn=None,
-        why=f"{lacking}; a SageMaker {name} job runs the same image on {machine.type}",
+        why=f"{lacking}; a SageMaker {build.way.capitalize()} job runs the same image on {machine.type}",
     )
 
 
@@ -101,6 +95,6 @@ def _lacks(build: Build, machine: Instance, region: str) -> str:
     if build.way == "codebuild":
         return f"CodeBuild has no GPU in {region}"
     if build.sizes and machine.type.rpartition(".")[2] not in build.sizes:
-        return f"{JOBS[build.way][1]} jobs take {machine.family} as {', '.join(build.sizes)} only"
+        return f"{build.way.capitalize()} jobs take {machine.family} as {', '.join(build.sizes)} only"
     what = machine.type if region in build.lacks else machine.family
-    return f"{JOBS[build.way][1]} jobs are not sold on {what} in {region}"
+    return f"{build.way.capitalize()} jobs are not sold on {what} in {region}"

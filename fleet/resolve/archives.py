@@ -10,6 +10,7 @@ from fleet.decide.targets import target_model
 from fleet.resolve.endpoint import Artifact, prefix_of
 from fleet.spec.endpoint import ArchiveSet, Compression, EndpointSpec, Mode, Packed
 from fleet.spec.lock import LockedArchive
+from fleet.spec.values import hexadecimal
 
 
 def place_archives(
@@ -39,11 +40,6 @@ def set_digest(digests: Mapping[str, str]) -> str:
     """The digest of a locked set, in hexadecimal: of its archives' names and digests."""
     lines = sorted(f"{name} {digest}\n" for name, digest in digests.items())
     return hashlib.sha256("".join(lines).encode()).hexdigest()
-
-
-def hexadecimal(digest: str) -> str:
-    """A digest as it stands in keys, without its algorithm."""
-    return digest.removeprefix("sha256:")
 
 
 def counted_models(decided: Decided) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from fleet.spec.endpoint import Archive
+from fleet.spec.engine import Engine
 
 S3 = "s3://"
 FORM = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/(?:.*/|.*\.tar\.gz)?")
@@ -15,6 +16,11 @@ HINT = "write `s3://BUCKET/KEY.tar.gz`, or `s3://BUCKET/PREFIX/` with a slash at
 def in_s3(archive: Archive) -> bool:
     """Whether a repository is no folder."""
     return archive.repository.startswith(S3)
+
+
+def onnx_in_s3(engine: Engine) -> bool:
+    """Whether an engine's ONNX model is no file."""
+    return engine.onnx.startswith(S3)
 
 
 def misnamed(archive: Archive) -> str:

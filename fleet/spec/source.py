@@ -32,6 +32,11 @@ def finding_at(mark: Mark, code: str, message: str, hint: str = "") -> Finding:
     return Finding(code=code, message=message, hint=hint, file=mark.file, line=mark.line, column=mark.column)
 
 
+def moved_to(mark: Mark, finding: Finding) -> Finding:
+    """A finding at another place of a file."""
+    return replace(finding, file=mark.file, line=mark.line, column=mark.column)
+
+
 def first_of(findings: Sequence[Finding], count: int) -> list[Finding]:
     """As many of `count` findings of a file as anybody reads; the last says how many more there are."""
     *others, last = findings[:MOST]

@@ -123,3 +123,8 @@ ModelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._
 
 Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 """A SHA-256 digest in hexadecimal."""
+
+
+def hexadecimal(digest: str) -> str:
+    """A digest as it stands in keys, without its algorithm."""
+    return digest.removeprefix("sha256:")

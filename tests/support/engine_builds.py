@@ -24,7 +24,7 @@ from engine_request.outcome import outcome
 from fleet.artifacts.engine_script import SOURCES, build_script
 from fleet.engines.places import FAILURE, MANIFEST, PLAN, REQUEST, built_key, onnx_key, script_key, timing_key
 from fleet.engines.request import EngineJob, EngineRequest
-from fleet.local.engines.calls import CALLS, read_calls
+from fleet.local.engines.calls import CALLS
 from onnx_graphs import FLOAT, add, graph_bytes
 from running_aws import running_aws
 from tests.e2e.embedded_app.clients import client
@@ -182,3 +182,10 @@ def start(command: Sequence[str], folder: Path, environment: Mapping[str, str]) 
         stderr=subprocess.STDOUT,
         text=True,
     )
+
+
+def read_calls(file: Path) -> list[list[str]]:
+    """The calls so far, each as a name and arguments."""
+    if not file.exists():
+        return []
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]

@@ -19,7 +19,7 @@ from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock, LockedArchive, LockedEngine
 from fleet.spec.problems import did_you_mean
 from fleet.spec.project import LoadedSpec, all_of
-from fleet.spec.s3_repository import S3, in_s3
+from fleet.spec.s3_repository import in_s3, onnx_in_s3
 from fleet.spec.source import finding_at
 
 UNKNOWN_MODEL = "FL293"
@@ -58,7 +58,7 @@ def measured_engines(
     def measured(each: PlannedEngine) -> Onnx | None:
         require_place(loaded, each.index, each.model, each.compute_capability)
         known = locked_engine(loaded.spec, archives, each.index, each.model)
-        if each.engine.onnx.startswith(S3):
+        if onnx_in_s3(each.engine):
             if known is not None and (offline or known.onnx == each.engine.digest):
                 return Onnx(digest=known.onnx, size=known.size)
             if offline:

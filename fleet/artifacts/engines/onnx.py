@@ -19,7 +19,7 @@ from fleet.repository.reading.lfs import IS_POINTER
 from fleet.repository.reading.stream import PIECE, FileStream, Stream
 from fleet.spec.engine import Engine
 from fleet.spec.project import LoadedSpec
-from fleet.spec.s3_repository import S3
+from fleet.spec.s3_repository import S3, onnx_in_s3
 from fleet.spec.source import KeyPath, Mark, finding_at
 
 MISSING, UNFIT = "FL370", "FL371"
@@ -115,7 +115,7 @@ class OnnxObject:
 def onnx_of(loaded: LoadedSpec, path: KeyPath, engine: Engine, s3: Connect) -> OnnxFile | OnnxObject:
     """What an engine of the spec, which stands at `path`, is built from."""
     mark = loaded.source.mark((*path, "onnx"))
-    if not engine.onnx.startswith(S3):
+    if not onnx_in_s3(engine):
         file = mark.file.parent / engine.onnx
         with suppress(OSError, RuntimeError):  # told when it is looked for
             file = file.resolve()

@@ -73,13 +73,12 @@ class BuiltArchive:
 
     def _placed(self) -> dict[str, BuiltPlan]:
         packed = self._wanted.artifact.source
-        folder = repository_of(self._loaded, packed.index)
-        return {
-            f"{packed_name(engine.model, packed.copy)}/{plan_place(folder / engine.model, capability)}": plan
-            for engine in engines_in(self._wanted)
-            for capability in [engine.build.compute_capability]
-            for plan in [self._plan(self._stored[engine.build.key])]
-        }
+        folder, placed = repository_of(self._loaded, packed.index), dict[str, BuiltPlan]()
+        for engine in engines_in(self._wanted):
+            place = plan_place(folder / engine.model, engine.build.compute_capability)
+            path = f"{packed_name(engine.model, packed.copy)}/{place}"
+            placed[path] = self._plan(self._stored[engine.build.key])
+        return placed
 
     def _plan(self, stored: StoredPlan) -> BuiltPlan:
         place = ObjectPlace(self._bucket, stored.key)

@@ -59,14 +59,12 @@ def engines_in(wanted: Wanted) -> list[ResolvedEngine]:
 
 def engines_of(contents: Iterable[Content]) -> list[WantedEngine]:
     """The engines of these contents, each once."""
-    uses: dict[str, list[EngineUse]] = {}
-    for content in contents:
-        for wanted in content.wanted:
-            for engine in engines_in(wanted):
-                use = EngineUse(wanted.endpoint, engine)
-                if use not in uses.setdefault(engine.build.key, []):
-                    uses[engine.build.key].append(use)
-    return [WantedEngine(key, tuple(found)) for key, found in uses.items()]
+    return _by_key(
+        EngineUse(wanted.endpoint, engine)
+        for content in contents
+        for wanted in content.wanted
+        for engine in engines_in(wanted)
+    )
 
 
 def size_with_plans(content: Content, plans: Mapping[str, StoredPlan]) -> int:
@@ -76,11 +74,7 @@ def size_with_plans(content: Content, plans: Mapping[str, StoredPlan]) -> int:
 
 def all_engines(endpoints: Iterable[ResolvedEndpoint]) -> list[WantedEngine]:
     """The engines of these endpoints, each once, whether or not an archive still needs them."""
-    uses: dict[str, list[EngineUse]] = {}
-    for endpoint in endpoints:
-        for engine in endpoint.engines:
-            uses.setdefault(engine.build.key, []).append(EngineUse(endpoint, engine))
-    return [WantedEngine(key, tuple(found)) for key, found in uses.items()]
+    return _by_key(EngineUse(endpoint, engine) for endpoint in endpoints for engine in endpoint.engines)
 
 
 def stored_plans(s3: S3Client, bucket: str, engines: Iterable[WantedEngine]) -> Mapping[str, StoredPlan]:
@@ -96,6 +90,15 @@ def stored_plans(s3: S3Client, bucket: str, engines: Iterable[WantedEngine]) -> 
 def stored_plan(s3: S3Client, bucket: str, key: str) -> StoredPlan | None:
     """The plan of one engine; None if the bucket lacks it."""
     return _found(listed(s3, bucket, built_key(key, "")), key)
+
+
+def _by_key(uses: Iterable[EngineUse]) -> list[WantedEngine]:
+    """Each engine with its uses, of which archives and copies may repeat one."""
+    found: dict[str, list[EngineUse]] = {}
+    for use in uses:
+        if use not in found.setdefault(use.engine.build.key, []):
+            found[use.engine.build.key].append(use)
+    return [WantedEngine(key, tuple(each)) for key, each in found.items()]
 
 
 def _found(there: Mapping[str, Listed], key: str) -> StoredPlan | None:

@@ -7,8 +7,9 @@ from typing import TypeVar
 
 from botocore.exceptions import ClientError
 
+from fleet.artifacts.aws_errors import DENIED
+
 T = TypeVar("T")
-DENIED = ("AccessDenied", "AccessDeniedException")
 
 
 def unless_denied(service: str, missing: list[str], ask: Callable[[], T]) -> T | None:

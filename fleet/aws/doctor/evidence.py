@@ -7,15 +7,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from botocore.exceptions import ClientError
-
+from fleet.artifacts.described import described_endpoint
 from fleet.aws.access import Access
 from fleet.aws.doctor.asked import unless_denied
 from fleet.aws.doctor.logs import read_log
 from fleet.aws.doctor.seen import Seen, SeenEndpoint, SeenLog, SeenStack
 from fleet.aws.failures import last_operation
 from fleet.aws.fleet_stacks import endpoint_stacks, not_deployed
-from fleet.aws.live import NO_ENDPOINT, declared_configuration
+from fleet.aws.live import declared_configuration
 from fleet.aws.stack import DELETED, find_stack
 from fleet.decide.log_groups import container_log_group
 from fleet.findings import CannotRunError
@@ -98,12 +97,9 @@ def _deleted(access: Access, name: str) -> str | None:
 
 
 def _seen_endpoint(access: Access, name: str) -> SeenEndpoint | None:
-    try:
-        found = access.client("sagemaker").describe_endpoint(EndpointName=name)
-    except ClientError as error:
-        if NO_ENDPOINT in error.response["Error"]["Message"]:
-            return None
-        raise
+    found = described_endpoint(access.client("sagemaker"), name)
+    if found is None:
+        return None
     return SeenEndpoint(
         status=found["EndpointStatus"],
         reason=found.get("FailureReason", ""),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from fleet.aws.preflight.seen import Seen
 from fleet.aws.preflight.subject import Subject
 from fleet.findings import FindingsError
+from fleet.spec.source import moved_to
 
 
 def account(subject: Subject) -> Seen:
@@ -20,9 +19,7 @@ def account(subject: Subject) -> Seen:
         caller = subject.access.check_account()
     except FindingsError as error:
         mark = subject.project.environment_source.mark(("account",))
-        findings = [
-            replace(each, file=mark.file, line=mark.line, column=mark.column) for each in error.findings
-        ]
+        findings = [moved_to(mark, each) for each in error.findings]
         text = f"not {place.account}, so nothing else is looked at"
         return Seen(what=what, text=text, findings=tuple(findings))
     return Seen(what=what, text=f"{place.account}, {place.region}, as {caller}")

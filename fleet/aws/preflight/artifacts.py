@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from botocore.exceptions import ClientError
 
@@ -13,6 +12,7 @@ from fleet.aws.preflight.seen import Seen
 from fleet.aws.preflight.subject import Subject
 from fleet.findings import Finding
 from fleet.resolve.endpoint import ResolvedEndpoint
+from fleet.spec.source import moved_to
 
 NAMED = 3
 """So many missing archives are named; an endpoint may have thousands."""
@@ -33,7 +33,7 @@ def artifacts(subject: Subject) -> Iterator[Seen]:
             yield Seen(what=what, text=text, findings=(finding,))
             continue
         mark = subject.specs[endpoint.name].source.mark(("models",))
-        findings = [replace(each, file=mark.file, line=mark.line, column=mark.column) for each in taken]
+        findings = [moved_to(mark, each) for each in taken]
         if missing:
             text = f"{len(missing)} of {count} not published: {_named(missing)}"
             findings.append(_missing(subject, endpoint, text))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from botocore.exceptions import ClientError
 
-from fleet.artifacts.aws_errors import aws_errors_told
+from fleet.artifacts.aws_errors import DENIED, aws_errors_told
 from fleet.aws.preflight.account import account
 from fleet.aws.preflight.alarms import alarms
 from fleet.aws.preflight.artifacts import artifacts
@@ -20,8 +20,6 @@ from fleet.aws.preflight.stacks import bootstrap, foundation
 from fleet.aws.preflight.subject import Subject
 from fleet.findings import CannotRunError, Finding, Severity
 
-DENIED = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403"}
-"""How AWS's services say that somebody may not ask; S3 has no word for it in the answer to a HEAD request."""
 ACTION = re.compile(r"not authorized to perform: ([a-zA-Z0-9-]+:[a-zA-Z]+)")
 
 

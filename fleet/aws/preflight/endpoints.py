@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from botocore.exceptions import ClientError
-
+from fleet.artifacts.described import described_endpoint
 from fleet.artifacts.parallel import all_in_parallel
-from fleet.aws.live import NO_ENDPOINT
 from fleet.aws.preflight.seen import Seen
 from fleet.aws.preflight.stacks import stack_finding
 from fleet.aws.preflight.subject import AT_ONCE, Subject
@@ -65,9 +63,5 @@ def _endpoint(
 
 
 def _status(sagemaker: SageMakerClient, name: str) -> str | None:
-    try:
-        return sagemaker.describe_endpoint(EndpointName=name)["EndpointStatus"]
-    except ClientError as error:
-        if NO_ENDPOINT in error.response["Error"]["Message"]:
-            return None
-        raise
+    found = described_endpoint(sagemaker, name)
+    return None if found is None else found["EndpointStatus"]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
+from fleet.artifacts.described import described_endpoint
 from fleet.artifacts.parallel import all_in_parallel
-from fleet.aws.live import NO_ENDPOINT
 from fleet.aws.preflight.subject import AT_ONCE
 
 if TYPE_CHECKING:
@@ -63,14 +63,10 @@ def running_instances(sagemaker: SageMakerClient) -> RunningInstances:
 
 def _of_endpoint(sagemaker: SageMakerClient, name: str) -> Mapping[str, int]:
     """By type: those that run or are wanted, whichever are more, and those of an update under way."""
-    counts = Counter[str]()
-    try:
-        found = sagemaker.describe_endpoint(EndpointName=name)
-        types = _types(sagemaker, found["EndpointConfigName"])
-    except ClientError as error:
-        if NO_ENDPOINT in error.response["Error"]["Message"]:
-            return counts  # it was deleted meanwhile
-        raise
+    counts, found = Counter[str](), described_endpoint(sagemaker, name)
+    if found is None:  # it was deleted meanwhile
+        return counts
+    types = _types(sagemaker, found["EndpointConfigName"])
     for variant in _variants(found):
         counts[types.get(variant["VariantName"], UNKNOWN)] += _count(variant)
     for variant in _variants(found.get("PendingDeploymentSummary", {})):

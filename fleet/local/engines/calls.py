@@ -18,10 +18,3 @@ def record_call(environ: Mapping[str, str] = os.environ) -> None:
     if file:
         with Path(file).open("a", encoding="utf-8") as calls:
             calls.write(json.dumps([Path(sys.argv[0]).name, *sys.argv[1:]]) + "\n")
-
-
-def read_calls(file: Path) -> list[list[str]]:
-    """The calls so far, each as a name and arguments."""
-    if not file.exists():
-        return []
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]

@@ -15,7 +15,7 @@ from fleet.engines.runner import NoRunner, runner_for
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.engine import Compatibility, Precision
-from fleet.spec.s3_repository import S3, in_s3
+from fleet.spec.s3_repository import in_s3, onnx_in_s3
 from fleet.spec.values import BYTES
 
 COMPUTE = "https://docs.aws.amazon.com/codebuild/latest/userguide/build-env-ref-compute-types.html"
@@ -156,11 +156,11 @@ def digest_of_an_onnx_model_in_s3(endpoint: Decided) -> Iterator[Problem]:
     """
     name, environment = endpoint.spec.endpoint, endpoint.environment.environment
     for path, _, engine in spec_engines(endpoint.spec):
-        if engine.onnx.startswith(S3) and engine.digest is None:
+        if onnx_in_s3(engine) and engine.digest is None:
             message = f"what lies at {engine.onnx} may change: the spec has to say which content is meant"
             hint = f"write `digest:`; `fleet lock --env {environment} {name}` reads it and says what it is"
             yield Problem((*path, "onnx"), message, hint)
-        if not engine.onnx.startswith(S3) and engine.digest is not None:
+        if not onnx_in_s3(engine) and engine.digest is not None:
             message, hint = (
                 "a file needs no digest: its lock has it",
                 "leave it out; only what lies in S3 has one",

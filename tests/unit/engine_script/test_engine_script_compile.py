@@ -28,7 +28,7 @@ def test_the_plan_is_uploaded_before_the_manifest_that_says_how_it_came_to_be(
     assert (told["tensorrt"], told["gpu"]["compute_capability"]) == (TENSORRT, "8.6")
     assert told["gpu"]["name"] == "NVIDIA A10G (stand-in)"
     assert (told["script"], told["by"]) == (build_script()[1], "engines-gpu:1")
-    assert told["build_seconds"] > 0
+    assert isinstance(told["build_seconds"], float), "a plan that was there already has none"
     assert told["measured"] == {}, "the stand-in measures nothing, and nothing is made up"
     assert not store.has(request.failure)
 
