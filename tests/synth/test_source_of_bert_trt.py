@@ -1,27 +1,20 @@
 """`bert-trt` has the values of the system that it is taken from, and where it differs it says why.
 
 The source is "Host ML models on Amazon SageMaker using Triton: TensorRT models" with its notebook,
-`sm-triton_mme_bert_trt` of aws/amazon-sagemaker-examples. The template is read from the reviewed snapshot, which
-test_snapshots.py holds against what is synthesised.
+`sm-triton_mme_bert_trt` of aws/amazon-sagemaker-examples.
 """
 
 from __future__ import annotations
 
-import json
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
-from google.protobuf.json_format import MessageToDict
 
-from fleet.local.triton.model_config import parse
 from fleet.resolve.resolve import resolve_fleet
-from fleet.spec.project import load_lock
 from fleet_folder import ROOT
+from sources import ENVIRONMENTS, config, served
 
-ENVIRONMENTS = ("dev", "prod")
-SNAPSHOTS = Path(__file__).parent / "__snapshots__" / "test_snapshots"
 CONFIG = ROOT / "examples/bert_trt/models/bert/config.pbtxt"
 TENSORS = {
     "token_ids": ("TYPE_INT32", [128]),
@@ -65,50 +58,7 @@ DIFFERENT = {
 @cache
 def ours(environment: str) -> dict[str, Any]:
     """The shipped endpoint, in the words of SOURCE."""
-    file = f"test_the_template_is_as_reviewed[triton-fleet-{environment}-bert-trt].json"
-    resources = json.loads((SNAPSHOTS / file).read_text())["Resources"].values()
-
-    def properties(kind: str) -> list[Any]:
-        return [each["Properties"] for each in resources if each["Type"].endswith(f"::{kind}")]
-
-    (model,), (config,), (served,) = map(properties, ("Model", "EndpointConfig", "Endpoint"))
-    container, (variant,) = model["PrimaryContainer"], config["ProductionVariants"]
-    archives = load_lock(ROOT / "locks" / environment / "bert-trt.lock.yaml").archives
-    return {
-        "mode": container["Mode"],
-        "instance type": variant["InstanceType"],
-        "instance count": variant["InitialInstanceCount"],
-        "variant": variant["VariantName"],
-        "weight": variant["InitialVariantWeight"],
-        "scaled by": {_metric(each) for each in properties("ScalingPolicy")},
-        "endpoint": served["EndpointName"],
-        "image": container["Image"].rpartition("/")[2],
-        "prefix": container["ModelDataUrl"].removeprefix("s3://").partition("/")[2],
-        "archives": list(archives),
-        "models": [model for archive in archives.values() for model in archive.models],
-        **_config(),
-        **_trtexec(environment),
-    }
-
-
-def _metric(policy: dict[str, Any]) -> str:
-    told = policy["TargetTrackingScalingPolicyConfiguration"]
-    if "CustomizedMetricSpecification" in told:
-        return str(told["CustomizedMetricSpecification"]["MetricName"])
-    return str(told["PredefinedMetricSpecification"]["PredefinedMetricType"])
-
-
-def _config() -> dict[str, Any]:
-    message: Any = parse(CONFIG.read_text())
-    written = MessageToDict(message, preserving_proto_field_name=True)
-    tensors = {
-        each["name"]: (each["data_type"], [int(dim) for dim in each["dims"]])
-        for each in (*written["input"], *written["output"])
-    }
-    told = {key: written[key] for key in ("name", "platform", "max_batch_size")}
-    told |= {"tensors": tensors, **written["dynamic_batching"]}
-    told["instance_group"] = [(each["count"], each["kind"]) for each in written["instance_group"]]
-    return {f"config: {key}": value for key, value in told.items()}
+    return {**served(environment, "bert-trt"), **config(CONFIG), **_trtexec(environment)}
 
 
 def _trtexec(environment: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from fleet.local.triton.model_backend import model_backend, model_config
+from fleet.local.triton.model_backend import STAND_INS, model_backend, model_config
 from fleet.local.triton.model_config import write
 from fleet.local.triton.staging import Rewrite
 from fleet.repository.config.parsed import CONFIG
@@ -15,8 +15,8 @@ from fleet.repository.config.parsed import CONFIG
 STAND_IN = Path(__file__).parent / "stand_in" / "model.py"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 ENSEMBLE = "ensemble"
-OF_STAND_INS = shutil.ignore_patterns("tensorrt")
-"""Backends of this machine that take the plans of stand-ins alone, and so say nothing of a user's."""
+OF_STAND_INS = shutil.ignore_patterns(*STAND_INS)
+"""What serves these here loads less than they do, or lacks a package: its word on a model is not theirs."""
 
 
 def with_stand_ins(backends: Path, wanted: Iterable[str], target: Path) -> tuple[str, ...]:

@@ -10,6 +10,11 @@ from fleet.local.triton.model_config import parse
 from fleet.repository.backends import FILES, backend_of
 from fleet.repository.config.parsed import CONFIG
 
+STAND_INS = {
+    "tensorrt": "a stand-in for TensorRT runs the ONNX model of its plan, on the CPU",
+}
+"""Backends that this machine lacks, and what serves their models here."""
+
 
 def model_backend(model: Path) -> str:
     """The backend of a model directory; "" where nothing leads to one."""
@@ -31,8 +36,8 @@ def model_config(model: Path) -> Any | None:
 
 
 def stand_ins(repository: Path) -> Iterator[str]:
-    """A line for each model of a staged repository whose plan is run by a stand-in for TensorRT."""
+    """A line for each model of a staged repository that a stand-in for its backend serves."""
     for file in sorted(repository.rglob(CONFIG)):
-        if model_backend(file.parent) == "tensorrt":
-            place = file.relative_to(repository)
-            yield f"{place}: a stand-in for TensorRT runs the ONNX model of its plan, on the CPU"
+        said = STAND_INS.get(model_backend(file.parent))
+        if said:
+            yield f"{file.relative_to(repository)}: {said}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from fleet.local.triton.model_backend import STAND_INS
 from fleet.local.triton.model_config import one_line
 from fleet.repository.backends import named_backend
 
@@ -15,7 +16,7 @@ def for_cpu(config: Any) -> Iterator[Change]:
     """Change the ModelConfig in place; yield each change as what was and what it became (empty: dropped)."""
     for group in config.instance_group:
         yield from _instance_group(group)
-    if not config.instance_group and named_backend(config) in ("onnxruntime", "tensorrt"):
+    if not config.instance_group and named_backend(config) in ("onnxruntime", *STAND_INS):
         group = config.instance_group.add(count=1, kind="KIND_CPU")
         # Triton's default for their stand-ins on a CPU is two instances, each with the whole model in memory.
         yield "no instance_group", f"instance_group {{ {one_line(group)} }}"

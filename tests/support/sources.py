@@ -1,0 +1,76 @@
+"""A shipped endpoint in the words of the source that it is taken from.
+
+Templates are read from the reviewed snapshots, which test_snapshots.py holds against what is synthesised.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from google.protobuf.json_format import MessageToDict
+
+from fleet.local.triton.model_config import parse
+from fleet.spec.project import load_lock
+from fleet_folder import ROOT
+
+ENVIRONMENTS = ("dev", "prod")
+SNAPSHOTS = ROOT / "tests/synth/__snapshots__/test_snapshots"
+
+
+@cache
+def properties(environment: str, endpoint: str, kind: str) -> list[dict[str, Any]]:
+    """The properties of the resources of a kind, such as "Model", in the endpoint's reviewed template."""
+    file = f"test_the_template_is_as_reviewed[triton-fleet-{environment}-{endpoint}].json"
+    resources = json.loads((SNAPSHOTS / file).read_text())["Resources"].values()
+    return [each["Properties"] for each in resources if each["Type"].endswith(f"::{kind}")]
+
+
+def served(environment: str, endpoint: str) -> dict[str, Any]:
+    """What SageMaker is told to serve, and what lies in the archives."""
+    (model,) = properties(environment, endpoint, "Model")
+    (config,) = properties(environment, endpoint, "EndpointConfig")
+    (name,) = (each["EndpointName"] for each in properties(environment, endpoint, "Endpoint"))
+    container, (variant,) = model["PrimaryContainer"], config["ProductionVariants"]
+    archives = load_lock(ROOT / "locks" / environment / f"{endpoint}.lock.yaml").archives
+    return {
+        "mode": container["Mode"],
+        "instance type": variant["InstanceType"],
+        "instance count": variant["InitialInstanceCount"],
+        "variant": variant["VariantName"],
+        "weight": variant["InitialVariantWeight"],
+        "scaled by": {_metric(each) for each in policies(environment, endpoint)},
+        "endpoint": name,
+        "image": container["Image"].rpartition("/")[2],
+        "prefix": container["ModelDataUrl"].removeprefix("s3://").partition("/")[2],
+        "archives": list(archives),
+        "models": [model for archive in archives.values() for model in archive.models],
+    }
+
+
+def policies(environment: str, endpoint: str) -> list[dict[str, Any]]:
+    """What each of its scaling policies tracks, and how."""
+    found = properties(environment, endpoint, "ScalingPolicy")
+    return [each["TargetTrackingScalingPolicyConfiguration"] for each in found]
+
+
+def _metric(tracked: dict[str, Any]) -> str:
+    if "CustomizedMetricSpecification" in tracked:
+        return str(tracked["CustomizedMetricSpecification"]["MetricName"])
+    return str(tracked["PredefinedMetricSpecification"]["PredefinedMetricType"])
+
+
+def config(file: Path) -> dict[str, Any]:
+    """The fields of a config.pbtxt; each key begins with `config: `."""
+    message: Any = parse(file.read_text())
+    written = MessageToDict(message, preserving_proto_field_name=True)
+    tensors = {
+        each["name"]: (each["data_type"], [int(dim) for dim in each["dims"]])
+        for each in (*written["input"], *written["output"])
+    }
+    told = {key: written[key] for key in ("name", "platform", "max_batch_size")}
+    told |= {"tensors": tensors, **written.get("dynamic_batching", {})}
+    told["instance_group"] = [(each["count"], each["kind"]) for each in written["instance_group"]]
+    return {f"config: {key}": value for key, value in told.items()}
