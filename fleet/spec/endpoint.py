@@ -14,6 +14,7 @@ from fleet.spec.capture import Capture
 from fleet.spec.container import Container, Variables
 from fleet.spec.engine import Engine
 from fleet.spec.logs import Logs
+from fleet.spec.mistake import Mistake
 from fleet.spec.network import Network
 from fleet.spec.rollout import Rollout
 from fleet.spec.samples import ArchiveName, Sample
@@ -33,6 +34,10 @@ class Mode(StrEnum):
 
     SINGLE = "single"
     MULTI_MODEL = "multi-model"
+
+
+SHARED_CONTAINER = "shared-container"
+"""A mode whose name is kept: one container of ours, with its own front door, for several models."""
 
 
 class ArchiveSet(StrEnum):
@@ -188,6 +193,14 @@ class EndpointSpec(Document):
     """Raw CloudFormation properties, laid over the template: `{EndpointConfig: {Property.Path: value}}`."""
     allow: dict[Code, Reason] = Field(default_factory=dict)
     """Rules that are broken here on purpose, each with the reason: `{FL222: "tried on 3 May"}`."""
+
+    @field_validator("mode", mode="before")
+    @classmethod
+    def _is_deployed_already(cls, mode: object) -> object:
+        if mode == SHARED_CONTAINER:
+            hint = "write `multi-model`, which serves several models on one instance, each from its archive"
+            raise Mistake("it is reserved for a container with several models, which is not built yet", hint)
+        return mode
 
     @field_validator("models")
     @classmethod

@@ -52,6 +52,11 @@ from fleet_folder import SPEC, FleetFolder
             "timeouts: {startup: 2h}",
             'sentences.yaml:6 FL112 `timeouts.startup` is "2h": it must be at most 3600s',
         ),
+        (
+            "mode: shared-container",
+            'sentences.yaml:6 FL112 `mode` is "shared-container": it is reserved for a container with several'
+            " models, which is not built yet | write `multi-model`",
+        ),
         ("container: {log_verbose: 'yes'}", "sentences.yaml:6 FL112 `container.log_verbose`"),
         ("environment: {A: 1}", "sentences.yaml:6 FL112 `environment.A` is 1: it must be text"),
         ("environment:\n  A: b\n  C: ''\n", "sentences.yaml:8 FL234 `environment` sets C to nothing"),

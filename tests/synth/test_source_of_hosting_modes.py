@@ -1,0 +1,165 @@
+"""The four hosting modes of Triton on SageMaker, each as a shipped endpoint, with the variables that the modes have.
+
+The source is AWS's "Model deployment with Triton Inference Server"; names of variables, which its copies leave out,
+are those of `docker/sagemaker/serve` of triton-inference-server/server. The templates are read from the reviewed
+snapshots, which test_snapshots.py holds against what is synthesised.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleet.catalog.variables import variables
+from fleet.local.triton.model_config import parse
+from fleet.repository.backends import backend_of
+from fleet.spec.container import Container
+from fleet.spec.project import open_project
+from fleet_folder import ROOT
+
+ENVIRONMENTS = ("dev", "prod")
+SNAPSHOTS = Path(__file__).parent / "__snapshots__" / "test_snapshots"
+MODES = {
+    "a single model": "resnet50",
+    "a single model, an ensemble": "sentence-embeddings",
+    "several models": "bert-trt",
+    "several models, ensembles among them": "model-zoo",
+}
+MODE = {name: "SingleModel" if name.startswith("a single") else "MultiModel" for name in MODES}
+METRICS = {
+    "SAGEMAKER_TRITON_ALLOW_METRICS": "true",
+    "SAGEMAKER_TRITON_PUBLISH_METRICS_TO_CLOUDWATCH": "true",
+    "SAGEMAKER_TRITON_METRICS_PORT": "8002",
+}
+PLACES = {
+    "SAGEMAKER_TRITON_CLOUDWATCH_LOG_GROUP": "/triton-fleet/{}/metrics",
+    "SAGEMAKER_TRITON_CLOUDWATCH_METRIC_NAMESPACE": "TritonFleet/{}",
+}
+DEFAULT_MODEL = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
+TABLE = {
+    "SAGEMAKER_MULTI_MODEL": "Boolean",
+    "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME": "String",
+    "SAGEMAKER_TRITON_PING_MODE": "String",
+    "SAGEMAKER_TRITON_DISABLE_MODEL_NAMESPACING": "Boolean",
+    "SAGEMAKER_BIND_TO_PORT": "String",
+    "SAGEMAKER_SAFE_PORT_RANGE": "String",
+    "SAGEMAKER_TRITON_ALLOW_GRPC": "Boolean",
+    "SAGEMAKER_TRITON_GRPC_PORT": "String",
+    "SAGEMAKER_TRITON_THREAD_COUNT": "String",
+    "SAGEMAKER_TRITON_LOG_VERBOSE": "Boolean",
+    "SAGEMAKER_TRITON_LOG_INFO": "Boolean",
+    "SAGEMAKER_TRITON_LOG_WARNING": "Boolean",
+    "SAGEMAKER_TRITON_LOG_ERROR": "Boolean",
+    "SAGEMAKER_TRITON_SHM_DEFAULT_BYTE_SIZE": "String",
+    "SAGEMAKER_TRITON_SHM_GROWTH_BYTE_SIZE": "String",
+    "SAGEMAKER_TRITON_TENSORFLOW_VERSION": "String",
+    "SAGEMAKER_TRITON_MODEL_LOAD_GPU_LIMIT": "String",
+    "SAGEMAKER_TRITON_ALLOW_METRICS": "Boolean",
+    "SAGEMAKER_TRITON_METRICS_PORT": "String",
+    "SAGEMAKER_TRITON_PUBLISH_METRICS_TO_CLOUDWATCH": "Boolean",
+    "SAGEMAKER_TRITON_CLOUDWATCH_LOG_GROUP": "String",
+    "SAGEMAKER_TRITON_CLOUDWATCH_METRIC_NAMESPACE": "String",
+    "SAGEMAKER_TRITON_ADDITIONAL_ARGS": "String",
+}
+"""The source's table: a variable, and its type there."""
+TYPES = {"Boolean": {"bool", "log-level", "choice"}, "String": {"text", "choice", "flags", "int", "float"}}
+"""What ours calls a Boolean of theirs: LOG_VERBOSE takes a level too, MULTI_MODEL `true` alone."""
+BY_NAME = {
+    "SAGEMAKER_TRITON_DISABLE_MODEL_NAMESPACING": "turns off what keeps the archives of one endpoint apart",
+    "SAGEMAKER_TRITON_ALLOW_GRPC": "is not reachable from outside of the instance",
+    "SAGEMAKER_TRITON_GRPC_PORT": "as ALLOW_GRPC",
+    "SAGEMAKER_TRITON_ALLOW_METRICS": "follows from the key `metrics.triton`",
+    "SAGEMAKER_TRITON_TENSORFLOW_VERSION": "has had one value since 23.05",
+}
+"""Without a typed key, and why; `environment` sets them, and `fleet check` reads them by their types."""
+UNBATCHED = {"resnet50", "inception_v1", "image_ensemble", "image_tensor", "image_inception"}
+"""The source wants a `max_batch_size` of 1 or more. These graphs take one image at a time: their first dimension
+is 1, not free, and 0 tells Triton so."""
+
+
+@cache
+def container(environment: str, endpoint: str) -> dict[str, Any]:
+    """The container of the endpoint's Model."""
+    file = f"test_the_template_is_as_reviewed[triton-fleet-{environment}-{endpoint}].json"
+    resources = json.loads((SNAPSHOTS / file).read_text())["Resources"].values()
+    (model,) = (each for each in resources if each["Type"] == "AWS::SageMaker::Model")
+    found: dict[str, Any] = model["Properties"]["PrimaryContainer"]
+    return found
+
+
+def configs(endpoint: str) -> Iterator[tuple[Path, Any]]:
+    """The committed configurations of an endpoint's model repositories; the rest is made of them."""
+    for each in open_project(ROOT, "dev", [endpoint]).load(endpoint).spec.models:
+        for file in sorted((ROOT / "model_specs" / each.repository).rglob("config.pbtxt")):
+            yield file, parse(file.read_text())
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+@pytest.mark.parametrize("mode", MODES)
+def test_a_hosting_mode_is_declared_as_sagemaker_knows_it(environment: str, mode: str) -> None:
+    told = container(environment, MODES[mode])
+    assert told["Mode"] == MODE[mode]
+    assert told["ModelDataUrl"].endswith(".tar.gz" if MODE[mode] == "SingleModel" else "/")
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+@pytest.mark.parametrize("mode", MODES)
+def test_a_single_endpoint_names_its_model_and_of_an_ensemble_the_ensemble_proper(
+    environment: str, mode: str
+) -> None:
+    named = container(environment, MODES[mode])["Environment"].get(DEFAULT_MODEL)
+    if MODE[mode] == "MultiModel":
+        assert named is None, "it has no effect there: the target names the model"
+        return
+    (config,) = (config for _, config in configs(MODES[mode]) if config.name == named)
+    assert (backend_of(config, named, []) == "ensemble") == mode.endswith("an ensemble")
+
+
+def test_the_archives_of_several_models_hold_ensembles_in_one_mode_and_none_in_the_other() -> None:
+    held = {
+        mode: sum(
+            backend_of(config, file.parent.name, []) == "ensemble" for file, config in configs(endpoint)
+        )
+        for mode, endpoint in MODES.items()
+    }
+    assert held["several models"] == held["a single model"] == 0
+    assert held["several models, ensembles among them"] >= 1
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+@pytest.mark.parametrize("endpoint", MODES.values())
+def test_every_mode_publishes_tritons_metrics_under_the_endpoints_own_name(
+    environment: str, endpoint: str
+) -> None:
+    wanted = METRICS | {name: place.format(endpoint) for name, place in PLACES.items()}
+    told = container(environment, endpoint)["Environment"]
+    assert {name: told.get(name) for name in wanted} == wanted
+
+
+@pytest.mark.parametrize(("name", "type_there"), TABLE.items())
+def test_a_variable_of_the_table_is_typed(name: str, type_there: str) -> None:
+    assert variables()[name].type in TYPES[type_there]
+
+
+def test_what_a_user_sets_of_the_table_has_a_key_of_its_own() -> None:
+    keys = {f"SAGEMAKER_TRITON_{key.upper()}" for key in Container.model_fields}
+    of_users = {name for name in TABLE if variables()[name].set_by == "user"}
+    assert of_users - keys == BY_NAME.keys()
+
+
+@pytest.mark.parametrize("endpoint", MODES.values())
+def test_every_config_has_the_fields_that_the_source_asks_for(endpoint: str) -> None:
+    found = list(configs(endpoint))
+    assert found
+    for file, config in found:
+        assert config.name == file.parent.name
+        assert config.platform or config.backend, file
+        for tensor in (*config.input, *config.output):
+            assert tensor.name and tensor.data_type and tensor.dims, file
+        assert config.input and config.output, file
+        assert (config.max_batch_size >= 1) == (config.name not in UNBATCHED), file
