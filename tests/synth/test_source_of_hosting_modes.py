@@ -1,15 +1,12 @@
 """The four hosting modes of Triton on SageMaker, each as a shipped endpoint, with the variables that the modes have.
 
 The source is AWS's "Model deployment with Triton Inference Server"; names of variables, which its copies leave out,
-are those of `docker/sagemaker/serve` of triton-inference-server/server. The templates are read from the reviewed
-snapshots, which test_snapshots.py holds against what is synthesised.
+are those of `docker/sagemaker/serve` of triton-inference-server/server.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +18,8 @@ from fleet.repository.backends import backend_of
 from fleet.spec.container import Container
 from fleet.spec.project import open_project
 from fleet_folder import ROOT
+from sources import ENVIRONMENTS, properties
 
-ENVIRONMENTS = ("dev", "prod")
-SNAPSHOTS = Path(__file__).parent / "__snapshots__" / "test_snapshots"
 MODES = {
     "a single model": "resnet50",
     "a single model, an ensemble": "sentence-embeddings",
@@ -82,13 +78,10 @@ UNBATCHED = {"resnet50", "inception_v1", "image_ensemble", "image_tensor", "imag
 is 1, not free, and 0 tells Triton so."""
 
 
-@cache
 def container(environment: str, endpoint: str) -> dict[str, Any]:
     """The container of the endpoint's Model."""
-    file = f"test_the_template_is_as_reviewed[triton-fleet-{environment}-{endpoint}].json"
-    resources = json.loads((SNAPSHOTS / file).read_text())["Resources"].values()
-    (model,) = (each for each in resources if each["Type"] == "AWS::SageMaker::Model")
-    found: dict[str, Any] = model["Properties"]["PrimaryContainer"]
+    (model,) = properties(environment, endpoint, "Model")
+    found: dict[str, Any] = model["PrimaryContainer"]
     return found
 
 
