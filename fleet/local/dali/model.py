@@ -1,0 +1,45 @@
+"""A model directory of Triton's DALI backend, loaded by the stand-in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fleet.local.dali.arguments import UnknownToStandInError
+from fleet.local.dali.configured import mismatches
+from fleet.local.dali.graph import Graph
+from fleet.local.dali.serialized import NoPipelineError, read_pipeline
+
+PIPELINE = "model.dali"
+
+
+class NotServedError(Exception):
+    """Why the model cannot be served on this machine, with its name."""
+
+
+def load(version: Path, config: Mapping[str, Any]) -> Graph:
+    """The pipeline in a version directory, which the configuration fits.
+
+    Args:
+        version: The directory.
+        config: The ModelConfig as Triton gives it to Python models.
+
+    Raises:
+        NotServedError: there is none, it does more than the stand-in knows, or the configuration differs.
+    """
+    file = config.get("default_model_filename") or PIPELINE
+    model = f"model '{config['name']}'"
+    try:
+        graph = Graph(read_pipeline((version / file).read_bytes()))
+    except (OSError, NoPipelineError) as error:
+        said = error.strerror if isinstance(error, OSError) else error
+        raise NotServedError(
+            f"{model}, {file}: {said}; the stand-in for DALI on this machine takes what DALI's"
+            " Pipeline.serialize has written, and no dali.py"
+        ) from None
+    except UnknownToStandInError as error:
+        raise NotServedError(f"{model}, {file}: the stand-in for DALI does not know {error}") from None
+    for problem in mismatches(config, graph):
+        raise NotServedError(f"{model}, {problem}")
+    return graph

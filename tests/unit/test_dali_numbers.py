@@ -1,0 +1,42 @@
+"""The stand-in for DALI computes what DALI itself has computed on a CPU; its numbers are kept in real_dali.json."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+
+import numpy as np
+import pytest
+
+from fleet.local.dali.arguments import UnknownToStandInError
+from fleet.local.dali.graph import Graph
+from fleet.local.dali.serialized import read_pipeline
+from real_dali import REAL, REASON, maker, written
+
+
+@pytest.mark.parametrize("title", REAL["cases"])
+def test_it_computes_the_numbers_of_dali(title: str) -> None:
+    case = REAL["cases"][title]
+    graph = Graph(read_pipeline(b64decode(case["pipeline"])))
+    (name,) = graph.inputs
+    (output,) = graph.run({name: np.frombuffer(b64decode(case["image"]), np.uint8)})
+    assert (str(output.dtype), list(output.shape)) == (case["dtype"], case["shape"])
+    numbers = output[:: case["every"], :: case["every"]].ravel()
+    np.testing.assert_allclose(numbers, case["numbers"], rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("said", REAL["unknown"])
+def test_a_pipeline_that_it_would_compute_otherwise_is_refused_by_name(said: str) -> None:
+    with pytest.raises(UnknownToStandInError, match=f"^{said}$"):
+        Graph(read_pipeline(b64decode(REAL["unknown"][said])))
+
+
+def test_the_numbers_are_those_of_dali_itself() -> None:
+    pytest.importorskip("nvidia.dali", reason=REASON)
+    assert json.loads(written()) == REAL
+
+
+def test_the_pipeline_of_the_example_is_what_its_script_makes() -> None:
+    pytest.importorskip("nvidia.dali", reason=REASON)
+    made = maker()
+    assert made.MODEL.read_bytes() == made.pipeline() + made.DEVICE_0

@@ -1,0 +1,207 @@
+"""What the stand-in for DALI takes, and what it refuses: files, graphs, images, configurations."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from fleet.local.dali.arguments import UnknownToStandInError
+from fleet.local.dali.configured import mismatches
+from fleet.local.dali.graph import Graph
+from fleet.local.dali.images import MAX_PIXELS, ImageError, cropped, decoded
+from fleet.local.dali.model import NotServedError, load
+from fleet.local.dali.serialized import (
+    MAX_SIZE,
+    NoPipelineError,
+    Operator,
+    SerializedPipeline,
+    Value,
+    read_pipeline,
+)
+from fleet.local.triton.model_backend import stand_ins
+from fleet.local.triton.staging import stage
+from fleet_folder import ROOT
+from real_dali import encoded, scene
+
+SHIPPED = (ROOT / "examples/gpu_ensembles/models/image/dali/1/model.dali").read_bytes()
+SOURCE = Operator(name="ExternalSource", inputs=(), outputs=("IN",), arguments={}, argument_inputs=())
+DECODER = replace(SOURCE, name="decoders__Image", inputs=("IN",), outputs=("IMAGE",))
+PIPELINE = SerializedPipeline(operators=(SOURCE, DECODER), outputs=("IMAGE",))
+
+
+FAST: dict[str, Value] = {"fast": True}
+
+
+def test_the_shipped_pipeline_is_known_and_turns_bytes_into_an_image_for_inception() -> None:
+    graph = Graph(read_pipeline(SHIPPED))
+    (pixels,) = graph.run({"DALI_INPUT_0": np.frombuffer(encoded(scene(30, 40), "JPEG"), np.uint8)})
+    assert (pixels.shape, pixels.dtype) == ((299, 299, 3), np.float32)
+
+
+DEEP = b""
+for _ in range(200):  # arguments within arguments, deeper than protobuf reads
+    DEEP = b"\x3a" + bytes([len(DEEP) & 127 | 128, len(DEEP) >> 7]) + DEEP
+DEEP = b"\x22" + bytes([len(DEEP) & 127 | 128, len(DEEP) >> 7]) + DEEP
+DEEP = b"\x2a" + bytes([len(DEEP) & 127 | 128, len(DEEP) >> 7]) + DEEP
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "without operators or outputs"),
+        (b"import nvidia.dali as dali\n", "it is no serialised pipeline"),
+        (SHIPPED[:-5], "it is no serialised pipeline"),
+        (DEEP, "it is no serialised pipeline"),
+        (SHIPPED + bytes(MAX_SIZE), "more than the 1048576 of a pipeline"),
+    ],
+    ids=["empty", "python", "cut-off", "deep", "large"],
+)
+def test_a_file_that_holds_no_pipeline_is_refused(content: bytes, said: str) -> None:
+    with pytest.raises(NoPipelineError, match=said):
+        read_pipeline(content)
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "said"),
+    [
+        (replace(PIPELINE, outputs=("OTHER",)), "value 'OTHER', which no operator makes"),
+        (
+            replace(PIPELINE, operators=(DECODER, SOURCE)),
+            "value 'IN', which no operator makes before it is needed",
+        ),
+        (replace(PIPELINE, operators=(SOURCE, replace(DECODER, inputs=()))), "operator decoders__Image"),
+        (
+            replace(PIPELINE, operators=(SOURCE, replace(DECODER, arguments=FAST))),
+            "argument 'fast' with the value True of operator decoders__Image",
+        ),
+    ],
+    ids=["no-output", "order", "no-input", "argument"],
+)
+def test_a_graph_that_cannot_run_here_is_refused_when_it_is_loaded(
+    pipeline: SerializedPipeline, said: str
+) -> None:
+    with pytest.raises(UnknownToStandInError, match=said):
+        Graph(pipeline)
+
+
+def test_arguments_that_only_tell_where_and_how_fast_are_passed_over() -> None:
+    hints: dict[str, Value] = {
+        "device": "mixed",
+        "hw_decoder_load": 0.65,
+        "_module": "nvidia.dali.fn.decoders",
+    }
+    Graph(replace(PIPELINE, operators=(SOURCE, replace(DECODER, arguments=hints))))
+
+
+def large() -> bytes:
+    """A bitmap's header that speaks of more pixels than the stand-in takes."""
+    file = bytearray(encoded(scene(3, 4), "BMP"))
+    file[18:26] = np.array([MAX_PIXELS // 64, 65], "<i4").tobytes()
+    return bytes(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"no image at all", "Unrecognized image format. Supported formats are: JPEG, PNG"),
+        (b"", "Unrecognized image format"),
+        (encoded(scene(30, 40), "JPEG")[:-99], "the image cannot be decoded: image file is truncated"),
+        (encoded(scene(30, 40), "GIF"), "Unrecognized image format"),
+        (encoded(Image.fromarray(np.zeros((2, 2), np.uint16)), "PNG"), "of mode I;16 is beyond the stand-in"),
+        (large(), "1048576 x 65 pixels of mode RGB is beyond the stand-in"),
+    ],
+    ids=["text", "empty", "cut-off", "gif", "16-bit", "large"],
+)
+def test_what_is_no_image_or_beyond_the_stand_in_is_refused(content: bytes, said: str) -> None:
+    with pytest.raises(ImageError, match=said):
+        decoded(np.frombuffer(content, np.uint8))
+
+
+def test_a_sample_is_one_row_of_bytes() -> None:
+    with pytest.raises(ImageError, match="Input must be 1D encoded jpeg string"):
+        decoded(np.zeros((3, 4), np.uint8))
+    with pytest.raises(ImageError, match="Input must be stored as uint8 data"):
+        decoded(np.zeros(30, np.float32))
+
+
+def test_a_photograph_is_not_turned_as_its_exif_asks() -> None:
+    exif = Image.Exif()
+    exif[0x112] = 6
+    file = io.BytesIO()
+    scene(20, 30).save(file, "JPEG", exif=exif)
+    assert decoded(np.frombuffer(file.getvalue(), np.uint8)).shape == (20, 30, 3)
+
+
+def test_more_than_there_is_cannot_be_cut_out() -> None:
+    with pytest.raises(ImageError, match="Slice can't be placed out of bounds .* input_shape={4 x 5 x 3}"):
+        cropped(np.zeros((4, 5, 3), np.uint8), 4, 6)
+
+
+def config(**changed: Any) -> dict[str, Any]:
+    tensor = {"name": "IN", "data_type": "TYPE_UINT8", "dims": ["-1"]}
+    return {"max_batch_size": 8, "input": [tensor], "output": [{"name": "OUT"}], **changed}
+
+
+DECLARED = replace(PIPELINE, operators=(replace(SOURCE, arguments={"dtype": 0, "ndim": 1}), DECODER))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"input": []}, ['Missing config for "IN" input.']),
+        (
+            {"input": [*config()["input"], {"name": "X"}]},
+            ["Configuration file contains config for X, but such input is not present in the pipeline."],
+        ),
+        ({"input": [{"name": "IN", "data_type": "TYPE_FP32", "dims": ["-1"]}]}, ["Mismatch of data_type"]),
+        ({"max_batch_size": 0}, ["Mismatch in number of dimensions"]),
+        ({"output": []}, ["The number of outputs specified"]),
+        ({}, []),
+    ],
+    ids=["missing", "unknown", "type", "dimensions", "outputs", "fitting"],
+)
+def test_a_configuration_that_does_not_fit_the_pipeline_is_refused_in_the_backends_words(
+    changed: dict[str, Any], said: list[str]
+) -> None:
+    found = list(mismatches(config(**changed), Graph(DECLARED)))
+    assert len(found) == len(said)
+    assert all(each.startswith(begin) for each, begin in zip(found, said, strict=True))
+
+
+def test_of_inputs_that_the_pipeline_does_not_declare_names_alone_are_compared() -> None:
+    tensor = {"name": "IN", "data_type": "TYPE_FP32", "dims": ["2", "2"]}
+    assert list(mismatches(config(input=[tensor]), Graph(PIPELINE))) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "model 'dali', model.dali: No such file or directory; .* and no dali.py"),
+        (b"import nvidia.dali", "model 'dali', model.dali: it is no serialised pipeline.* and no dali.py"),
+        (SHIPPED, "model 'dali', Configuration file contains config for IN"),
+    ],
+    ids=["missing", "python", "other-names"],
+)
+def test_a_model_that_is_not_served_is_told_by_its_name(
+    tmp_path: Path, content: bytes | None, said: str
+) -> None:
+    if content is not None:
+        (tmp_path / "model.dali").write_bytes(content)
+    with pytest.raises(NotServedError, match=said):
+        load(tmp_path, config(name="dali"))
+
+
+def test_a_model_of_dali_is_staged_as_one_instance_and_named_as_served_by_a_stand_in(tmp_path: Path) -> None:
+    model = tmp_path / "repository/decode"
+    (model / "1").mkdir(parents=True)
+    (model / "config.pbtxt").write_text('backend: "dali"')
+    (rewrite,) = stage(tmp_path / "repository", tmp_path / "staged")
+    assert str(rewrite).endswith("no instance_group -> instance_group { count: 1 kind: KIND_CPU }")
+    said = "decode/config.pbtxt: a stand-in for DALI runs its pipeline with numpy and Pillow, on the CPU"
+    assert list(stand_ins(tmp_path / "staged")) == [said]
