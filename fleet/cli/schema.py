@@ -1,4 +1,4 @@
-"""`fleet schema`: the files that are generated: JSON Schemas for editors, and the page of all rules."""
+"""`fleet schema`: the files that are generated: JSON Schemas for editors, and the pages of keys and rules."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from fleet.rules.docs import rules_page
 from fleet.rules.example import examples
 from fleet.rules.registry import rules
 from fleet.rules.rule import DOCS
+from fleet.spec.reference.page import environment_page, spec_page
 from fleet.spec.schema import schemas
 
 
@@ -23,7 +24,7 @@ def schema(
         bool, typer.Option("--check", help="Write nothing; exit with 1 where a file is stale.")
     ] = False,
 ) -> None:
-    """Write the JSON Schemas of specs and environments, and docs/rules.md, from the code."""
+    """Write the JSON Schemas of specs and environments, and the pages of keys and rules, from the code."""
     root = project_root(Path.cwd())
     stale = {file: text for file, text in generated(root).items() if not is_up_to_date(file, text)}
     if check and stale:
@@ -35,7 +36,11 @@ def schema(
 
 
 def generated(root: Path) -> dict[Path, str]:
-    """Each generated file and the text that it must hold; the rules' page where there is a folder for it."""
-    page = root / DOCS
-    pages = {page: rules_page(rules(), examples())} if page.parent.is_dir() else {}
-    return {**schemas(root), **pages}
+    """Each generated file and the text that it must hold; the pages where there is a folder for them."""
+    docs = (root / DOCS).parent
+    pages = {
+        root / DOCS: rules_page(rules(), examples()),
+        docs / "spec.md": spec_page(),
+        docs / "environment.md": environment_page(),
+    }
+    return {**schemas(root), **(pages if docs.is_dir() else {})}

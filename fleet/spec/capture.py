@@ -15,14 +15,18 @@ def _whole(share: float) -> float:
     return share
 
 
+WholeShare = Annotated[
+    Share,
+    AfterValidator(_whole),
+    WithJsonSchema({"type": "string", "pattern": "^[0-9]{1,3}%$", "examples": ["10%", "100%"]}),
+]
+"""A share in whole percents."""
+
+
 class Capture(Document):
     """SageMaker's data capture, into the endpoint's own prefix of the artifact bucket."""
 
-    sample: Annotated[
-        Share,
-        AfterValidator(_whole),
-        WithJsonSchema({"type": "string", "pattern": "^[0-9]{1,3}%$", "examples": ["10%", "100%"]}),
-    ]
+    sample: WholeShare
     """Share of the calls that are captured, `1%` to `100%` in whole percents."""
     requests: bool = True
     """What the endpoint is asked."""

@@ -25,29 +25,29 @@ Variables = dict[Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9
 
 
 class Container(Document):
-    """What the container's start script reads; a key left out leaves the container its own default."""
+    """What the container's start script reads."""
 
     thread_count: Count | None = None
-    """Threads of the HTTP front end; the container's default is 8."""
+    """Threads of the HTTP front end; left out: the container's own, 8."""
     buffer_manager_thread_count: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
-    """Threads that copy tensors; the container's default is 0."""
+    """Threads that copy tensors; left out: the container's own, 0."""
     log_verbose: bool = False
     """Verbose log; off here, on in the container's own default, which costs CloudWatch Logs."""
     log_info: bool | None = None
-    """Log of what the server does; the container's default is on."""
+    """Log of what the server does; left out: the container's own, on."""
     log_warning: bool | None = None
-    """Log of warnings; the container's default is on."""
+    """Log of warnings; left out: the container's own, on."""
     log_error: bool | None = None
-    """Log of errors; the container's default is on."""
+    """Log of errors; left out: the container's own, on."""
     shm_default_byte_size: Annotated[int, Field(ge=1 << 20, le=2**63 - 1)] | None = None
-    """Shared memory of each Python model instance, in bytes; the container's default is 16 MiB."""
+    """Shared memory of each Python model instance, in bytes; left out: the container's own, 16 MiB."""
     shm_growth_byte_size: Count | None = None
-    """Step in which that memory grows, in bytes; the container's default is 1 MiB."""
+    """Step in which that memory grows, in bytes; left out: the container's own, 1 MiB."""
     model_load_gpu_limit: Annotated[float, Field(ge=0, le=1)] | None = None
-    """Share of GPU memory in use above which further models are refused."""
+    """Share of GPU memory in use above which further models are refused; left out: no limit."""
     inference_type: Literal["infer", "generate", "generate_stream"] | None = None
-    """What an invocation does; releases from 25.03 on."""
+    """What an invocation does; releases from 25.03 on; left out: the container's own, `infer`."""
     metrics_port: Port | None = None
-    """Port of Triton's own metrics; the container's default is 8002."""
+    """Port of Triton's own metrics; left out: the container's own, 8002."""
     additional_args: tuple[Flag, ...] = Field(default=(), strict=False)
     """Further flags of tritonserver, one an item, without white space."""

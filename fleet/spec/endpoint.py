@@ -24,7 +24,7 @@ from fleet.spec.values import NAME_LENGTH, Count, Digest, Document, ModelName, N
 
 ARCHIVES = 10_000
 """Behind one endpoint, copies counted one by one."""
-INSTANCE_TYPE = r"^ml\.[a-z0-9-]+\.[a-z0-9]+$"
+InstanceType = Annotated[str, StringConstraints(pattern=r"^ml\.[a-z0-9-]+\.[a-z0-9]+$")]
 Code = Annotated[str, StringConstraints(pattern=r"^FL[0-9]{3}$")]
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3)]
 
@@ -50,7 +50,7 @@ class ArchiveSet(StrEnum):
 class Instance(Document):
     """The machines behind the endpoint."""
 
-    type: Annotated[str, StringConstraints(pattern=INSTANCE_TYPE)]
+    type: InstanceType
     """SageMaker instance type, such as `ml.g5.xlarge`."""
     ami: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")] | None = None
     """Host image, SageMaker's InferenceAmiVersion; left out: the one whose driver fits release and family."""
@@ -87,14 +87,14 @@ class Archive(Document):
     """Of a repository in S3: the digest of its tar stream; another content is refused."""
     copies: Count | None = None
     """Mode `multi-model`: that many archives `ARCHIVE-0`, `ARCHIVE-1` and so on of one repository, the models
-    inside renamed to `MODEL_0`, `MODEL_1` and so on."""
+    inside renamed to `MODEL_0`, `MODEL_1` and so on; left out: one archive of the repository as it is."""
     version: Count | None = None
     """With `archive_set: live`: part of the target's name, raised with every change of the content."""
     compression: Annotated[Compression, Field(strict=False)] = Compression.GZIP
     """Mode `single`: `none` gives SageMaker the files as they are, so that a new instance unpacks nothing."""
     engines: tuple[Engine, ...] = Field(default=(), strict=False)
     """TensorRT plans to be built for models of this repository."""
-    built_on: Annotated[str, StringConstraints(pattern=INSTANCE_TYPE)] | None = None
+    built_on: InstanceType | None = None
     """Of TensorRT plans that lie in the repository: an instance type with the GPU that they were built on."""
 
     def packed(self, index: int) -> tuple[Packed, ...]:
@@ -164,7 +164,7 @@ class EndpointSpec(Document):
     an instance starts, which may be published anew."""
     instance: Instance
     default_model: ModelName | None = None
-    """Mode `single`: the model that answers; found by itself when the repository has one."""
+    """Mode `single`: the model that answers; left out: the repository's only one."""
     models: Annotated[tuple[Archive, ...], Field(strict=False)]
     """Model repositories; one in mode `single`. The target model of an archive is `ARCHIVE.tar.gz`, with
     `archive_set: live` `ARCHIVE-vVERSION.tar.gz`, with `copies` `ARCHIVE-0.tar.gz` and so on."""

@@ -62,7 +62,8 @@ class Engine(Document):
     shapes: dict[InputName, Annotated[tuple[Shape, ...], Field(strict=False, min_length=3, max_length=3)]] = (
         Field(default_factory=dict)
     )
-    """By input: the smallest, the usual and the largest shape, `[1x128, 16x128, 32x128]`."""
+    """By input: the smallest, the usual and the largest shape, `[1x128, 16x128, 32x128]`; left out: the ONNX
+    model's own, which have to be fixed."""
     compatibility: Annotated[Compatibility, Field(strict=False)] = Compatibility.NONE
     """Other GPUs on which the engine is to run, at the price of its speed."""
     workspace: Bytes | None = None

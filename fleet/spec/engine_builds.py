@@ -37,7 +37,7 @@ class EngineBuilds(Document):
     timeout: Annotated[Seconds, Field(ge=300, le=127_800)] = 3600
     """How long one build may take, 5m to 35h 30m: CodeBuild allows 36h, with what is before and after it."""
     at_once: Annotated[Count, Field(le=100)] = 4
-    """So many builds run at the same time, 100 at most."""
+    """So many builds run at the same time."""
 
     @field_validator("fleets")
     @classmethod

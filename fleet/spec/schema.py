@@ -6,17 +6,40 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def schemas(root: Path) -> dict[Path, str]:
-    """Each schema file and the text that it must hold."""
-    endpoint = EndpointSpec.model_json_schema()
-    environment = Environment.model_json_schema()
-    partial = _without_required(endpoint)
+class _AsWritten(GenerateJsonSchema):
+    """Defaults as a file has them: `600s`, where pydantic has the number of seconds that we keep."""
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        found = super().model_schema(schema)
+        written = schema["cls"].model_construct().model_dump(mode="json")
+        for key, value in found["properties"].items():
+            if "default" in value:
+                value["default"] = written[key]
+        return found
+
+
+def endpoint_schema() -> dict[str, Any]:
+    """Of `model_specs/NAME.yaml`."""
+    return EndpointSpec.model_json_schema(schema_generator=_AsWritten)
+
+
+def environment_schema() -> dict[str, Any]:
+    """Of `environments/ENV.yaml`, whatever stands under `defaults` and `overrides`."""
+    return Environment.model_json_schema(schema_generator=_AsWritten)
+
+
+def _with_parts_of_specs(environment: dict[str, Any]) -> dict[str, Any]:
+    """The same, with any part of a spec there."""
+    partial = _without_required(endpoint_schema())
     environment["$defs"] = {
         **environment.get("$defs", {}),
         **partial.pop("$defs", {}),
@@ -26,9 +49,14 @@ def schemas(root: Path) -> dict[Path, str]:
     properties = environment["properties"]
     properties["defaults"] = {"description": properties["defaults"]["description"], **ref}
     properties["overrides"]["additionalProperties"] = ref
+    return environment
+
+
+def schemas(root: Path) -> dict[Path, str]:
+    """Each schema file and the text that it must hold."""
     return {
-        root / "model_specs" / "endpoint.schema.json": _text(endpoint),
-        root / "environments" / "environment.schema.json": _text(environment),
+        root / "model_specs" / "endpoint.schema.json": _text(endpoint_schema()),
+        root / "environments" / "environment.schema.json": _text(_with_parts_of_specs(environment_schema())),
     }
 
 

@@ -60,3 +60,17 @@ def test_every_key_of_a_spec_is_explained() -> None:
         if "description" not in value and "$ref" not in value
     ]
     assert silent == []
+
+
+@pytest.mark.parametrize("kind", ["endpoint", "environment"])
+def test_every_default_is_a_value_that_its_key_takes(kind: str) -> None:
+    folder = {"endpoint": "model_specs", "environment": "environments"}[kind]
+    schema = json.loads((ROOT / folder / f"{kind}.schema.json").read_text())
+    wrong = [
+        f"{each['title']}.{key}: {value['default']}"
+        for each in [schema, *schema["$defs"].values()]
+        for key, value in each.get("properties", {}).items()
+        if "default" in value
+        and not Draft202012Validator({**value, "$defs": schema["$defs"]}).is_valid(value["default"])
+    ]
+    assert wrong == []

@@ -1,0 +1,98 @@
+"""docs/spec.md and docs/environment.md: every key of the two kinds of files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import yaml
+
+from fleet.spec.reference.keys import Key, Section, anchor, sections
+from fleet.spec.reference.words import KINDS, Kind, Schema
+from fleet.spec.schema import endpoint_schema, environment_schema
+
+NOTICE = "<!-- Made by `fleet schema` from fleet/spec: change it there. -->\n"
+SPEC = """\
+# Keys of a spec
+
+`model_specs/NAME.yaml` describes one endpoint. These are all its keys; unknown and repeated ones are errors.
+An environment sets the same keys under `defaults` and `overrides` ([environment.md](environment.md)). What
+goes together, and what AWS, Triton or the GPU would refuse, is said by [rules](rules.md); `fleet show` prints
+what holds in the end, and why.
+"""
+ENVIRONMENT = """\
+# Keys of an environment
+
+`environments/ENV.yaml` says where endpoints are deployed and what differs there. Below a spec lie the
+environment's `defaults`, above it its `overrides`, both with [the keys of a spec](spec.md): mappings merge
+key by key, everything else is replaced.
+"""
+WORDS = """\
+Values are those of YAML 1.2. **Default** is what holds where a key is left out. In the tables are
+
+{}
+"""
+
+
+def spec_page() -> str:
+    """docs/spec.md."""
+    return reference_page(SPEC, endpoint_schema(), beside("endpoint"))
+
+
+def environment_page() -> str:
+    """docs/environment.md."""
+    return reference_page(ENVIRONMENT, environment_schema(), beside("environment"))
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a section has beside its table: YAML that is part of such a file, and the page that tells more."""
+
+    example: str = ""
+    see: str = ""
+
+
+def reference_page(intro: str, schema: Schema, beside: Mapping[str, Beside]) -> str:
+    """A page as Markdown; `beside` is by the path of the section."""
+    found = sections(schema)
+    takes = "\n".join(key.takes for section in found for key in section.keys)
+    used = [kind for kind in KINDS if re.search(rf"\b{kind.word}s?\b", takes)]
+    told = [_section(each, beside.get(each.path, Beside())) for each in found]
+    return "\n".join([NOTICE, intro, WORDS.format("\n".join(map(_kind, used))), *told])
+
+
+@cache
+def beside(kind: str) -> Mapping[str, Beside]:
+    """What the sections of `endpoint` or of `environment` have beside their tables, by their paths."""
+    text = (files("fleet.spec.reference") / "sections.yaml").read_text(encoding="utf-8")
+    return {path: Beside(**found) for path, found in yaml.safe_load(text)[kind].items()}
+
+
+def _kind(kind: Kind) -> str:
+    return f"- **{kind.word}**: {kind.form}"
+
+
+def _section(section: Section, beside: Beside) -> str:
+    depth = anchor(section.path).count(".") if section.path else 0
+    named = [f'<a id="{anchor(section.path)}"></a>\n'] if depth else []
+    lines = [*named, f"{'#' * min(depth + 2, 4)} {section.path or 'All keys'}\n"]
+    more = f"More: [{beside.see.partition('#')[0]}]({beside.see})." if beside.see else ""
+    said = " ".join(filter(None, (section.said if section.path else "", more)))
+    lines += [f"{said}\n"] if said else []
+    lines += [f"```yaml\n{beside.example}```\n"] if beside.example else []
+    lines += ["| key | value | default | |", "| --- | --- | --- | --- |", *map(_row, section.keys)]
+    return "\n".join([*lines, ""])
+
+
+def _row(key: Key) -> str:
+    at = anchor(key.path)
+    name = f"[`{key.name}`](#{at})" if key.has_section else f'<a id="{at}"></a>`{key.name}`'
+    default = "**required**" if key.default is None else key.default
+    return f"| {name} | {_cell(key.takes)} | {_cell(default)} | {_cell(key.said)} |"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

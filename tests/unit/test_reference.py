@@ -1,0 +1,145 @@
+"""docs/spec.md and docs/environment.md: every key, what it takes and what holds without it, as the types have it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import yaml
+from annotated_types import Ge, Le
+from pydantic.fields import FieldInfo
+
+from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.environment import Environment
+from fleet.spec.problems import validated
+from fleet.spec.reference.keys import sections
+from fleet.spec.reference.page import beside, environment_page, spec_page
+from fleet.spec.reference.words import words
+from fleet.spec.schema import endpoint_schema, environment_schema
+from fleet.spec.source import Source
+from fleet.spec.values import Document, Seconds
+from fleet_folder import SPEC
+
+PAGES: Mapping[str, tuple[type[Document], str]] = {
+    "endpoint": (EndpointSpec, spec_page()),
+    "environment": (Environment, environment_page()),
+}
+PLACE = re.compile(r'^\| (?:<a id="([^"]+)"></a>|\[`\w+`\]\(#([^)]+)\))', re.MULTILINE)
+EXAMPLES = [(kind, path) for kind in PAGES for path, told in beside(kind).items() if told.example]
+REST = {"endpoint": yaml.safe_load(SPEC), "environment": yaml.safe_load(beside("environment")[""].example)}
+"""What a part of a file needs beside itself to be one."""
+MAPS = {"Times", "Shares", "Durations", "Counts"}
+"""What stands for one value of each severity; the pages write it out in place of a section."""
+
+
+def documents(type_: object) -> Iterator[type[Document]]:
+    """What a key holds as a mapping of its own."""
+    if isinstance(type_, type) and issubclass(type_, Document) and type_.__name__ not in MAPS:
+        yield type_
+    for inner in get_args(type_):
+        yield from documents(inner)
+
+
+def keys(document: type[Document], path: str = "") -> Iterator[str]:
+    for name, field in document.model_fields.items():
+        yield f"{path}{name}"
+        for inner in documents(field.annotation):
+            free = ".NAME" if "dict[" in str(field.annotation) else ""
+            yield from keys(inner, f"{path}{name}{free}.")
+
+
+def row(page: str, key: str) -> str:
+    return next(line for line in page.splitlines() if f'id="{key}"' in line or f"](#{key}) |" in line)
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_every_key_stands_on_its_page_once_with_a_place_to_link_to(kind: str) -> None:
+    document, page = PAGES[kind]
+    assert sorted(own or section for own, section in PLACE.findall(page)) == sorted(keys(document))
+
+
+@pytest.mark.parametrize(("kind", "path"), EXAMPLES)
+def test_an_example_is_read_as_part_of_such_a_file(kind: str, path: str) -> None:
+    document, _ = PAGES[kind]
+    shown = beside(kind)[path].example
+    read = validated(document, Source(Path("shown.yaml"), {**REST[kind], **yaml.safe_load(shown)}))
+    assert {re.split(r"[.\[]", path)[0]} - {""} <= read.model_fields_set
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_every_example_and_every_further_page_is_of_a_section(kind: str) -> None:
+    schema = {"endpoint": endpoint_schema, "environment": environment_schema}[kind]()
+    assert set(beside(kind)) <= {section.path for section in sections(schema)}
+
+
+def test_a_key_says_what_it_takes_what_holds_without_it_and_what_it_means() -> None:
+    _, page = PAGES["endpoint"]
+    assert row(page, "endpoint").split(" | ")[1:3] == ["name", "**required**"]
+    assert row(page, "mode").split(" | ")[1:3] == ["`single` or `multi-model`", "`single`"]
+    assert row(page, "scaling").split(" | ")[1:3] == ["mapping", "there are `instance.count` instances"]
+    assert row(page, "scaling.scale_in").split(" | ")[1:3] == ["duration", "`600s`"]
+    assert row(page, "models.engines.shapes").split(" | ")[1] == "mapping to list of 3 shapes"
+    assert row(page, "alarms.errors").split(" | ")[1:3] == [
+        "share, or `{warning: …, critical: …}`",
+        "`{warning: 1%, critical: 5%}`",
+    ]
+    assert row(page, "container.metrics_port").split(" | ")[1] == "whole number, 1024 to 65535"
+    assert row(page, "rollout.rollback_on").endswith(
+        "| What calls the deployment back, at the thresholds of `alarms`. `[]` deploys without any, in an"
+        " emergency. |"
+    )
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({"type": "number", "exclusiveMinimum": 0, "maximum": 100}, "number, above 0, up to 100"),
+        ({"type": "number", "exclusiveMinimum": 0, "maximum": 1e9}, "number, above 0"),
+        ({"type": "array", "items": {"type": "string"}, "maxItems": 16}, "list of texts, at most 16"),
+        ({"type": "object", "additionalProperties": True}, "mapping"),
+        ({"anyOf": [{"type": "integer", "minimum": 0}, {"type": "null"}]}, "whole number, 0 or more"),
+        ({"enum": ["only"]}, "`only`"),
+    ],
+)
+def test_limits_are_told_where_somebody_meets_them(schema: dict[str, Any], said: str) -> None:
+    assert words(schema, schema) == said
+
+
+def constraints(metadata: Iterable[object]) -> list[object]:
+    """Of a type, those in its `Field(...)` as well."""
+    return [
+        inner for each in metadata for inner in (each.metadata if isinstance(each, FieldInfo) else [each])
+    ]
+
+
+def limited_durations(document: type[Document], path: str = "") -> Iterator[tuple[str, int, int]]:
+    """Keys that take a duration, with the least and the most seconds of their types."""
+    for name, field in document.model_fields.items():
+        for metadata in (field.metadata, *(get_args(each)[1:] for each in get_args(field.annotation))):
+            held = constraints(metadata)
+            if get_args(Seconds)[1] in held:
+                least = [int(str(each.ge)) for each in held if isinstance(each, Ge)]
+                [most] = [int(str(each.le)) for each in held if isinstance(each, Le)]
+                yield f"{path}{name}", max(least, default=0), most
+        for below in documents(field.annotation):
+            yield from limited_durations(below, f"{path}{name}.")
+
+
+def spoken(seconds: int) -> str:
+    hours, minutes = seconds // 3600, seconds % 3600 // 60
+    if seconds < 300:
+        return f"{seconds}s"
+    return " ".join([*([f"{hours}h"] if hours else []), *([f"{minutes}m"] if minutes else [])])
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_the_limits_of_every_duration_are_told(kind: str) -> None:
+    document, page = PAGES[kind]
+    found = list(limited_durations(document))
+    assert len(found) >= {"endpoint": 7, "environment": 1}[kind]
+    for key, least, most in found:
+        told = f"{spoken(least)} to {spoken(most)}" if least else f"at most {spoken(most)}"
+        assert told in row(page, key), f"{key}: {told}"
