@@ -85,6 +85,16 @@ def test_what_is_to_be_retained_stays(aws: EmbeddedAws, stacks: Stacks) -> None:
     assert "stays" in [bucket["Name"] for bucket in client(aws, "s3").list_buckets()["Buckets"]]
 
 
+def test_a_generated_name_is_as_long_as_its_service_takes_it(stacks: Stacks) -> None:
+    definition = json.dumps({"StartAt": "End", "States": {"End": {"Type": "Succeed"}}})
+    properties = {"DefinitionString": definition, "RoleArn": "arn:aws:iam::123456789012:role/any"}
+    stacks.create(
+        "l" * 60, {"M" * 60: {"Type": "AWS::StepFunctions::StateMachine", "Properties": properties}}
+    )
+    [machine] = stacks.physical_ids("l" * 60).values()
+    assert len(machine.rpartition(":")[2]) == 80
+
+
 def test_termination_protection_is_kept(stacks: Stacks) -> None:
     stacks.create("protected", {"Topic": TOPIC})
     stacks.api.update_termination_protection(StackName="protected", EnableTerminationProtection=True)

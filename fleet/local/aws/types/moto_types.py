@@ -9,6 +9,9 @@ from moto.core.common_models import CloudFormationModel
 
 from fleet.local.aws.types.resource import Declared, Resource
 
+LONGEST_NAME = 80
+"""Of a state machine, the only type that moto refuses for its name; source: CreateStateMachine, name."""
+
 
 class MotoResource(Resource):
     """An object of moto, with the name under which it was made."""
@@ -23,6 +26,13 @@ class MotoResource(Resource):
         return self.model.get_cfn_attribute(name)  # type: ignore[attr-defined]
 
 
+def _generated_name(declared: Declared) -> str:
+    """As CloudFormation makes one, which cuts what comes before the random end."""
+    name = generate_resource_name(declared.type, declared.stack_name, declared.logical_id)
+    before, _, end = name.rpartition("-")
+    return f"{before[: LONGEST_NAME - len(end) - 1]}-{end}"
+
+
 class MotoType:
     """A class of moto that CloudFormation can make."""
 
@@ -31,10 +41,7 @@ class MotoType:
 
     def create(self, declared: Declared) -> Resource:
         """Make it under its own name or a generated one."""
-        name = self._own_name(declared) or generate_resource_name(
-            declared.type, declared.stack_name, declared.logical_id
-        )
-        return self._create(name, declared)
+        return self._create(self._own_name(declared) or _generated_name(declared), declared)
 
     def replaces(self, before: Declared, declared: Declared) -> bool:
         """Never: moto's classes replace themselves where they think so."""
