@@ -47,8 +47,7 @@ def keys(document: type[Document], path: str = "") -> Iterator[str]:
     for name, field in document.model_fields.items():
         yield f"{path}{name}"
         for inner in documents(field.annotation):
-            free = ".NAME" if "dict[" in str(field.annotation) else ""
-            yield from keys(inner, f"{path}{name}{free}.")
+            yield from keys(inner, f"{path}{name}.")
 
 
 def row(page: str, key: str) -> str:

@@ -11,6 +11,8 @@ import yaml
 
 from fleet.spec.reference.words import Schema, alternatives, resolved, values_of, words
 
+ANY = "NAME"
+"""What stands in a path for any key of a free mapping."""
 _LEFT_OUT = re.compile(r"(?:; l|(?:^| )L)eft out: (.+?)(?:\.(?: |$)|$)")
 """How a description says what follows where its key is not there."""
 
@@ -43,7 +45,7 @@ def sections(schema: Schema) -> tuple[Section, ...]:
 
 def anchor(path: str) -> str:
     """What a link to a key or a section ends with: `scaling.schedules.at`."""
-    return path.replace("[]", "")
+    return path.replace("[]", "").replace(f".{ANY}", "")
 
 
 def _sections(mapping: Schema, path: str, said: str, root: Schema) -> Iterator[Section]:
@@ -86,7 +88,7 @@ def _mapping_in(schema: Schema, root: Schema) -> tuple[Schema, str] | None:
     if "properties" in forms[0]:
         return forms[0], ""
     values = values_of(forms[0])
-    inner, suffix = (forms[0]["items"], "[]") if "items" in forms[0] else (values, ".NAME")
+    inner, suffix = (forms[0]["items"], "[]") if "items" in forms[0] else (values, f".{ANY}")
     found = None if inner is None else _mapping_in(inner, root)
     return None if found is None else (found[0], suffix + found[1])
 
