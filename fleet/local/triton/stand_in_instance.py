@@ -1,0 +1,100 @@
+"""One instance of a model on the CPU, for the stand-ins of Triton's backends, whatever computes it.
+
+Triton's Python stub alone can import it: it has `triton_python_backend_utils`, and finds this package because
+it runs in the Python environment of the command that has started Triton.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import triton_python_backend_utils as pb_utils
+
+Array = np.ndarray[Any, Any]
+Arrays = dict[str, Array]
+
+
+class StandInInstance(ABC):
+    """What Triton asks of a Python model, but `initialize`, which is to call `take`."""
+
+    FAILED: str
+    """How the error of a request begins."""
+
+    def take(self, config: dict[str, Any]) -> None:
+        """Take the configuration, as Triton gives it."""
+        self.config = config
+        self.batching = config["max_batch_size"] > 0
+        self.outputs = {tensor["name"]: tensor for tensor in config["output"]}
+        self.parameters = {key: value["string_value"] for key, value in config.get("parameters", {}).items()}
+
+    @abstractmethod
+    def compute(self, feed: Arrays) -> Arrays:
+        """The outputs by name; what it raises is told to each of the requests that make up the feed."""
+
+    @property
+    def share(self) -> int:
+        """The threads of each instance, where all share the cores."""
+        instances = sum(int(group["count"]) for group in self.config["instance_group"])
+        return max(1, (os.cpu_count() or 1) // max(1, instances))
+
+    def execute(self, requests: list[Any]) -> list[Any]:
+        """One response per request; neighbours whose shapes agree run as one batch."""
+        feeds = [self.feed(request) for request in requests]
+        responses: list[Any] = []
+        for _, indexes in groupby(
+            range(len(requests)), key=lambda index: self._batch_key(feeds[index], index)
+        ):
+            together = list(indexes)
+            results = self._run([feeds[index] for index in together])
+            for index, result in zip(together, results, strict=True):
+                responses.append(self._response(requests[index], result))
+        return responses
+
+    def _batch_key(self, feed: Arrays, index: int) -> object:
+        return [(name, array.shape[1:]) for name, array in sorted(feed.items())] if self.batching else index
+
+    def _run(self, feeds: list[Arrays]) -> list[Any]:
+        """The outputs for each feed, or for each the exception that tells why there are none."""
+        joined = feeds[0]
+        if len(feeds) > 1:
+            joined = {name: np.concatenate([feed[name] for feed in feeds]) for name in joined}
+        try:
+            computed = self.compute(joined)
+        except Exception as error:  # the errors of what computes have no class in common
+            return [error for _ in feeds]
+        if len(feeds) == 1:
+            return [computed]
+        ends = np.cumsum([len(next(iter(feed.values()))) for feed in feeds])[:-1]
+        parts = zip(*(np.split(array, ends) for array in computed.values()), strict=True)
+        return [dict(zip(computed, part, strict=True)) for part in parts]
+
+    def _response(self, request: Any, result: Any) -> Any:
+        if isinstance(result, Exception):
+            return pb_utils.InferenceResponse(error=pb_utils.TritonError(f"{self.FAILED}: {result}"))
+        wanted = request.requested_output_names()
+        tensors = [pb_utils.Tensor(name, self.shaped(name, result[name])) for name in wanted]
+        return pb_utils.InferenceResponse(tensors)
+
+    def feed(self, request: Any) -> Arrays:
+        """The request's tensors; Triton has strings as bytes, what computes as str."""
+        arrays = {tensor.name(): tensor.as_numpy() for tensor in request.inputs()}
+        return {
+            name: _decoded(array) if array.dtype == np.object_ else array for name, array in arrays.items()
+        }
+
+    def shaped(self, name: str, array: Array) -> Array:
+        """The array in the shape that the configuration promises; its `reshape` names the model's own."""
+        output = self.outputs[name]
+        dims = [int(dim) for dim in output["dims"]]
+        if "reshape" in output and dims.count(-1) <= 1:
+            array = array.reshape([*array.shape[: int(self.batching)], *dims])
+        return np.ascontiguousarray(array)
+
+
+def _decoded(array: Array) -> Array:
+    texts = [item.decode("utf-8") for item in array.ravel()]
+    return np.array(texts, dtype=np.object_).reshape(array.shape)
