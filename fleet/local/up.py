@@ -16,11 +16,11 @@ from fleet.aws.deploy import Deploy
 from fleet.aws.steps import Steps
 from fleet.aws.tools import cdk_cli
 from fleet.findings import CannotRunError, FindingsError, Severity
-from fleet.local.plans import plan_findings
 from fleet.local.session import start_supervisor, stop_supervisor
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import Status, ask_status
 from fleet.local.tools import check_embedded_aws, check_place
+from fleet.local.unserved import unserved
 from fleet.printers.human import show_findings
 from fleet.resolve.endpoint import Place, ResolvedFleet
 from fleet.resolve.resolve import resolve_project
@@ -55,11 +55,11 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supe
         project = open_project(root, LOCAL, endpoints)
         write_locks(project)
         fleet = resolve_project(project)
-        plans = plan_findings(project)
-        if any(each.severity is Severity.ERROR for each in plans):
-            raise FindingsError(plans)
-    if plans:
-        show_findings(plans)
+        left_out = unserved(project)
+        if any(each.severity is Severity.ERROR for each in left_out):
+            raise FindingsError(left_out)
+    if left_out:
+        show_findings(left_out)
     try:
         with steps.step("embedded AWS") as step:
             supervisor = state.supervisor()

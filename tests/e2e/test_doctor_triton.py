@@ -32,7 +32,7 @@ def with_config(folder: Path, config: str) -> Path:
     [
         (lambda folder: python_model(folder, f"import no_such_package\n{DOUBLE}"), "FL649", "no_such_package"),
         (lambda folder: python_model(folder, RAISES), "FL657", "model double raised an error"),
-        (lambda folder: onnx_model(folder, f'platform: "pytorch_libtorch" {TENSORS}', ["n", 2]), "FL254", "pytorch"),
+        (lambda folder: onnx_model(folder, f'backend: "openvino" {TENSORS}', ["n", 2]), "FL254", "openvino"),
         (lambda folder: with_config(folder, 'backend: "python"\nno_such_field: 1\n'), "FL255", "no_such_field"),
         (lambda folder: with_config(folder, f'name: "other" backend: "python" {TENSORS}'), "FL289", "'other'"),
     ],

@@ -63,8 +63,8 @@ def test_a_tensor_that_the_onnx_model_lacks_fails_the_load(starter: Starter, tmp
 def test_a_backend_that_this_machine_lacks_is_named_with_those_it_has(
     starter: Starter, tmp_path: Path
 ) -> None:
-    repository = onnx_model(tmp_path, f'platform: "pytorch_libtorch" {TENSORS}', ["n", 2])
-    backends = r"'pytorch'.*the backends of this machine: onnxruntime, python, tensorrt"
+    repository = onnx_model(tmp_path, f'backend: "openvino" {TENSORS}', ["n", 2])
+    backends = r"'openvino'.*the backends of this machine: dali, onnxruntime, python, pytorch, tensorrt"
     with pytest.raises(HostingError, match=backends):
         starter.start(repository)
 

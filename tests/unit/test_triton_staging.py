@@ -134,15 +134,20 @@ def test_configurations_by_name_are_staged_too(tmp_path: Path) -> None:
     assert rewrite.file == Path("bert/configs/h100.pbtxt")
 
 
-def test_what_a_stand_in_for_tensorrt_serves_is_named(tmp_path: Path) -> None:
+def test_what_a_stand_in_serves_is_named_with_what_runs_it(tmp_path: Path) -> None:
     configs = {
         "bert": 'platform: "tensorrt_plan"',
         "found": "max_batch_size: 1",
         "other": 'backend: "python"',
+        "resnet": 'platform: "pytorch_libtorch"',
     }
     for model, config in configs.items():
         (tmp_path / model / "1").mkdir(parents=True)
         (tmp_path / model / "config.pbtxt").write_text(config)
     (tmp_path / "found/1/model.plan").touch()
     said = "config.pbtxt: a stand-in for TensorRT runs the ONNX model of its plan, on the CPU"
-    assert list(stand_ins(tmp_path)) == [f"bert/{said}", f"found/{said}"]
+    assert list(stand_ins(tmp_path)) == [
+        f"bert/{said}",
+        f"found/{said}",
+        "resnet/config.pbtxt: a stand-in for PyTorch's backend runs the TorchScript model, on the CPU",
+    ]

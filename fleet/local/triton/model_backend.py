@@ -12,6 +12,7 @@ from fleet.repository.config.parsed import CONFIG
 
 STAND_INS = {
     "dali": "a stand-in for DALI runs its pipeline with numpy and Pillow, on the CPU",
+    "pytorch": "a stand-in for PyTorch's backend runs the TorchScript model, on the CPU",
     "tensorrt": "a stand-in for TensorRT runs the ONNX model of its plan, on the CPU",
 }
 """Backends that this machine lacks, and what serves their models here."""

@@ -1,0 +1,73 @@
+"""The PyTorch backend's parameters, read as it reads them.
+
+Source: triton-inference-server/pytorch_backend, src/pt/model_state.cc, ParseParameters, and for what each of
+them means to torch src/pt/model_instance_state.cc, Execute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fleet.catalog.backends import backend_facts
+from fleet.findings import Severity
+from fleet.repository.config.parameter_values import WHOLE, wrong_value
+
+TRUE = ("true", "1", "on")
+NOWHERE = {
+    "DISABLE_CUDNN": "cuDNN is of GPUs",
+    "ENABLE_CACHE_CLEANING": "the cache is of a GPU's memory",
+    "ENABLE_WEIGHT_SHARING": "each instance is a process of its own here, with weights of its own",
+}
+"""What is read here and has no effect, and why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What the parameters of a model come to; None is whatever torch does by itself."""
+
+    inference_mode: bool
+    optimized: bool
+    executor: bool | None
+    profiling: bool | None
+    fuser: bool | None
+    intra_op: int | None
+    inter_op: int | None
+    without_effect: tuple[str, ...]
+    """A line for each parameter that is given and does nothing on this machine."""
+
+
+def read_settings(model: str, parameters: Mapping[str, str]) -> Settings:
+    """The settings that the parameters of a configuration make.
+
+    Raises:
+        ValueError: the backend cannot read one; in its words.
+    """
+    flags, counts = dict[str, bool](), dict[str, int]()
+    facts = backend_facts("pytorch", platform="pytorch_libtorch")
+    for name, parameter in facts.parameters.items() if facts else ():
+        value = parameters.get(name, parameter.default)
+        if parameter.until or (name not in parameters and not value):
+            continue
+        wrong = wrong_value(parameter, value, model, None)
+        if wrong and wrong.severity is Severity.ERROR:
+            raise ValueError(f"model '{model}', parameter {name}: {wrong.said}")
+        if parameter.number:
+            counts[name] = int(WHOLE.match(value)[1])  # type: ignore[index]  # else it were wrong
+        else:
+            flags[name] = value.lower() in TRUE
+    return Settings(
+        inference_mode=flags["INFERENCE_MODE"],
+        optimized=not flags["DISABLE_OPTIMIZED_EXECUTION"],
+        executor=flags.get("ENABLE_JIT_EXECUTOR"),
+        profiling=flags.get("ENABLE_JIT_PROFILING"),
+        fuser=flags.get("ENABLE_TENSOR_FUSER"),
+        intra_op=_threads(counts, "INTRA_OP_THREAD_COUNT"),
+        inter_op=_threads(counts, "INTER_OP_THREAD_COUNT"),
+        without_effect=tuple(f"{name} ({why})" for name, why in NOWHERE.items() if name in parameters),
+    )
+
+
+def _threads(counts: Mapping[str, int], name: str) -> int | None:
+    """A count of 0 or less is as good as none."""
+    return counts[name] if counts.get(name, 0) > 0 else None

@@ -1,0 +1,73 @@
+"""Which argument and which output of a TorchScript model a name in its configuration means.
+
+Source: triton-inference-server/pytorch_backend, src/pt/model_instance_state.cc, ValidateInputs,
+ValidateOutputs and GetNamingConvention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fleet.repository.config.libtorch import numbered
+
+CLASS, DICT, LIST, TENSOR = "ClassType", "DictType", "ListType", "TensorType"
+"""Kinds of types, as torch names them."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of the model's `forward`: its name, and its type by kind and in words."""
+
+    name: str
+    kind: str
+    type: str
+
+
+def input_places(model: str, names: Sequence[str], forward: Sequence[Argument]) -> dict[str, int] | None:
+    """The place of each input among the arguments; None where the only argument is a Dict by their names.
+
+    Raises:
+        ValueError: the model cannot be called with these inputs; in the backend's words as far as it has any.
+    """
+    if not names:
+        raise ValueError("model configuration must contain at least one input, none were specified.")
+    arguments = [each for index, each in enumerate(forward) if index or each.kind != CLASS]
+    if [each.kind for each in arguments] == [DICT]:
+        return None
+    for each in arguments:
+        if each.kind not in (TENSOR, LIST):
+            raise ValueError(
+                f"An input of type '{each.type}' was detected in the model. Only a single input of type"
+                " Dict(str, Tensor) or input(s) of type Tensor are supported."
+            )
+    if len(arguments) != len(names):
+        raise ValueError(
+            f"unable to load model '{model}', configuration expects {len(names)} inputs, model provides"
+            f" {len(arguments)}"
+        )
+    own = [each.name for each in arguments]
+    places = {name: own.index(name) for name in names} if set(names) <= set(own) else _numbers(names)
+    if sorted(places.values()) != list(range(len(names))):
+        # The backend does not look, and writes beside its list of tensors.
+        told = ", ".join(f"'{name}'" for name in names)
+        raise ValueError(f"model '{model}': inputs {told} are not numbered from 0 to {len(names) - 1}")
+    return places
+
+
+def output_places(names: Sequence[str]) -> dict[str, int]:
+    """The place of each output in what the model answers.
+
+    Raises:
+        ValueError: there is no output.
+    """
+    if not names:
+        raise ValueError("model configuration must contain at least one output, none were specified.")
+    return _numbers(names)
+
+
+def _numbers(names: Sequence[str]) -> dict[str, int]:
+    """The numbers of NAME__NUMBER if all names are such; else the order in the configuration counts."""
+    if not all(numbered(name) for name in names):
+        return {name: index for index, name in enumerate(names)}
+    return {name: int(name.partition("__")[2] or 0) for name in names}

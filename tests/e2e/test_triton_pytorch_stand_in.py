@@ -1,0 +1,162 @@
+"""The stand-in for the PyTorch backend takes TorchScript models by that backend's rules; torch computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fleet.local.triton.runtime import TritonRuntime
+from zoo_triton import Refused, ZooTriton
+
+torch: Any = pytest.importorskip(
+    "torch", reason="torch is not installed: `pip install torch==2.13.0` runs these tests"
+)
+pytestmark = [pytest.mark.triton, pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")]
+
+X = np.array([[1.5, -2.0]], np.float32)
+Y = np.array([[4.0, 8.0]], np.float32)
+TEXTS = np.array(["a", "b"], np.object_)
+
+
+@pytest.fixture(scope="module")
+def triton(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZooTriton]:
+    zoo = ZooTriton(runtime, tmp_path_factory.mktemp("triton"))
+    yield zoo
+    zoo.server.stop()
+
+
+def repository(folder: Path, forward: str, config: str, *, batch: int = 8) -> Path:
+    """A TorchScript model of one method, with the inputs and outputs of its configuration as NAME: TYPE."""
+    version = folder / "repository/net/1"
+    version.mkdir(parents=True)
+    model = type("Net", (torch.jit.ScriptModule,), {})()  # a class has its methods once and for all
+    model.define(f"{forward}\n")
+    model.save(str(version / "model.pt"))
+    text = f'platform: "pytorch_libtorch"\nmax_batch_size: {batch}\n{config}'
+    (version.parent / "config.pbtxt").write_text(text)
+    return folder / "repository"
+
+
+def tensors(dims: str = "2", **types: str) -> str:
+    """Inputs, and outputs, whose names begin with `out`."""
+    kinds = {name: "output" if name.startswith("out") else "input" for name in types}
+    return "".join(
+        f'{kinds[name]} {{ name: "{name}" data_type: TYPE_{kind} dims: [ {dims} ] }}\n'
+        for name, kind in types.items()
+    )
+
+
+ANSWERED: dict[str, tuple[str, str, int, dict[str, Any], dict[str, Any]]] = {
+    "inputs by the names of the arguments": (
+        "def forward(self, a, b):\n  return a - b",
+        tensors(b="FP32", a="FP32", out__0="FP32"),
+        8,
+        {"a": X, "b": Y},
+        {"out__0": X - Y},
+    ),
+    "inputs and outputs by their numbers": (
+        "def forward(self, a, b):\n  return (a - b).to(torch.int64), a > b",
+        tensors(in__1="FP32", in__0="FP32", out__1="BOOL", out__0="INT64"),
+        8,
+        {"in__0": X, "in__1": Y},
+        {"out__0": (X - Y).astype(np.int64), "out__1": X > Y},
+    ),
+    "a dict of all inputs": (
+        'def forward(self, x: Dict[str, Tensor]):\n  return x["left"] * x["right"]',
+        tensors(left="FP32", right="FP32", out="FP32"),
+        8,
+        {"left": X, "right": Y},
+        {"out": X * Y},
+    ),
+    "texts": (
+        'def forward(self, x: List[str]) -> List[str]:\n  return [each + "!" for each in x]',
+        tensors("-1", x="STRING", out="STRING"),
+        0,
+        {"x": TEXTS},
+        {"out": TEXTS + "!"},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ANSWERED)
+def test_names_lead_to_arguments_and_answers_as_in_the_backend(
+    triton: ZooTriton, tmp_path: Path, what: str
+) -> None:
+    forward, config, batch, inputs, wanted = ANSWERED[what]
+    target = what.replace(" ", "-")
+    triton.load(target, repository(tmp_path, forward, config, batch=batch))
+    answer = triton.infer(target, inputs, list(wanted))
+    for name, array in wanted.items():
+        if array.dtype == np.object_:
+            assert [each.decode() for each in answer[name]] == list(array)
+        else:
+            assert (answer[name].tolist(), answer[name].dtype) == (array.tolist(), array.dtype)
+
+
+@pytest.mark.parametrize(("value", "inside"), [("true", 1.0), ("false", 0.0)])
+def test_inference_mode_is_what_the_parameter_says(
+    triton: ZooTriton, tmp_path: Path, value: str, inside: float
+) -> None:
+    config = tensors(x="FP32", out="FP32")
+    config += f'parameters {{ key: "INFERENCE_MODE" value {{ string_value: "{value}" }} }}\n'
+    forward = "def forward(self, x):\n  return torch.full_like(x, float(x.is_inference()))"
+    triton.load(f"mode-{value}", repository(tmp_path, forward, config))
+    assert triton.infer(f"mode-{value}", {"x": X}, ["out"])["out"].tolist() == [[inside, inside]]
+
+
+def test_what_the_model_and_its_configuration_do_not_agree_on_is_told_to_who_calls(
+    triton: ZooTriton, tmp_path: Path
+) -> None:
+    forward = (
+        "def forward(self, x):\n  if bool((x < 0).any()):\n    raise Exception('below')\n  return x, x.sum()"
+    )
+    outputs = {"out__0": "INT32", "out__1": "FP32", "out__2": "FP32"}
+    said = {
+        "out__0": "configuration expects datatype TYPE_INT32 for output 'out__0', model provides TYPE_FP32",
+        "out__1": "output 'out__1' is a scalar which is not supported.",
+        "out__2": "refers to an output index which doesn't exist. This model has 2 outputs",
+    }
+    for name, kind in outputs.items():
+        config = tensors(**{"x": "FP32", name: kind})
+        triton.load(name, repository(tmp_path / name, forward, config))
+        with pytest.raises(Refused, match=f"stand-in for PyTorch's backend: .*{said[name]}"):
+            triton.infer(name, {"x": Y}, [name])
+    with pytest.raises(Refused, match=r"(?s)PyTorch execute failure: .*below"):
+        triton.infer("out__0", {"x": X}, ["out__0"])
+
+
+REFUSED = {
+    "count": (tensors(a="FP32", b="FP32", out="FP32"), "configuration expects 2 inputs, model provides 1"),
+    "value": (
+        tensors(x="FP32", out="FP32") + 'parameters { key: "INFERENCE_MODE" value { string_value: "yes" } }',
+        "parameter INFERENCE_MODE: failed to convert 'yes' to boolean",
+    ),
+    "file": (
+        tensors(x="FP32", out="FP32") + 'default_model_filename: "net.pt"',
+        "unable to find '.*net.pt' for model instance",
+    ),
+    "sequences": (
+        tensors(x="FP32", out="FP32") + "sequence_batching { }",
+        "does not know `sequence_batching`",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_served_is_refused_when_it_is_loaded(
+    triton: ZooTriton, tmp_path: Path, name: str
+) -> None:
+    config, said = REFUSED[name]
+    with pytest.raises(Refused, match=said):
+        triton.load(name, repository(tmp_path, "def forward(self, x):\n  return x", config))
+
+
+def test_a_file_that_is_no_torchscript_is_refused(triton: ZooTriton, tmp_path: Path) -> None:
+    files = repository(tmp_path, "def forward(self, x):\n  return x", tensors(x="FP32", out="FP32"))
+    (files / "net/1/model.pt").write_bytes(b"no archive")
+    with pytest.raises(Refused, match="failed to load model 'no-archive': PytorchStreamReader"):
+        triton.load("no-archive", files)

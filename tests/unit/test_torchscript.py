@@ -1,0 +1,104 @@
+"""What the stand-in for PyTorch's backend makes of a configuration, before torch sees anything of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from fleet.local.torchscript.settings import read_settings
+from fleet.local.torchscript.tensors import Argument, input_places, output_places
+
+SELF = Argument("self", "ClassType", "__torch__.Net")
+MASK, IDS = (Argument(name, "TensorType", "Tensor") for name in ("mask", "ids"))
+DICT = Argument("x", "DictType", "Dict[str, Tensor]")
+COUNT = Argument("count", "IntType", "int")
+
+
+def test_without_parameters_torch_is_as_the_backend_sets_it() -> None:
+    settings = read_settings("net", {})
+    assert (settings.inference_mode, settings.optimized) == (True, True)
+    own = (settings.executor, settings.profiling, settings.fuser, settings.intra_op, settings.inter_op)
+    assert own == (None,) * 5
+    assert settings.without_effect == ()
+
+
+def test_parameters_are_read_as_the_backend_reads_them() -> None:
+    given = {
+        "INFERENCE_MODE": "0",
+        "DISABLE_OPTIMIZED_EXECUTION": "True",
+        "ENABLE_JIT_EXECUTOR": "off",
+        "ENABLE_JIT_PROFILING": "ON",
+        "ENABLE_TENSOR_FUSER": "false",
+        "INTRA_OP_THREAD_COUNT": "2 of them",
+        "INTER_OP_THREAD_COUNT": "0",
+    }
+    settings = read_settings("net", given)
+    assert (settings.inference_mode, settings.optimized) == (False, False)
+    assert (settings.executor, settings.profiling, settings.fuser) == (False, True, False)
+    assert (settings.intra_op, settings.inter_op) == (2, None)
+
+
+def test_what_means_nothing_on_this_machine_is_said_and_what_triton_no_longer_reads_is_not() -> None:
+    given = dict.fromkeys(("ENABLE_CACHE_CLEANING", "DISABLE_CUDNN", "ENABLE_WEIGHT_SHARING"), "false")
+    settings = read_settings("net", {**given, "ENABLE_NVFUSER": "whatever"})
+    assert settings.without_effect == (
+        "DISABLE_CUDNN (cuDNN is of GPUs)",
+        "ENABLE_CACHE_CLEANING (the cache is of a GPU's memory)",
+        "ENABLE_WEIGHT_SHARING (each instance is a process of its own here, with weights of its own)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("INFERENCE_MODE", "yes", "failed to convert 'yes' to boolean"),
+        ("INTRA_OP_THREAD_COUNT", "many", "failed to convert 'many' to integral number"),
+    ],
+)
+def test_a_parameter_that_the_backend_cannot_read_is_refused_in_its_words(
+    name: str, value: str, said: str
+) -> None:
+    with pytest.raises(ValueError, match=f"^model 'net', parameter {name}: {said}$"):
+        read_settings("net", {name: value})
+
+
+@pytest.mark.parametrize(
+    ("names", "places"),
+    [
+        (["ids", "mask"], {"ids": 1, "mask": 0}),  # the names of the arguments
+        (["ids__1", "other__0"], {"ids__1": 1, "other__0": 0}),  # numbers, where not all are such names
+        (["ids", "INPUT__0"], {"ids": 0, "INPUT__0": 1}),  # else the order in the configuration
+    ],
+)
+def test_inputs_find_their_argument_by_name_then_by_number_then_by_order(
+    names: list[str], places: dict[str, int]
+) -> None:
+    assert input_places("net", names, [SELF, MASK, IDS]) == places
+
+
+def test_a_model_that_takes_a_dict_gets_all_inputs_by_their_names() -> None:
+    assert input_places("net", ["any", "names"], [SELF, DICT]) is None
+
+
+@pytest.mark.parametrize(
+    ("names", "forward", "said"),
+    [
+        ([], [SELF, IDS], "must contain at least one input"),
+        (["ids"], [SELF, MASK, IDS], "configuration expects 1 inputs, model provides 2"),
+        (["ids", "count"], [SELF, IDS, COUNT], "An input of type 'int' was detected in the model"),
+        (["ids", "x"], [SELF, IDS, DICT], r"An input of type 'Dict\[str, Tensor\]' was detected"),
+        (["INPUT__1"], [SELF, IDS], "inputs 'INPUT__1' are not numbered from 0 to 0"),
+        (["a__0", "b__0"], [SELF, MASK, IDS], "inputs 'a__0', 'b__0' are not numbered from 0 to 1"),
+    ],
+)
+def test_a_model_that_cannot_be_called_with_its_inputs_is_refused(
+    names: list[str], forward: list[Argument], said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        input_places("net", names, forward)
+
+
+def test_outputs_are_numbered_or_in_order() -> None:
+    assert output_places(["b__1", "a__0"]) == {"b__1": 1, "a__0": 0}
+    assert output_places(["b__1", "a"]) == {"b__1": 0, "a": 1}
+    with pytest.raises(ValueError, match="must contain at least one output"):
+        output_places([])
