@@ -73,4 +73,6 @@ def config(file: Path) -> dict[str, Any]:
     told = {key: written[key] for key in ("name", "platform", "max_batch_size")}
     told |= {"tensors": tensors, **written.get("dynamic_batching", {})}
     told["instance_group"] = [(each["count"], each["kind"]) for each in written["instance_group"]]
+    if "parameters" in written:
+        told["parameters"] = {key: each["string_value"] for key, each in written["parameters"].items()}
     return {f"config: {key}": value for key, value in told.items()}
