@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 from fleet.decide.decided import Decided
-from fleet.findings import Finding, Severity
+from fleet.findings import Finding, FindingsError, Severity
 from fleet.local.packages import PACKAGES, Find, missing_package
 from fleet.local.plans import plan_findings
 from fleet.resolve.locks import read_lock
@@ -17,20 +17,35 @@ from fleet.spec.source import finding_at
 CODE = "FL383"
 
 
-def unserved(project: Project, find: Find = find_spec) -> list[Finding]:
-    """What of the project's endpoints this machine cannot serve.
+def served(project: Project, *, named: bool, find: Find = find_spec) -> tuple[Project, list[Finding]]:
+    """The project with the endpoints that this machine can serve, and what is to be said first.
 
     Args:
         project: With the locks of the local environment.
+        named: Whether the user has named the endpoints: then none of them is left out.
         find: What is behind a module's name, if anything.
+
+    Raises:
+        FindingsError: an endpoint that was named cannot be served, or none can.
     """
-    found = [each for name in project.endpoints for each in _of_endpoint(project, name, find)]
-    refused = {each.file for each in found if each.severity is Severity.ERROR}
-    others = " ".join(name for name in project.endpoints if project.load(name).source.file not in refused)
-    if not others:
-        return found
-    leave = f"; or leave it out: `fleet local up {others}`"
-    return [replace(each, hint=each.hint + leave * (each.severity is Severity.ERROR)) for each in found]
+    found = {name: list(_of_endpoint(project, name, find)) for name in project.endpoints}
+    refused = {name for name, told in found.items() if any(each.severity is Severity.ERROR for each in told)}
+    others = tuple(name for name in project.endpoints if name not in refused)
+    if refused and (named or not others):
+        leave = f"; or leave it out: `fleet local up {' '.join(others)}`" if others else ""
+        raise FindingsError([_with_hint(each, leave) for told in found.values() for each in told])
+    findings = [_left_out(each) for told in found.values() for each in told]
+    return replace(project, endpoints=others), findings
+
+
+def _with_hint(finding: Finding, more: str) -> Finding:
+    return replace(finding, hint=finding.hint + more * (finding.severity is Severity.ERROR))
+
+
+def _left_out(finding: Finding) -> Finding:
+    if finding.severity is not Severity.ERROR:
+        return finding
+    return replace(finding, message=f"{finding.message}; it is left out", severity=Severity.WARNING)
 
 
 def _of_endpoint(project: Project, name: str, find: Find) -> Iterator[Finding]:

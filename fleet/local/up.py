@@ -15,12 +15,12 @@ from fleet.aws.cdk import Cdk
 from fleet.aws.deploy import Deploy
 from fleet.aws.steps import Steps
 from fleet.aws.tools import cdk_cli
-from fleet.findings import CannotRunError, FindingsError, Severity
+from fleet.findings import CannotRunError
 from fleet.local.session import start_supervisor, stop_supervisor
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import Status, ask_status
 from fleet.local.tools import check_embedded_aws, check_place
-from fleet.local.unserved import unserved
+from fleet.local.unserved import served
 from fleet.printers.human import show_findings
 from fleet.resolve.endpoint import Place, ResolvedFleet
 from fleet.resolve.resolve import resolve_project
@@ -54,12 +54,10 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supe
         check_place(root)
         project = open_project(root, LOCAL, endpoints)
         write_locks(project)
+        project, told = served(project, named=bool(endpoints))
         fleet = resolve_project(project)
-        left_out = unserved(project)
-        if any(each.severity is Severity.ERROR for each in left_out):
-            raise FindingsError(left_out)
-    if left_out:
-        show_findings(left_out)
+    if told:
+        show_findings(told)
     try:
         with steps.step("embedded AWS") as step:
             supervisor = state.supervisor()

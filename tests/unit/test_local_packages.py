@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from fleet.findings import Finding, Severity
+import pytest
+
+from fleet.findings import Finding, FindingsError, Severity
 from fleet.local.packages import PACKAGES, missing_package
-from fleet.local.unserved import unserved
+from fleet.local.unserved import served
 from fleet.spec.project import open_project
 from fleet_folder import ROOT
 
@@ -13,12 +15,15 @@ def nothing(_: str) -> None:
     """A Python without any package."""
 
 
-def found(*endpoints: str) -> list[Finding]:
-    return unserved(open_project(ROOT, "dev", endpoints), find=nothing)
+def refused(*endpoints: str) -> Finding:
+    with pytest.raises(FindingsError) as caught:
+        served(open_project(ROOT, "dev", endpoints), named=True, find=nothing)
+    (finding,) = caught.value.findings
+    return finding
 
 
 def test_an_endpoint_of_torchscript_is_refused_at_its_archive_where_torch_is_not_installed() -> None:
-    [told] = found("resnet-pt")
+    told = refused("resnet-pt")
     assert (told.code, told.severity) == ("FL383", Severity.ERROR)
     assert told.message == (
         "this machine cannot serve 'resnet-pt' (resnet) yet: TorchScript models need torch, which is not installed"
@@ -29,13 +34,27 @@ def test_an_endpoint_of_torchscript_is_refused_at_its_archive_where_torch_is_not
 
 
 def test_the_others_can_be_deployed_without_it() -> None:
-    [told] = found("resnet-pt", "sentence-embeddings")
+    told = refused("resnet-pt", "sentence-embeddings")
     assert told.hint.endswith("; or leave it out: `fleet local up sentence-embeddings`")
 
 
+def test_where_no_endpoint_is_named_it_is_left_out_with_a_warning() -> None:
+    everything = open_project(ROOT, "dev")
+    project, (told,) = served(everything, named=False, find=nothing)
+    assert (told.code, told.severity) == ("FL383", Severity.WARNING)
+    assert told.message.endswith("which is not installed; it is left out")
+    assert {*everything.endpoints} - {*project.endpoints} == {"resnet-pt"}
+
+
+def test_where_nothing_else_is_left_it_is_refused() -> None:
+    with pytest.raises(FindingsError):
+        served(open_project(ROOT, "dev", ["resnet-pt"]), named=False, find=nothing)
+
+
 def test_nothing_is_said_of_other_endpoints_nor_where_it_is_installed() -> None:
-    assert found("sentence-embeddings") == []
-    assert unserved(open_project(ROOT, "dev", ["resnet-pt"]), find=lambda name: name) == []
+    sentences, resnet = (open_project(ROOT, "dev", [each]) for each in ("sentence-embeddings", "resnet-pt"))
+    assert served(sentences, named=True, find=nothing) == (sentences, [])
+    assert served(resnet, named=True, find=lambda name: name) == (resnet, [])
 
 
 def test_what_the_stand_in_says_in_tritons_log_names_the_package() -> None:

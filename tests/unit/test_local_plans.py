@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from engine_bucket import CONFIG, SPEC, TENSORS, small_onnx
 from fleet.artifacts.lock import write_locks
-from fleet.findings import Finding, Severity
-from fleet.local.unserved import unserved
+from fleet.findings import Finding, FindingsError, Severity
+from fleet.local.unserved import served
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 
@@ -23,7 +23,11 @@ def found(folder: FleetFolder, mode: str = "", *endpoints: str, engine: bool = F
         folder.write("bert/bert/1/model.plan", "a plan")
     folder.spec(name="bert", base=spec.replace("NAME", "bert").replace("MODE", mode))
     write_locks(open_project(folder.root, "dev", ["bert"]))
-    return unserved(open_project(folder.root, "dev", endpoints))
+    try:
+        _, findings = served(open_project(folder.root, "dev", endpoints), named=True)
+    except FindingsError as error:
+        return list(error.findings)
+    return findings
 
 
 def test_an_endpoint_that_starts_with_a_plan_is_refused_at_its_archive(folder: FleetFolder) -> None:
