@@ -10,12 +10,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper
 
 SENTENCES = Path(__file__).resolve().parents[1] / "sentence_embeddings"
 sys.path.insert(0, str(SENTENCES))
-from make_weights import TOKENS, Array, Graph, bert, write  # noqa: E402
+from make_weights import TOKENS, Array, Graph, bert, model_file, pool, update  # noqa: E402
 
 MODEL = Path(__file__).parent / "model.onnx"
 SEED = 768
@@ -68,33 +66,14 @@ def onnx_model() -> bytes:
     g = Graph(DrawnWeights())
     encoded = bert(g, CONFIG)
     g.add("Identity", "output", g.dense("widened", encoded))
-    first = g.add("Gather", "first", encoded, g.constant("zero", [0]), axis=1)
-    first = g.add("Squeeze", "first.flat", first, g.constant("first.axes", [1]))
-    g.add("Tanh", "pooled_output", g.dense("pooler.dense", first))
-    inputs = [
-        helper.make_tensor_value_info(name, TensorProto.INT32, ["batch", TOKENS])
-        for name in ("token_ids", "attn_mask")
-    ]
-    outputs = [
-        helper.make_tensor_value_info("output", TensorProto.FLOAT, ["batch", TOKENS, OUT]),
-        helper.make_tensor_value_info("pooled_output", TensorProto.FLOAT, ["batch", OUT]),
-    ]
-    constants = [g.constants[name] for name in sorted(g.constants)]
-    graph = helper.make_graph(g.nodes, "small_bert", inputs, outputs, constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    onnx.checker.check_model(model, full_check=True)
-    return bytes(model.SerializeToString(deterministic=True))
+    pool(g, encoded, "pooled_output")
+    return model_file(g, "small_bert", {"output": [TOKENS, OUT], "pooled_output": [OUT]})
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--into", type=Path, default=MODEL, help="file to write")
-    into = parser.parse_args().into
-    content = onnx_model()
-    current = into.is_file() and into.read_bytes() == content
-    if not current:
-        write(into, content)
-    print(f"{'up to date' if current else 'written'}: {into}, {len(content)} bytes")
+    update(parser.parse_args().into, onnx_model())
     return 0
 
 

@@ -145,19 +145,31 @@ def bert(g: Graph, config: Mapping[str, float]) -> str:
     return x
 
 
+def pool(g: Graph, encoded: str, name: str) -> None:
+    """The output of BERT's pooler, [n, hidden size], from the encoder's: that of the first token."""
+    first = g.add("Gather", "first", encoded, g.constant("zero", [0]), axis=1)
+    first = g.add("Squeeze", "first.flat", first, g.constant("first.axes", [1]))
+    g.add("Tanh", name, g.dense("pooler.dense", first))
+
+
 def onnx_model(source: Path) -> bytes:
     """The ONNX file: token_ids and attn_mask INT32 [batch, 128] to output FP32 [batch, 128, 384]."""
     config = json.loads((source / "config.json").read_text())
     g = Graph(read_safetensors(source / "model.safetensors"))
     g.add("Identity", "output", bert(g, config))
-    inputs = [
-        helper.make_tensor_value_info(name, TensorProto.INT32, ["batch", TOKENS])
-        for name in ("token_ids", "attn_mask")
-    ]
-    shape = ["batch", TOKENS, config["hidden_size"]]
-    outputs = [helper.make_tensor_value_info("output", TensorProto.FLOAT, shape)]
-    constants = [g.constants[name] for name in sorted(g.constants)]
-    graph = helper.make_graph(g.nodes, "minilm", inputs, outputs, constants)
+    return model_file(g, "minilm", {"output": [TOKENS, config["hidden_size"]]})
+
+
+def model_file(g: Graph, name: str, outputs: Mapping[str, list[int]]) -> bytes:
+    """The ONNX file of a graph of token_ids and attn_mask INT32 [batch, 128] to FP32 outputs [batch, ...]."""
+
+    def tensor(name: str, kind: int, shape: list[int]) -> onnx.ValueInfoProto:
+        return helper.make_tensor_value_info(name, kind, ["batch", *shape])
+
+    inputs = [tensor(each, TensorProto.INT32, [TOKENS]) for each in ("token_ids", "attn_mask")]
+    told = [tensor(each, TensorProto.FLOAT, shape) for each, shape in outputs.items()]
+    constants = [g.constants[each] for each in sorted(g.constants)]
+    graph = helper.make_graph(g.nodes, name, inputs, told, constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.checker.check_model(model, full_check=True)
     return bytes(model.SerializeToString(deterministic=True))
@@ -175,6 +187,14 @@ def write(file: Path, content: bytes) -> None:
         except BaseException:
             Path(part.name).unlink(missing_ok=True)
             raise
+
+
+def update(file: Path, content: bytes) -> None:
+    """Writes the file unless it has that content, and says which."""
+    current = file.is_file() and file.read_bytes() == content
+    if not current:
+        write(file, content)
+    print(f"{'up to date' if current else 'written'}: {file}, {len(content)} bytes")
 
 
 def tokenizer_package() -> dict[str, Path]:
