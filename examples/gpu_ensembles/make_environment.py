@@ -1,0 +1,125 @@
+"""Packs the Python environment of the models in `models/text`: what environment.txt pins, as it is installed here.
+
+The bytes follow from the lock file and the folder `environment` alone: the archive's digest is reviewed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import io
+import re
+import struct
+import sys
+import tarfile
+import zlib
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+EXAMPLE = Path(__file__).resolve().parent
+sys.path.insert(0, str(EXAMPLE.parent / "sentence_embeddings"))
+from make_weights import update  # noqa: E402
+
+LOCK, SCRIPTS = EXAMPLE / "environment.txt", EXAMPLE / "environment"
+MODELS = ("preprocess", "postprocess")
+PACKAGES = "lib/python3.12/site-packages"
+"""Of the Python of Triton 25.04; environment/bin/adopt_python.py links others to it."""
+PIN = re.compile(r"^([\w.-]+)==(\S+)", re.MULTILINE)
+FITS = re.compile(r"(?:py3|py2\.py3|cp3\d+)-(?:none-any|abi3-manylinux\w+_x86_64)")
+"""Tags of wheels that any Python 3 takes, on this machine as in the container, from the one on that they name."""
+TOLD = re.compile(r"[^/]+\.dist-info/(?:METADATA|licenses/.+)")
+"""What is kept of a .dist-info; the rest also depends on who installed it."""
+STORED = 0xFFFF
+"""Most bytes of a block that is not compressed (RFC 1951, 3.2.4)."""
+
+
+class NotAsLockedError(Exception):
+    """What is installed cannot stand for what the lock file says."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--lock", type=Path, default=LOCK, help="what to pack")
+    parser.add_argument("--into", type=Path, default=EXAMPLE / "models/text", help="model repository")
+    arguments = parser.parse_args()
+    try:
+        content = stored(packed(files(arguments.lock)))
+    except NotAsLockedError as error:
+        print(f"make_environment: {error}; run `make setup`", file=sys.stderr)
+        return 2
+    for model in MODELS:
+        update(arguments.into / model / "processing_env.tar.gz", content)
+    return 0
+
+
+def files(lock: Path) -> dict[str, bytes]:
+    """All files of the environment, by their place in it.
+
+    Raises:
+        NotAsLockedError: a pinned distribution is not installed as its wheel has it.
+    """
+    scripts = {
+        f"bin/{each.name}": each.read_bytes() for each in (SCRIPTS / "bin").iterdir() if each.is_file()
+    }
+    pins = PIN.findall(lock.read_text("utf-8"))
+    return scripts | {f"{PACKAGES}/{path}": body for pin in pins for path, body in installed(*pin)}
+
+
+def installed(name: str, version: str) -> Iterator[tuple[str, bytes]]:
+    """The files of an installed distribution, each compared with the digest that its wheel gave it.
+
+    Raises:
+        NotAsLockedError: it is absent, of another version, for one Python or machine only, or was changed.
+    """
+    try:
+        found = metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        raise NotAsLockedError(f"{name} {version} is not installed") from None
+    if found.version != version:
+        raise NotAsLockedError(f"{name} {found.version} is installed, and {version} is locked")
+    tags = re.findall(r"^Tag: (\S+)", found.read_text("WHEEL") or "", re.MULTILINE)
+    if not any(map(FITS.fullmatch, tags)):
+        message = f"{name} is installed from a wheel for {', '.join(tags)}, which does not fit the container"
+        raise NotAsLockedError(message)
+    for file in found.files or ():
+        path = file.as_posix()
+        # Without a digest is what was compiled at the installation; above lie scripts, which name this machine.
+        if file.hash is None or path.startswith("..") or (".dist-info/" in path and not TOLD.fullmatch(path)):
+            continue
+        body = file.read_binary()
+        digest = base64.urlsafe_b64encode(hashlib.new(file.hash.mode, body).digest()).decode().rstrip("=")
+        if digest != file.hash.value:
+            raise NotAsLockedError(f"{path} is not as {name} {version} has it")
+        yield path, body
+
+
+def packed(content: dict[str, bytes]) -> bytes:
+    """A tar stream that tells nothing of who made it, and when."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for path, body in sorted(content.items()):
+            member = tarfile.TarInfo(path)
+            member.size = len(body)
+            tar.addfile(member, io.BytesIO(body))
+    return stream.getvalue()
+
+
+def stored(content: bytes) -> bytes:
+    """The content as gzip that is not compressed: no two versions of zlib compress alike.
+
+    The archive around it is compressed, so this costs nothing on the way to the endpoint.
+    """
+    blocks = [content[start : start + STORED] for start in range(0, len(content), STORED)]
+    lengths = [(len(block), len(block) ^ 0xFFFF) for block in blocks]
+    heads = [
+        struct.pack("<BHH", number == len(blocks), *each) for number, each in enumerate(lengths, start=1)
+    ]
+    header = b"\x1f\x8b\x08" + bytes(6) + b"\xff"
+    body = b"".join(part for pair in zip(heads, blocks, strict=True) for part in pair)
+    return header + body + struct.pack("<II", zlib.crc32(content), len(content))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
