@@ -1,4 +1,4 @@
-"""Packs the Python environment of the models in `models/text`: what environment.txt pins, as it is installed here.
+"""Packs the Python environment of the models in `models/text`: what environment.txt pins and is installed.
 
 The bytes follow from the lock file and the folder `environment` alone: the archive's digest is reviewed.
 """
@@ -28,7 +28,7 @@ PACKAGES = "lib/python3.12/site-packages"
 """Of the Python of Triton 25.04; environment/bin/adopt_python.py links others to it."""
 PIN = re.compile(r"^([\w.-]+)==(\S+)", re.MULTILINE)
 FITS = re.compile(r"(?:py3|py2\.py3|cp3\d+)-(?:none-any|abi3-manylinux\w+_x86_64)")
-"""Tags of wheels that any Python 3 takes, on this machine as in the container, from the one on that they name."""
+"""Tags of wheels that fit the container, and every Python 3 from the one on that they name."""
 TOLD = re.compile(r"[^/]+\.dist-info/(?:METADATA|licenses/.+)")
 """What is kept of a .dist-info; the rest also depends on who installed it."""
 STORED = 0xFFFF
@@ -47,7 +47,7 @@ def main() -> int:
     try:
         content = stored(packed(files(arguments.lock)))
     except NotAsLockedError as error:
-        print(f"make_environment: {error}; run `make setup`", file=sys.stderr)
+        print(f"make_environment: {error}", file=sys.stderr)
         return 2
     for model in MODELS:
         update(arguments.into / model / "processing_env.tar.gz", content)
@@ -76,22 +76,25 @@ def installed(name: str, version: str) -> Iterator[tuple[str, bytes]]:
     try:
         found = metadata.distribution(name)
     except metadata.PackageNotFoundError:
-        raise NotAsLockedError(f"{name} {version} is not installed") from None
+        raise NotAsLockedError(f"{name} {version} is not installed: run `make setup`") from None
     if found.version != version:
-        raise NotAsLockedError(f"{name} {found.version} is installed, and {version} is locked")
+        message = f"{name} {found.version} is installed, and {version} is locked: run `make setup`"
+        raise NotAsLockedError(message)
     tags = re.findall(r"^Tag: (\S+)", found.read_text("WHEEL") or "", re.MULTILINE)
     if not any(map(FITS.fullmatch, tags)):
-        message = f"{name} is installed from a wheel for {', '.join(tags)}, which does not fit the container"
-        raise NotAsLockedError(message)
+        told = ", ".join(tags)
+        message = f"{name} is installed from a wheel for {told}, which does not fit every container's Python"
+        raise NotAsLockedError(f"{message}: pin one of the stable ABI, and pack it on Linux x86-64")
     for file in found.files or ():
         path = file.as_posix()
-        # Without a digest is what was compiled at the installation; above lie scripts, which name this machine.
+        # What was compiled here has no digest; scripts, which lie outside of the folder, name this machine.
         if file.hash is None or path.startswith("..") or (".dist-info/" in path and not TOLD.fullmatch(path)):
             continue
         body = file.read_binary()
         digest = base64.urlsafe_b64encode(hashlib.new(file.hash.mode, body).digest()).decode().rstrip("=")
         if digest != file.hash.value:
-            raise NotAsLockedError(f"{path} is not as {name} {version} has it")
+            message = f"{path} is not as {name} {version} has it: run `make clean`, then `make setup`"
+            raise NotAsLockedError(message)
         yield path, body
 
 

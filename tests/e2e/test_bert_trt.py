@@ -10,7 +10,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from deployed_berts import ENDPOINT, Berts, deployed_berts
+from deployed_example import Deployed, Example, deployed
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.repository.plan_header import HEADER
 from fleet.spec.environment import LocalLimits
@@ -22,6 +22,7 @@ from tests.e2e.embedded_app.clients import client
 pytestmark = pytest.mark.triton
 
 Array = np.ndarray[Any, np.dtype[np.int32]]
+BERT = Example("bert-trt", "bert_trt", {"make_model.py": "model.onnx"})
 TARGETS = [f"bert-{number}.tar.gz" for number in range(6)]
 CALLED = [TARGETS[number] for number in (0, 1, 2, 5, 5)]
 IDS = np.random.default_rng(1).integers(0, 30_522, (1, 128), dtype=np.int32)
@@ -32,31 +33,35 @@ TOLERANCE = 1e-5
 
 
 @pytest.fixture(scope="module")
-def berts(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Berts]:
-    with deployed_berts(runtime, tmp_path_factory.mktemp("berts"), ROOM_FOR_FEW) as berts:
+def berts(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    with deployed(BERT, runtime, tmp_path_factory.mktemp("berts"), ROOM_FOR_FEW) as berts:
         yield berts
 
 
-def expected(berts: Berts, ids: Array, mask: Array) -> dict[str, Any]:
+def onnx_of(berts: Deployed) -> bytes:
+    return (berts.bucket.root / "examples/bert_trt/model.onnx").read_bytes()
+
+
+def expected(berts: Deployed, ids: Array, mask: Array) -> dict[str, Any]:
     """What the ONNX model computes, without Triton."""
     ort: Any = onnxruntime
-    session = ort.InferenceSession(berts.onnx, providers=["CPUExecutionProvider"])
+    session = ort.InferenceSession(onnx_of(berts), providers=["CPUExecutionProvider"])
     names = ["output", "pooled_output"]
     return dict(zip(names, session.run(names, {"token_ids": ids, "attn_mask": mask}), strict=True))
 
 
-def test_one_engine_is_built_for_six_archives_whose_models_have_names_of_their_own(berts: Berts) -> None:
+def test_one_engine_is_built_for_six_archives_whose_models_have_names_of_their_own(berts: Deployed) -> None:
     assert len(berts.bucket.builds) == berts.published.engines == 1
     (endpoint,) = berts.bucket.artifacts.endpoints
     for number, target in enumerate(TARGETS):
         files = berts.bucket.files(f"{endpoint.model_data}{target}")
         assert list(files) == [f"bert_{number}/config.pbtxt", f"bert_{number}/1/model.plan"]
         assert files[f"bert_{number}/config.pbtxt"].startswith(f'name: "bert_{number}"\n'.encode())
-        assert files[f"bert_{number}/1/model.plan"][HEADER:] == berts.onnx
+        assert files[f"bert_{number}/1/model.plan"][HEADER:] == onnx_of(berts)
 
 
 def test_targets_answer_json_as_the_source_sends_it_and_metrics_show_who_comes_and_goes(
-    berts: Berts,
+    berts: Deployed,
 ) -> None:
     runtime, wanted = client(berts.aws, "sagemaker-runtime"), expected(berts, IDS, MASK)
     inputs = [
@@ -65,7 +70,7 @@ def test_targets_answer_json_as_the_source_sends_it_and_metrics_show_who_comes_a
     ]
     for target in CALLED:
         answer = runtime.invoke_endpoint(
-            EndpointName=ENDPOINT,
+            EndpointName=BERT.endpoint,
             TargetModel=target,
             ContentType="application/octet-stream",
             Body=json.dumps({"inputs": inputs}),
@@ -87,7 +92,7 @@ def test_targets_answer_json_as_the_source_sends_it_and_metrics_show_who_comes_a
     assert hit == {"SampleCount": 5, "Sum": 1}
 
 
-def test_a_batch_of_the_largest_shape_is_answered_in_binary_and_a_larger_one_refused(berts: Berts) -> None:
+def test_a_batch_of_the_largest_shape_is_answered_in_binary_and_a_larger_one_refused(berts: Deployed) -> None:
     ids = np.random.default_rng(2).integers(0, 30_522, (129, 128), dtype=np.int32)
     mask = np.ones_like(ids)
     answer = berts.endpoint.infer({"token_ids": ids[:128], "attn_mask": mask[:128]}, target=TARGETS[5])
@@ -100,8 +105,8 @@ def test_a_batch_of_the_largest_shape_is_answered_in_binary_and_a_larger_one_ref
         berts.endpoint.infer({"token_ids": ids, "attn_mask": mask}, target=TARGETS[5])
 
 
-def test_the_specs_sample_is_what_the_graph_answers(berts: Berts) -> None:
-    (sample,) = open_project(ROOT, "dev", [ENDPOINT]).load(ENDPOINT).spec.samples
+def test_the_specs_sample_is_what_the_graph_answers(berts: Deployed) -> None:
+    (sample,) = open_project(ROOT, "dev", [BERT.endpoint]).load(BERT.endpoint).spec.samples
     assert sample.target == "bert-0"
     ids, mask = np.full((1, 128), 101, np.int32), np.ones((1, 128), np.int32)
     told = sample.outputs["pooled_output"].first
@@ -109,9 +114,9 @@ def test_the_specs_sample_is_what_the_graph_answers(berts: Berts) -> None:
     assert told == pytest.approx(computed.tolist(), abs=5e-5)
 
 
-def test_status_and_tritons_log_call_the_stand_in_one(berts: Berts) -> None:
+def test_status_and_tritons_log_call_the_stand_in_one(berts: Deployed) -> None:
     said = "a stand-in for TensorRT runs the ONNX model of its plan, on the CPU"
     assert f"bert-5.tar.gz: bert_5/config.pbtxt: {said}" in berts.report["differences"]
-    log = berts.state.endpoint_log(ENDPOINT).read_text()
+    log = berts.state.endpoint_log(BERT.endpoint).read_text()
     said = "stand-in for TensorRT 10.9.0.34: ONNX Runtime computes model 'bert-5.tar.gz' on the CPU"
     assert said in log

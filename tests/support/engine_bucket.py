@@ -93,28 +93,34 @@ class EngineBucket:
         (endpoint,) = [each for each in self.artifacts.endpoints if each.name == name]
         return endpoint.engines[0].build.key
 
-    def project(self) -> None:
-        """The project with a GPU as Foundation makes it, anew; its builds so far are forgotten."""
+    def project(self, kind: str = "gpu") -> None:
+        """A project as Foundation makes it, anew: the one with a GPU, or of jobs; its builds are forgotten."""
         codebuild = self.clients.codebuild
-        codebuild.delete_project(name=PROJECT)
+        name = PROJECT.replace("gpu", kind)
+        codebuild.delete_project(name=name)
         codebuild.create_project(
-            name=PROJECT,
+            name=name,
             serviceRole=ROLE,
             timeoutInMinutes=10,
             source={
                 "type": "NO_SOURCE",
                 "location": "moto wants one",
-                "buildspec": (ROOT / "engine_build/gpu.buildspec.yaml").read_text(),
+                "buildspec": (ROOT / f"engine_build/{kind}.buildspec.yaml").read_text(),
             },
             artifacts={"type": "NO_ARTIFACTS"},
             environment={
-                "type": "LINUX_GPU_CONTAINER",
+                "type": "LINUX_GPU_CONTAINER" if kind == "gpu" else "LINUX_CONTAINER",
                 "image": "any",
                 "computeType": "BUILD_GENERAL1_SMALL",
                 "environmentVariables": [],
             },
             logsConfig={"cloudWatchLogs": {"status": "ENABLED", "groupName": "/triton-fleet/dev/engines"}},
         )
+
+    def jobs(self) -> None:
+        """What Foundation makes for engines that a SageMaker job builds: the project and the role."""
+        self.project("job")
+        self.job_role()
 
     def job_role(self) -> None:
         """The role that Foundation makes for SageMaker jobs."""

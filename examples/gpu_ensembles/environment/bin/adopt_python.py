@@ -1,6 +1,7 @@
 """Makes the folder that this file was unpacked to a virtual environment of the Python that runs the file.
 
-The environment brings packages and no interpreter: in Triton's container it takes the container's, with its numpy.
+The environment brings packages and no interpreter: in Triton's container it is of the container's Python, and
+finds its numpy.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The shipped endpoint `bert-trt` with its lock of dev, in an embedded AWS: engines by stand-ins, a real Triton, its metrics."""
+"""A shipped multi-model endpoint with its lock of dev, in an embedded AWS: engines by stand-ins, a real Triton, its metrics."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -28,27 +28,48 @@ from fleet_folder import ROOT, FleetFolder
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.stacks import Stacks, endpoint
 
-ENDPOINT = "bert-trt"
-EXAMPLE = "examples/bert_trt"
-SHIPPED = ("model_specs/bert-trt.yaml", "locks/dev/bert-trt.lock.yaml")
+
+@dataclass(frozen=True)
+class Example:
+    """A shipped endpoint: its name, its folder below examples/, and the scripts that make what git has not.
+
+    Each script is given with what it is told to write: a file or folder, relative to its own.
+    """
+
+    endpoint: str
+    folder: str
+    scripts: Mapping[str, str]
+
+    def copy_to(self, root: Path) -> None:
+        """Copy spec, lock and repositories to another project, and make the rest there."""
+        for place in (f"model_specs/{self.endpoint}.yaml", f"locks/dev/{self.endpoint}.lock.yaml"):
+            (root / place).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / place, root / place)
+        shipped = Path("examples", self.folder)
+        ignored = (ROOT / shipped / ".gitignore").read_text().splitlines()
+        made = shutil.ignore_patterns("__pycache__", *(Path(each).name for each in ignored if each[0] != "#"))
+        shutil.copytree(ROOT / shipped / "models", root / shipped / "models", ignore=made)
+        for script, into in self.scripts.items():
+            command = [sys.executable, ROOT / shipped / script, "--into", root / shipped / into]
+            subprocess.run(command, check=True, capture_output=True)
 
 
 @dataclass(frozen=True)
-class Berts:
-    """The endpoint and what surrounds it; what was published, and the ONNX model of its engines."""
+class Deployed:
+    """The endpoint and what surrounds it; what was published."""
 
+    name: str
     aws: EmbeddedAws
     host: TritonHost
     publisher: Publisher
     state: LocalState
     bucket: EngineBucket
     published: Published
-    onnx: bytes
 
     @property
     def endpoint(self) -> TritonEndpoint:
         """The client of applications."""
-        return TritonEndpoint(ENDPOINT, client=client(self.aws, "sagemaker-runtime"))
+        return TritonEndpoint(self.name, client=client(self.aws, "sagemaker-runtime"))
 
     @property
     def report(self) -> dict[str, Any]:
@@ -68,7 +89,7 @@ class Berts:
             Namespace=namespace,
             MetricName=name,
             Dimensions=[
-                {"Name": "EndpointName", "Value": ENDPOINT},
+                {"Name": "EndpointName", "Value": self.name},
                 {"Name": "VariantName", "Value": "AllTraffic"},
             ],
             StartTime=now - timedelta(hours=1),
@@ -80,7 +101,9 @@ class Berts:
 
 
 @contextmanager
-def deployed_berts(runtime: TritonRuntime, folder: Path, limits: LocalLimits) -> Iterator[Berts]:
+def deployed(
+    example: Example, runtime: TritonRuntime, folder: Path, limits: LocalLimits
+) -> Iterator[Deployed]:
     """What the shipped files lead to is published and served; of its stack there is the endpoint alone."""
     recorder, state = Recorder(), LocalState(folder)
     host = TritonHost(
@@ -95,27 +118,15 @@ def deployed_berts(runtime: TritonRuntime, folder: Path, limits: LocalLimits) ->
         fleet = FleetFolder(folder)
         bucket = engine_bucket(aws.url, fleet)
         fleet.environment()
-        onnx = _shipped(folder)
+        bucket.jobs()
+        example.copy_to(folder)
         published = bucket.publish()
         (resolved,) = bucket.artifacts.endpoints
-        resources = endpoint(ENDPOINT, image=resolved.image.uri, data=resolved.model_data_url)
+        resources = endpoint(example.endpoint, image=resolved.image.uri, data=resolved.model_data_url)
         container = resources["Model"]["Properties"]["PrimaryContainer"]
         container |= {"Mode": "MultiModel", "Environment": dict(resolved.variables)}
-        assert Stacks(aws).create("berts", resources) == "CREATE_COMPLETE"
-        yield Berts(aws, host, publisher, state, bucket, published, onnx)
+        assert Stacks(aws).create("example", resources) == "CREATE_COMPLETE"
+        yield Deployed(example.endpoint, aws, host, publisher, state, bucket, published)
     finally:
         host.close()
         aws.stop()
-
-
-def _shipped(root: Path) -> bytes:
-    """The files of the clone, and the ONNX model, which a script makes."""
-    for place in SHIPPED:
-        (root / place).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / place, root / place)
-    shutil.copytree(ROOT / EXAMPLE / "models", root / EXAMPLE / "models")
-    model = root / EXAMPLE / "model.onnx"
-    subprocess.run(
-        [sys.executable, ROOT / EXAMPLE / "make_model.py", "--into", model], check=True, capture_output=True
-    )
-    return model.read_bytes()

@@ -1,0 +1,105 @@
+"""The shipped endpoint `gpu-ensembles` answers on a real Triton, its Python models in the environment that they bring."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import tritonclient.http
+
+from deployed_example import Deployed, Example, deployed
+from fleet.engines.places import MANIFEST, built_key
+from fleet.local.triton.runtime import TritonRuntime
+from fleet.repository.plan_header import HEADER
+from fleet.spec.environment import LocalLimits
+from fleet.spec.project import load_lock, open_project
+from fleet_folder import ROOT
+from minilm_reference import embed
+from tests.e2e.embedded_app.clients import client
+
+pytestmark = pytest.mark.triton
+
+SCRIPTS = {"make_text_models.py": ".", "make_environment.py": "models/text"}
+ENSEMBLES = Example("gpu-ensembles", "gpu_ensembles", SCRIPTS)
+BINARY = "application/vnd.sagemaker-triton.binary+json;json-header-size="
+TEXT = "model-trt-python.tar.gz"
+SENTENCES = ["Sentence 1", "Sentence 2"]
+TOLERANCE = 1e-4
+http: Any = tritonclient.http  # it has no types
+
+
+@pytest.fixture(scope="module")
+def ensembles(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    folder = tmp_path_factory.mktemp("ensembles")
+    with deployed(ENSEMBLES, runtime, folder, LocalLimits()) as ensembles:
+        yield ensembles
+
+
+def test_a_job_of_sagemaker_builds_the_engine_on_a_gpu_of_the_endpoints_own_family(
+    ensembles: Deployed,
+) -> None:
+    bucket = ensembles.bucket
+    (resolved,) = bucket.artifacts.endpoints
+    (engine,) = resolved.engines
+    manifest = json.loads(bucket.artifacts.body(built_key(engine.build.key, MANIFEST)))
+    assert manifest["gpu"]["name"] == "NVIDIA T4 (stand-in)"
+    assert manifest["by"].startswith("engine-"), "it names the job; a build of CodeBuild's own is PROJECT:ID"
+    plan = bucket.files(f"{resolved.model_data}{TEXT}")["bert-trt/1/model.plan"]
+    assert plan[HEADER:] == (bucket.root / "examples/gpu_ensembles/bert.onnx").read_bytes()
+
+
+def test_two_sentences_in_binary_as_the_source_sends_them_become_the_embeddings_of_minilm(
+    ensembles: Deployed,
+) -> None:
+    tensor = http.InferInput("INPUT0", [2, 1], "BYTES")
+    tensor.set_data_from_numpy(np.array([[text] for text in SENTENCES], dtype=np.object_), binary_data=True)
+    output = http.InferRequestedOutput("finaloutput", binary_data=True)
+    body, header = http.InferenceServerClient.generate_request_body([tensor], outputs=[output])
+    answer = client(ensembles.aws, "sagemaker-runtime").invoke_endpoint(
+        EndpointName=ENSEMBLES.endpoint, TargetModel=TEXT, ContentType=f"{BINARY}{header}", Body=body
+    )
+    size = int(answer["ContentType"].removeprefix(BINARY))
+    result = http.InferenceServerClient.parse_response_body(answer["Body"].read(), header_length=size)
+    numbers = result.as_numpy("finaloutput")
+    assert numbers.shape == (2, 384)
+    assert np.abs(numbers - embed(SENTENCES)).max() < TOLERANCE
+
+
+def test_a_text_of_more_than_128_tokens_is_cut_there(ensembles: Deployed) -> None:
+    long = "the quick brown fox jumps over the lazy dog " * 30
+    (answer,) = ensembles.endpoint.infer({"INPUT0": np.array([[long]])}, target=TEXT).values()
+    assert np.abs(answer - embed([long])).max() < TOLERANCE
+
+
+def test_the_models_run_in_the_environments_that_they_bring(ensembles: Deployed) -> None:
+    log = ensembles.state.endpoint_log(ENSEMBLES.endpoint).read_text()
+    (locked,) = re.findall(r"^tokenizers==(\S+)", _environment(), re.MULTILINE)
+    assert re.search(rf'"tokenizers {locked} of /tmp/python_env_\w+/\d/lib/python3\.\d+/site-packages/', log)
+    assert re.search(r'"numpy \S+, in the environment /tmp/python_env_\w+/\d"', log)
+
+
+def _environment() -> str:
+    return (ROOT / "examples/gpu_ensembles/environment.txt").read_text()
+
+
+def test_the_specs_samples_are_what_is_computed(ensembles: Deployed) -> None:
+    (text,) = open_project(ROOT, "dev", [ENSEMBLES.endpoint]).load(ENSEMBLES.endpoint).spec.samples
+    assert text.inputs["INPUT0"].data == SENTENCES
+    assert text.outputs["finaloutput"].first == pytest.approx(embed(SENTENCES)[0, :4].tolist(), abs=5e-5)
+
+
+def test_status_tells_what_is_a_stand_in(ensembles: Deployed) -> None:
+    said = "bert-trt/config.pbtxt: a stand-in for TensorRT runs the ONNX model of its plan, on the CPU"
+    assert f"{TEXT}: {said}" in ensembles.report["differences"]
+
+
+def test_all_environments_run_the_same_archives() -> None:
+    locks = [
+        load_lock(ROOT / "locks" / each / "gpu-ensembles.lock.yaml").archives
+        for each in ("dev", "staging", "prod")
+    ]
+    assert locks[0] == locks[1] == locks[2]
