@@ -13,6 +13,7 @@ from typing import Any
 from google.protobuf.json_format import MessageToDict
 
 from fleet.local.triton.model_config import parse
+from fleet.resolve.resolve import resolve_fleet
 from fleet.spec.project import load_lock
 from fleet_folder import ROOT
 
@@ -64,8 +65,7 @@ def _metric(tracked: dict[str, Any]) -> str:
 
 def config(file: Path) -> dict[str, Any]:
     """The fields of a config.pbtxt; each key begins with `config: `."""
-    message: Any = parse(file.read_text())
-    written = MessageToDict(message, preserving_proto_field_name=True)
+    written = configuration(file)
     tensors = {
         each["name"]: (each["data_type"], [int(dim) for dim in each["dims"]])
         for each in (*written["input"], *written["output"])
@@ -76,3 +76,24 @@ def config(file: Path) -> dict[str, Any]:
     if "parameters" in written:
         told["parameters"] = {key: each["string_value"] for key, each in written["parameters"].items()}
     return {f"config: {key}": value for key, value in told.items()}
+
+
+def configuration(file: Path) -> dict[str, Any]:
+    """All fields of a config.pbtxt as they are written; numbers of 64 bits are texts."""
+    message: Any = parse(file.read_text())
+    written: dict[str, Any] = MessageToDict(message, preserving_proto_field_name=True)
+    return written
+
+
+def trtexec(environment: str, endpoint: str) -> dict[str, Any]:
+    """What builds its one engine; each key begins with `trtexec: `."""
+    (resolved,) = resolve_fleet(ROOT, environment, [endpoint]).endpoints
+    told: dict[str, Any] = {"others": set()}
+    of_shapes = {"--minShapes": "smallest", "--optShapes": "usual", "--maxShapes": "largest"}
+    for argument in resolved.engines[0].build.arguments:
+        flag, _, value = argument.partition("=")
+        if flag in of_shapes:
+            told[of_shapes[flag]] = dict(shape.split(":") for shape in value.split(","))
+        else:
+            told["others"].add(argument)
+    return {f"trtexec: {key}": value for key, value in told.items()}

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from fleet.resolve.resolve import resolve_fleet
 from fleet_folder import ROOT
-from sources import ENVIRONMENTS, config, served
+from sources import ENVIRONMENTS, config, served, trtexec
 
 CONFIG = ROOT / "examples/bert_trt/models/bert/config.pbtxt"
 TENSORS = {
@@ -58,20 +57,7 @@ DIFFERENT = {
 @cache
 def ours(environment: str) -> dict[str, Any]:
     """The shipped endpoint, in the words of SOURCE."""
-    return {**served(environment, "bert-trt"), **config(CONFIG), **_trtexec(environment)}
-
-
-def _trtexec(environment: str) -> dict[str, Any]:
-    (endpoint,) = resolve_fleet(ROOT, environment, ["bert-trt"]).endpoints
-    told: dict[str, Any] = {"others": set()}
-    of_shapes = {"--minShapes": "smallest", "--optShapes": "usual", "--maxShapes": "largest"}
-    for argument in endpoint.engines[0].build.arguments:
-        flag, _, value = argument.partition("=")
-        if flag in of_shapes:
-            told[of_shapes[flag]] = dict(shape.split(":") for shape in value.split(","))
-        else:
-            told["others"].add(argument)
-    return {f"trtexec: {key}": value for key, value in told.items()}
+    return {**served(environment, "bert-trt"), **config(CONFIG), **trtexec(environment, "bert-trt")}
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)

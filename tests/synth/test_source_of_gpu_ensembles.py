@@ -1,0 +1,147 @@
+"""`gpu-ensembles` has the values of the system that it is taken from, and where it differs it says why.
+
+The source is "Deploy thousands of model ensembles with Amazon SageMaker multi-model endpoints on GPU to minimize your
+hosting costs" with its notebook, `sm-triton_mme_gpu_ensemble_dali` of aws/amazon-sagemaker-examples.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from fleet_folder import ROOT
+from sources import ENVIRONMENTS, configuration, properties, served, trtexec
+
+EXAMPLE = ROOT / "examples/gpu_ensembles"
+MODELS = {"text": ("ensemble", "preprocess", "bert-trt", "postprocess")}
+"""By repository; a model has the name of the source's."""
+DEFAULT_MODEL = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
+ON_GPU, ON_CPU = [{"kind": "KIND_GPU"}], [{"kind": "KIND_CPU"}]
+ENVIRONMENT = {
+    "EXECUTION_ENV_PATH": {"string_value": "$$TRITON_MODEL_DIRECTORY/processing_env.tar.gz"},
+}
+
+
+def tensor(name: str, kind: str, *dims: int, **more: str) -> dict[str, Any]:
+    return {"name": name, "data_type": f"TYPE_{kind}", "dims": [str(each) for each in dims], **more}
+
+
+def step(model: str, inputs: dict[str, str], outputs: dict[str, str]) -> dict[str, Any]:
+    return {"model_name": model, "model_version": "-1", "input_map": inputs, "output_map": outputs}
+
+
+SOURCE: dict[str, Any] = {
+    "mode": "MultiModel",
+    "instance type": "ml.g4dn.4xlarge",
+    "instance count": 1,
+    "variant": "AllTraffic",
+    "weight": 1,
+    "scaled by": set(),
+    "endpoint": "triton-mme-gpu-ensemble-<time>",
+    "image": "sagemaker-tritonserver:23.03-py3",
+    "prefix": "triton-mme-gpu-ensemble/",
+    "default model": "ensemble_dali_inception",
+    "archives": ["model_trt_python"],
+    "models": [*sorted(MODELS["text"])],
+    "config: ensemble": {
+        "name": "ensemble",
+        "platform": "ensemble",
+        "max_batch_size": 16,
+        "input": [tensor("INPUT0", "STRING", 1)],
+        "output": [tensor("finaloutput", "FP32", 384)],
+        "ensemble_scheduling": {
+            "step": [
+                step("preprocess", {"INPUT0": "INPUT0"}, {"OUTPUT0": "token_ids", "OUTPUT1": "attn_mask"}),
+                step(
+                    "bert-trt",
+                    {"token_ids": "token_ids", "attn_mask": "attn_mask"},
+                    {"output": "output"},
+                ),
+                step(
+                    "postprocess",
+                    {"TOKEN_EMBEDS_POST": "output", "ATTENTION_POST": "attn_mask"},
+                    {"SENT_EMBED": "finaloutput"},
+                ),
+            ]
+        },
+    },
+    "config: preprocess": {
+        "name": "preprocess",
+        "backend": "python",
+        "max_batch_size": 16,
+        "input": [tensor("INPUT0", "STRING", 1)],
+        "output": [tensor("OUTPUT0", "INT32", 128), tensor("OUTPUT1", "INT32", 128)],
+        "instance_group": ON_CPU,
+        "parameters": ENVIRONMENT,
+    },
+    "config: bert-trt": {
+        "name": "bert-trt",
+        "platform": "tensorrt_plan",
+        "max_batch_size": 16,
+        "input": [tensor("token_ids", "INT32", 128), tensor("attn_mask", "INT32", 128)],
+        "output": [tensor("output", "FP32", 128, 384), tensor("pooled_embeds", "FP32", 384)],
+        "instance_group": ON_GPU,
+    },
+    "config: postprocess": {
+        "name": "postprocess",
+        "backend": "python",
+        "max_batch_size": 16,
+        "input": [tensor("TOKEN_EMBEDS_POST", "FP32", 128, 384), tensor("ATTENTION_POST", "INT32", 128)],
+        "output": [tensor("SENT_EMBED", "FP32", 384)],
+        "instance_group": ON_GPU,
+        "parameters": ENVIRONMENT,
+    },
+    "trtexec: smallest": {"token_ids": "1x128", "attn_mask": "1x128"},
+    "trtexec: usual": {"token_ids": "16x128", "attn_mask": "16x128"},
+    "trtexec: largest": {"token_ids": "32x128", "attn_mask": "32x128"},
+    "trtexec: others": {"--workspace=14000", "--verbose"},
+}
+DIFFERENT = {
+    "endpoint": "the name is fixed: an update keeps it, and a time in it would make a new endpoint of each",
+    "image": "25.04 is the newest whose driver g4dn instances get; we know registry accounts from 23.12 on",
+    "prefix": "each set of archives has a prefix of its own, so that a rollback finds the one before",
+    "default model": "a multi-model endpoint loads what is called and never reads it",
+    "archives": "names of archives are like SageMaker's: letters, digits and inner hyphens",
+    "trtexec: others": "TensorRT 10 has no `--workspace`; a build measures nothing, and its log is short",
+}
+"""Where we differ on purpose, and why."""
+
+
+@cache
+def ours(environment: str) -> dict[str, Any]:
+    """The shipped endpoint, in the words of SOURCE."""
+    (model,) = properties(environment, "gpu-ensembles", "Model")
+    variables = model["PrimaryContainer"]["Environment"]
+    return {
+        **served(environment, "gpu-ensembles"),
+        "default model": variables.get(DEFAULT_MODEL),
+        **{
+            f"config: {model}": configuration(EXAMPLE / "models" / repository / model / "config.pbtxt")
+            for repository, models in MODELS.items()
+            for model in models
+        },
+        **trtexec(environment, "gpu-ensembles"),
+    }
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+@pytest.mark.parametrize("name", sorted(SOURCE.keys() - DIFFERENT))
+def test_a_value_is_that_of_the_source(environment: str, name: str) -> None:
+    assert ours(environment)[name] == SOURCE[name]
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_a_value_that_is_said_to_differ_does(environment: str, name: str) -> None:
+    assert ours(environment)[name] != SOURCE[name], f"it no longer differs: {DIFFERENT[name]}"
+
+
+def test_all_that_is_compared_is_of_the_source() -> None:
+    assert ours("prod").keys() == SOURCE.keys()
+
+
+def test_what_differs_is_in_the_examples_readme_with_the_reason() -> None:
+    readme = " ".join((EXAMPLE / "README.md").read_text().split())
+    assert [name for name, why in DIFFERENT.items() if why not in readme] == []
