@@ -50,7 +50,12 @@ class Example:
         made = shutil.ignore_patterns("__pycache__", *(Path(each).name for each in ignored if each[0] != "#"))
         shutil.copytree(ROOT / shipped / "models", root / shipped / "models", ignore=made)
         for script, into in self.scripts.items():
-            command = [sys.executable, ROOT / shipped / script, "--into", root / shipped / into]
+            command: list[str | Path] = [
+                sys.executable,
+                ROOT / shipped / script,
+                "--into",
+                root / shipped / into,
+            ]
             subprocess.run(command, check=True, capture_output=True)
 
 
