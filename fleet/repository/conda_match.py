@@ -64,7 +64,11 @@ def _there(
     if entry is None and path:
         message = f"Failed to get the canonical path for {path}: nothing lies there"
         packed = [name for name in contents.below(model) if name.endswith(PACKED)]
-        hint = f"the model has {', '.join(packed)}" if packed else "put the packed environment there"
+        hint = (
+            f"the model has {', '.join(packed)}"
+            if packed
+            else "put it there; where a script makes it, run it first"
+        )
         yield config.finding("FL448", message, *PLACE, hint=hint)
     elif entry is None or entry.kind is Kind.FOLDER:
         start = f"{path}/" if path else ""

@@ -45,17 +45,10 @@ class Example:
         for place in (f"model_specs/{self.endpoint}.yaml", f"locks/dev/{self.endpoint}.lock.yaml"):
             (root / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / place, root / place)
-        shipped = Path("examples", self.folder)
-        ignored = (ROOT / shipped / ".gitignore").read_text().splitlines()
-        made = shutil.ignore_patterns("__pycache__", *(Path(each).name for each in ignored if each[0] != "#"))
-        shutil.copytree(ROOT / shipped / "models", root / shipped / "models", ignore=made)
+        there, here = (folder / "examples" / self.folder for folder in (ROOT, root))
+        shutil.copytree(there / "models", here / "models", ignore=shutil.ignore_patterns("__pycache__", ".*"))
         for script, into in self.scripts.items():
-            command: list[str | Path] = [
-                sys.executable,
-                ROOT / shipped / script,
-                "--into",
-                root / shipped / into,
-            ]
+            command: list[str | Path] = [sys.executable, there / script, "--into", here / into]
             subprocess.run(command, check=True, capture_output=True)
 
 
