@@ -5,31 +5,42 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
+import onnxruntime
 import pytest
 import tritonclient.http
 
 from deployed_example import Deployed, Example, deployed
 from fleet.engines.places import MANIFEST, built_key
+from fleet.local.dali.graph import Graph
+from fleet.local.dali.serialized import read_pipeline
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.repository.plan_header import HEADER
 from fleet.spec.environment import LocalLimits
 from fleet.spec.project import load_lock, open_project
 from fleet_folder import ROOT
 from minilm_reference import embed
+from real_dali import encoded, scene
 from tests.e2e.embedded_app.clients import client
 
 pytestmark = pytest.mark.triton
 
-SCRIPTS = {"make_text_models.py": ".", "make_environment.py": "models/text"}
+SCRIPTS = {
+    "make_image_models.py": "models/image/inception_onnx",
+    "make_text_models.py": ".",
+    "make_environment.py": "models/text",
+}
 ENSEMBLES = Example("gpu-ensembles", "gpu_ensembles", SCRIPTS)
 BINARY = "application/vnd.sagemaker-triton.binary+json;json-header-size="
-TEXT = "model-trt-python.tar.gz"
+IMAGES, TEXT = "model-tf-dali.tar.gz", "model-trt-python.tar.gz"
 SENTENCES = ["Sentence 1", "Sentence 2"]
 TOLERANCE = 1e-4
 http: Any = tritonclient.http  # it has no types
+ort: Any = onnxruntime
+Array = np.ndarray[Any, np.dtype[np.float32]]
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +61,34 @@ def test_a_job_of_sagemaker_builds_the_engine_on_a_gpu_of_the_endpoints_own_fami
     assert manifest["by"].startswith("engine-"), "it names the job; a build of CodeBuild's own is PROJECT:ID"
     plan = bucket.files(f"{resolved.model_data}{TEXT}")["bert-trt/1/model.plan"]
     assert plan[HEADER:] == (bucket.root / "examples/gpu_ensembles/bert.onnx").read_bytes()
+
+
+def probabilities(root: Path, encoded: bytes) -> Array:
+    """What Inception makes of an image, computed without Triton from the pixels of the stand-in for DALI."""
+    models = root / "examples/gpu_ensembles/models/image"
+    dali = Graph(read_pipeline((models / "dali/1/model.dali").read_bytes()))
+    pixels = dali.run({"DALI_INPUT_0": np.frombuffer(encoded, np.uint8)})[0]
+    onnx = models / "inception_onnx/1/model.onnx"
+    session = ort.InferenceSession(onnx, providers=["CPUExecutionProvider"])
+    (answer,) = session.run(["InceptionV3/Predictions/Softmax"], {"input": pixels[None]})
+    return np.asarray(answer)
+
+
+def test_an_encoded_image_in_json_as_the_source_sends_it_becomes_1001_probabilities(
+    ensembles: Deployed,
+) -> None:
+    jpeg = encoded(scene(240, 320), "JPEG", quality=90)
+    tensor = {"name": "INPUT", "shape": [1, len(jpeg)], "datatype": "UINT8", "data": [list(jpeg)]}
+    answer = client(ensembles.aws, "sagemaker-runtime").invoke_endpoint(
+        EndpointName=ENSEMBLES.endpoint,
+        TargetModel=IMAGES,
+        ContentType="application/octet-stream",
+        Body=json.dumps({"inputs": [tensor]}),
+    )
+    (output,) = json.loads(answer["Body"].read())["outputs"]
+    assert (output["name"], output["shape"]) == ("OUTPUT", [1, 1001])
+    expected = probabilities(ensembles.bucket.root, jpeg)
+    assert np.abs(np.array(output["data"]) - expected.ravel()).max() < TOLERANCE * expected.max()
 
 
 def test_two_sentences_in_binary_as_the_source_sends_them_become_the_embeddings_of_minilm(
@@ -87,14 +126,20 @@ def _environment() -> str:
 
 
 def test_the_specs_samples_are_what_is_computed(ensembles: Deployed) -> None:
-    (text,) = open_project(ROOT, "dev", [ENSEMBLES.endpoint]).load(ENSEMBLES.endpoint).spec.samples
+    images, text = open_project(ROOT, "dev", [ENSEMBLES.endpoint]).load(ENSEMBLES.endpoint).spec.samples
+    sent = bytes(cast("list[int]", images.inputs["INPUT"].data))
+    told = probabilities(ensembles.bucket.root, sent)[0, :4].tolist()
+    assert images.outputs["OUTPUT"].first == pytest.approx(told, abs=5e-6)
     assert text.inputs["INPUT0"].data == SENTENCES
     assert text.outputs["finaloutput"].first == pytest.approx(embed(SENTENCES)[0, :4].tolist(), abs=5e-5)
 
 
-def test_status_tells_what_is_a_stand_in(ensembles: Deployed) -> None:
+def test_status_tells_what_stands_in_for_tensorrt_and_for_dali(ensembles: Deployed) -> None:
+    told = ensembles.report["differences"]
     said = "bert-trt/config.pbtxt: a stand-in for TensorRT runs the ONNX model of its plan, on the CPU"
-    assert f"{TEXT}: {said}" in ensembles.report["differences"]
+    assert f"{TEXT}: {said}" in told
+    said = "dali/config.pbtxt: a stand-in for DALI runs its pipeline with numpy and Pillow, on the CPU"
+    assert f"{IMAGES}: {said}" in told
 
 
 def test_all_environments_run_the_same_archives() -> None:

@@ -6,6 +6,7 @@ hosting costs" with its notebook, `sm-triton_mme_gpu_ensemble_dali` of aws/amazo
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import Any
 
@@ -15,8 +16,13 @@ from fleet_folder import ROOT
 from sources import ENVIRONMENTS, configuration, properties, served, trtexec
 
 EXAMPLE = ROOT / "examples/gpu_ensembles"
-MODELS = {"text": ("ensemble", "preprocess", "bert-trt", "postprocess")}
-"""By repository; a model has the name of the source's."""
+MODELS = {
+    "image": ("ensemble_dali_inception", "dali", "inception_onnx"),
+    "text": ("ensemble", "preprocess", "bert-trt", "postprocess"),
+}
+OF_MODELS = ("config: ", "models")
+RENAMED = ("inception_onnx", "inception_graphdef")
+SOFTMAX = "InceptionV3/Predictions/Softmax"
 DEFAULT_MODEL = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
 ON_GPU, ON_CPU = [{"kind": "KIND_GPU"}], [{"kind": "KIND_CPU"}]
 ENVIRONMENT = {
@@ -43,8 +49,37 @@ SOURCE: dict[str, Any] = {
     "image": "sagemaker-tritonserver:23.03-py3",
     "prefix": "triton-mme-gpu-ensemble/",
     "default model": "ensemble_dali_inception",
-    "archives": ["model_trt_python"],
-    "models": [*sorted(MODELS["text"])],
+    "archives": ["model_tf_dali", "model_trt_python"],
+    "models": ["dali", "ensemble_dali_inception", "inception_graphdef", *sorted(MODELS["text"])],
+    "config: ensemble_dali_inception": {
+        "name": "ensemble_dali_inception",
+        "platform": "ensemble",
+        "max_batch_size": 256,
+        "input": [tensor("INPUT", "UINT8", -1)],
+        "output": [tensor("OUTPUT", "FP32", 1001)],
+        "ensemble_scheduling": {
+            "step": [
+                step("dali", {"DALI_INPUT_0": "INPUT"}, {"DALI_OUTPUT_0": "preprocessed_image"}),
+                step("inception_graphdef", {"input": "preprocessed_image"}, {SOFTMAX: "OUTPUT"}),
+            ]
+        },
+    },
+    "config: dali": {
+        "name": "dali",
+        "backend": "dali",
+        "max_batch_size": 256,
+        "input": [tensor("DALI_INPUT_0", "UINT8", -1)],
+        "output": [tensor("DALI_OUTPUT_0", "FP32", 299, 299, 3)],
+        "parameters": {"num_threads": {"string_value": "12"}},
+    },
+    "inception": ("inception_graphdef", "tensorflow_graphdef"),
+    "config: inception_graphdef": {
+        "name": "inception_graphdef",
+        "max_batch_size": 256,
+        "input": [tensor("input", "FP32", 299, 299, 3, format="FORMAT_NHWC")],
+        "output": [tensor(SOFTMAX, "FP32", 1001, label_filename="inception_labels.txt")],
+        "instance_group": ON_GPU,
+    },
     "config: ensemble": {
         "name": "ensemble",
         "platform": "ensemble",
@@ -103,6 +138,7 @@ DIFFERENT = {
     "image": "25.04 is the newest whose driver g4dn instances get; we know registry accounts from 23.12 on",
     "prefix": "each set of archives has a prefix of its own, so that a rollback finds the one before",
     "default model": "a multi-model endpoint loads what is called and never reads it",
+    "inception": "TensorFlow's backend left Triton at 25.03; the graph is the same to its callers in ONNX form",
     "archives": "names of archives are like SageMaker's: letters, digits and inner hyphens",
     "trtexec: others": "TensorRT 10 has no `--workspace`; a build measures nothing, and its log is short",
 }
@@ -113,17 +149,16 @@ DIFFERENT = {
 def ours(environment: str) -> dict[str, Any]:
     """The shipped endpoint, in the words of SOURCE."""
     (model,) = properties(environment, "gpu-ensembles", "Model")
-    variables = model["PrimaryContainer"]["Environment"]
-    return {
-        **served(environment, "gpu-ensembles"),
-        "default model": variables.get(DEFAULT_MODEL),
-        **{
-            f"config: {model}": configuration(EXAMPLE / "models" / repository / model / "config.pbtxt")
-            for repository, models in MODELS.items()
-            for model in models
-        },
-        **trtexec(environment, "gpu-ensembles"),
-    }
+    told = served(environment, "gpu-ensembles")
+    told["default model"] = model["PrimaryContainer"]["Environment"].get(DEFAULT_MODEL)
+    for repository, models in MODELS.items():
+        for name in models:
+            told[f"config: {name}"] = configuration(EXAMPLE / "models" / repository / name / "config.pbtxt")
+    inception = told["config: inception_onnx"]
+    told["inception"] = (inception["name"], inception.pop("platform"))
+    of_models = {key: value for key, value in told.items() if key.startswith(OF_MODELS)}
+    told = {key: value for key, value in told.items() if key not in of_models}
+    return told | json.loads(json.dumps(of_models).replace(*RENAMED)) | trtexec(environment, "gpu-ensembles")
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
