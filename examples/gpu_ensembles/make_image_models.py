@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 SENTENCES = Path(__file__).resolve().parents[1] / "sentence_embeddings"
 sys.path.insert(0, str(SENTENCES))
-from make_weights import write  # noqa: E402
+from make_weights import update  # noqa: E402
 
 MODEL = Path(__file__).parent / "models/image/inception_onnx"
 INPUT, OUTPUT = "input", "InceptionV3/Predictions/Softmax"
@@ -120,11 +120,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--into", type=Path, default=MODEL, help="model directory to write to")
     into = parser.parse_args().into
-    for file, content in ((into / "1/model.onnx", onnx_model()), (into / "inception_labels.txt", labels())):
-        current = file.is_file() and file.read_bytes() == content
-        if not current:
-            write(file, content)
-        print(f"{'up to date' if current else 'written'}: {file}, {len(content)} bytes")
+    update(into / "1/model.onnx", onnx_model())
+    update(into / "inception_labels.txt", labels())
     return 0
 
 

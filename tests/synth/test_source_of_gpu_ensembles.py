@@ -138,7 +138,7 @@ DIFFERENT = {
     "image": "25.04 is the newest whose driver g4dn instances get; we know registry accounts from 23.12 on",
     "prefix": "each set of archives has a prefix of its own, so that a rollback finds the one before",
     "default model": "a multi-model endpoint loads what is called and never reads it",
-    "inception": "TensorFlow's backend left Triton at 25.03; the graph is the same to its callers in ONNX form",
+    "inception": "TensorFlow's backend left Triton at 25.03, so the graph is in ONNX form",
     "archives": "names of archives are like SageMaker's: letters, digits and inner hyphens",
     "trtexec: others": "TensorRT 10 has no `--workspace`; a build measures nothing, and its log is short",
 }
