@@ -20,8 +20,6 @@ MODELS = {
     "image": ("ensemble_dali_inception", "dali", "inception_onnx"),
     "text": ("ensemble", "preprocess", "bert-trt", "postprocess"),
 }
-OF_MODELS = ("config: ", "models")
-RENAMED = ("inception_onnx", "inception_graphdef")
 SOFTMAX = "InceptionV3/Predictions/Softmax"
 DEFAULT_MODEL = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
 ON_GPU, ON_CPU = [{"kind": "KIND_GPU"}], [{"kind": "KIND_CPU"}]
@@ -145,20 +143,26 @@ DIFFERENT = {
 """Where we differ on purpose, and why."""
 
 
+def renamed(value: Any) -> Any:
+    """The value with the source's name of Inception."""
+    return json.loads(json.dumps(value).replace("inception_onnx", "inception_graphdef"))
+
+
 @cache
 def ours(environment: str) -> dict[str, Any]:
     """The shipped endpoint, in the words of SOURCE."""
     (model,) = properties(environment, "gpu-ensembles", "Model")
-    told = served(environment, "gpu-ensembles")
+    configs = {
+        name: configuration(EXAMPLE / "models" / repository / name / "config.pbtxt")
+        for repository, models in MODELS.items()
+        for name in models
+    }
+    told = served(environment, "gpu-ensembles") | trtexec(environment, "gpu-ensembles")
+    told["models"] = renamed(told["models"])
     told["default model"] = model["PrimaryContainer"]["Environment"].get(DEFAULT_MODEL)
-    for repository, models in MODELS.items():
-        for name in models:
-            told[f"config: {name}"] = configuration(EXAMPLE / "models" / repository / name / "config.pbtxt")
-    inception = told["config: inception_onnx"]
+    inception = configs["inception_onnx"]
     told["inception"] = (inception["name"], inception.pop("platform"))
-    of_models = {key: value for key, value in told.items() if key.startswith(OF_MODELS)}
-    told = {key: value for key, value in told.items() if key not in of_models}
-    return told | json.loads(json.dumps(of_models).replace(*RENAMED)) | trtexec(environment, "gpu-ensembles")
+    return told | {f"config: {name}": config for name, config in renamed(configs).items()}
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)

@@ -218,7 +218,8 @@ class TestForAMachine:
         for pointer, origin in said["origins"].items():
             value = said["spec"]
             for part in pointer.split("/")[1:]:
-                value = value[int(part) if isinstance(value, list) else part]
+                key = part.replace("~1", "/").replace("~0", "~")  # RFC 6901
+                value = value[int(key) if isinstance(value, list) else key]
             assert not isinstance(value, dict | list) or not value
             assert set(origin) == {"layer", "file", "line"}
 
