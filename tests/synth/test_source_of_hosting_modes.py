@@ -24,7 +24,7 @@ MODES = {
     "a single model": "resnet50",
     "a single model, an ensemble": "sentence-embeddings",
     "several models": "bert-trt",
-    "several models, ensembles among them": "model-zoo",
+    "several models, ensembles among them": "gpu-ensembles",
 }
 MODE = {name: "SingleModel" if name.startswith("a single") else "MultiModel" for name in MODES}
 METRICS = {
