@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable
+from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,8 @@ class Application:
     def __init__(self, gateway: WSGIApplication | None) -> None:
         self._gateway = gateway
         self._moto = DomainDispatcherApplication(create_backend_app)
+        # Each request of a service has the same host; moto would look through its own folders for it each time.
+        self._moto.get_backend_for_host = cache(self._moto.get_backend_for_host)  # type: ignore[method-assign]
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request; an exception becomes an AWS error."""
