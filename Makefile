@@ -8,6 +8,8 @@ PYTHON ?= $(shell for each in python3 python3.12 python3.11; do $$each -c '$(HAS
   echo $$each && exit; done; echo python3)
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Images set it; each of hundreds of processes would compile the sources anew, and each test worker the tests.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # uv takes a fifth of pip's time. It does not read pip's settings, so pip takes over where these alone lead to an index.
 INSTALL = $(BIN)/uv pip install --quiet --python $(1) $(2) || $(PIP) --python $(1)/bin/python install $(2)
