@@ -80,7 +80,7 @@ class Account:
 
     def deployed(self) -> Served:
         self._deployed = ""
-        self.deploys.deploy("--locked")
+        self.deploys.deploy_stack(STACK)
         self._deployed = self._said()
         return self.served()
 
@@ -154,6 +154,7 @@ class TestWhatReachesTheRunningEndpoint:
         before = account.deploys.model_data()
         account.deploys.model(f"x = {before!r}\n")
         account.deploys.lock()
+        assert account.deploys.fleet("publish", "--env", "dev").returncode == 0
         after = updated(account, new_model=True)
         assert after.model["PrimaryContainer"]["ModelDataUrl"] != before
         assert account.deploys.host.served[-1].container.model_data_url == account.deploys.model_data()
@@ -243,7 +244,6 @@ class TestInstanceTypeOfAScaledVariant:
         updated(scaled, new_model=False)
         assert scaled.scaling()["range"] == [(2, 5)]
         assert scaled.scaling()["policies"].keys() == {"InvocationsPerInstance", "ConcurrentRequests"}
-
         scaled.change(scaling="", type=scaled.other_type(), count=4)
         after = updated(scaled, new_model=False)
         assert scaled.scaling() == {"range": [], "policies": {}}

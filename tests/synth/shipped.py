@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from aws_cdk import App
+from aws_cdk.cx_api import CloudAssembly
 
 from fleet.resolve.resolve import resolve_fleet
 from fleet.spec.environment import LOCAL
@@ -26,8 +27,13 @@ def shipped(environment: str) -> dict[str, Any]:
 
 
 def as_deployed(root: Path, environment: str) -> dict[str, Any]:
-    """The templates of a fleet folder by stack, with the settings of `cdk.json` as the CDK CLI gives them."""
+    """The templates of a fleet folder by stack."""
     with TemporaryDirectory() as folder:
-        app = App(outdir=folder, context=json.loads((ROOT / "cdk.json").read_text())["context"])
-        add_fleet(app, resolve_fleet(root, environment))
-        return {stack.stack_name: stack.template for stack in app.synth().stacks}
+        return {stack.stack_name: stack.template for stack in assembly(root, environment, folder).stacks}
+
+
+def assembly(root: Path, environment: str, folder: str) -> CloudAssembly:
+    """What synth writes for a fleet folder, with the settings of `cdk.json` as the CDK CLI gives them."""
+    app = App(outdir=folder, context=json.loads((ROOT / "cdk.json").read_text())["context"])
+    add_fleet(app, resolve_fleet(root, environment))
+    return app.synth()
