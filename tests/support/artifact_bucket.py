@@ -13,11 +13,11 @@ from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import SilentProgress
 from fleet.artifacts.publish import Published, publish
 from fleet.artifacts.sources.opening import Connect, no_s3
-from fleet.aws.embedded import local_session
 from fleet.resolve.endpoint import ResolvedEndpoint
 from fleet.resolve.resolve import resolve_project
 from fleet.spec.project import Project, open_project
 from fleet_folder import SPEC, FleetFolder
+from sessions import shared_session
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -85,7 +85,7 @@ class ArtifactBucket:
 
 def empty_bucket(url: str, folder: FleetFolder) -> ArtifactBucket:
     """The bucket without objects, an account without models, and a fleet without endpoints."""
-    session, config = local_session(REGION), Config(max_pool_connections=32)
+    session, config = shared_session(REGION), Config(max_pool_connections=32)
     s3: S3Client = session.client("s3", endpoint_url=url, config=config)
     bucket = ArtifactBucket(folder, s3, session.client("sagemaker", endpoint_url=url))
     s3.create_bucket(Bucket=BUCKET)

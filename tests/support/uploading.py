@@ -13,7 +13,7 @@ from botocore.config import Config
 from faulty_s3 import FaultyS3, Request, faulty_s3
 from fleet.artifacts.archive import DigestWriter, Entry, Sink, write_tar
 from fleet.artifacts.upload import UPLOAD_CONFIG, ObjectPlace, Uploads
-from fleet.aws.embedded import local_session
+from sessions import shared_session
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -97,7 +97,7 @@ def upload_bucket(url: str) -> Iterator[UploadBucket]:
     """An empty bucket of the S3 at that URL."""
     with faulty_s3(url) as proxy:
         config = UPLOAD_CONFIG.merge(Config(retries={"mode": "standard", "total_max_attempts": 3}))
-        s3: S3Client = local_session("us-east-1").client("s3", endpoint_url=proxy.url, config=config)
+        s3: S3Client = shared_session("us-east-1").client("s3", endpoint_url=proxy.url, config=config)
         s3.create_bucket(Bucket=BUCKET)
         bucket = UploadBucket(s3, proxy)
         for key in bucket.keys:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from artifact_bucket import empty_bucket
 from fleet.artifacts.publish import Published
 from fleet_folder import FleetFolder
 
-ARCHIVES = 1001
+ARCHIVES, PAGE = 21, 20
 
 
 def test_more_archives_than_a_page_are_published_once_and_then_only_listed(
-    aws_url: str, folder: FleetFolder
+    aws_url: str, folder: FleetFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("MOTO_S3_DEFAULT_MAX_KEYS", str(PAGE))
     bucket = empty_bucket(aws_url, folder)
-    bucket.set_of({f"a{number:04}": f"x = {number}\n" for number in range(ARCHIVES)})
+    bucket.set_of({f"a{number:02}": f"x = {number}\n" for number in range(ARCHIVES)})
     bucket.lock()
     bucket.requests.clear()
     done = bucket.publish()

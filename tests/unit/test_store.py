@@ -33,12 +33,17 @@ def test_the_store_names_everything_by_the_digest() -> None:
     )
 
 
-def test_a_listing_has_all_pages_with_sizes_and_names_as_they_are(bucket: ArtifactBucket) -> None:
-    names = {f"archives/{number:04}": b"x" * (number % 3) for number in range(1001)}
+def test_a_listing_has_all_pages_with_sizes_and_names_as_they_are(
+    bucket: ArtifactBucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOTO_S3_DEFAULT_MAX_KEYS", "10")
+    names = {f"archives/{number:02}": b"x" * (number % 3) for number in range(31)}
     for key, body in names.items():
         bucket.put(key, body)
     bucket.put("archives/été modèle/a b+c%20.bin", b"1234")
+    bucket.requests.clear()
     found = listed(bucket.s3, BUCKET, "archives/")
+    assert bucket.requests == ["ListObjectsV2"] * 4  # pages
     assert {key: each.size for key, each in found.items()} == {
         **{key: len(body) for key, body in names.items()},
         "archives/été modèle/a b+c%20.bin": 4,
