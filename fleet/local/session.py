@@ -25,7 +25,7 @@ def start_supervisor(state: LocalState, account: str) -> Supervisor:
     read, write = os.pipe()
     with os.fdopen(read) as announced, state.log("supervisor").open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "fleet.local.supervisor", str(state.root), str(write)],
+            [sys.executable, "-m", "fleet.local", str(state.root), str(write)],
             cwd=state.root,
             pass_fds=[write],
             stdin=subprocess.DEVNULL,

@@ -1,7 +1,6 @@
 """The background process of the local fleet: embedded AWS, gateway and the endpoints' Tritons.
 
-`python -m fleet.local.supervisor ROOT FD` runs until SIGTERM and says on the file descriptor, in one
-JSON line, either where it is or why it cannot run.
+It runs until SIGTERM, and says on a file descriptor, in one JSON line, where it is or why it cannot run.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import gc
 import json
 import os
 import signal
-import sys
 import threading
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -94,6 +92,7 @@ def _start(state: LocalState, environment: Environment, ends: ExitStack) -> str:
     # Nothing of moto and botocore is ever garbage, and to look for it stops every call for a while.
     gc.freeze()
     gc.set_threshold(*SELDOM)
+    gc.enable()
     ends.callback(aws.stop)
     publisher.start()
     ends.callback(publisher.stop)
@@ -104,7 +103,3 @@ def _start(state: LocalState, environment: Environment, ends: ExitStack) -> str:
 def _tell(announce: int, said: dict[str, str]) -> None:
     with suppress(BrokenPipeError), os.fdopen(announce, "w") as pipe:
         pipe.write(json.dumps(said) + "\n")
-
-
-if __name__ == "__main__":
-    run(Path(sys.argv[1]), int(sys.argv[2]))

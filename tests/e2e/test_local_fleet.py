@@ -151,18 +151,6 @@ def wait_until_served_again(deployed: Clone) -> None:
     raise AssertionError("Triton was not started again")
 
 
-def test_a_second_up_brings_a_change_to_the_running_endpoint(deployed: Clone) -> None:
-    sagemaker = deployed.client("sagemaker")
-    before = sagemaker.describe_endpoint(EndpointName=ENDPOINT)["EndpointConfigName"]
-    spec = deployed.root / "model_specs" / f"{ENDPOINT}.yaml"
-    spec.write_text(spec.read_text().replace("thread_count: 16", "thread_count: 4"))
-    assert deployed.fleet("local", "up", ENDPOINT).returncode == 0
-    after = sagemaker.describe_endpoint(EndpointName=ENDPOINT)
-    assert (after["EndpointStatus"], after["EndpointConfigName"] != before) == ("InService", True)
-    assert [each.name() for each in deployed.processes("tritonserver")].count("tritonserver") == 1
-    assert invoke(deployed.client("sagemaker-runtime"), request(["hello"])).shape == (1, 384)
-
-
 def test_a_repository_that_cannot_load_is_told_by_model_and_reason_and_the_old_one_goes_on(
     deployed: Clone,
 ) -> None:
@@ -176,7 +164,18 @@ def test_a_repository_that_cannot_load_is_told_by_model_and_reason_and_the_old_o
     assert "postprocess" in failed.stderr
     assert "no module of mine" in failed.stderr
     assert invoke(deployed.client("sagemaker-runtime"), request(["hello"])).shape == (1, 384)
+
+
+def test_an_up_after_the_one_that_failed_brings_a_change_to_the_running_endpoint(deployed: Clone) -> None:
+    sagemaker = deployed.client("sagemaker")
+    before = sagemaker.describe_endpoint(EndpointName=ENDPOINT)["EndpointConfigName"]
+    spec = deployed.root / "model_specs" / f"{ENDPOINT}.yaml"
+    spec.write_text(spec.read_text().replace("thread_count: 16", "thread_count: 4"))
     assert deployed.fleet("local", "up", ENDPOINT).returncode == 0
+    after = sagemaker.describe_endpoint(EndpointName=ENDPOINT)
+    assert (after["EndpointStatus"], after["EndpointConfigName"] != before) == ("InService", True)
+    assert [each.name() for each in deployed.processes("tritonserver")].count("tritonserver") == 1
+    assert invoke(deployed.client("sagemaker-runtime"), request(["hello"])).shape == (1, 384)
 
 
 def test_a_model_that_answers_wrongly_is_rolled_back_by_its_sample_and_the_old_one_answers(
@@ -198,7 +197,7 @@ def test_a_model_that_answers_wrongly_is_rolled_back_by_its_sample_and_the_old_o
 
 def test_a_killed_supervisor_takes_its_triton_along_and_the_next_up_starts_anew(deployed: Clone) -> None:
     served = deployed.processes("tritonserver")
-    (supervisor,) = deployed.processes("fleet.local.supervisor")
+    (supervisor,) = deployed.processes("-m fleet.local ")
     supervisor.send_signal(signal.SIGKILL)
     _, alive = psutil.wait_procs([supervisor, *served], timeout=20)
     assert alive == []

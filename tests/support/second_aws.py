@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -38,6 +39,7 @@ def second_aws(account: str = ACCOUNT) -> Iterator[str]:
 
 
 def _run() -> None:
+    gc.disable()  # it starts in two thirds of the time
     from fleet.local.aws.server import EmbeddedAws
     from tests.e2e.embedded_app.host import RecordingHost
 

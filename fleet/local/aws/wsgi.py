@@ -29,7 +29,7 @@ class Application:
     def __init__(self, gateway: WSGIApplication | None) -> None:
         self._gateway = gateway
         self._moto = DomainDispatcherApplication(create_backend_app)
-        # Each request of a service has the same host; moto would look through its own folders for it each time.
+        # All requests of a service have the same host; moto would look through its own folders for each.
         self._moto.get_backend_for_host = cache(self._moto.get_backend_for_host)  # type: ignore[method-assign]
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 from moto.s3.utils import bucket_and_name_from_url
-from mypy_boto3_s3 import S3Client
 
 from fleet.local.aws.sagemaker.jobs.request import JobInput
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
 
 
 class InputError(Exception):
