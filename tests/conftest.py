@@ -11,6 +11,8 @@ import pytest
 
 from fleet_folder import LOCK, ROOT, FleetFolder
 
+gc.disable()  # until all tests are collected
+
 LONGEST = ("cdk", "triton")
 """Marks of what takes long, the longest first."""
 
@@ -27,10 +29,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Do not look for garbage among moto, botocore and thousands of tests again and again: it took half the time."""
-    gc.collect()
+    """Do not look for garbage among moto, botocore and thousands of tests, now or ever: it took half the time."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="session")
