@@ -102,6 +102,8 @@ def _without_version(model: Path) -> Finding:
     message = f"model {model.name!r} has no version directory"
     is_model = (model / "config.pbtxt").exists()
     hint = f"put its files into {model.name}/1/; where a script makes them, run it first"
-    if not is_model and not any(model.rglob("model.*")):
+    # No deeper: the repository may have been mistaken for a folder of half the disk.
+    holds_one = any(any(model.glob(pattern)) for pattern in ("model.*", "*/model.*"))
+    if not is_model and not holds_one:
         hint = f"{hint}; if it is no model, take the folder out"
     return Finding(code="FL404", message=message, hint=hint, file=model)

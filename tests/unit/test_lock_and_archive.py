@@ -13,6 +13,7 @@ from fleet.artifacts.archive import DigestWriter
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.findings import FindingsError
+from fleet.repository.layout import model_names
 from fleet.spec.project import load_lock, open_project
 from fleet_folder import FleetFolder
 
@@ -86,6 +87,21 @@ def test_a_model_whose_files_were_not_made_is_not_locked(folder: FleetFolder, re
     (repository / "ensemble/1").rmdir()
     with pytest.raises(FindingsError, match="FL404: model 'ensemble' has no version directory"):
         write_locks(open_project(folder.root, "dev"))
+
+
+@pytest.mark.parametrize(
+    ("file", "may_be_none"),
+    [("config.pbtxt", False), ("model.onnx", False), ("v1/model.onnx", False), ("a/b/model.onnx", True)],
+)
+def test_a_folder_without_a_version_may_be_no_model_unless_it_holds_files_of_one(
+    tmp_path: Path, file: str, may_be_none: bool
+) -> None:
+    (tmp_path / "ensemble" / file).parent.mkdir(parents=True)
+    (tmp_path / "ensemble" / file).touch()
+    with pytest.raises(FindingsError) as refused:
+        model_names(tmp_path)
+    (finding,) = refused.value.findings
+    assert ("take the folder out" in finding.hint) is may_be_none
 
 
 def test_a_models_folder_in_place_of_a_repository_is_refused(folder: FleetFolder, repository: Path) -> None:
