@@ -112,7 +112,7 @@ def runtime(request: pytest.FixtureRequest) -> Iterator[Any]:
     )
     server = make_server("127.0.0.1", 0, gateway, threaded=True)
     Container.release.clear()
-    threads = [threading.Thread(target=each.serve_forever) for each in (container, server)]
+    threads = [threading.Thread(target=each.serve_forever, args=[0.01]) for each in (container, server)]
     for thread in threads:
         thread.start()
     yield boto3.client(

@@ -56,7 +56,7 @@ class StandIn:
 @pytest.fixture
 def triton() -> Iterator[StandIn]:
     triton = StandIn()
-    thread = threading.Thread(target=triton.server.serve_forever)
+    thread = threading.Thread(target=triton.server.serve_forever, args=[0.01])
     thread.start()
     yield triton
     triton.release.set()
