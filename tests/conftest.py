@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from commands_run import CommandsRun, watched
 from fleet_folder import LOCK, ROOT, FleetFolder
+from run_elsewhere import run_elsewhere
 
 gc.disable()  # until all tests are collected
 
@@ -45,6 +47,20 @@ def without_settings_of_the_machine() -> Iterator[None]:
         patch.setenv("AWS_CONFIG_FILE", os.devnull)
         patch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
         yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def commands_run() -> Iterator[CommandsRun]:
+    with watched() as run:
+        yield run
+
+
+@pytest.fixture(autouse=True)
+def runs_the_documented_commands(request: pytest.FixtureRequest, commands_run: CommandsRun) -> Iterator[None]:
+    """A test that is named for commands of the documentation has run them."""
+    yield
+    missing = commands_run.missing(run_elsewhere().of(request.node.nodeid))
+    assert not missing, f"tests/docs/run_elsewhere.yaml says that this test runs {missing}"
 
 
 @pytest.fixture

@@ -145,7 +145,7 @@ def test_a_new_lock_brings_a_new_model_and_the_previous_one_brings_the_previous_
     account.lock()
     account.model("x = 3\n")
     assert account.fleet("ls", "--env", "dev").stdout.count("another content") == 1
-    assert "publish: nothing to do" in account.deploy("--locked")
+    assert "publish: nothing to do" in account.deploy("--locked", "sentences")
     assert account.model_data() == first
     assert len(account.keys("releases/sentences/")) == 3
     assert len(account.client("sagemaker").list_models()["Models"]) == 1

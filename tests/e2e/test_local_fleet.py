@@ -87,9 +87,11 @@ def test_the_deployed_endpoint_gives_the_embeddings_of_an_independent_computatio
     assert np.abs(answer - embed(SENTENCES)).max() <= 1e-4
 
 
-def test_fleet_invoke_prints_the_endpoints_answer(deployed: Clone) -> None:
-    (deployed.root / "body.json").write_bytes(request(["hello"]))
-    done = deployed.fleet("invoke", ENDPOINT, "--env", "local", "--body", "body.json")
+@pytest.mark.parametrize(
+    "given", [("--input", 'INPUT0=[["hello"]]'), ("--sample", "one-sentence")], ids=["input", "sample"]
+)
+def test_fleet_invoke_prints_the_endpoints_answer(deployed: Clone, given: tuple[str, str]) -> None:
+    done = deployed.fleet("invoke", ENDPOINT, *given)
     assert json.loads(done.stdout)["outputs"][0]["shape"] == [1, 384]
 
 
@@ -105,6 +107,15 @@ def test_the_load_for_the_dashboard_says_what_became_of_its_calls(deployed: Clon
     load = [sys.executable, str(deployed.root / "examples" / "sentence_embeddings" / "load.py"), "0.05"]
     done = subprocess.run(load, capture_output=True, text=True, check=False)
     assert re.fullmatch(r"[1-9]\d* answered\n", done.stdout), done.stderr
+
+
+def test_the_demo_tells_which_sentences_are_alike(deployed: Clone) -> None:
+    demo = [sys.executable, str(deployed.root / "examples" / "sentence_embeddings" / "demo.py")]
+    done = subprocess.run(demo, capture_output=True, text=True, check=False)
+    by_json, by_binary = re.findall(r"1-2 ([+-][\d.]+) +1-3 ([+-][\d.]+)", done.stdout)
+    assert by_json == by_binary, done.stderr
+    alike, unlike = (float(each) for each in by_json)
+    assert alike > 2 * unlike
 
 
 def test_status_and_logs_tell_of_the_endpoint(deployed: Clone) -> None:

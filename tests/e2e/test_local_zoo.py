@@ -106,17 +106,24 @@ def test_the_clients_error_carries_tritons_message(clone: Clone) -> None:
     assert "unexpected inference input 'nonsense' for model 'top-classes.tar.gz'" in caught.value.message
 
 
-@pytest.mark.parametrize("form", ["inline", "npy", "json"])
+@pytest.mark.parametrize("form", ["inline", "json"])
 def test_fleet_invoke_asks_a_target_by_named_inputs(clone: Clone, tmp_path: Path, form: str) -> None:
-    np.save(tmp_path / "row.npy", np.array([ROW], dtype=np.float32))
     (tmp_path / "row.json").write_text(json.dumps([ROW]))
-    given = {"inline": json.dumps([ROW]), "npy": f"@{tmp_path}/row.npy", "json": f"@{tmp_path}/row.json"}
+    given = {"inline": json.dumps([ROW]), "json": f"@{tmp_path}/row.json"}
     done = clone.fleet(
         "invoke", ENDPOINT, "--target", "top-classes.tar.gz", "--input", f"probabilities={given[form]}"
     )
     assert done.returncode == 0, done.stderr
     outputs = {each["name"]: each for each in json.loads(done.stdout)["outputs"]}
     assert outputs["classes"]["data"] == [1, 2, 0, 4, 3]
+
+
+def test_fleet_invoke_saves_what_a_target_answers(clone: Clone, tmp_path: Path) -> None:
+    np.save(tmp_path / "row.npy", np.array([ROW], dtype=np.float32))
+    given = ("--target", "top-classes.tar.gz", "--input", f"probabilities=@{tmp_path}/row.npy")
+    done = clone.fleet("invoke", ENDPOINT, *given, "--save", str(tmp_path / "answers"))
+    assert done.returncode == 0, done.stderr
+    assert np.load(tmp_path / "answers" / "classes.npy").tolist() == [[1, 2, 0, 4, 3]]
 
 
 def test_a_new_archive_of_a_live_set_answers_without_a_deploy_and_a_deleted_one_stops(clone: Clone) -> None:
@@ -185,3 +192,8 @@ def test_the_demo_shows_an_answer_an_eviction_and_the_cache_hit_ratio(clone: Clo
     assert "resnet50: 1000 probabilities, " in done.stdout
     assert re.search(r"^image-classes.tar.gz +.* MiB   \S+\.tar\.gz", done.stdout, re.MULTILINE)
     assert re.search(r"cache hits since .*: \d+ of \d+ calls \(\d+%\)", done.stdout)
+
+
+def test_down_ends_all_that_runs(clone: Clone) -> None:
+    assert clone.fleet("local", "down").returncode == 0
+    assert clone.processes() == []

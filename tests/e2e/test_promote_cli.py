@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import typer
 
-from fleet.cli.promote import promote
+from fleet.cli.commands import app
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.project import load_lock
 from fleet_folder import FleetFolder
@@ -47,10 +46,8 @@ def promotion(
 
 
 def run(*arguments: str) -> None:
-    """The command, as it is registered."""
-    app = typer.Typer(pretty_exceptions_enable=False)
-    app.command()(promote)
-    app(list(arguments), standalone_mode=False)
+    """`fleet promote` in this process."""
+    app(["promote", *arguments], standalone_mode=False)
 
 
 PROFILES = ("--from-profile", "staging", "--to-profile", "prod")

@@ -7,17 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
-import typer
 from rich.text import Text
 from typer.testing import CliRunner
 
 from fleet.catalog.prices import price_list
-from fleet.cli.cost import cost
+from fleet.cli.commands import app
 from fleet.findings import CannotRunError, FindingsError
 from fleet_folder import SPEC, FleetFolder
 
-APP = typer.Typer()
-APP.command()(cost)
 ENSEMBLES = """\
 endpoint: two-ensembles
 mode: multi-model
@@ -34,7 +31,9 @@ def told(folder: FleetFolder, *arguments: str, width: int | None = None) -> str:
     terminal = {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": str(width)} if width else {}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder.root)
-        done = CliRunner().invoke(APP, ["--env", "dev", *arguments], env=terminal, catch_exceptions=False)
+        done = CliRunner().invoke(
+            app, ["cost", "--env", "dev", *arguments], env=terminal, catch_exceptions=False
+        )
     assert done.exit_code == 0
     return Text.from_ansi(done.output).plain
 

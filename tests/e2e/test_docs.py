@@ -1,0 +1,64 @@
+"""Every command that a page has its reader type is typed here, in the page's order, and does what the page says."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from doc_commands import Documented, Page, read_pages
+from doc_shell import ELSEWHERE, Ended
+from documented_fleet import FIRST, DocumentedFleet, documented_fleet
+from fleet.local.triton.runtime import TritonRuntime
+from fleet_commands import simple_commands
+from run_elsewhere import run_elsewhere
+
+pytestmark = [pytest.mark.triton, pytest.mark.cdk]
+
+
+@pytest.fixture(scope="module")
+def fleet(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DocumentedFleet]:
+    with documented_fleet(runtime, tmp_path_factory.mktemp("docs")) as fleet:
+        yield fleet
+
+
+def typed_here(page: Page) -> list[Documented]:
+    return [each for each in page.typed if each.bare not in FIRST and each.bare not in run_elsewhere()]
+
+
+def is_as_shown(ended: Ended) -> bool:
+    """It exits with 0, or with 1 where errors are shown; in what is shown an ellipsis stands for anything."""
+    shown = ended.command.shown
+    if shown is None:
+        return ended.code == 0
+    parts = [r"\s+".join(map(re.escape, part.split())) for part in shown.split("…")]
+    as_shown = re.fullmatch(rf"\s*{'.*'.join(parts)}\s*", ended.out + ended.err, re.DOTALL)
+    return ended.code == (": error FL" in shown) and as_shown is not None
+
+
+def test_what_most_commands_presuppose_succeeds(fleet: DocumentedFleet) -> None:
+    assert [(ended.command.text, ended.err) for ended in fleet.first if ended.code] == []
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in read_pages() if typed_here(page)], ids=lambda page: page.name
+)
+def test_each_command_of_a_page_does_what_the_page_says(fleet: DocumentedFleet, page: Page) -> None:
+    commands = typed_here(page)
+    lacking = {
+        each: call[0]
+        for each in commands
+        for call in simple_commands(each.text)
+        if call[0] == "jq" and shutil.which("jq") is None
+    }
+    ended = fleet.follow([each for each in commands if each not in lacking])
+    wrong = [
+        f"{each.command} exited with {each.code}:\n{each.out}{each.err}"
+        for each in ended
+        if not is_as_shown(each)
+    ]
+    assert not wrong, "\n".join([*wrong, f"where a command needs more than this test has, {ELSEWHERE}"])
+    if lacking:
+        pytest.skip(", ".join(f"{each}: there is no {program}" for each, program in lacking.items()))

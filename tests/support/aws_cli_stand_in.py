@@ -1,0 +1,107 @@
+"""A stand-in for the AWS CLI's calls of API operations: names and types by botocore, as the CLI itself has them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import boto3
+import botocore.session
+import jmespath  # type: ignore[import-untyped]
+from botocore import xform_name
+from botocore.exceptions import ClientError, UnknownServiceError
+
+from fleet_commands import WrongCommandError
+
+RENAMED = {("sns", "subscribe"): {"--notification-endpoint": "Endpoint"}}
+"""What the CLI names otherwise than botocore; source: awscli/customizations/argrename.py."""
+GLOBAL = ("--query", "--output", "--region", "--profile", "--max-items")
+
+
+@dataclass(frozen=True)
+class Call:
+    """An operation as botocore names it, its parameters, and the CLI's own options."""
+
+    service: str
+    operation: str
+    parameters: dict[str, Any]
+    options: dict[str, str]
+
+
+def parse(words: Sequence[str]) -> Call:
+    """`SERVICE OPERATION --PARAMETER VALUE...`, whose values are text, numbers and lists of text.
+
+    Raises:
+        WrongCommandError: the service has no such operation, or that no such parameter.
+    """
+    service, operation, *rest = words
+    try:
+        model = _session().get_service_model(service)
+    except UnknownServiceError as error:
+        raise WrongCommandError(f"aws has no service {service}") from error
+    names = {xform_name(name, "-"): name for name in model.operation_names}
+    if operation not in names:
+        raise WrongCommandError(f"aws {service} has no operation {operation}")
+    shapes = model.operation_model(names[operation]).input_shape.members
+    known = {f"--{xform_name(name, '-')}": name for name in shapes}
+    known |= {
+        f"--no-{xform_name(name, '-')}": name
+        for name, shape in shapes.items()
+        if shape.type_name == "boolean"
+    }
+    known |= RENAMED.get((service, operation), {})
+    given: dict[str, list[str]] = {}
+    for word in rest:
+        if word.startswith("--"):
+            given[word] = []
+        elif given:
+            list(given.values())[-1].append(word)
+        else:
+            raise WrongCommandError(f"aws {service} {operation} takes no {word}")
+    if unknown := sorted(given.keys() - known.keys() - set(GLOBAL)):
+        raise WrongCommandError(f"aws {service} {operation} has no {unknown[0]}")
+    parameters = {
+        known[option]: _value(option, values, shapes[known[option]].type_name)
+        for option, values in given.items()
+        if option in known
+    }
+    options = {option: values[0] for option, values in given.items() if option not in known}
+    return Call(service, names[operation], parameters, options)
+
+
+def run(words: Sequence[str], *, url: str, region: str) -> None:
+    """Make the call and print the answer, as `--query` and `--output text` want it; 254 where AWS refuses it."""
+    call = parse(words)
+    client: Any = boto3.client(
+        call.service,  # type: ignore[call-overload]
+        endpoint_url=url,
+        region_name=call.options.get("--region", region),
+    )
+    try:
+        answer = getattr(client, xform_name(call.operation))(**call.parameters)
+    except ClientError as error:
+        print(error, file=sys.stderr)
+        sys.exit(254)
+    del answer["ResponseMetadata"]
+    chosen = jmespath.search(call.options.get("--query", "@"), answer)
+    if call.options.get("--output") == "text" and isinstance(chosen, str):
+        print(chosen)
+    else:
+        print(json.dumps(chosen, default=str, indent=2))
+
+
+def _value(option: str, values: list[str], kind: str) -> Any:
+    if kind in ("list", "map", "structure"):
+        return json.loads(values[0]) if values[0][:1] in "[{" else values
+    if kind == "boolean":
+        return not option.startswith("--no-")
+    return int(values[0]) if kind in ("integer", "long") and values[0].isdigit() else values[0]
+
+
+@cache
+def _session() -> Any:
+    return botocore.session.get_session()

@@ -1,0 +1,128 @@
+"""The commands that the documentation shows: in blocks, which a user types, and in sentences, which name them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from fleet_folder import ROOT
+
+TYPED = ("", "sh", "bash")
+"""Languages of blocks that hold commands alone; an indented block is one without a language."""
+PROGRAMS = ("aws", "cdk", "fleet", "make", "npx", "pytest", "python")
+"""What a command in a sentence begins with."""
+FENCE = re.compile(r"```(\S*)")
+STEP = re.compile(r"\s*- run: (.*)")
+NAMED = re.compile(rf"`((?:{'|'.join(PROGRAMS)})\s[^`]+)`")
+
+
+@dataclass(frozen=True)
+class Documented:
+    """A command and where it stands; `shown` is the output below it, None where none is shown."""
+
+    page: str
+    line: int
+    text: str
+    shown: str | None = None
+
+    @property
+    def bare(self) -> str:
+        """The command without its comment."""
+        return re.sub(r"\s+# .*", "", self.text)
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line}: `{self.bare}`"
+
+
+@dataclass(frozen=True)
+class Block:
+    """The lines of a fenced or indented block; `line` is the first one's number in the page."""
+
+    language: str
+    line: int
+    lines: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A Markdown file's commands."""
+
+    name: str
+    typed: list[Documented]
+    named: list[Documented]
+
+
+def read_pages() -> list[Page]:
+    """README.md and the pages of docs/ and of examples/."""
+    patterns = ("README.md", "docs/**/*.md", "examples/*/README.md")
+    files = [file for pattern in patterns for file in sorted(ROOT.glob(pattern))]
+    return [read_page(file.relative_to(ROOT).as_posix(), file.read_text()) for file in files]
+
+
+def read_page(name: str, text: str) -> Page:
+    blocks, prose = _apart(text)
+    named = [
+        Documented(
+            name, prose.count("\n", 0, found.start()) + 1, " ".join(found[1].replace("\\|", "|").split())
+        )
+        for found in NAMED.finditer(prose)
+    ]
+    return Page(name, [command for block in blocks for command in _typed(name, block)], named)
+
+
+def _apart(text: str) -> tuple[list[Block], str]:
+    """The blocks, and the text with an empty line for each of theirs."""
+    blocks: list[Block] = []
+    prose: list[str] = []
+    fenced = indented = False
+    for number, line in enumerate(text.splitlines(), 1):
+        begins = not fenced and line.startswith("    ") and (indented or not prose or not prose[-1])
+        if fence := FENCE.match(line):
+            fenced = not fenced
+            if fenced:
+                blocks.append(Block(fence[1], number + 1))
+        elif fenced:
+            blocks[-1].lines.append(line)
+        elif begins:
+            if not indented:
+                blocks.append(Block("", number))
+            blocks[-1].lines.append(line.removeprefix("    "))
+        indented = begins
+        prose.append("" if fence or fenced or begins else line)
+    return blocks, "\n".join(prose)
+
+
+def _typed(page: str, block: Block) -> Iterator[Documented]:
+    lines = list(enumerate(block.lines, block.line))
+    if block.language == "console":
+        yield from _with_output(page, lines)
+    elif block.language in TYPED:
+        yield from _joined(page, lines)
+    elif block.language == "yaml":
+        steps = [(number, step[1]) for number, line in lines if (step := STEP.match(line))]
+        yield from _joined(page, steps)
+
+
+def _joined(page: str, lines: list[tuple[int, str]]) -> Iterator[Documented]:
+    """One command for each line, or for several that a backslash joins."""
+    first, held = 0, ""
+    for number, line in lines:
+        first, held = (first, f"{held} {line.strip()}") if held else (number, line.strip())
+        if held.endswith("\\"):
+            held = held[:-1].rstrip()
+        elif held:
+            yield Documented(page, first, held)
+            held = ""
+
+
+def _with_output(page: str, lines: list[tuple[int, str]]) -> Iterator[Documented]:
+    starts = [index for index, (_, line) in enumerate(lines) if line.startswith("$ ")]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        commands = 1
+        while lines[start + commands - 1][1].endswith("\\"):
+            commands += 1
+        typed = [(number, line.removeprefix("$ ")) for number, line in lines[start : start + commands]]
+        (command,) = _joined(page, typed)
+        shown = "\n".join(line for _, line in lines[start + commands : end])
+        yield Documented(page, command.line, command.text, shown)

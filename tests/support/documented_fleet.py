@@ -1,0 +1,175 @@
+"""The project in a folder of its own and an account in which it is deployed, for whoever follows the documentation."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import aws_cli_stand_in
+import doc_shell
+from clone import make_clone
+from doc_commands import Documented
+from doc_shell import DocShell, Ended
+from fleet.aws.embedded import account_variables, local_session
+from fleet.local.aws.server import EmbeddedAws
+from fleet.local.gateway import Gateway
+from fleet.local.state import LocalState
+from fleet.local.triton.runtime import TritonRuntime
+from fleet.local.triton_host import TritonHost
+from fleet.spec.environment import LocalLimits
+from fleet_folder import ROOT
+from repository_archives import archive, folder_of
+from tests.e2e.embedded_app.clients import client
+from zoo import times
+
+ACCOUNT, REGION = "123456789012", "us-west-2"
+"""The embedded AWS's account, and the region of environments/prod.yaml."""
+FIRST = ("make weights", "fleet deploy --env prod sentence-embeddings")
+"""What other commands need; it is typed once, before any page."""
+BEGINNING = "beginning"
+"""The revision from which each page is followed."""
+REQUEST = '{"inputs": [{"name": "INPUT0", "shape": [1, 1], "datatype": "BYTES", "data": ["hello"]}]}'
+
+
+@dataclass(frozen=True)
+class DocumentedFleet:
+    """`first` is how the commands of `FIRST` ended."""
+
+    shell: DocShell
+    first: list[Ended]
+
+    def follow(self, commands: Sequence[Documented]) -> Iterator[Ended]:
+        """Type commands, in the folder as it was in the beginning."""
+        git(self.shell.root, "reset", "--quiet", "--hard", BEGINNING)
+        git(self.shell.root, "clean", "--quiet", "-fd")
+        return self.shell.type(commands)
+
+
+@contextmanager
+def documented_fleet(runtime: TritonRuntime, folder: Path) -> Iterator[DocumentedFleet]:
+    """Its endpoints are served by the real Triton."""
+    root = make_clone(folder / "clone").root
+    _add_what_pages_presuppose(root)
+    host = TritonHost(
+        LocalState(folder / "served"),
+        runtime,
+        s3=lambda: client(aws, "s3"),
+        limits=LocalLimits,
+        record=lambda *_: None,
+    )
+    aws = EmbeddedAws(host, Gateway(host.calling, account=ACCOUNT, region=REGION))
+    aws.start()
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in _variables(root, aws.url).items():
+                patch.setenv(name, value)
+            patch.chdir(root)
+            shell = DocShell(
+                root,
+                folder,
+                {
+                    "fleet": doc_shell.fleet,
+                    "aws": lambda words: aws_cli_stand_in.run(words, url=aws.url, region=REGION),
+                },
+            )
+            _commit(root)
+            _add_what_the_reader_has(aws.url)
+            yield DocumentedFleet(shell, list(shell.type([Documented("", 0, text) for text in FIRST])))
+    finally:
+        host.close()
+        aws.stop()
+
+
+def _variables(root: Path, url: str) -> dict[str, str]:
+    return {
+        **account_variables({}, account=ACCOUNT, region=REGION, url=url),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(root / "home"),
+        "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(Path.home() / ".cache" / "aws" / "jsii" / "package-cache"),
+        "COLUMNS": "120",
+        "URL": "https://example.com/alarms",
+        "GIT_EDITOR": "echo reviewed >",
+    }
+
+
+def _add_what_pages_presuppose(root: Path) -> None:
+    """Accounts that are the embedded one, a draft at home, and repositories and inputs of the reader's own."""
+    for file in (root / "environments").glob("*.yaml"):
+        text = re.sub(r"(?m)^account: .*", f'account: "{ACCOUNT}"', file.read_text())
+        if file.stem == "staging":  # in the region of dev its endpoints would be refused for their names
+            text = text.replace("us-east-1", "eu-west-1")
+        if (
+            file.stem == "dev"
+        ):  # a page takes the endpoint away that they are of, and has the reader edit this
+            text = text.partition("overrides:")[0]
+        file.write_text(text)
+    activate = root / ".venv" / "bin" / "activate"
+    activate.parent.mkdir(parents=True)
+    shutil.copy(Path(sys.prefix) / "bin" / "activate", activate)  # no link: a page types `make clean`
+    draft = root / "home" / "drafts" / "bert.yaml"
+    draft.parent.mkdir(parents=True)
+    shipped = (root / "model_specs" / "sentence-embeddings.yaml").read_text()
+    draft.write_text(re.sub("(?m)^endpoint: .*", "endpoint: bert", shipped).replace("../", f"{root}/"))
+    (root / "request.json").write_text(REQUEST)
+    ranking = {name.replace("times", "ranking"): text.encode() for name, text in times(2).items()}
+    for folder in ("repository", "configs"):
+        folder_of(root / folder, ranking)
+    shutil.copy(root / "repository" / "ranking" / "config.pbtxt", root)
+    archive(root, ranking)
+
+
+def _add_what_the_reader_has(url: str) -> None:
+    """The function `page`, which calls whoever is on duty; and a Foundation to be deleted, of which the name is enough."""
+    session = local_session(REGION)
+    session.client("cloudformation", endpoint_url=url).create_stack(
+        StackName="triton-fleet-dev",
+        TemplateBody=json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}),
+    )
+    may: Any = {
+        "Effect": "Allow",
+        "Principal": {"Service": "lambda.amazonaws.com"},
+        "Action": "sts:AssumeRole",
+    }
+    role = session.client("iam", endpoint_url=url).create_role(
+        RoleName="page", AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [may]})
+    )
+    session.client("lambda", endpoint_url=url).create_function(
+        FunctionName="page",
+        Runtime="python3.12",
+        Role=role["Role"]["Arn"],
+        Handler="page.call",
+        Code={"ZipFile": b"page"},
+    )
+
+
+def _commit(root: Path) -> None:
+    """Two revisions, between which a lock changed; what the project's git leaves out stays out."""
+    lock = root / "locks" / "prod" / "sentence-embeddings.lock.yaml"
+    for file in (ROOT / ".gitignore", *ROOT.glob("examples/*/.gitignore")):
+        shutil.copy(file, root / file.relative_to(ROOT))
+    git(root, "init", "--quiet")
+    for name in ("name", "email"):
+        git(root, "config", f"user.{name}", "reader")
+    before = lock.read_text()
+    lock.write_text(f"# The release before.\n{before}")
+    git(root, "add", "--all")
+    git(root, "add", "--force", ".venv")
+    git(root, "commit", "--quiet", "--message", "first")
+    lock.write_text(before)
+    git(root, "commit", "--quiet", "--all", "--message", "second")
+    git(root, "tag", BEGINNING)
+
+
+def git(root: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
