@@ -161,3 +161,10 @@ def test_a_policy_that_is_put_again_keeps_its_arn(scaling: Any, sagemaker: Any) 
     [policy] = scaling.describe_scaling_policies(**target("tracked"))["ScalingPolicies"]
     assert arns == [policy["PolicyARN"]] * 2
     assert policy["TargetTrackingScalingPolicyConfiguration"]["TargetValue"] == 50.0
+
+
+def test_nothing_has_scaled_by_itself(scaling: Any, sagemaker: Any) -> None:
+    serve(sagemaker, "still")
+    scaling.register_scalable_target(**target("still"), MinCapacity=1, MaxCapacity=2)
+    of_it = {"ServiceNamespace": "sagemaker", "ResourceId": target("still")["ResourceId"]}
+    assert scaling.describe_scaling_activities(**of_it)["ScalingActivities"] == []

@@ -1,11 +1,16 @@
-"""A stand-in for the AWS CLI's calls of API operations: names and types by botocore, as the CLI itself has them."""
+"""A stand-in for the AWS CLI's calls of API operations: names and types by botocore, as the CLI itself has them.
+
+Of the commands that are the CLI's own it has `logs tail`.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
@@ -19,6 +24,9 @@ from fleet_commands import WrongCommandError
 
 RENAMED = {("sns", "subscribe"): {"--notification-endpoint": "Endpoint"}}
 """What the CLI names otherwise than botocore; source: awscli/customizations/argrename.py."""
+TAIL = {"--since": "600s", "--filter-pattern": ""}
+"""Options of `logs tail` and what holds without them; source: awscli/customizations/logs/tail.py."""
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 GLOBAL = ("--query", "--output", "--region", "--profile", "--max-items")
 
 
@@ -39,6 +47,8 @@ def parse(words: Sequence[str]) -> Call:
         WrongCommandError: the service has no such operation, or that no such parameter.
     """
     service, operation, *rest = words
+    if (service, operation) == ("logs", "tail"):
+        return _tail(*rest)
     try:
         model = _session().get_service_model(service)
     except UnknownServiceError as error:
@@ -71,6 +81,21 @@ def parse(words: Sequence[str]) -> Call:
     }
     options = {option: values[0] for option, values in given.items() if option not in known}
     return Call(service, names[operation], parameters, options)
+
+
+def _tail(group: str = "", *rest: str) -> Call:
+    """The call that `logs tail GROUP` makes: events of a group since a time that is a number and a unit ago."""
+    given = dict(zip(rest[::2], rest[1::2], strict=True))
+    if unknown := sorted(given.keys() - TAIL.keys()):
+        raise WrongCommandError(f"aws logs tail has no {unknown[0]}")
+    chosen = TAIL | given
+    ago = re.fullmatch(r"([0-9]+)([smhdw])", chosen["--since"])
+    if ago is None:
+        raise WrongCommandError(f"aws logs tail --since takes no {chosen['--since']}")
+    since = datetime.now(UTC) - timedelta(seconds=int(ago[1]) * SECONDS[ago[2]])
+    parameters = {"logGroupName": group, "startTime": int(since.timestamp() * 1000)}
+    parameters |= {"filterPattern": chosen["--filter-pattern"]} if chosen["--filter-pattern"] else {}
+    return Call("logs", "FilterLogEvents", parameters, {"--query": "events[].message"})
 
 
 def run(words: Sequence[str], *, url: str, region: str) -> None:

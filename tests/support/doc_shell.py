@@ -46,9 +46,7 @@ A page decides what its test types: that must not install, start a container or 
 """
 
 
-ELSEWHERE = (
-    "name it in tests/docs/run_elsewhere.yaml, with the test that runs it, or the reason why none does"
-)
+ELSEWHERE = "name it in tests/docs/run_elsewhere.yaml, with the test that runs it"
 
 
 class MayNotBeTypedError(Exception):

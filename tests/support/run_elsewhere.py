@@ -17,12 +17,11 @@ FILE = ROOT / "tests" / "docs" / "run_elsewhere.yaml"
 
 @dataclass(frozen=True)
 class RunElsewhere:
-    """Commands by the test that runs them; those that CI runs, that are run by their parts, and, with the reason, by nobody."""
+    """Commands by the test that runs them; those that CI runs, and those that are run by their parts."""
 
     by_a_test: Mapping[str, list[str]]
     by_ci: list[str]
     by_its_recipe: list[str]
-    by_nobody: Mapping[str, str]
 
     def __contains__(self, command: object) -> bool:
         return any(is_meant(each, str(command)) for each in self.commands)
@@ -32,7 +31,7 @@ class RunElsewhere:
         """All of them, as the file has them."""
         for named in self.by_a_test.values():
             yield from named
-        yield from (*self.by_ci, *self.by_its_recipe, *self.by_nobody)
+        yield from (*self.by_ci, *self.by_its_recipe)
 
     def of(self, test: str) -> list[str]:
         """The commands that a test is to run, by its id, with parameters or without."""

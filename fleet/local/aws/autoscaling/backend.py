@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from moto.applicationautoscaling import urls
 from moto.applicationautoscaling.models import (
     ApplicationAutoscalingBackend,
     FakeApplicationAutoscalingPolicy,
@@ -19,6 +18,7 @@ from moto.applicationautoscaling.models import (
 )
 from moto.sagemaker.models import sagemaker_backends
 
+from fleet.local.aws.autoscaling import urls
 from fleet.local.aws.autoscaling.errors import InvalidError, ObjectNotFoundError
 from fleet.local.aws.autoscaling.schedules import require_schedule, require_time_zone
 from fleet.local.aws.autoscaling.targets import TargetId, suspended_state
