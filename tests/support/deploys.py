@@ -64,7 +64,7 @@ class Deploys:
     def deploy_stack(self, name: str) -> None:
         """What `deploy` has the CDK CLI do for one stack, from an assembly that this process makes.
 
-        Nothing is published. It takes a fifth of a deploy's processor time.
+        Nothing is published. It takes a quarter of a deploy's processor time.
         """
         made = self.folder.root / "cdk.out"
         shutil.rmtree(made, ignore_errors=True)
