@@ -1,4 +1,4 @@
-"""`gpu-ensembles` has the values of the system that it is taken from, and where it differs it says why.
+"""The values of the system that `gpu-ensembles` is taken from, and those of `gpu-ensembles`; test_sources.py compares them.
 
 The source is "Deploy thousands of model ensembles with Amazon SageMaker multi-model endpoints on GPU to minimize your
 hosting costs" with its notebook, `sm-triton_mme_gpu_ensemble_dali` of aws/amazon-sagemaker-examples.
@@ -10,10 +10,8 @@ import json
 from functools import cache
 from typing import Any
 
-import pytest
-
 from fleet_folder import ROOT
-from sources import ENVIRONMENTS, configuration, properties, served, trtexec
+from sources import configuration, properties, served, trtexec
 
 EXAMPLE = ROOT / "examples/gpu_ensembles"
 MODELS = {
@@ -163,24 +161,3 @@ def ours(environment: str) -> dict[str, Any]:
     inception = configs["inception_onnx"]
     told["inception"] = (inception["name"], inception.pop("platform"))
     return told | {f"config: {name}": config for name, config in renamed(configs).items()}
-
-
-@pytest.mark.parametrize("environment", ENVIRONMENTS)
-@pytest.mark.parametrize("name", sorted(SOURCE.keys() - DIFFERENT))
-def test_a_value_is_that_of_the_source(environment: str, name: str) -> None:
-    assert ours(environment)[name] == SOURCE[name]
-
-
-@pytest.mark.parametrize("environment", ENVIRONMENTS)
-@pytest.mark.parametrize("name", DIFFERENT)
-def test_a_value_that_is_said_to_differ_does(environment: str, name: str) -> None:
-    assert ours(environment)[name] != SOURCE[name], f"it no longer differs: {DIFFERENT[name]}"
-
-
-def test_all_that_is_compared_is_of_the_source() -> None:
-    assert ours("prod").keys() == SOURCE.keys()
-
-
-def test_what_differs_is_in_the_examples_readme_with_the_reason() -> None:
-    readme = " ".join((EXAMPLE / "README.md").read_text().split())
-    assert [name for name, why in DIFFERENT.items() if why not in readme] == []

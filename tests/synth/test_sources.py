@@ -1,0 +1,68 @@
+"""Each shipped endpoint has the values of the system that it is taken from, and where it differs it says why."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+
+from fleet.catalog.backends import backend_facts
+from fleet.repository.config.parameter_values import wrong_value
+from fleet_folder import ROOT
+from sources import ENVIRONMENTS
+from tests.synth import source_of_bert_trt, source_of_gpu_ensembles, source_of_resnet_pt
+
+SYSTEMS = {
+    "bert_trt": source_of_bert_trt,
+    "gpu_ensembles": source_of_gpu_ensembles,
+    "resnet_pt": source_of_resnet_pt,
+}
+"""By the folder of the example: SOURCE has the values there, DIFFERENT why ours are others, `ours` tells ours."""
+EACH = pytest.mark.parametrize("example", SYSTEMS)
+SAME = [
+    (each, name)
+    for each, system in SYSTEMS.items()
+    for name in sorted(system.SOURCE.keys() - system.DIFFERENT)
+]
+OTHERS = [(each, name) for each, system in SYSTEMS.items() for name in system.DIFFERENT]
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+@pytest.mark.parametrize(("example", "name"), SAME)
+def test_a_value_is_that_of_the_source(environment: str, example: str, name: str) -> None:
+    system: ModuleType = SYSTEMS[example]
+    assert system.ours(environment)[name] == system.SOURCE[name]
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+@pytest.mark.parametrize(("example", "name"), OTHERS)
+def test_a_value_that_is_said_to_differ_does(environment: str, example: str, name: str) -> None:
+    system: ModuleType = SYSTEMS[example]
+    assert system.ours(environment)[name] != system.SOURCE[name], (
+        f"it no longer differs: {system.DIFFERENT[name]}"
+    )
+
+
+@EACH
+def test_all_that_is_compared_is_of_the_source(example: str) -> None:
+    system: ModuleType = SYSTEMS[example]
+    assert system.ours("prod").keys() == system.SOURCE.keys()
+
+
+@EACH
+def test_what_differs_is_in_the_examples_readme_with_the_reason(example: str) -> None:
+    readme = " ".join((ROOT / "examples" / example / "README.md").read_text().split())
+    assert [name for name, why in SYSTEMS[example].DIFFERENT.items() if why not in readme] == []
+
+
+def test_of_the_sources_parameters_of_pytorch_only_one_that_triton_no_longer_reads_is_left_out() -> None:
+    there, here = source_of_resnet_pt.SOURCE, source_of_resnet_pt.ours("prod")
+    assert there["config: parameters"] - here["config: parameters"] == {"ENABLE_NVFUSER"}
+
+
+@pytest.mark.parametrize("name", source_of_resnet_pt.PARAMETERS)
+def test_each_parameter_of_the_source_is_typed(name: str) -> None:
+    facts = backend_facts("pytorch", platform="pytorch_libtorch")
+    assert facts is not None
+    wrong = wrong_value(facts.parameters[name], "yes", "resnet", None)
+    assert wrong is not None and wrong.said == "failed to convert 'yes' to boolean"
