@@ -26,7 +26,7 @@ LOCK, SCRIPTS = EXAMPLE / "environment.txt", EXAMPLE / "environment"
 MODELS = ("preprocess", "postprocess")
 PACKAGES = "lib/python3.12/site-packages"
 """Of the Python of Triton 25.04; environment/bin/adopt_python.py links others to it."""
-PIN = re.compile(r"^([\w.-]+)==(\S+)", re.MULTILINE)
+PIN = re.compile(r"([\w.-]+)==([\w.!+]+)(?: \\)?")
 FITS = re.compile(r"(?:py3|py2\.py3|cp3\d+)-(?:none-any|abi3-manylinux\w+_x86_64)")
 """Tags of wheels that fit the container, and every Python 3 from the one on that they name."""
 TOLD = re.compile(r"[^/]+\.dist-info/(?:METADATA|licenses/.+)")
@@ -63,8 +63,21 @@ def files(lock: Path) -> dict[str, bytes]:
     scripts = {
         f"bin/{each.name}": each.read_bytes() for each in (SCRIPTS / "bin").iterdir() if each.is_file()
     }
-    pins = PIN.findall(lock.read_text("utf-8"))
-    return scripts | {f"{PACKAGES}/{path}": body for pin in pins for path, body in installed(*pin)}
+    lines = lock.read_text("utf-8").splitlines()
+    pins = [pin(line) for line in lines if line[:1] not in ("", "#", " ")]
+    return scripts | {f"{PACKAGES}/{path}": body for each in pins for path, body in installed(*each)}
+
+
+def pin(line: str) -> tuple[str, str]:
+    """Name and version of a distribution that is locked for every machine.
+
+    Raises:
+        NotAsLockedError: it is locked with extras, for some machines alone, or to no version.
+    """
+    found = PIN.fullmatch(line)
+    if found is None:
+        raise NotAsLockedError(f"`{line}` is no NAME==VERSION: leave out extras and markers")
+    return found[1], found[2]
 
 
 def installed(name: str, version: str) -> Iterator[tuple[str, bytes]]:

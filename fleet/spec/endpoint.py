@@ -196,7 +196,7 @@ class EndpointSpec(Document):
 
     @field_validator("mode", mode="before")
     @classmethod
-    def _is_deployed_already(cls, mode: object) -> object:
+    def _is_not_reserved(cls, mode: object) -> object:
         if mode == SHARED_CONTAINER:
             hint = "write `multi-model`, which serves several models on one instance, each from its archive"
             raise Mistake("it is reserved for a container with several models, which is not built yet", hint)

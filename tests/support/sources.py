@@ -6,6 +6,7 @@ Templates are read from the reviewed snapshots, which test_snapshots.py holds ag
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,33 @@ from fleet.spec.project import load_lock
 from fleet_folder import ROOT
 
 ENVIRONMENTS = ("dev", "prod")
+PREFIX = "SAGEMAKER_TRITON_"
+
+
+@dataclass(frozen=True)
+class Different:
+    """A value that is another here on purpose."""
+
+    here: Any
+    why: str
+
+
+TRTEXEC = {
+    "trtexec: workspace": Different("--memPoolSize=workspace:14000", "TensorRT 10 has no `--workspace`"),
+    "trtexec: others": Different({"--skipInference"}, "a build measures nothing, and its log is short"),
+}
+WAITS = ("ModelDataDownload", "ContainerStartupHealthCheck")
+THERE = {
+    "variant": "AllTraffic",
+    "weight": 1,
+    "mode": "MultiModel",
+    "account": "785573368785",
+    "variables": {},
+    "host image": None,
+    "routing": None,
+    "waits": [None, None],
+}
+"""What the sources of multi-model endpoints have in common; the account is that of us-east-1."""
 SNAPSHOTS = ROOT / "tests/synth/__snapshots__/test_snapshots"
 
 
@@ -45,10 +73,75 @@ def served(environment: str, endpoint: str) -> dict[str, Any]:
         "scaled by": {_metric(each) for each in policies(environment, endpoint)},
         "endpoint": name,
         "image": container["Image"].rpartition("/")[2],
+        "account": container["Image"].partition(".")[0],
+        "variables": {
+            name.removeprefix(PREFIX): value for name, value in container.get("Environment", {}).items()
+        },
+        "host image": variant.get("InferenceAmiVersion"),
+        "routing": variant.get("RoutingConfig", {}).get("RoutingStrategy"),
+        "waits": [variant.get(f"{wait}TimeoutInSeconds") for wait in WAITS],
         "prefix": container["ModelDataUrl"].removeprefix("s3://").partition("/")[2],
         "archives": list(archives),
         "models": [model for archive in archives.values() for model in archive.models],
     }
+
+
+def here(endpoint: str) -> dict[str, Different]:
+    """What is another in every shipped multi-model endpoint, than in its source."""
+    variables = {
+        "ALLOW_METRICS": "true",
+        "CLOUDWATCH_LOG_GROUP": f"/triton-fleet/{endpoint}/metrics",
+        "CLOUDWATCH_METRIC_NAMESPACE": f"TritonFleet/{endpoint}",
+        "LOG_VERBOSE": "false",
+        "METRICS_PORT": "8002",
+        "OVERRIDE_PING_MODE": "live",
+        "PING_MODE": "live",
+        "PUBLISH_METRICS_TO_CLOUDWATCH": "true",
+    }
+    return {
+        "endpoint": Different(
+            endpoint,
+            "the name is fixed: an update keeps it, and a time in it would make a new endpoint of each",
+        ),
+        "account": Different(
+            "763104351884", "images from 23.12 on lie in the registry of AWS's deep learning containers"
+        ),
+        "prefix": Different(
+            f"endpoints/{endpoint}/HASH/",
+            "each set of archives has a prefix of its own, so that a rollback finds the one before",
+        ),
+        "variables": Different(
+            variables,
+            "Triton's metrics are published, the log is short, and one archive that fails does not fail the instance",
+        ),
+        "host image": Different(
+            "al2-ami-sagemaker-inference-gpu-3-1", "its driver is one that the CUDA of the image takes"
+        ),
+        "routing": Different(
+            "LEAST_OUTSTANDING_REQUESTS", "calls take unequal times, and most of all those that load a model"
+        ),
+        "waits": Different([600, 600], "an instance that does not come up fails the deploy in minutes"),
+    }
+
+
+def row(name: str, there: Any, different: Different) -> str:
+    """The line about it in the table of an example's README."""
+    return f"| {name} | {_told(there)} | {_told(different.here)} | {different.why} |"
+
+
+def _told(value: Any) -> str:
+    match value:
+        case None:
+            return "none"
+        case dict():
+            return _told([f"{key}={each}" for key, each in value.items()])
+        case set():
+            return _told(sorted(value))
+        case list() | tuple() if len(value) > 1 and len(set(value)) == 1:
+            return f"{_told(value[0])}, {len(value)} times"
+        case list() | tuple():
+            return ", ".join(map(_told, value)) or "none"
+    return f"`{value}`"
 
 
 def policies(environment: str, endpoint: str) -> list[dict[str, Any]]:
@@ -88,12 +181,16 @@ def configuration(file: Path) -> dict[str, Any]:
 def trtexec(environment: str, endpoint: str) -> dict[str, Any]:
     """What builds its one engine; each key begins with `trtexec: `."""
     (resolved,) = resolve_fleet(ROOT, environment, [endpoint]).endpoints
-    told: dict[str, Any] = {"others": set()}
+    told: dict[str, Any] = {"others": set(), "precision": "fp32", "workspace": ""}
     of_shapes = {"--minShapes": "smallest", "--optShapes": "usual", "--maxShapes": "largest"}
     for argument in resolved.engines[0].build.arguments:
         flag, _, value = argument.partition("=")
         if flag in of_shapes:
             told[of_shapes[flag]] = dict(shape.split(":") for shape in value.split(","))
+        elif flag == "--fp16":
+            told["precision"] = "fp16"
+        elif flag == "--memPoolSize":
+            told["workspace"] = f"--memPoolSize={value}"
         else:
             told["others"].add(argument)
     return {f"trtexec: {key}": value for key, value in told.items()}

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from fleet_folder import ROOT
-from sources import config, served, trtexec
+from sources import THERE, TRTEXEC, Different, config, here, served, trtexec
 
 CONFIG = ROOT / "examples/bert_trt/models/bert/config.pbtxt"
 TENSORS = {
@@ -20,11 +20,9 @@ TENSORS = {
     "pooled_output": ("TYPE_FP32", [768]),
 }
 SOURCE: dict[str, Any] = {
-    "mode": "MultiModel",
+    **THERE,
     "instance type": "ml.g5.xlarge",
     "instance count": 1,
-    "variant": "AllTraffic",
-    "weight": 1,
     "scaled by": {"SageMakerVariantInvocationsPerInstance", "GPUUtilization"},
     "endpoint": "triton-nlp-bert-trt-mme-<time>",
     "image": "sagemaker-tritonserver:23.02-py3",
@@ -40,14 +38,20 @@ SOURCE: dict[str, Any] = {
     "trtexec: smallest": {"token_ids": "1x128", "attn_mask": "1x128"},
     "trtexec: usual": {"token_ids": "16x128", "attn_mask": "16x128"},
     "trtexec: largest": {"token_ids": "128x128", "attn_mask": "128x128"},
-    "trtexec: others": {"--fp16", "--workspace=14000", "--verbose"},
+    "trtexec: precision": "fp16",
+    "trtexec: workspace": "--workspace=14000",
+    "trtexec: others": {"--verbose"},
 }
-DIFFERENT = {
-    "endpoint": "the name is fixed: an update keeps it, and a time in it would make a new endpoint of each",
-    "image": "25.04 is the newest whose driver g5 instances get; we know registry accounts from 23.12 on",
-    "prefix": "each set of archives has a prefix of its own, so that a rollback finds the one before",
-    "models": "the source means to number them and its replacement finds nothing, so Triton's metrics mix them up",
-    "trtexec: others": "TensorRT 10 has no `--workspace`; a build measures nothing, and its log is short",
+DIFFERENT = here("bert-trt") | {
+    "image": Different(
+        "sagemaker-tritonserver:25.04-py3",
+        "25.04 is the newest whose driver g5 instances get, and engines take an image with Python 3.10 or newer",
+    ),
+    "models": Different(
+        [f"bert_{number}" for number in range(6)],
+        "the source means to number them and its replacement finds nothing, so Triton's metrics mix them up",
+    ),
+    **TRTEXEC,
 }
 """Where we differ on purpose, and why."""
 

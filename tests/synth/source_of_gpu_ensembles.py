@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from fleet_folder import ROOT
-from sources import configuration, properties, served, trtexec
+from sources import THERE, TRTEXEC, Different, configuration, here, served, trtexec
 
 EXAMPLE = ROOT / "examples/gpu_ensembles"
 MODELS = {
@@ -19,7 +19,6 @@ MODELS = {
     "text": ("ensemble", "preprocess", "bert-trt", "postprocess"),
 }
 SOFTMAX = "InceptionV3/Predictions/Softmax"
-DEFAULT_MODEL = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
 ON_GPU, ON_CPU = [{"kind": "KIND_GPU"}], [{"kind": "KIND_CPU"}]
 ENVIRONMENT = {
     "EXECUTION_ENV_PATH": {"string_value": "$$TRITON_MODEL_DIRECTORY/processing_env.tar.gz"},
@@ -35,16 +34,14 @@ def step(model: str, inputs: dict[str, str], outputs: dict[str, str]) -> dict[st
 
 
 SOURCE: dict[str, Any] = {
-    "mode": "MultiModel",
+    **THERE,
     "instance type": "ml.g4dn.4xlarge",
     "instance count": 1,
-    "variant": "AllTraffic",
-    "weight": 1,
     "scaled by": set(),
     "endpoint": "triton-mme-gpu-ensemble-<time>",
     "image": "sagemaker-tritonserver:23.03-py3",
     "prefix": "triton-mme-gpu-ensemble/",
-    "default model": "ensemble_dali_inception",
+    "variables": {"DEFAULT_MODEL_NAME": "ensemble_dali_inception"},
     "archives": ["model_tf_dali", "model_trt_python"],
     "models": ["dali", "ensemble_dali_inception", "inception_graphdef", *sorted(MODELS["text"])],
     "config: ensemble_dali_inception": {
@@ -127,16 +124,25 @@ SOURCE: dict[str, Any] = {
     "trtexec: smallest": {"token_ids": "1x128", "attn_mask": "1x128"},
     "trtexec: usual": {"token_ids": "16x128", "attn_mask": "16x128"},
     "trtexec: largest": {"token_ids": "32x128", "attn_mask": "32x128"},
-    "trtexec: others": {"--workspace=14000", "--verbose"},
+    "trtexec: precision": "fp32",
+    "trtexec: workspace": "--workspace=14000",
+    "trtexec: others": {"--verbose"},
 }
-DIFFERENT = {
-    "endpoint": "the name is fixed: an update keeps it, and a time in it would make a new endpoint of each",
-    "image": "25.04 is the newest whose driver g4dn instances get; we know registry accounts from 23.12 on",
-    "prefix": "each set of archives has a prefix of its own, so that a rollback finds the one before",
-    "default model": "a multi-model endpoint loads what is called and never reads it",
-    "inception": "TensorFlow's backend left Triton at 25.03, so the graph is in ONNX form",
-    "archives": "names of archives are like SageMaker's: letters, digits and inner hyphens",
-    "trtexec: others": "TensorRT 10 has no `--workspace`; a build measures nothing, and its log is short",
+DIFFERENT = here("gpu-ensembles") | {
+    "image": Different(
+        "sagemaker-tritonserver:25.04-py3",
+        "25.04 is the newest whose driver g4dn instances are known to get, and engines take an image with Python 3.10"
+        " or newer",
+    ),
+    "archives": Different(
+        ["model-tf-dali", "model-trt-python"],
+        "it is our rule that names of archives are letters, digits and inner hyphens, as those of endpoints",
+    ),
+    "inception": Different(
+        ("inception_onnx", "onnxruntime_onnx"),
+        "TensorFlow's backend left Triton at 25.03, so the graph is in ONNX form",
+    ),
+    **TRTEXEC,
 }
 """Where we differ on purpose, and why."""
 
@@ -149,7 +155,6 @@ def renamed(value: Any) -> Any:
 @cache
 def ours(environment: str) -> dict[str, Any]:
     """The shipped endpoint, in the words of SOURCE."""
-    (model,) = properties(environment, "gpu-ensembles", "Model")
     configs = {
         name: configuration(EXAMPLE / "models" / repository / name / "config.pbtxt")
         for repository, models in MODELS.items()
@@ -157,7 +162,6 @@ def ours(environment: str) -> dict[str, Any]:
     }
     told = served(environment, "gpu-ensembles") | trtexec(environment, "gpu-ensembles")
     told["models"] = renamed(told["models"])
-    told["default model"] = model["PrimaryContainer"]["Environment"].get(DEFAULT_MODEL)
     inception = configs["inception_onnx"]
     told["inception"] = (inception["name"], inception.pop("platform"))
     return told | {f"config: {name}": config for name, config in renamed(configs).items()}

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from fleet_folder import ROOT
-from sources import config, policies, properties, served
+from sources import THERE, Different, config, here, policies, properties, served
 
 CONFIG = ROOT / "examples/resnet_pt/models/resnet/config.pbtxt"
 PARAMETERS = (
@@ -25,11 +25,9 @@ PARAMETERS = (
 )
 """As the text names them."""
 SOURCE: dict[str, Any] = {
-    "mode": "MultiModel",
+    **THERE,
     "instance type": "ml.g4dn.4xlarge",
     "instance count": 2,  # "at least two instances"
-    "variant": "AllTraffic",
-    "weight": 1,
     "scaled by": {"GPUUtilization"},
     "scaling: fewest": 1,
     "scaling: most": 5,
@@ -37,6 +35,7 @@ SOURCE: dict[str, Any] = {
     "scaling: namespace": "/aws/sagemaker/Endpoints",
     "scaling: statistic": "Average",
     "scaling: unit": "Percent",
+    "scaling: dimensions": ["EndpointName", "VariantName"],
     "scaling: cooldown in": 600,
     "scaling: cooldown out": 200,
     "endpoint": "resnet50-mme-gpu-ep-<time>",
@@ -52,13 +51,21 @@ SOURCE: dict[str, Any] = {
     "config: parameters": set(PARAMETERS),
     "config: inference mode": "true",
 }
-DIFFERENT = {
-    "endpoint": "the name is fixed: an update keeps it, and a time in it would make a new endpoint of each",
-    "image": "25.04 is the newest whose driver g4dn instances get",
-    "prefix": "each set of archives has a prefix of its own, so that a rollback finds the one before",
-    "archives": "names of archives are letters, digits and hyphens, as those of endpoints",
-    "scaling: fewest": "one instance would be in one zone; the source's text asks for two",
-    "config: parameters": "Triton reads ENABLE_NVFUSER no more since 23.12, and `fleet check` warns of it",
+DIFFERENT = here("resnet-pt") | {
+    "image": Different(
+        "sagemaker-tritonserver:25.04-py3", "25.04 is the newest whose driver g4dn instances are known to get"
+    ),
+    "archives": Different(
+        ["resnet-pt-v0"],
+        "it is our rule that names of archives are letters, digits and inner hyphens, as those of endpoints",
+    ),
+    "scaling: fewest": Different(
+        2, "one instance would be in one zone; the source's text asks for two, its notebook starts one"
+    ),
+    "config: parameters": Different(
+        set(PARAMETERS) - {"ENABLE_NVFUSER"},
+        "Triton reads ENABLE_NVFUSER no more since 23.12, and `fleet check` warns of it",
+    ),
 }
 """Where we differ on purpose, and why."""
 
@@ -86,6 +93,7 @@ def _scaling(environment: str) -> dict[str, Any]:
         "namespace": metric["Namespace"],
         "statistic": metric["Statistic"],
         "unit": metric["Unit"],
+        "dimensions": [each["Name"] for each in metric["Dimensions"]],
         "cooldown in": policy["ScaleInCooldown"],
         "cooldown out": policy["ScaleOutCooldown"],
     }

@@ -133,6 +133,17 @@ def test_what_is_not_installed_is_named(script: ModuleType, thing: Installed) ->
         script.files(thing.lock)
 
 
+@pytest.mark.parametrize(
+    "line", ["thing[fast]==1.0 \\", "thing==1.0 ; sys_platform == 'linux'", "thing>=1.0"]
+)
+def test_a_line_that_locks_no_version_for_every_machine_is_refused(
+    script: ModuleType, thing: Installed, line: str
+) -> None:
+    thing.lock.write_text(f"{line}\n    --hash=sha256:aa\n")
+    with pytest.raises(script.NotAsLockedError, match="is no NAME==VERSION: leave out extras and markers"):
+        script.files(thing.lock)
+
+
 def test_another_version_is_refused(script: ModuleType, thing: Installed) -> None:
     thing.install(version="1.1")
     with pytest.raises(script.NotAsLockedError, match="thing 1.1 is installed, and 1.0 is locked"):

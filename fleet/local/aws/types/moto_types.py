@@ -27,7 +27,7 @@ class MotoResource(Resource):
 
 
 def _generated_name(declared: Declared) -> str:
-    """As CloudFormation makes one, which cuts what comes before the random end."""
+    """As CloudFormation makes one, cut before its random end to what the longest of moto's types takes."""
     name = generate_resource_name(declared.type, declared.stack_name, declared.logical_id)
     before, _, end = name.rpartition("-")
     return f"{before[: LONGEST_NAME - len(end) - 1]}-{end}"
