@@ -66,13 +66,13 @@ TABLE = {
 TYPES = {"Boolean": {"bool", "log-level", "choice"}, "String": {"text", "choice", "flags", "int", "float"}}
 """What ours calls a Boolean of theirs: LOG_VERBOSE takes a level too, MULTI_MODEL `true` alone."""
 BY_NAME = {
-    "SAGEMAKER_TRITON_DISABLE_MODEL_NAMESPACING": "turns off what keeps the archives of one endpoint apart",
-    "SAGEMAKER_TRITON_ALLOW_GRPC": "is not reachable from outside of the instance",
-    "SAGEMAKER_TRITON_GRPC_PORT": "as ALLOW_GRPC",
-    "SAGEMAKER_TRITON_ALLOW_METRICS": "follows from the key `metrics.triton`",
-    "SAGEMAKER_TRITON_TENSORFLOW_VERSION": "has had one value since 23.05",
+    "SAGEMAKER_TRITON_DISABLE_MODEL_NAMESPACING": "by `environment` alone",
+    "SAGEMAKER_TRITON_ALLOW_GRPC": "by `environment` alone",
+    "SAGEMAKER_TRITON_GRPC_PORT": "by `environment` alone",
+    "SAGEMAKER_TRITON_ALLOW_METRICS": "follows from `metrics.triton`",
+    "SAGEMAKER_TRITON_TENSORFLOW_VERSION": "by `environment` alone",
 }
-"""Without a typed key, and why; `environment` sets them, and `fleet check` reads them by their types."""
+"""Without a typed key; `environment` sets them, and `fleet check` reads them by their types."""
 UNBATCHED = {"resnet50", "inception_v1", "image_ensemble", "image_tensor", "image_inception"}
 """The source wants a `max_batch_size` of 1 or more. These graphs take one image at a time: their first dimension
 is 1, not free, and 0 tells Triton so."""
@@ -143,6 +143,22 @@ def test_what_a_user_sets_of_the_table_has_a_key_of_its_own() -> None:
     keys = {f"SAGEMAKER_TRITON_{key.upper()}" for key in Container.model_fields}
     of_users = {name for name in TABLE if variables()[name].set_by == "user"}
     assert of_users - keys == BY_NAME.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [*BY_NAME.items(), *((mode, f"`{MODES[mode]}`") for mode in MODES)]
+)
+def test_the_page_of_hosting_modes_tells_of_it(name: str, told: str) -> None:
+    rows = [
+        line for line in (ROOT / "docs/hosting-modes.md").read_text().splitlines() if line.startswith("|")
+    ]
+    first = [row.split("|")[1] for row in rows]
+    (found,) = (
+        row
+        for row, cell in zip(rows, first, strict=True)
+        if name in (cell.strip(), *cell.strip("` ,").split("`"))
+    )
+    assert told in found
 
 
 @pytest.mark.parametrize("endpoint", MODES.values())
