@@ -145,6 +145,17 @@ def unknown() -> dict[str, bytes]:
         "operator random__CoinFlip": serialized(
             lambda x: fn.crop_mirror_normalize(image(x), mirror=fn.random.coin_flip())
         ),
+        "operator Resize of normalised pixels": serialized(
+            lambda x: fn.resize(
+                fn.crop_mirror_normalize(image(x), std=[255.0], output_layout="HWC"), resize_x=8, resize_y=8
+            )
+        ),
+        "operator CropMirrorNormalize of normalised pixels": serialized(
+            lambda x: fn.crop_mirror_normalize(fn.crop_mirror_normalize(image(x)), crop=(4, 4))
+        ),
+        "operator CropMirrorNormalize of what a call sends": serialized(
+            lambda x: fn.crop_mirror_normalize(x)
+        ),
     }
 
 

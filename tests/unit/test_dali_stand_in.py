@@ -13,8 +13,9 @@ from PIL import Image
 
 from fleet.local.dali.arguments import UnknownToStandInError
 from fleet.local.dali.configured import mismatches
+from fleet.local.dali.decoding import decoded
 from fleet.local.dali.graph import Graph
-from fleet.local.dali.images import MAX_PIXELS, ImageError, cropped, decoded
+from fleet.local.dali.images import MAX_PIXELS, ImageError, cropped
 from fleet.local.dali.model import NotServedError, load
 from fleet.local.dali.serialized import (
     MAX_SIZE,
@@ -58,7 +59,7 @@ DEEP = b"\x2a" + bytes([len(DEEP) & 127 | 128, len(DEEP) >> 7]) + DEEP
         (b"import nvidia.dali as dali\n", "it is no serialised pipeline"),
         (SHIPPED[:-5], "it is no serialised pipeline"),
         (DEEP, "it is no serialised pipeline"),
-        (SHIPPED + bytes(MAX_SIZE), "more than the 1048576 of a pipeline"),
+        (SHIPPED + bytes(MAX_SIZE), "it has more than the 1048576 bytes of a pipeline"),
     ],
     ids=["empty", "python", "cut-off", "deep", "large"],
 )
@@ -102,7 +103,7 @@ def test_arguments_that_only_tell_where_and_how_fast_are_passed_over() -> None:
 def large() -> bytes:
     """A bitmap's header that speaks of more pixels than the stand-in takes."""
     file = bytearray(encoded(scene(3, 4), "BMP"))
-    file[18:26] = np.array([MAX_PIXELS // 64, 65], "<i4").tobytes()
+    file[18:26] = np.array([MAX_PIXELS // 2048, 2049], "<i4").tobytes()
     return bytes(file)
 
 
@@ -113,8 +114,11 @@ def large() -> bytes:
         (b"", "Unrecognized image format"),
         (encoded(scene(30, 40), "JPEG")[:-99], "the image cannot be decoded: image file is truncated"),
         (encoded(scene(30, 40), "GIF"), "Unrecognized image format"),
-        (encoded(Image.fromarray(np.zeros((2, 2), np.uint16)), "PNG"), "of mode I;16 is beyond the stand-in"),
-        (large(), "1048576 x 65 pixels of mode RGB is beyond the stand-in"),
+        (
+            encoded(Image.fromarray(np.zeros((2, 2), np.uint16)), "PNG"),
+            "of mode I;16 and 16 bits a channel is beyond the stand-in",
+        ),
+        (large(), "32768 x 2049 pixels of mode RGB and 8 bits a channel is beyond"),
     ],
     ids=["text", "empty", "cut-off", "gif", "16-bit", "large"],
 )
@@ -145,7 +149,8 @@ def test_more_than_there_is_cannot_be_cut_out() -> None:
 
 def config(**changed: Any) -> dict[str, Any]:
     tensor = {"name": "IN", "data_type": "TYPE_UINT8", "dims": ["-1"]}
-    return {"max_batch_size": 8, "input": [tensor], "output": [{"name": "OUT"}], **changed}
+    image = {"name": "OUT", "data_type": "TYPE_UINT8", "dims": ["-1", "-1", "3"]}
+    return {"max_batch_size": 8, "input": [tensor], "output": [image], **changed}
 
 
 DECLARED = replace(PIPELINE, operators=(replace(SOURCE, arguments={"dtype": 0, "ndim": 1}), DECODER))
@@ -160,7 +165,7 @@ DECLARED = replace(PIPELINE, operators=(replace(SOURCE, arguments={"dtype": 0, "
             ["Configuration file contains config for X, but such input is not present in the pipeline."],
         ),
         ({"input": [{"name": "IN", "data_type": "TYPE_FP32", "dims": ["-1"]}]}, ["Mismatch of data_type"]),
-        ({"max_batch_size": 0}, ["Mismatch in number of dimensions"]),
+        ({"max_batch_size": 0}, ["Mismatch in number of dimensions"] * 2),
         ({"output": []}, ["The number of outputs specified"]),
         ({}, []),
     ],

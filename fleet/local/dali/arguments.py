@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NoReturn
 
+from fleet.local.dali.images import MAX_SIDE
 from fleet.local.dali.serialized import Operator, Value
 
 WITHOUT_EFFECT = {
@@ -46,22 +48,22 @@ class Arguments:
         return value
 
     def numbers(self, name: str, default: Sequence[float], *lengths: int) -> list[float]:
-        """Numbers, as many as one of the lengths; a single one stands for a list of one."""
+        """Finite numbers, as many as one of the lengths; a single one stands for a list of one."""
         value = self._left.pop(name, None)
         if value is None:
             return list(default)
         values = value if isinstance(value, list) else [value]
-        numbers = [each for each in values if isinstance(each, int | float)]
+        numbers = [each for each in values if isinstance(each, int | float) and math.isfinite(each)]
         if len(numbers) != len(values) or len(values) not in lengths:
             self._refuse(name, value)
         return [float(each) for each in numbers]
 
     def pixels(self, name: str, *, count: int) -> list[int]:
-        """Lengths in pixels, which have to be there, whole and above 0; `count` of them."""
+        """Lengths in pixels, which have to be there, whole, above 0 and up to MAX_SIDE; `count` of them."""
         if name not in self._left:
             raise UnknownToStandInError(f"operator {self._operator} without argument {name!r}")
         numbers = self.numbers(name, (), count)
-        if any(each < 1 or not each.is_integer() for each in numbers):
+        if any(not 1 <= each <= MAX_SIDE or not each.is_integer() for each in numbers):
             self._refuse(name, numbers)
         return [int(each) for each in numbers]
 

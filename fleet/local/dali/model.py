@@ -9,7 +9,7 @@ from typing import Any
 from fleet.local.dali.arguments import UnknownToStandInError
 from fleet.local.dali.configured import mismatches
 from fleet.local.dali.graph import Graph
-from fleet.local.dali.serialized import NoPipelineError, read_pipeline
+from fleet.local.dali.serialized import MAX_SIZE, NoPipelineError, read_pipeline
 
 PIPELINE = "model.dali"
 
@@ -31,7 +31,8 @@ def load(version: Path, config: Mapping[str, Any]) -> Graph:
     file = config.get("default_model_filename") or PIPELINE
     model = f"model '{config['name']}'"
     try:
-        graph = Graph(read_pipeline((version / file).read_bytes()))
+        with (version / file).open("rb") as opened:
+            graph = Graph(read_pipeline(opened.read(MAX_SIZE + 1)))
     except (OSError, NoPipelineError) as error:
         said = error.strerror if isinstance(error, OSError) else error
         raise NotServedError(

@@ -6,12 +6,33 @@ Source of names and defaults: NVIDIA DALI's reference of operators; tried with D
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from fleet.local.dali.arguments import Arguments
-from fleet.local.dali.images import Array, cropped, decoded, normalised, resized
+from fleet.local.dali.arguments import Arguments, UnknownToStandInError
+from fleet.local.dali.decoding import decoded
+from fleet.local.dali.images import MAX_PIXELS, Array, cropped, normalised, resized
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a value of a pipeline is: in words, by the name of its type in a ModelConfig, by its dimensions.
+
+    What a call sends has the type and the dimensions of its input: None here.
+    """
+
+    said: str
+    data_type: str | None = None
+    dimensions: int | None = None
+
+
+SENT = Kind("what a call sends")
+PIXELS = Kind("pixels", "TYPE_UINT8", 3)
+"""[height, width, 3]."""
+NORMALISED = Kind("normalised pixels", "TYPE_FP32", 3)
+HALF = Kind("normalised pixels", "TYPE_FP16", 3)
 
 Step = Callable[[Array], Array]
 RGB = 0
@@ -24,29 +45,42 @@ SOURCE = "ExternalSource"
 """What a call's input comes in by."""
 
 
-def _decode(arguments: Arguments) -> Step:
+@dataclass(frozen=True)
+class Operation:
+    """An operator: the kind of value that it takes alone, and what its arguments make of it."""
+
+    takes: Kind
+    build: Callable[[Arguments], tuple[Step, Kind]]
+
+
+def _decode(arguments: Arguments) -> tuple[Step, Kind]:
     arguments.one_of("output_type", RGB)
-    return decoded
+    return decoded, PIXELS
 
 
-def _resize(arguments: Arguments) -> Step:
+def _resize(arguments: Arguments) -> tuple[Step, Kind]:
     (width,), (height,) = (arguments.pixels(name, count=1) for name in ("resize_x", "resize_y"))
     arguments.one_of("interp_type", LINEAR)
     arguments.one_of("antialias", True)
-    return partial(resized, height=height, width=width)
+    if width * height > MAX_PIXELS:
+        raise UnknownToStandInError(f"operator Resize to {width} x {height} pixels")
+    return partial(resized, height=height, width=width), PIXELS
 
 
-def _crop_mirror_normalize(arguments: Arguments) -> Step:
+def _crop_mirror_normalize(arguments: Arguments) -> tuple[Step, Kind]:
     crop = arguments.pixels("crop", count=2) if "crop" in arguments else None
     mirror = arguments.one_of("mirror", 0, 1)
     mean, deviation = (
         np.array(arguments.numbers(name, default, 1, 3), np.float32)
         for name, default in (("mean", (0.0,)), ("std", (1.0,)))
     )
+    if not deviation.all():
+        raise UnknownToStandInError("a standard deviation of 0 in operator CropMirrorNormalize")
     (scale,), (shift,) = (
         arguments.numbers(name, default, 1) for name, default in (("scale", (1.0,)), ("shift", (0.0,)))
     )
-    dtype = np.float16 if arguments.one_of("dtype", FLOAT, FLOAT16) == FLOAT16 else np.float32
+    half = arguments.one_of("dtype", FLOAT, FLOAT16) == FLOAT16
+    dtype, kind = (np.float16, HALF) if half else (np.float32, NORMALISED)
     layout = arguments.one_of("output_layout", "CHW", "HWC")
 
     def step(image: Array) -> Array:
@@ -55,12 +89,12 @@ def _crop_mirror_normalize(arguments: Arguments) -> Step:
         image = normalised(image, mean, deviation, scale, shift).astype(dtype)
         return image if layout == "HWC" else np.moveaxis(image, -1, 0)
 
-    return step
+    return step, kind
 
 
-STEPS: dict[str, Callable[[Arguments], Step]] = {
-    "decoders__Image": _decode,
-    "Resize": _resize,
-    "CropMirrorNormalize": _crop_mirror_normalize,
+OPERATIONS = {
+    "decoders__Image": Operation(SENT, _decode),
+    "Resize": Operation(PIXELS, _resize),
+    "CropMirrorNormalize": Operation(PIXELS, _crop_mirror_normalize),
 }
 """By the name in DALI's registry."""

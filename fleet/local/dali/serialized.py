@@ -76,7 +76,7 @@ def read_pipeline(content: bytes) -> SerializedPipeline:
         NoPipelineError: it is none that `Pipeline.serialize` has written.
     """
     if len(content) > MAX_SIZE:
-        raise NoPipelineError(f"it has {len(content)} bytes, more than the {MAX_SIZE} of a pipeline")
+        raise NoPipelineError(f"it has more than the {MAX_SIZE} bytes of a pipeline")
     pipeline = _message("PipelineDef")
     try:
         pipeline.ParseFromString(content)
