@@ -14,15 +14,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import triton_python_backend_utils as pb_utils
 
-from fleet.local.dali.images import Array, ImageError
 from fleet.local.dali.model import NotServedError, load
+from fleet.local.triton.stand_in_instance import Arrays, StandInInstance
+from fleet.local.triton.written_tensors import with_tensors
 
 
-class TritonPythonModel:
+class TritonPythonModel(StandInInstance):
     """One instance of one pipeline."""
+
+    FAILED = "stand-in for DALI"
 
     @staticmethod
     def auto_complete_config(config: Any) -> Any:
@@ -31,51 +33,23 @@ class TritonPythonModel:
         Raises:
             TritonModelException: inputs or outputs are left out.
         """
-        given = config.as_dict()
-        if given["input"] and given["output"]:
-            return config
-        raise pb_utils.TritonModelException(
-            f"model '{given['name']}' leaves inputs or outputs to its pipeline, which on this machine a"
-            " stand-in for DALI serves: write `input`, `output` and `max_batch_size` into config.pbtxt"
-        )
+        return with_tensors(config, "its pipeline, which on this machine a stand-in for DALI serves")
 
     def initialize(self, args: dict[str, str]) -> None:
         """Load the pipeline, and say in the server's log that this is a stand-in."""
-        config = json.loads(args["model_config"])
+        self.take(json.loads(args["model_config"]))
         try:
-            self.graph = load(Path(args["model_repository"]) / args["model_version"], config)
+            self.graph = load(Path(args["model_repository"]) / args["model_version"], self.config)
         except NotServedError as error:
             raise pb_utils.TritonModelException(str(error)) from None
-        self.outputs = [tensor["name"] for tensor in config["output"]]
         pb_utils.Logger.log_info(
-            f"stand-in for DALI: numpy and Pillow run the pipeline of model '{config['name']}' on the CPU"
+            f"{self.FAILED}: numpy and Pillow run the pipeline of model '{self.config['name']}' on the CPU"
         )
 
-    def execute(self, requests: list[Any]) -> list[Any]:
-        """One response per request."""
-        return [self._response(request) for request in requests]
+    def _batch_key(self, feed: object, index: int) -> object:
+        """Each request alone: a batch saves nothing here, and what is no image would fail all of it."""
+        return index
 
-    def _response(self, request: Any) -> Any:
-        inputs = {tensor.name(): tensor.as_numpy() for tensor in request.inputs()}
-        try:
-            tensors = dict(zip(self.outputs, self._batch(inputs), strict=True))
-        except ImageError as error:
-            return pb_utils.InferenceResponse(error=pb_utils.TritonError(f"stand-in for DALI: {error}"))
-        wanted = request.requested_output_names()
-        return pb_utils.InferenceResponse([pb_utils.Tensor(name, tensors[name]) for name in wanted])
-
-    def _batch(self, inputs: dict[str, Array]) -> list[Array]:
-        """Each output of all samples in one array."""
-        if len({len(array) for array in inputs.values()}) > 1:
-            raise ImageError("Each input in a request must have the same batch size.")
-        samples = [
-            self.graph.run(dict(zip(inputs, sample, strict=True)))
-            for sample in zip(*inputs.values(), strict=True)
-        ]
-        outputs = []
-        for name, arrays in zip(self.outputs, zip(*samples, strict=True), strict=True):
-            shapes = {array.shape for array in arrays}
-            if len(shapes) > 1:
-                raise ImageError(f"the samples of output '{name}' differ in shape: {sorted(shapes)}")
-            outputs.append(np.stack(arrays))
-        return outputs
+    def compute(self, feed: Arrays) -> Arrays:
+        """What the pipeline makes of the samples of one request."""
+        return dict(zip(self.outputs, self.graph.batch(feed), strict=True))

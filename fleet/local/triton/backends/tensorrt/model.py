@@ -24,6 +24,7 @@ from fleet.engines.plan_type import plan_type
 from fleet.local.engines.stand_in_plan import NoStandInError, StandInPlan, read_stand_in_plan
 from fleet.local.triton.onnx_instance import OnnxInstance
 from fleet.local.triton.stand_in_instance import Array, Arrays
+from fleet.local.triton.written_tensors import with_tensors
 from fleet.repository.onnx_header import OnnxTensor
 
 PLAN = "model.plan"
@@ -41,13 +42,8 @@ class TritonPythonModel(OnnxInstance):
         Raises:
             TritonModelException: inputs or outputs are left out.
         """
-        given = config.as_dict()
-        if given["input"] and given["output"]:
-            return config
-        raise pb_utils.TritonModelException(
-            f"model '{given['name']}' leaves inputs or outputs to its plan; on this machine the plan is a"
-            " stand-in, which does not know its batches: write `input`, `output` and `max_batch_size`"
-            " into config.pbtxt"
+        return with_tensors(
+            config, "its plan; on this machine the plan is a stand-in, which does not know its batches"
         )
 
     def initialize(self, args: dict[str, str]) -> None:
