@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -16,6 +17,7 @@ import triton_python_backend_utils as pb_utils
 
 Array = np.ndarray[Any, Any]
 Arrays = dict[str, Array]
+Result = Arrays | Exception
 
 
 class StandInInstance(ABC):
@@ -43,7 +45,7 @@ class StandInInstance(ABC):
 
     def execute(self, requests: list[Any]) -> list[Any]:
         """One response per request; neighbours whose shapes agree run as one batch."""
-        feeds = [self.feed(request) for request in requests]
+        feeds = [self._taken(request) for request in requests]
         responses: list[Any] = []
         for _, indexes in groupby(
             range(len(requests)), key=lambda index: self._batch_key(feeds[index], index)
@@ -54,36 +56,62 @@ class StandInInstance(ABC):
                 responses.append(self._response(requests[index], result))
         return responses
 
-    def _batch_key(self, feed: Arrays, index: int) -> object:
-        return [(name, array.shape[1:]) for name, array in sorted(feed.items())] if self.batching else index
+    def _taken(self, request: Any) -> Result:
+        try:
+            return self.feed(request)
+        except Exception as error:  # whatever it is, it is the fault of this request alone
+            return error
 
-    def _run(self, feeds: list[Arrays]) -> list[Any]:
+    def _batch_key(self, feed: Result, index: int) -> object:
+        if isinstance(feed, Exception) or not self.batching:
+            return index
+        return [(name, array.shape[1:]) for name, array in sorted(feed.items())]
+
+    def _run(self, feeds: Sequence[Result]) -> Sequence[Result]:
         """The outputs for each feed, or for each the exception that tells why there are none."""
+        good = [feed for feed in feeds if not isinstance(feed, Exception)]
+        if len(good) < len(feeds):
+            return feeds  # one error: its key is like no other's
+        try:
+            return self._computed(good)
+        except Exception as error:  # the errors of what computes have no class in common
+            return [error for _ in feeds]
+
+    def _computed(self, feeds: list[Arrays]) -> list[Arrays]:
+        if not self.batching:
+            return [self.compute(feed) for feed in feeds]
         joined = feeds[0]
         if len(feeds) > 1:
             joined = {name: np.concatenate([feed[name] for feed in feeds]) for name in joined}
-        try:
-            computed = self.compute(joined)
-        except Exception as error:  # the errors of what computes have no class in common
-            return [error for _ in feeds]
-        if len(feeds) == 1:
-            return [computed]
-        ends = np.cumsum([len(next(iter(feed.values()))) for feed in feeds])[:-1]
-        parts = zip(*(np.split(array, ends) for array in computed.values()), strict=True)
+        ends = np.cumsum([len(next(iter(feed.values()))) for feed in feeds])
+        computed = self.compute(joined)
+        for name, array in computed.items():
+            if array.shape[:1] != (ends[-1],):
+                said = f"output '{name}' has the shape {array.shape} for a batch of {ends[-1]}"
+                raise ValueError(said)
+        parts = zip(*(np.split(array, ends[:-1]) for array in computed.values()), strict=True)
         return [dict(zip(computed, part, strict=True)) for part in parts]
 
-    def _response(self, request: Any, result: Any) -> Any:
-        if isinstance(result, Exception):
-            return pb_utils.InferenceResponse(error=pb_utils.TritonError(f"{self.FAILED}: {result}"))
-        wanted = request.requested_output_names()
-        tensors = [pb_utils.Tensor(name, self.shaped(name, result[name])) for name in wanted]
+    def _response(self, request: Any, result: Result) -> Any:
+        try:
+            if isinstance(result, Exception):
+                raise result
+            wanted = request.requested_output_names()
+            tensors = [pb_utils.Tensor(name, self.shaped(name, result[name])) for name in wanted]
+        except Exception as error:
+            return pb_utils.InferenceResponse(error=pb_utils.TritonError(f"{self.FAILED}: {error}"))
         return pb_utils.InferenceResponse(tensors)
 
     def feed(self, request: Any) -> Arrays:
-        """The request's tensors; Triton has strings as bytes, what computes as str."""
+        """The request's tensors; Triton has strings as bytes, what computes as str.
+
+        Raises:
+            ValueError: a string is not UTF-8.
+        """
         arrays = {tensor.name(): tensor.as_numpy() for tensor in request.inputs()}
         return {
-            name: _decoded(array) if array.dtype == np.object_ else array for name, array in arrays.items()
+            name: _decoded(name, array) if array.dtype == np.object_ else array
+            for name, array in arrays.items()
         }
 
     def shaped(self, name: str, array: Array) -> Array:
@@ -95,6 +123,9 @@ class StandInInstance(ABC):
         return np.ascontiguousarray(array)
 
 
-def _decoded(array: Array) -> Array:
-    texts = [item.decode("utf-8") for item in array.ravel()]
+def _decoded(name: str, array: Array) -> Array:
+    try:
+        texts = [item.decode("utf-8") for item in array.ravel()]
+    except UnicodeDecodeError:
+        raise ValueError(f"input '{name}' holds text that is not UTF-8") from None
     return np.array(texts, dtype=np.object_).reshape(array.shape)
