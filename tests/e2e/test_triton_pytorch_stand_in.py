@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fleet.local.packages import PACKAGES
 from fleet.local.triton.runtime import TritonRuntime
 from zoo_triton import Refused, ZooTriton
 
 torch: Any = pytest.importorskip(
-    "torch", reason="torch is not installed: `pip install torch==2.13.0` runs these tests"
+    "torch", reason=f"torch is not installed: `{PACKAGES['pytorch'].install}` runs these tests"
 )
 pytestmark = [pytest.mark.triton, pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")]
 
@@ -108,6 +109,13 @@ def test_inference_mode_is_what_the_parameter_says(
     assert triton.infer(f"mode-{value}", {"x": X}, ["out"])["out"].tolist() == [[inside, inside]]
 
 
+def test_every_part_of_an_answer_has_to_be_a_tensor_or_texts(triton: ZooTriton, tmp_path: Path) -> None:
+    forward = "def forward(self, x) -> Tuple[Tensor, Optional[Tensor]]:\n  return x, None"
+    triton.load("part", repository(tmp_path, forward, tensors(x="FP32", out="FP32")))
+    with pytest.raises(Refused, match="PyTorch execute failure: output at index 1: Expected Tensor but got"):
+        triton.infer("part", {"x": X}, ["out"])
+
+
 def test_what_the_model_and_its_configuration_do_not_agree_on_is_told_to_who_calls(
     triton: ZooTriton, tmp_path: Path
 ) -> None:
@@ -139,6 +147,12 @@ REFUSED = {
         tensors(x="FP32", out="FP32") + 'default_model_filename: "net.pt"',
         "unable to find '.*net.pt' for model instance",
     ),
+    "threads": (
+        tensors(x="FP32", out="FP32")
+        + 'parameters { key: "INTRA_OP_THREAD_COUNT" value { string_value: "100000" } }',
+        "parameter INTRA_OP_THREAD_COUNT: the stand-in takes 256 threads at most, not 100000",
+    ),
+    "type": (tensors(x="FP32", out="BF16"), "unsupported datatype TYPE_BF16 for output 'out'"),
     "sequences": (
         tensors(x="FP32", out="FP32") + "sequence_batching { }",
         "does not know `sequence_batching`",
@@ -153,6 +167,12 @@ def test_what_cannot_be_served_is_refused_when_it_is_loaded(
     config, said = REFUSED[name]
     with pytest.raises(Refused, match=said):
         triton.load(name, repository(tmp_path, "def forward(self, x):\n  return x", config))
+
+
+def test_a_model_without_forward_is_refused(triton: ZooTriton, tmp_path: Path) -> None:
+    files = repository(tmp_path, "def other(self, x):\n  return x", tensors(x="FP32", out="FP32"))
+    with pytest.raises(Refused, match="model 'no-forward': its TorchScript has no method 'forward'"):
+        triton.load("no-forward", files)
 
 
 def test_a_file_that_is_no_torchscript_is_refused(triton: ZooTriton, tmp_path: Path) -> None:

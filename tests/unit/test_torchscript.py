@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pytest
 
+from fleet.local.torchscript.answers import answers
 from fleet.local.torchscript.settings import read_settings
-from fleet.local.torchscript.tensors import Argument, input_places, output_places
+from fleet.local.torchscript.tensors import Argument, check_types, input_places, output_places
 
 SELF = Argument("self", "ClassType", "__torch__.Net")
 MASK, IDS = (Argument(name, "TensorType", "Tensor") for name in ("mask", "ids"))
@@ -52,13 +55,20 @@ def test_what_means_nothing_on_this_machine_is_said_and_what_triton_no_longer_re
     [
         ("INFERENCE_MODE", "yes", "failed to convert 'yes' to boolean"),
         ("INTRA_OP_THREAD_COUNT", "many", "failed to convert 'many' to integral number"),
+        ("INTRA_OP_THREAD_COUNT", "100000", "the stand-in takes 256 threads at most, not 100000"),
+        ("INTER_OP_THREAD_COUNT", "257", "the stand-in takes 256 threads at most, not 257"),
     ],
 )
-def test_a_parameter_that_the_backend_cannot_read_is_refused_in_its_words(
+def test_a_parameter_that_the_backend_cannot_read_or_this_machine_not_bear_is_refused(
     name: str, value: str, said: str
 ) -> None:
     with pytest.raises(ValueError, match=f"^model 'net', parameter {name}: {said}$"):
         read_settings("net", {name: value})
+
+
+def test_as_many_threads_as_the_largest_instance_has_cores_are_taken() -> None:
+    settings = read_settings("net", {"INTRA_OP_THREAD_COUNT": "256", "INTER_OP_THREAD_COUNT": "192"})
+    assert (settings.intra_op, settings.inter_op) == (256, 192)
 
 
 @pytest.mark.parametrize(
@@ -102,3 +112,68 @@ def test_outputs_are_numbered_or_in_order() -> None:
     assert output_places(["b__1", "a"]) == {"b__1": 0, "a": 1}
     with pytest.raises(ValueError, match="must contain at least one output"):
         output_places([])
+
+
+@pytest.mark.parametrize("kind", ["input", "output"])
+@pytest.mark.parametrize("type_", ["TYPE_UINT16", "TYPE_UINT32", "TYPE_UINT64", "TYPE_BF16"])
+def test_a_data_type_that_the_backend_does_not_have_is_refused_in_its_words(kind: str, type_: str) -> None:
+    tensors = [{"name": "a", "data_type": "TYPE_FP32"}, {"name": "b", "data_type": type_}]
+    said = f"^unsupported datatype {type_} for {kind} 'b' for model 'net'$"
+    with pytest.raises(ValueError, match=said):
+        check_types("net", kind, tensors)
+
+
+def test_the_data_types_of_the_backend_are_taken() -> None:
+    bits = [f"INT{bits}" for bits in (8, 16, 32, 64)] + [f"FP{bits}" for bits in (16, 32, 64)]
+    names = ["BOOL", "UINT8", "STRING", *bits]
+    check_types("net", "input", [{"name": each, "data_type": f"TYPE_{each}"} for each in names])
+
+
+class Tensor:
+    """Stands for torch's class, which is only told from others."""
+
+
+class Pair(NamedTuple):
+    left: object
+    right: object
+
+
+TENSOR = Tensor()
+
+
+@pytest.mark.parametrize(
+    ("answer", "taken"),
+    [
+        (TENSOR, (TENSOR,)),
+        (["a", "b"], (["a", "b"],)),
+        ((TENSOR, ["a"]), (TENSOR, ["a"])),
+        (Pair(TENSOR, TENSOR), (TENSOR, TENSOR)),
+        ((), ()),
+    ],
+)
+def test_a_model_answers_with_a_tensor_or_texts_or_a_tuple_of_such(
+    answer: object, taken: tuple[object, ...]
+) -> None:
+    assert answers(answer, Tensor) == taken
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ((TENSOR, None), "output at index 1: Expected Tensor but got NoneType"),
+        (([TENSOR], TENSOR), "output at index 0 must be of type Tensor or List[str], received List[Tensor]"),
+        ([None], "output must be of type Tensor or List[str], received List[NoneType]"),
+        ([1], "output must be of type Tensor or List[str], received List[int]"),
+        (
+            {"a": TENSOR},
+            "output must be of type Tensor, List[str] or Tuple containing one of these two types",
+        ),
+        (1.5, "It should not be a List / Dictionary of Tensors or a Scalar"),
+    ],
+)
+def test_any_other_part_of_an_answer_is_refused_whether_it_is_asked_for_or_not(
+    answer: object, said: str
+) -> None:
+    with pytest.raises(ValueError) as caught:
+        answers(answer, Tensor)
+    assert said in str(caught.value)

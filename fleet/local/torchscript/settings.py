@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fleet.catalog.backends import backend_facts
+from fleet.catalog.backends import backends
 from fleet.findings import Severity
 from fleet.repository.config.parameter_values import WHOLE, wrong_value
 
+MOST_THREADS = 256
+"""No SageMaker instance has as many cores; at 100,000 torch ends the process, and Triton with it."""
 TRUE = ("true", "1", "on")
 NOWHERE = {
     "DISABLE_CUDNN": "cuDNN is of GPUs",
@@ -41,11 +43,10 @@ def read_settings(model: str, parameters: Mapping[str, str]) -> Settings:
     """The settings that the parameters of a configuration make.
 
     Raises:
-        ValueError: the backend cannot read one; in its words.
+        ValueError: the backend cannot read one; in its words. Or one asks for more than MOST_THREADS.
     """
     flags, counts = dict[str, bool](), dict[str, int]()
-    facts = backend_facts("pytorch", platform="pytorch_libtorch")
-    for name, parameter in facts.parameters.items() if facts else ():
+    for name, parameter in backends()["pytorch"].parameters.items():
         value = parameters.get(name, parameter.default)
         if parameter.until or (name not in parameters and not value):
             continue
@@ -62,12 +63,16 @@ def read_settings(model: str, parameters: Mapping[str, str]) -> Settings:
         executor=flags.get("ENABLE_JIT_EXECUTOR"),
         profiling=flags.get("ENABLE_JIT_PROFILING"),
         fuser=flags.get("ENABLE_TENSOR_FUSER"),
-        intra_op=_threads(counts, "INTRA_OP_THREAD_COUNT"),
-        inter_op=_threads(counts, "INTER_OP_THREAD_COUNT"),
+        intra_op=_threads(model, counts, "INTRA_OP_THREAD_COUNT"),
+        inter_op=_threads(model, counts, "INTER_OP_THREAD_COUNT"),
         without_effect=tuple(f"{name} ({why})" for name, why in NOWHERE.items() if name in parameters),
     )
 
 
-def _threads(counts: Mapping[str, int], name: str) -> int | None:
+def _threads(model: str, counts: Mapping[str, int], name: str) -> int | None:
     """A count of 0 or less is as good as none."""
-    return counts[name] if counts.get(name, 0) > 0 else None
+    count = counts.get(name, 0)
+    if count > MOST_THREADS:
+        said = f"the stand-in takes {MOST_THREADS} threads at most, not {count}"
+        raise ValueError(f"model '{model}', parameter {name}: {said}")
+    return count if count > 0 else None

@@ -6,9 +6,11 @@ ValidateOutputs and GetNamingConvention.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from fleet.catalog.backends import backends
 from fleet.repository.config.libtorch import numbered
 
 CLASS, DICT, LIST, TENSOR = "ClassType", "DictType", "ListType", "TensorType"
@@ -64,6 +66,19 @@ def output_places(names: Sequence[str]) -> dict[str, int]:
     if not names:
         raise ValueError("model configuration must contain at least one output, none were specified.")
     return _numbers(names)
+
+
+def check_types(model: str, kind: str, tensors: Sequence[Mapping[str, Any]]) -> None:
+    """Check the data types of inputs, or of outputs, as Triton gives them in a configuration.
+
+    Raises:
+        ValueError: the backend does not have one; in its words.
+    """
+    known = backends()["pytorch"].types
+    for tensor in tensors:
+        name, given = tensor["name"], tensor["data_type"]
+        if given not in known:
+            raise ValueError(f"unsupported datatype {given} for {kind} '{name}' for model '{model}'")
 
 
 def _numbers(names: Sequence[str]) -> dict[str, int]:

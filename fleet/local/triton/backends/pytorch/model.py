@@ -19,8 +19,9 @@ import numpy as np
 import triton_python_backend_utils as pb_utils
 
 from fleet.local.packages import missing_package
+from fleet.local.torchscript.answers import answers
 from fleet.local.torchscript.settings import Settings, read_settings
-from fleet.local.torchscript.tensors import Argument, input_places, output_places
+from fleet.local.torchscript.tensors import Argument, check_types, input_places, output_places
 from fleet.local.triton.stand_in_instance import Array, Arrays, StandInInstance
 
 FILE = "model.pt"
@@ -48,10 +49,10 @@ class TritonPythonModel(StandInInstance):
             self.torch: Any = self._torch(self.settings)
             self.model = self._loaded(name, Path(args["model_repository"]) / args["model_version"])
             inputs = [tensor["name"] for tensor in self.config["input"]]
-            arguments = self.model.forward.schema.arguments
-            forward = [Argument(each.name, each.type.kind(), str(each.type)) for each in arguments]
-            self.places = input_places(name, inputs, forward)
+            self.places = input_places(name, inputs, self._forward(name))
             self.answers = output_places(list(self.outputs))
+            for kind in ("input", "output"):
+                check_types(name, kind, self.config[kind])
         except ValueError as error:
             raise pb_utils.TritonModelException(str(error)) from None
         torch = f"torch {self.torch.__version__}"
@@ -96,6 +97,12 @@ class TritonPythonModel(StandInInstance):
         except RuntimeError as error:
             raise ValueError(f"failed to load model '{name}': {error}") from None
 
+    def _forward(self, name: str) -> list[Argument]:
+        if not hasattr(self.model, "forward"):
+            raise ValueError(f"model '{name}': its TorchScript has no method 'forward'")
+        arguments = self.model.forward.schema.arguments
+        return [Argument(each.name, each.type.kind(), str(each.type)) for each in arguments]
+
     def _as_set(self) -> ExitStack:
         """The modes in which the backend loads and runs a model."""
         modes = ExitStack()
@@ -109,11 +116,10 @@ class TritonPythonModel(StandInInstance):
         try:
             with self._as_set():
                 given = {name: self._given(array) for name, array in feed.items()}
-                answer = self.model(*self._arguments(given))
+                answer = answers(self.model(*self._arguments(given)), self.torch.Tensor)
         except Exception as error:  # an error of TorchScript and one of torch have no class in common
             raise RuntimeError(f"PyTorch execute failure: {error}") from None
-        answers = answer if isinstance(answer, tuple) else (answer,)
-        return {name: self._array(name, place, answers) for name, place in self.answers.items()}
+        return {name: self._array(name, place, answer) for name, place in self.answers.items()}
 
     def _given(self, array: Array) -> Any:
         """A tensor; of texts a list."""
@@ -124,17 +130,15 @@ class TritonPythonModel(StandInInstance):
             return [given]
         return [given[name] for name in sorted(given, key=self.places.__getitem__)]
 
-    def _array(self, name: str, place: int, answers: tuple[Any, ...]) -> Array:
-        if place >= len(answers):
+    def _array(self, name: str, place: int, given: tuple[Any, ...]) -> Array:
+        if place >= len(given):
             raise ValueError(
                 f"The output {name} in the model configuration refers to an output index which doesn't exist."
-                f" This model has {len(answers)} outputs"
+                f" This model has {len(given)} outputs"
             )
-        answer, declared = answers[place], self.outputs[name]["data_type"]
-        if isinstance(answer, list) and all(isinstance(each, str) for each in answer):
+        answer, declared = given[place], self.outputs[name]["data_type"]
+        if isinstance(answer, list):
             return np.array(answer, dtype=np.object_)
-        if not isinstance(answer, self.torch.Tensor):
-            raise ValueError(f"output '{name}' must be of type Tensor or List[str].")
         has = TYPES.get(str(answer.dtype), "TYPE_<invalid>")
         if has != declared:
             raise ValueError(
