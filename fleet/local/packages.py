@@ -11,11 +11,16 @@ Find = Callable[[str], object | None]
 
 @dataclass(frozen=True)
 class Package:
-    """A package by the name of its module, what models need it, and the command that installs it."""
+    """A package by the name of its module, the version that is tried here, and what models need it."""
 
     module: str
+    version: str
     models: str
-    install: str
+
+    @property
+    def install(self) -> str:
+        """The command that installs it."""
+        return f"pip install {self.module}=={self.version}"
 
     @property
     def missing(self) -> str:
@@ -23,7 +28,7 @@ class Package:
         return f"{self.models} need {self.module}, which is not installed"
 
 
-PACKAGES = {"pytorch": Package("torch", "TorchScript models", "pip install torch==2.13.0")}
+PACKAGES = {"pytorch": Package("torch", "2.13.0", "TorchScript models")}
 """By the backend whose stand-in needs it. With CUDA, torch takes gigabytes."""
 
 

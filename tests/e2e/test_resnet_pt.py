@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 
 from clone import Clone, make_clone
+from fleet.local.packages import PACKAGES
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.spec.project import open_project
 from fleet_client import InferenceError, TritonEndpoint
 from fleet_folder import ROOT
 
 torch: Any = pytest.importorskip(
-    "torch", reason="torch is not installed: `pip install torch==2.13.0` runs these tests"
+    "torch", reason=f"torch is not installed: `{PACKAGES['pytorch'].install}` runs these tests"
 )
 pytestmark = [
     pytest.mark.triton,

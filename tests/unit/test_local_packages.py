@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from fleet.findings import Finding, FindingsError, Severity
@@ -28,7 +30,7 @@ def test_an_endpoint_of_torchscript_is_refused_at_its_archive_where_torch_is_not
     assert told.message == (
         "this machine cannot serve 'resnet-pt' (resnet) yet: TorchScript models need torch, which is not installed"
     )
-    assert told.hint == "`pip install torch==2.13.0`, the build for CPUs where your index has one"
+    assert told.hint == f"`{PACKAGES['pytorch'].install}`, the build for CPUs where your index has one"
     assert told.file and told.line
     assert told.file.read_text().splitlines()[told.line - 1] == "  - archive: resnet-pt-v0"
 
@@ -62,3 +64,9 @@ def test_what_the_stand_in_says_in_tritons_log_names_the_package() -> None:
     assert package is PACKAGES["pytorch"]
     assert package.missing == "TorchScript models need torch, which is not installed"
     assert missing_package("onnxruntime", nothing) is None
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/local.md", "examples/resnet_pt/README.md"])
+def test_pages_name_the_version_that_the_command_names(page: str) -> None:
+    named = re.findall(r"pip install torch==[\w.]+", (ROOT / page).read_text())
+    assert set(named) == {PACKAGES["pytorch"].install}
