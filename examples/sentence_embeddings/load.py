@@ -6,6 +6,7 @@ from `AWS_ENDPOINT_URL`, or from what `fleet local up` has written down.
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from collections import Counter
@@ -23,7 +24,9 @@ WRONG = 50
 
 
 def main() -> None:
-    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 8.0
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("minutes", type=float, nargs="?", default=8.0, help="8 by default")
+    minutes = parser.parse_args().minutes
     began, endpoint = time.monotonic(), TritonEndpoint(ENDPOINT, client=local_runtime())
     end = began + 60 * minutes
 
@@ -54,4 +57,7 @@ def call(endpoint: TritonEndpoint, number: int) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("interrupted")

@@ -13,6 +13,7 @@ from fleet.aws.live import LiveEndpoint, live_endpoint
 from fleet.findings import FindingsError
 from fleet.resolve.endpoint import ResolvedEndpoint
 from fleet.resolve.resolve import resolve_fleet
+from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project, endpoint_names, load_lock
 
 DESCRIBED_AT_ONCE = 8
@@ -99,7 +100,11 @@ def _remedies(
     if held["lock"] is not Held.YES:
         yield f"`fleet lock --env {environment} {name}`"
     if runs in (Runs.OTHER, Runs.NOTHING):
-        yield f"`fleet deploy --env {environment} {name}`"
+        yield (
+            f"`fleet local up {name}`"
+            if environment == LOCAL
+            else f"`fleet deploy --env {environment} {name}`"
+        )
 
 
 def _runs(resolved: ResolvedEndpoint | None, live: LiveEndpoint | None) -> Runs:

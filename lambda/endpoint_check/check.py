@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -24,8 +25,11 @@ Source: triton-inference-server/core, src/infer_request.cc, Normalize; tried wit
 """
 LONGEST = 80.0
 """Seconds that one call may take, and a bit; below that no further one is begun."""
-_SAID = 400
-"""Characters of a model's own words that are told."""
+_FIRST, _LAST = 150, 250
+"""Characters of a model's own words that are told, from their beginning and from their end, where the cause is."""
+_FOLDER = re.compile(r"/opt/ml/models/[0-9a-f]+/model(::)?")
+"""Where SageMaker puts a target model; Triton calls the parts of an ensemble by it."""
+_NOT_LOADED = re.compile(r"\bload(ing)? failed|failed to load")
 
 
 def check(request: Request, sagemaker: Any, runtime: Any, seconds_left: Callable[[], float]) -> str:
@@ -62,8 +66,12 @@ def _warm(request: Request, runtime: Any, target: str) -> None:
         raise CheckError(
             f"Target {target} of endpoint {request.endpoint} cannot be loaded: it answers with status"
             f" {reply.status}: {_words(reply)}.",
-            f"See the log group /aws/sagemaker/Endpoints/{request.endpoint}.",
+            _log_of(request),
         )
+
+
+def _log_of(request: Request) -> str:
+    return f"See the log group /aws/sagemaker/Endpoints/{request.endpoint}."
 
 
 def _try(request: Request, runtime: Any, sample: Sample) -> None:
@@ -72,10 +80,10 @@ def _try(request: Request, runtime: Any, sample: Sample) -> None:
     reply = call(runtime, request.endpoint, what, body=body, content_type=content_type, target=sample.target)
     problem = _wrong_status(sample, reply) or (_wrong_outputs(sample, reply) if reply.status == OK else None)
     if problem:
-        raise CheckError(
-            f"{what}: {problem}.",
-            "If the new model is right, change the sample in the spec, else the model, and deploy again.",
-        )
+        remedy = "If the new model is right, change the sample in the spec, else the model, and deploy again."
+        if _NOT_LOADED.search(reply.said):
+            remedy = _log_of(request)
+        raise CheckError(f"{what}: {problem}.", remedy)
 
 
 def _wrong_status(sample: Sample, reply: Reply) -> str | None:
@@ -93,5 +101,6 @@ def _wrong_outputs(sample: Sample, reply: Reply) -> str | None:
 
 
 def _words(reply: Reply) -> str:
-    """The beginning of what the model says."""
-    return reply.said[:_SAID]
+    """What the model says, without folders of SageMaker's, and of long texts the beginning and the end."""
+    said = _FOLDER.sub("", reply.said)
+    return said if len(said) <= _FIRST + _LAST else f"{said[:_FIRST]} … {said[-_LAST:]}"

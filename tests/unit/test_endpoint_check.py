@@ -166,6 +166,18 @@ class TestSamples:
         with pytest.raises(CheckError, match=words):
             endpoint.checked(sample(DOUBLE))
 
+    def test_why_a_model_does_not_load_is_told_to_the_end_and_the_log_is_named_not_the_sample(self) -> None:
+        folder = f"/opt/ml/models/{'0a' * 32}/model"
+        said = (
+            f"load failed for model '{folder}': {'x' * 500}; '{folder}::dali': model.dali: it is no pipeline;"
+        )
+        with pytest.raises(CheckError) as failed:
+            SampledEndpoint(invoke=raising(model_error(400, said))).checked(sample(DOUBLE))
+        told = str(failed.value)
+        assert "load failed for model ''" in told and folder not in told
+        assert "… x" in told and "'dali': model.dali: it is no pipeline;. See the log group" in told
+        assert "change the sample" not in told
+
     def test_a_model_that_has_to_refuse_passes_when_it_does_and_fails_when_it_answers(self) -> None:
         endpoint = SampledEndpoint(invoke=raising(model_error(400)))
         assert endpoint.checked(sample(status=400))["IsComplete"] is True

@@ -16,6 +16,10 @@ STAND_INS = {
     "tensorrt": "a stand-in for TensorRT runs the ONNX model of its plan, on the CPU",
 }
 """Backends that this machine lacks, and what serves their models here."""
+SERVED_BY = STAND_INS | {
+    "onnxruntime": "a stand-in for ONNX Runtime's backend runs the model with onnxruntime, on the CPU"
+}
+"""With one that loads and refuses as the backend itself does."""
 
 
 def model_backend(model: Path) -> str:
@@ -40,6 +44,6 @@ def model_config(model: Path) -> Any | None:
 def stand_ins(repository: Path) -> Iterator[str]:
     """A line for each model of a staged repository that a stand-in for its backend serves."""
     for file in sorted(repository.rglob(CONFIG)):
-        said = STAND_INS.get(model_backend(file.parent))
+        said = SERVED_BY.get(model_backend(file.parent))
         if said:
             yield f"{file.relative_to(repository)}: {said}"

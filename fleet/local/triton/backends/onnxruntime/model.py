@@ -11,6 +11,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import triton_python_backend_utils as pb_utils
+
 from fleet.local.triton.onnx_instance import OnnxInstance, ort
 
 DATA_TYPES = {
@@ -56,8 +58,10 @@ class TritonPythonModel(OnnxInstance):
         return config
 
     def initialize(self, args: dict[str, str]) -> None:
-        """Load the model."""
+        """Load the model, and say in the server's log that this is a stand-in."""
         config = json.loads(args["model_config"])
         folder = Path(args["model_repository"]) / args["model_version"]
         file = folder / (config.get("default_model_filename") or "model.onnx")
         self.open(config, str(file / "model.onnx" if file.is_dir() else file))
+        told = f"stand-in for the ONNX Runtime backend: onnxruntime {ort.__version__} computes model"
+        pb_utils.Logger.log_info(f"{told} '{config['name']}' on the CPU")
