@@ -32,6 +32,7 @@ make() {{ command make {" ".join(MADE)} "$@"; }}
 
 MAY_BE_TYPED = {
     "aws": r"[\w-]+",
+    "cat": r"model_specs/[\w-]+\.yaml",
     "export": r"AWS_REGION=[\w-]+",
     "fleet": r"[\w-]+",
     "git": "add|checkout|commit|diff|log|revert|rm",

@@ -39,6 +39,8 @@ FIRST = ("make weights", "fleet deploy --env prod sentence-embeddings")
 """What other commands need; it is typed once, before any page."""
 BEGINNING = "beginning"
 """The revision from which each page is followed."""
+LAST = "COMMIT"
+"""As pages call the last commit that changed the lock."""
 REQUEST = '{"inputs": [{"name": "INPUT0", "shape": [1, 1], "datatype": "BYTES", "data": ["hello"]}]}'
 
 
@@ -168,7 +170,8 @@ def _commit(root: Path) -> None:
     git(root, "commit", "--quiet", "--message", "first")
     lock.write_text(before)
     git(root, "commit", "--quiet", "--all", "--message", "second")
-    git(root, "tag", BEGINNING)
+    for name in (BEGINNING, LAST):
+        git(root, "tag", name)
 
 
 def git(root: Path, *words: str) -> None:

@@ -19,7 +19,7 @@ from run_elsewhere import FILE, is_meant, run_elsewhere
 PAGES = read_pages()
 OF_THE_AWS_CLI_ITSELF = (["s3", "cp"], ["ecr", "get-login-password"])
 """Commands that are no operation of an API; source: awscli/customizations."""
-SHELL = ("docker", "export", "git", "jq", "pip", "source")
+SHELL = ("cat", "docker", "export", "git", "jq", "pip", "source")
 WITH_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 

@@ -48,6 +48,13 @@ def test_a_version_with_a_leading_zero_is_told() -> None:
     assert (found.code, found.hint) == ("FL464", "rename it to 2")
 
 
+def test_a_tensorrt_model_without_a_version_is_told_where_an_onnx_model_would_be_found() -> None:
+    (found,) = errors({"a/config.pbtxt": 'platform: "tensorrt_plan"\n'})
+    assert found.code == "FL404"
+    assert found.hint.startswith("put its plan into a/1/, or have it built from ONNX by `engines`")
+    assert found.hint.endswith("where a.onnx lies beside the repository")
+
+
 def test_an_ensemble_whose_empty_version_was_lost_in_packing_is_refused_with_the_remedy() -> None:
     lost = {path: text for path, text in BOTH.items() if path != "both/1/"}
     (found,) = errors(lost, NAMED)

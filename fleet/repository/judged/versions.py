@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from fleet.findings import Finding, Severity
+from fleet.repository.backends import named_backend
 from fleet.repository.config.parsed import ParsedConfig
 from fleet.repository.config.versions import NONE_LOADED
 from fleet.repository.contents import Contents
@@ -112,6 +113,11 @@ def _without(contents: Contents, model: str, config: ParsedConfig) -> Finding:
     hint = f"put its files into {folder}/; where a script makes them, run it first"
     if config.message.platform == "ensemble":
         hint = f"its empty one was lost, as in git, S3 and some archives: put a file into {folder}/"
+    elif named_backend(config.message) == "tensorrt":
+        hint = (
+            f"put its plan into {folder}/, or have it built from ONNX by `engines` of the spec, which"
+            f" `fleet new` proposes where {model}.onnx lies beside the repository"
+        )
     return Finding(
         code="FL404",
         message=f"{NONE_LOADED.format(config.name)}: it has no version directory",
