@@ -26,7 +26,7 @@ Source: triton-inference-server/core, src/infer_request.cc, Normalize; tried wit
 LONGEST = 80.0
 """Seconds that one call may take, and a bit; below that no further one is begun."""
 _FIRST, _LAST = 150, 250
-"""Characters of a model's own words that are told, from their beginning and from their end, where the cause is."""
+"""Characters of a model's own words that are told: the beginning, and the end, where the cause stands."""
 _FOLDER = re.compile(r"/opt/ml/models/[0-9a-f]+/model(::)?")
 """Where SageMaker puts a target model; Triton calls the parts of an ensemble by it."""
 _NOT_LOADED = re.compile(r"\bload(ing)? failed|failed to load")

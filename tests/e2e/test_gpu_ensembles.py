@@ -134,12 +134,19 @@ def test_the_specs_samples_are_what_is_computed(ensembles: Deployed) -> None:
     assert text.outputs["finaloutput"].first == pytest.approx(embed(SENTENCES)[0, :4].tolist(), abs=5e-5)
 
 
-def test_status_tells_what_stands_in_for_tensorrt_and_for_dali(ensembles: Deployed) -> None:
-    told = ensembles.report["differences"]
-    said = "bert-trt/config.pbtxt: a stand-in for TensorRT runs the ONNX model of its plan, on the CPU"
-    assert f"{TEXT}: {said}" in told
-    said = "dali/config.pbtxt: a stand-in for DALI runs its pipeline with numpy and Pillow, on the CPU"
-    assert f"{IMAGES}: {said}" in told
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (f"{TEXT}: bert-trt", "a stand-in for TensorRT runs the ONNX model of its plan, on the CPU"),
+        (f"{IMAGES}: dali", "a stand-in for DALI runs its pipeline with numpy and Pillow, on the CPU"),
+        (
+            f"{IMAGES}: inception_onnx",
+            "a stand-in for ONNX Runtime's backend runs the model with onnxruntime, on the CPU",
+        ),
+    ],
+)
+def test_status_tells_what_stands_in_for_a_backend(ensembles: Deployed, model: str, said: str) -> None:
+    assert f"{model}/config.pbtxt: {said}" in ensembles.report["differences"]
 
 
 def test_all_environments_run_the_same_archives() -> None:

@@ -7,9 +7,11 @@ hosting costs" with its notebook, `sm-triton_mme_gpu_ensemble_dali` of aws/amazo
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from fleet.local.dali.serialized import read_pipeline
 from fleet_folder import ROOT
 from sources import THERE, TRTEXEC, Different, configuration, here, served, trtexec
 
@@ -19,6 +21,9 @@ MODELS = {
     "text": ("ensemble", "preprocess", "bert-trt", "postprocess"),
 }
 SOFTMAX = "InceptionV3/Predictions/Softmax"
+RGB, FLOAT = 0, 9
+"""Of DALI's types.DALIImageType and types.DALIDataType."""
+ARGUMENTS = {"output_type", "resize_x", "resize_y", "dtype", "output_layout", "crop", "mean", "std"}
 ON_GPU, ON_CPU = [{"kind": "KIND_GPU"}], [{"kind": "KIND_CPU"}]
 ENVIRONMENT = {
     "EXECUTION_ENV_PATH": {"string_value": "$$TRITON_MODEL_DIRECTORY/processing_env.tar.gz"},
@@ -95,6 +100,22 @@ SOURCE: dict[str, Any] = {
             ]
         },
     },
+    "pipeline": [
+        ("ExternalSource", "cpu", {}),
+        ("decoders__Image", "mixed", {"output_type": RGB}),
+        ("Resize", "gpu", {"resize_x": 299.0, "resize_y": 299.0}),
+        (
+            "CropMirrorNormalize",
+            "gpu",
+            {
+                "dtype": FLOAT,
+                "output_layout": "HWC",
+                "crop": [299.0, 299.0],
+                "mean": [round(255 * each, 3) for each in (0.485, 0.456, 0.406)],
+                "std": [round(255 * each, 3) for each in (0.229, 0.224, 0.225)],
+            },
+        ),
+    ],
     "config: preprocess": {
         "name": "preprocess",
         "backend": "python",
@@ -147,6 +168,20 @@ DIFFERENT = here("gpu-ensembles") | {
 """Where we differ on purpose, and why."""
 
 
+def pipeline() -> list[tuple[str, Any, dict[str, Any]]]:
+    """The operators of the pipeline in order: name, device, and the arguments that its author writes."""
+    read = read_pipeline((EXAMPLE / "models/image/dali/1/model.dali").read_bytes())
+    return [(each.name, each.arguments["device"], _written(each.arguments)) for each in read.operators]
+
+
+def _written(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    told = {name: value for name, value in arguments.items() if name in ARGUMENTS}
+    return {
+        name: [round(each, 3) for each in value] if isinstance(value, list) else value
+        for name, value in told.items()
+    }
+
+
 def renamed(value: Any) -> Any:
     """The value with the source's name of Inception."""
     return json.loads(json.dumps(value).replace("inception_onnx", "inception_graphdef"))
@@ -162,6 +197,7 @@ def ours(environment: str) -> dict[str, Any]:
     }
     told = served(environment, "gpu-ensembles") | trtexec(environment, "gpu-ensembles")
     told["models"] = renamed(told["models"])
+    told["pipeline"] = pipeline()
     inception = configs["inception_onnx"]
     told["inception"] = (inception["name"], inception.pop("platform"))
     return told | {f"config: {name}": config for name, config in renamed(configs).items()}
