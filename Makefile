@@ -107,6 +107,6 @@ lock-requirements: setup  ## Pin the newest versions of all requirements, with h
 	  --custom-compile-command 'make lock-requirements' requirements-engine.in \
 	  --output-file engine_build/engine_request/requirements.txt
 
-clean:  ## Stop the local endpoints and remove everything that was made
+clean:  ## Stop the local endpoints and remove what setup, deploys and tests made
 	@test ! -x $(BIN)/fleet || fleet local down
 	@rm -rf .venv .venv-checkov node_modules cdk.out .fleet .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

@@ -14,12 +14,13 @@ from botocore.exceptions import BotoCoreError
 
 from fleet.aws.embedded import local_session
 from fleet.cli.arguments import Env
+from fleet.cli.invoke_refused import instead
 from fleet.cli.say import say
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.state import LocalState
 from fleet.project_root import project_root
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import open_project
+from fleet.spec.project import Project, open_project
 
 if TYPE_CHECKING:  # numpy would slow down every command
     from fleet_client import InferenceError, Payload, TritonEndpoint
@@ -88,7 +89,7 @@ def invoke(
     connected = _connect(root, env, region, endpoint)
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)  # what fails here would be in vain after an inference
-    answer = _send(connected, payload, target, env)
+    answer = _send(connected, payload, target, project)
     if arrays is not None:
         _show(answer, save)
     else:
@@ -153,7 +154,7 @@ def _local(root: Path, region: str) -> tuple[boto3.Session, str]:
     return local_session(region), supervisor.url
 
 
-def _send(endpoint: TritonEndpoint, payload: Payload, target: str | None, env: str) -> Payload:
+def _send(endpoint: TritonEndpoint, payload: Payload, target: str | None, project: Project) -> Payload:
     from fleet_client import InferenceError, PayloadError
 
     try:
@@ -161,7 +162,11 @@ def _send(endpoint: TritonEndpoint, payload: Payload, target: str | None, env: s
     except PayloadError as error:
         raise FindingsError([Finding(code="FL709", message=str(error))]) from error
     except InferenceError as error:
-        raise FindingsError([_refusal(endpoint.name, env, error)]) from error
+        if error.code == "ModelError":
+            raise FindingsError([_refusal(endpoint.name, project.environment.environment, error)]) from error
+        hint = instead(project, endpoint.name, target, error.message)
+        message = f"{error.code}: {error.message}"
+        raise FindingsError([Finding(code="FL701", message=message, hint=hint)]) from error
     except BotoCoreError as error:
         raise _unreachable(endpoint.name, error) from error
 
@@ -182,8 +187,6 @@ def _show(answer: Payload, save: Path | None) -> None:
 
 
 def _refusal(endpoint: str, env: str, error: InferenceError) -> Finding:
-    if error.code != "ModelError":
-        return Finding(code="FL701", message=f"{error.code}: {error.message}")
     log = f"`fleet local logs {endpoint}`" if env == LOCAL else error.log
     message = f"{endpoint} answered {error.status}: {error.message}"
     hints = [f"its log is {log}"] if log else []

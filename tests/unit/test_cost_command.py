@@ -65,6 +65,15 @@ def test_the_page_shows_a_spec_that_is_told_so(root: Path) -> None:
     assert ENSEMBLES.partition("models:")[0] in (root / "docs/cost.md").read_text()
 
 
+def test_the_readme_tells_what_all_that_is_shipped_costs(root: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        done = CliRunner().invoke(app, ["cost", "--env", "dev"], catch_exceptions=False)
+    hour, month = re.findall(r"^together +([\d.,]+) +([\d.,]+)", done.output, re.MULTILINE)[0]
+    readme = " ".join((root / "README.md").read_text().split())
+    assert f"{hour.rstrip('0')} USD an hour at min, {month} a month" in readme
+
+
 def test_one_endpoint_has_no_sum(sources: FleetFolder) -> None:
     output = told(sources, "three-models")
     assert "676.80" in output

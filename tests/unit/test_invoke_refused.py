@@ -1,0 +1,44 @@
+"""What a refused call gets for a hint: the targets of the spec, or how the endpoint comes to be."""
+
+from __future__ import annotations
+
+import pytest
+
+from fleet.cli.invoke_refused import instead
+from fleet.spec.project import Project, open_project
+from fleet_folder import ROOT
+
+DOWNLOAD = "Failed to download model data(bucket: b, key: k). Please ensure that there is an object"
+
+
+def project(environment: str = "local") -> Project:
+    return open_project(ROOT, environment, ["gpu-ensembles", "sentence-embeddings"])
+
+
+def test_a_target_without_its_ending_is_told_with_it_and_all_others() -> None:
+    hint = instead(project(), "gpu-ensembles", "model-tf-dali", DOWNLOAD)
+    assert hint.startswith("did you mean `model-tf-dali.tar.gz`?")
+    assert "model-trt-python.tar.gz" in hint
+
+
+def test_a_call_without_a_target_is_told_all_of_them() -> None:
+    hint = instead(project(), "gpu-ensembles", None, "the endpoint has several models")
+    assert hint == "name one with --target: model-tf-dali.tar.gz, model-trt-python.tar.gz"
+
+
+@pytest.mark.parametrize(
+    ("name", "target"), [("gpu-ensembles", "model-tf-dali.tar.gz"), ("sentence-embeddings", None)]
+)
+def test_where_the_target_is_right_nothing_is_guessed(name: str, target: str | None) -> None:
+    assert instead(project(), name, target, DOWNLOAD) == ""
+
+
+@pytest.mark.parametrize(
+    ("environment", "hint"),
+    [("local", "`fleet local up gpu-ensembles` deploys it"), ("dev", "`fleet ls --env dev` lists them")],
+)
+def test_an_endpoint_that_is_not_there_is_told_with_the_command_that_helps(
+    environment: str, hint: str
+) -> None:
+    said = "Endpoint gpu-ensembles of account 123456789012 not found."
+    assert instead(project(environment), "gpu-ensembles", None, said) == hint
