@@ -8,6 +8,7 @@ from pathlib import Path
 from botocore.exceptions import BotoCoreError
 from rich.console import Console
 
+from fleet.artifacts.checked import checked_fleet
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import progress_on
 from fleet.aws.access import embedded_access
@@ -23,7 +24,6 @@ from fleet.local.tools import check_embedded_aws, check_place
 from fleet.local.unserved import served
 from fleet.printers.human import show_findings
 from fleet.resolve.endpoint import Place, ResolvedFleet
-from fleet.resolve.resolve import resolve_project
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project, open_project
 
@@ -55,7 +55,7 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supe
         project = open_project(root, LOCAL, endpoints)
         write_locks(project)
         project, told = served(project, named=bool(endpoints))
-        fleet = resolve_project(project)
+        fleet = checked_fleet(project)
     if told:
         show_findings(told)
     try:

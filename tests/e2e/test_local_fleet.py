@@ -167,14 +167,28 @@ def test_a_repository_that_cannot_load_is_told_by_model_and_reason_and_the_old_o
 ) -> None:
     model = deployed.root / "examples/sentence_embeddings/models/postprocess/1/model.py"
     kept = model.read_text()
-    model.write_text("raise ImportError('no module of mine')\n")
+    model.write_text(kept.replace("import numpy", "import no_module_of_mine\nimport numpy", 1))
     failed = deployed.fleet("local", "up", ENDPOINT)
     model.write_text(kept)
     assert failed.returncode == 1
     assert "FL601: AWS::SageMaker::Endpoint of triton-fleet-local-sentence-embeddings" in failed.stderr
     assert "postprocess" in failed.stderr
-    assert "no module of mine" in failed.stderr
+    assert "No module named 'no_module_of_mine'" in failed.stderr
     assert invoke(deployed.client("sagemaker-runtime"), request(["hello"])).shape == (1, 384)
+
+
+def test_what_check_says_of_a_repository_ends_an_up_before_anything_is_deployed(deployed: Clone) -> None:
+    config = deployed.root / "examples/sentence_embeddings/models/postprocess/config.pbtxt"
+    kept = config.read_text()
+    config.write_text(kept.replace("dims: [ 384 ]", "dims: [ 383 ]"))
+    failed, checked = (
+        deployed.fleet(*words, ENDPOINT) for words in (("local", "up"), ("check", "--env", "local"))
+    )
+    config.write_text(kept)
+    assert (failed.returncode, checked.returncode) == (1, 1)
+    (finding,) = (line for line in failed.stderr.splitlines() if ": error FL" in line)
+    assert finding in checked.stdout + checked.stderr
+    assert "✓" not in failed.stdout
 
 
 def test_an_up_after_the_one_that_failed_brings_a_change_to_the_running_endpoint(deployed: Clone) -> None:
