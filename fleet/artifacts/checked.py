@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -27,8 +27,20 @@ def checked_fleet(project: Project, *, locked: bool = False) -> ResolvedFleet:
     Raises:
         FindingsError: what is wrong with specs, locks and repositories.
     """
-    stale = [] if locked else [each for name in project.endpoints for each in stale_findings(project, name)]
-    broken = [] if locked else [each for each in _of_repositories(project) if each.severity is Severity.ERROR]
+    if locked:
+        return resolve_project(project)
+    return judged_fleet(
+        project, [each for name in project.endpoints for each in stale_findings(project, name)]
+    )
+
+
+def judged_fleet(project: Project, stale: Sequence[Finding] = ()) -> ResolvedFleet:
+    """The fleet whose locks are known to be of the repositories as they are, but for what is stale.
+
+    Raises:
+        FindingsError: what is wrong with specs, locks and repositories; or anything is stale.
+    """
+    broken = [each for each in _of_repositories(project) if each.severity is Severity.ERROR]
     try:
         fleet = resolve_project(project)
     except FindingsError as error:

@@ -17,7 +17,7 @@ from fleet.spec.source import finding_at
 CODE = "FL383"
 
 
-def served(project: Project, *, named: bool, find: Find = find_spec) -> tuple[Project, list[Finding]]:
+def servable(project: Project, *, named: bool, find: Find = find_spec) -> tuple[Project, list[Finding]]:
     """The project with the endpoints that this machine can serve, and what is to be said first.
 
     Args:
@@ -33,13 +33,15 @@ def served(project: Project, *, named: bool, find: Find = find_spec) -> tuple[Pr
     others = tuple(name for name in project.endpoints if name not in refused)
     if refused and (named or not others):
         leave = f"; or leave it out: `fleet local up {' '.join(others)}`" if others else ""
-        raise FindingsError([_with_hint(each, leave) for told in found.values() for each in told])
+        raise FindingsError([_refused(each, leave) for told in found.values() for each in told])
     findings = [_left_out(each) for told in found.values() for each in told]
     return replace(project, endpoints=others), findings
 
 
-def _with_hint(finding: Finding, more: str) -> Finding:
-    return replace(finding, hint=finding.hint + more * (finding.severity is Severity.ERROR))
+def _refused(finding: Finding, leave: str) -> Finding:
+    if finding.severity is not Severity.ERROR:
+        return finding
+    return replace(finding, hint=f"{finding.hint}{leave}")
 
 
 def _left_out(finding: Finding) -> Finding:

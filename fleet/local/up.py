@@ -8,7 +8,7 @@ from pathlib import Path
 from botocore.exceptions import BotoCoreError
 from rich.console import Console
 
-from fleet.artifacts.checked import checked_fleet
+from fleet.artifacts.checked import judged_fleet
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import progress_on
 from fleet.aws.access import embedded_access
@@ -21,7 +21,7 @@ from fleet.local.session import start_supervisor, stop_supervisor
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import Status, ask_status
 from fleet.local.tools import check_embedded_aws, check_place
-from fleet.local.unserved import served
+from fleet.local.unserved import servable
 from fleet.printers.human import show_findings
 from fleet.resolve.endpoint import Place, ResolvedFleet
 from fleet.spec.environment import LOCAL
@@ -54,8 +54,8 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supe
         check_place(root)
         project = open_project(root, LOCAL, endpoints)
         write_locks(project)
-        project, told = served(project, named=bool(endpoints))
-        fleet = checked_fleet(project)
+        project, told = servable(project, named=bool(endpoints))
+        fleet = judged_fleet(project)  # the locks are those of a moment ago
     if told:
         show_findings(told)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine_bucket import CONFIG, SPEC, TENSORS, small_onnx
 from fleet.artifacts.lock import write_locks
 from fleet.findings import Finding, FindingsError, Severity
-from fleet.local.unserved import served
+from fleet.local.unserved import servable
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 
@@ -24,7 +24,7 @@ def found(folder: FleetFolder, mode: str = "", *endpoints: str, engine: bool = F
     folder.spec(name="bert", base=spec.replace("NAME", "bert").replace("MODE", mode))
     write_locks(open_project(folder.root, "dev", ["bert"]))
     try:
-        _, findings = served(open_project(folder.root, "dev", endpoints), named=True)
+        _, findings = servable(open_project(folder.root, "dev", endpoints), named=True)
     except FindingsError as error:
         return list(error.findings)
     return findings
