@@ -1,4 +1,4 @@
-"""`fleet schema`: the files that are generated: JSON Schemas for editors, and the pages of keys and rules."""
+"""`fleet schema`: the files that are generated: JSON Schemas for editors, and pages of the docs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 from fleet.artifacts.files import is_up_to_date, write_atomically
 from fleet.cli.say import say
 from fleet.findings import Finding, FindingsError
+from fleet.local.aws.fidelity import PAGE, fidelity_page
 from fleet.project_root import project_root
 from fleet.rules.docs import rules_page
 from fleet.rules.example import examples
@@ -24,7 +25,7 @@ def schema(
         bool, typer.Option("--check", help="Write nothing; exit with 1 where a file is stale.")
     ] = False,
 ) -> None:
-    """Write the JSON Schemas of specs and environments, and the pages of keys and rules, from the code."""
+    """Write the JSON Schemas of specs and environments and the generated pages of docs/, from the code."""
     root = project_root(Path.cwd())
     stale = {file: text for file, text in generated(root).items() if not is_up_to_date(file, text)}
     if check and stale:
@@ -42,5 +43,6 @@ def generated(root: Path) -> dict[Path, str]:
         root / DOCS: rules_page(rules(), examples()),
         docs / "spec.md": spec_page(),
         docs / "environment.md": environment_page(),
+        root / PAGE: fidelity_page(),
     }
     return {**schemas(root), **(pages if docs.is_dir() else {})}

@@ -1,0 +1,43 @@
+"""docs/fidelity.md: each behaviour of the embedded AWS names the test that fails without it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from fleet.local.aws.fidelity import Behaviour, behaviours, fidelity_page
+
+ROWS = [row for rows in behaviours().values() for row in rows]
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.test], ids=lambda row: row.test)
+def test_the_test_of_a_behaviour_exists(root: Path, row: Behaviour) -> None:
+    file, _, name = row.test.partition("::")
+    defined = {
+        each.name
+        for each in ast.walk(ast.parse((root / file).read_text()))
+        if isinstance(each, ast.FunctionDef)
+    }
+    assert name in defined
+
+
+def test_only_what_is_kinder_than_aws_may_go_without_a_test() -> None:
+    assert [row.behaviour for row in ROWS if not row.test and row.beside_aws != "kinder"] == []
+
+
+def test_no_behaviour_is_listed_twice() -> None:
+    told = [row.behaviour for row in ROWS]
+    assert len(told) == len(set(told))
+
+
+def test_each_row_of_the_page_has_the_columns_of_its_table() -> None:
+    rows = [line for line in fidelity_page().splitlines() if line.startswith("|")]
+    assert rows
+    assert {line.count(" | ") for line in rows if not line.startswith("| ---")} == {3}
+
+
+def test_a_behaviour_of_unknown_evidence_is_refused() -> None:
+    with pytest.raises(ValueError, match="hearsay"):
+        Behaviour(behaviour="x", beside_aws="same", evidence="hearsay", source="y")  # type: ignore[arg-type]
