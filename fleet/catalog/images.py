@@ -58,6 +58,21 @@ class Release:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ColdStart:
+    """How long a new instance took until it answered, measured with one release's image.
+
+    Attributes:
+        release: Whose image it was.
+        minutes: From the call that started the instance.
+        unpacked_gb: The image's size on disk, in 10^9 bytes.
+    """
+
+    release: str
+    minutes: int
+    unpacked_gb: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Image:
     """One release's image in one region, with the registry account that really keeps it.
 
@@ -147,6 +162,15 @@ def image(name: str, region: str, *, gpu: bool = True) -> Image:
         cuda=details.cuda_major,
         details=details,
     )
+
+
+def cold_start(release: str) -> ColdStart:
+    """The measured cold start of a release's image, else that of the release nearest to it."""
+    measured: Mapping[str, Any] = data_file("releases.yaml")["cold_starts"]
+    names = sorted(measured)
+    older = [name for name in names if name <= release]
+    nearest = older[-1] if older else names[0]
+    return ColdStart(release=nearest, **measured[nearest])
 
 
 def removed_backends(release: str) -> dict[str, str]:

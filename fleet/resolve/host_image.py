@@ -83,4 +83,4 @@ def _taken(chosen: Ami, machine: Instance | None) -> list[str]:
         return []
     if machine.family in chosen.refuses:
         return [f"SageMaker refuses it for {machine.family} instances"]
-    return [f"no public source says that it takes {machine.family} instances"]
+    return [f"it is not proved that it takes {machine.family} instances"]

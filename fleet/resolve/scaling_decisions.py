@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleet.catalog.images import cold_start
 from fleet.catalog.metrics import endpoint_metric
 from fleet.decide.decided import Decided
 from fleet.resolve.decision import Decision, dated
@@ -34,6 +35,24 @@ def scaling_decisions(endpoint: Decided) -> Iterator[Decision]:
     for measure, wanted in scaling.targets.items():
         yield _target(endpoint, measure, wanted)
     yield from _schedules(scaling)
+    yield _new_instance(endpoint)
+
+
+def _new_instance(endpoint: Decided) -> Decision:
+    """Calls wait, or fail, for as long as a new instance is under way: `min` has to bear them until then."""
+    measured = cold_start(endpoint.spec.triton)
+    here = "" if measured.release == endpoint.spec.triton else ", the nearest release with a measurement"
+    return Decision(
+        group="scaling",
+        what="a new instance answers after",
+        value=f"about {measured.minutes} minutes",
+        reason=(
+            f"measured with the image of Triton {measured.release}, {measured.unpacked_gb:g} GB unpacked"
+            f"{here}; models that load for long come on top"
+        ),
+        facts=(dated("releases.yaml"),),
+        certain=not here,
+    )
 
 
 def _target(endpoint: Decided, measure: str, wanted: float) -> Decision:

@@ -83,13 +83,13 @@ def test_a_model_that_cannot_load_is_named_from_the_log_and_the_ping_is_not(clin
 
 
 def test_what_the_rules_find_in_the_spec_comes_first_where_it_fits(clinic: Clinic) -> None:
-    clinic.folder.spec(base=SPEC.replace("25.04", "25.09"))
+    clinic.folder.spec(base=SPEC.replace("ml.g5.xlarge", "ml.g7e.2xlarge"))
     clinic.fail("CannotStartContainerError. Please ensure the model container for variant AllTraffic starts")
     code, _, wrong = clinic.doctor()
     assert code == 1
     first = wrong.splitlines()[0]
     assert first.startswith("model_specs/sentences.yaml:")
-    assert "error FL204: Triton 25.09 is built for CUDA 13" in first
+    assert "error FL204: Triton 25.04 is built for CUDA 12" in first
     assert "event of AWS::SageMaker::Endpoint says: CannotStartContainerError" in wrong
 
 

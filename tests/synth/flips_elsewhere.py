@@ -113,7 +113,7 @@ ELSEWHERE: Mapping[str, tuple[Flip, Seen]] = {
         finding("FL291"),
     ),
     "allow": (
-        flip({"FL204": "tried on 3 May"}, {"FL223": "tried on 3 May"}, triton="25.09"),
+        flip({"FL204": "tried on 3 May"}, {"FL223": "tried on 3 May"}, instance={"type": "ml.g7e.2xlarge"}),
         finding("FL204"),
     ),
 }

@@ -14,7 +14,7 @@ from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 from onnx_graphs import FLOAT, graph_bytes
 
-TOO_NEW = SPEC.replace("25.04", "25.09")
+WITHOUT_DRIVER = SPEC.replace("ml.g5.xlarge", "ml.g7e.2xlarge")
 
 
 def found(folder: FleetFolder, environment: str = "dev") -> dict[str, Finding]:
@@ -30,11 +30,11 @@ def locked(folder: FleetFolder) -> FleetFolder:
 
 class TestAllow:
     def test_a_rule_is_silenced_by_its_code_and_a_reason(self, locked: FleetFolder) -> None:
-        locked.spec('allow: {FL204: "tried with a host image of our own"}\n', base=TOO_NEW)
+        locked.spec('allow: {FL204: "tried with a host image of our own"}\n', base=WITHOUT_DRIVER)
         assert found(locked) == {}
 
     def test_an_endpoint_with_a_silenced_error_can_be_deployed(self, locked: FleetFolder) -> None:
-        locked.spec('allow: {FL204: "tried with a host image of our own"}\n', base=TOO_NEW)
+        locked.spec('allow: {FL204: "tried with a host image of our own"}\n', base=WITHOUT_DRIVER)
         assert locked.resolve().ami is None
 
     def test_a_host_image_that_the_catalog_does_not_know_yet_is_deployed_as_it_is_named(
@@ -182,7 +182,7 @@ class TestPaths:
         self, locked: FleetFolder, tmp_path: Path
     ) -> None:
         draft = tmp_path / "any-name.yaml"
-        draft.write_text(TOO_NEW.replace("../repository", str(locked.root / "repository")))
+        draft.write_text(WITHOUT_DRIVER.replace("../repository", str(locked.root / "repository")))
         (only,) = all_findings(open_project(locked.root, "dev"), [draft])
         assert (only.code, only.file, only.line) == ("FL204", draft, 3)
 

@@ -33,15 +33,28 @@ def test_regions_with_a_registry_of_their_own_have_it_named(
     assert folder.resolve().image.uri.startswith(registry)
 
 
-@pytest.mark.parametrize("instance", ["ml.g5.xlarge", "ml.g4dn.4xlarge", "ml.p4d.24xlarge"])
-def test_a_container_newer_than_the_hosts_driver_is_refused_with_a_release_that_fits(
+@pytest.mark.parametrize("instance", ["ml.g7.2xlarge", "ml.g7e.2xlarge", "ml.p6-b300.48xlarge"])
+def test_a_container_without_a_driver_for_its_gpu_is_refused_with_a_release_that_fits(
+    folder: FleetFolder, instance: str
+) -> None:
+    folder.spec(base=SPEC.replace("ml.g5.xlarge", instance))
+    finding = next(each for each in folder.findings() if each.code == "FL204")
+    assert finding.line == 3
+    assert "built for CUDA 12" in finding.message
+    assert 'write `triton: "26.05"`' in finding.hint
+
+
+@pytest.mark.parametrize("instance", ["ml.g5.xlarge", "ml.p4d.24xlarge", "ml.p4de.24xlarge"])
+def test_a_host_image_of_which_sources_contradict_each_other_is_deployed(
     folder: FleetFolder, instance: str
 ) -> None:
     folder.spec(base=SPEC.replace("25.04", "25.09").replace("ml.g5.xlarge", instance))
-    (finding,) = folder.findings()
-    assert (finding.code, finding.line) == ("FL204", 3)
-    assert "built for CUDA 13" in finding.message
-    assert 'write `triton: "25.04"`' in finding.hint
+    assert folder.resolve().ami == "al2023-ami-sagemaker-inference-gpu-4-1"
+
+
+def test_a_host_image_that_is_proved_for_a_family_is_taken_without_a_word(folder: FleetFolder) -> None:
+    folder.spec(base=SPEC.replace("25.04", "25.09").replace("ml.g5.xlarge", "ml.g4dn.xlarge"))
+    assert folder.findings() == []
 
 
 def test_a_family_with_the_newer_driver_takes_the_newer_container(folder: FleetFolder) -> None:
@@ -52,7 +65,7 @@ def test_a_family_with_the_newer_driver_takes_the_newer_container(folder: FleetF
 @pytest.mark.parametrize(
     ("old", "new", "code", "hint"),
     [
-        ("25.04", "25.05", "FL201", "the nearest releases: 24.09, 25.04, 25.09, 26.03"),
+        ("25.04", "25.05", "FL201", "the nearest releases: 24.09, 25.04, 25.09, 25.12"),
         ("ml.g5.xlarge", "ml.g5.xlarg", "FL203", "did you mean `ml.g5.xlarge`?"),
         ("ml.g5.xlarge", "ml.g4.xlarge", "FL203", "did you mean"),
     ],

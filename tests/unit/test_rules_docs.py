@@ -143,8 +143,8 @@ def test_the_command_explains_a_rule_with_its_example() -> None:
     assert said.startswith(f"FL204 {asked.name} (error)\n")
     for part in (
         asked.why,
-        "instance: {type: ml.g5.xlarge}",
-        "error FL204: Triton 25.09",
+        "instance: {type: ml.g7e.2xlarge}",
+        "error FL204: Triton 25.04",
         asked.source,
         link_to("FL204"),
     ):

@@ -50,6 +50,16 @@ class TestFamily:
         (problem,) = problems("FL222", "25.04", "ml.g6e.xlarge", CUDA_12[0])
         assert problem.hint.endswith("; proved: g4dn, g5, g6")
 
+    @pytest.mark.parametrize("machine", ["ml.g5.xlarge", "ml.p4d.24xlarge", "ml.p4de.24xlarge"])
+    def test_where_sources_contradict_each_other_it_is_a_warning(self, machine: str) -> None:
+        (problem,) = problems("FL222", "25.09", machine, CUDA_13)
+        assert not problem.certain
+        assert problem.hint.endswith("; proved: g4dn, g6, g6e, g7e, p6-b200")
+
+    @pytest.mark.parametrize("machine", ["ml.g4dn.xlarge", "ml.g6e.xlarge", "ml.p6-b200.48xlarge"])
+    def test_of_what_is_proved_nothing_is_said(self, machine: str) -> None:
+        assert problems("FL222", "25.09", machine, CUDA_13) == []
+
     def test_of_a_host_image_without_a_proved_family_nothing_is_named(self) -> None:
         (problem,) = problems("FL222", "25.04", "ml.g6.xlarge", CUDA_12[1])
         assert problem.hint == 'try it once, then write `allow: {FL222: "tried on …"}`'

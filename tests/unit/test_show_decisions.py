@@ -140,7 +140,7 @@ class TestHostImage:
                 "which runs on driver 470, the default of g5",
             ),
             ("ml.c5.xlarge", "25.04", "SageMaker's own choice", "has no NVIDIA GPU"),
-            ("ml.g5.xlarge", "25.09", None, "no host image gives g5 instances a driver for it"),
+            ("ml.g7e.2xlarge", "25.04", None, "no host image gives g7e instances a driver for it"),
             ("ml.zz9.xlarge", "25.04", None, "which cannot both be decided"),
             (
                 "ml.g5.xlarge, ami: al2-gpu-2-1",
@@ -149,10 +149,10 @@ class TestHostImage:
                 "names al2-gpu-2-1, which the catalog does not",
             ),
             (
-                "ml.g5.xlarge, ami: al2023-ami-sagemaker-inference-gpu-4-1",
-                "25.04",
-                "al2023-ami-sagemaker-inference-gpu-4-1",
-                "driver 580, for CUDA 13; Triton 25.04 is built for CUDA 12.9.0; SageMaker refuses it for g5",
+                "ml.g7e.2xlarge, ami: al2-ami-sagemaker-inference-gpu-3-1",
+                "25.09",
+                "al2-ami-sagemaker-inference-gpu-3-1",
+                "driver 550, for CUDA 12; Triton 25.09 is built for CUDA 13.0.1; SageMaker refuses it for g7e",
             ),
         ],
     )
@@ -168,7 +168,7 @@ class TestHostImage:
         assert on(folder, "ml.g6.xlarge")["host image"].certain
 
     def test_what_the_spec_allows_itself_is_told_as_it_is_deployed(self, folder: FleetFolder) -> None:
-        shown = on(folder, "ml.g5.xlarge", "25.09", 'allow: {FL204: "tried on 3 May"}\n')["host image"]
+        shown = on(folder, "ml.g7e.2xlarge", "25.04", 'allow: {FL204: "tried on 3 May"}\n')["host image"]
         assert folder.resolve().ami is None
         assert shown.value == "SageMaker's own choice"
         assert "`allow` takes FL204 upon itself" in shown.reason
@@ -205,6 +205,14 @@ class TestPriceAndScaling:
     def test_without_a_gpu_its_target_is_undecided(self, folder: FleetFolder, instance: str) -> None:
         shown = on(folder, instance, text=SCALED)
         assert shown["target of GPUUtilization (/aws/sagemaker/Endpoints)"].value is None
+
+    @pytest.mark.parametrize(("release", "certain"), [("25.04", True), ("25.09", False), ("23.12", False)])
+    def test_a_cold_start_stands_beside_the_range_and_is_certain_where_it_was_measured(
+        self, folder: FleetFolder, release: str, certain: bool
+    ) -> None:
+        shown = on(folder, "ml.g4dn.xlarge", release, text=SCALED)["a new instance answers after"]
+        assert (shown.value, shown.certain) == ("about 12 minutes", certain)
+        assert "27.7 GB unpacked" in shown.reason
 
     def test_without_scaling_the_count_stays(self, folder: FleetFolder) -> None:
         assert on(folder, "ml.g5.xlarge, count: 2")["instances"].value == "2"

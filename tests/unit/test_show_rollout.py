@@ -66,6 +66,7 @@ def test_targets_are_shown_in_the_units_of_their_metrics(folder: FleetFolder) ->
     assert values(shown, "scaling")[1:] == [
         ("target of ConcurrentRequestsPerModel (AWS/SageMaker)", "12"),
         ("target of CPUUtilization (/aws/sagemaker/Endpoints)", "280 Percent"),
+        ("a new instance answers after", "about 12 minutes"),
     ]
     assert "70 % of one vCPU x 4" in next(each.reason for each in shown if "CPUUtil" in each.what)
 

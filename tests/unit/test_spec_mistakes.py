@@ -173,6 +173,6 @@ def test_all_mistakes_of_all_files_come_in_one_run(folder: FleetFolder) -> None:
 
 
 def test_mistakes_of_one_spec_do_not_hide_what_another_resolves_to(folder: FleetFolder) -> None:
-    folder.spec(base=SPEC.replace("25.04", "25.09"))
+    folder.spec(base=SPEC.replace("ml.g5.xlarge", "ml.g7e.2xlarge"))
     folder.spec("scalling: {}\n", name="other")
     assert {finding.code for finding in folder.findings()} >= {"FL110", "FL204"}

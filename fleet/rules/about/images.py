@@ -70,8 +70,8 @@ def driver_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
     """A host image has a driver for the container's CUDA version on this instance family.
 
     SageMaker's default driver on g4dn, g5 and p4d is 470, on which no container for CUDA 12 or newer starts;
-    the host image for CUDA 13 does not take g5. Such an endpoint fails after a quarter of an hour, without a
-    line in its log.
+    the drivers for CUDA 12 do not know the Blackwell GPUs of g7, g7e and p6. Such an endpoint fails after a
+    quarter of an hour, without a line in its log.
     """
     image, machine = endpoint.image, endpoint.machine
     if image is None or machine is None or machine.kind is not Kind.GPU or machine.retired:
@@ -111,7 +111,7 @@ def ami_that_takes_the_family(endpoint: Decided) -> Iterator[Problem]:
         message = f"SageMaker refuses {machine.family} instances with the host image {chosen.name}"
         yield Problem(path, message, _leave(named))
     elif machine.family not in chosen.accepts:
-        message = f"no public source says that the host image {chosen.name} takes {machine.family} instances"
+        message = f"it is not proved that the host image {chosen.name} takes {machine.family} instances"
         proved = f"; proved: {', '.join(chosen.accepts)}" if chosen.accepts else ""
         hint = f'try it once, then write `allow: {{FL222: "tried on …"}}`{proved}'
         yield Problem(path, message, hint, certain=False)
