@@ -44,11 +44,12 @@ class LackOfMemory(ModelRefusal):
 
 @dataclass(frozen=True, kw_only=True)
 class Route:
-    """Where on loopback one invocation goes."""
+    """Where on loopback one invocation goes, and how many evictions its container had made by then."""
 
     port: int
     path: str
     headers: Mapping[str, str] = field(default_factory=dict)
+    evictions: int = 0
 
 
 class Container(Protocol):
@@ -88,8 +89,11 @@ class Container(Protocol):
             ModelRefusal: the container is down, or does not take the target model.
         """
 
-    def make_room(self, target: str | None, seconds: float) -> bool:
-        """After a lack of memory: whether room could be made within `seconds` for another try."""
+    def make_room(self, target: str | None, seconds: float, *, since: int) -> bool:
+        """After a lack of memory: whether there is room within `seconds` for another try.
+
+        `since` is the `evictions` of the route that lacked it: who made room after that made it for all.
+        """
 
 
 class SingleModel:
@@ -119,7 +123,7 @@ class SingleModel:
             raise ModelRefusal(0, RESTARTING)
         yield Route(port=port, path="/invocations")
 
-    def make_room(self, target: str | None, seconds: float) -> bool:
+    def make_room(self, target: str | None, seconds: float, *, since: int) -> bool:
         """There is nothing that could be unloaded."""
         return False
 

@@ -101,9 +101,10 @@ class Gateway:
         end = time.monotonic() + self._seconds_to_answer
         target, body = request.headers.get(TARGET_MODEL), request.get_data()
         headers = {key: request.headers[key] for key in PASSED_ON if key in request.headers}
-        answer = self._forward(container, target, body, headers, end, count)
-        if answer.status == LackOfMemory.STATUS and container.make_room(target, end - time.monotonic()):
-            answer = self._forward(container, target, body, headers, end, count, again=True)
+        answer, since = self._forward(container, target, body, headers, end, count)
+        lacks_memory = answer.status == LackOfMemory.STATUS
+        if lacks_memory and container.make_room(target, end - time.monotonic(), since=since):
+            answer, _ = self._forward(container, target, body, headers, end, count, again=True)
         if answer.status // 100 != 2:
             raise ModelRefusal(answer.status, answer.data.decode("utf-8", "replace"))
         response = Response(answer.data)
@@ -122,11 +123,13 @@ class Gateway:
         count: Count,
         *,
         again: bool = False,
-    ) -> urllib3.BaseHTTPResponse:
+    ) -> tuple[urllib3.BaseHTTPResponse, int]:
+        """The container's answer, and how many evictions there had been when it was asked."""
         with container.route(target, end - time.monotonic(), again=again) as route:
             try:
                 with count.model():
-                    return self._ask(route, body, headers, max(end - time.monotonic(), SHORTEST))
+                    answer = self._ask(route, body, headers, max(end - time.monotonic(), SHORTEST))
+                return answer, route.evictions
             except (urllib3.exceptions.ReadTimeoutError, TimeoutError) as error:
                 raise ModelRefusal(0, TIMED_OUT) from error
             except urllib3.exceptions.HTTPError as error:

@@ -46,7 +46,7 @@ class Way:
         headers = room if target is None else {**room, "X-Amzn-SageMaker-Target-Model": target}
         yield Route(port=self.port, path="/invocations", headers=headers)
 
-    def make_room(self, target: str | None, seconds: float) -> bool:
+    def make_room(self, target: str | None, seconds: float, *, since: int) -> bool:
         self.room += 1
         return self.room == 1
 

@@ -240,22 +240,29 @@ def test_of_many_who_lack_memory_at_one_time_one_eviction_is_for_all(
     memory.room = 8
     for target in "abcdefgh":
         use(residency, target)
-    at_once = threading.Barrier(8)
-
-    def make_room() -> bool:
-        at_once.wait(10)
-        return residency.make_room("a", 10.0)
-
-    assert all(each.result(10) for each in [others.submit(make_room) for _ in range(8)])
-    assert len(residency.evictions) < 8
+    since = residency.eviction_count
+    asked = [others.submit(residency.make_room, "a", 10.0, since=since) for _ in range(8)]
+    assert all(each.result(10) for each in asked)
+    assert list(residency.evictions) == ["b"]
     assert "a" in memory.inside
+
+
+def test_who_lacks_memory_after_an_eviction_has_another_one_made(
+    residency: Residency, memory: Memory
+) -> None:
+    memory.room = 3
+    for target in "abc":
+        use(residency, target)
+    assert residency.make_room("a", 10.0, since=residency.eviction_count)
+    assert residency.make_room("a", 10.0, since=residency.eviction_count)
+    assert list(residency.evictions) == ["b", "c"]
 
 
 def test_the_end_leaves_nobody_waiting_for_room(memory: Memory, others: ThreadPoolExecutor) -> None:
     residency = Residency(memory, lambda _measure, _value: None)
     use(residency, "a")
     with residency.using("a", 10.0):
-        waiting = [others.submit(residency.make_room, "b", 10.0) for _ in range(3)]
+        waiting = [others.submit(residency.make_room, "b", 10.0, since=0) for _ in range(3)]
         residency.close()
         assert all(each.result(10) in (True, False) for each in waiting)
-    assert residency.make_room("b", 10.0) is False
+    assert residency.make_room("b", 10.0, since=0) is False

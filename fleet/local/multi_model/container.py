@@ -49,11 +49,12 @@ class MultiModel:
         with self._residency.using(target, end - time.monotonic(), again=again) as model:
             self._disk.touch(target)
             path = f"/models/{folder_name(f'{self._prefix}{target}')}/invoke"
-            yield Route(port=model.run.port, path=path, headers={TARGET_MODEL: target})
+            evictions, headers = self._residency.eviction_count, {TARGET_MODEL: target}
+            yield Route(port=model.run.port, path=path, headers=headers, evictions=evictions)
 
-    def make_room(self, target: str | None, seconds: float) -> bool:
+    def make_room(self, target: str | None, seconds: float, *, since: int) -> bool:
         """Evict another model."""
-        return target is not None and self._residency.make_room(target, seconds)
+        return target is not None and self._residency.make_room(target, seconds, since=since)
 
     def close(self) -> None:
         """Let nobody wait any more; call it when Triton has been stopped."""

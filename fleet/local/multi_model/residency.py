@@ -36,7 +36,8 @@ class Residency:
         self._changed = threading.Condition()
         self._loads = Gate()
         self._evictions = threading.Lock()
-        self._evicted = 0
+        self.eviction_count = 0
+        """How many targets have had to leave until now."""
         self._workers = ThreadPoolExecutor(_LOADS, thread_name_prefix="models")
         self._uses = count()
         self._closed = False
@@ -57,13 +58,13 @@ class Residency:
         finally:
             self._leave(model)
 
-    def make_room(self, target: str, seconds: float) -> bool:
+    def make_room(self, target: str, seconds: float, *, since: int) -> bool:
         """Evict the least recently used model but the target; whether one has left within `seconds`.
 
-        Of several who ask at one time, one eviction is for all.
+        Of several whose calls lacked memory when `eviction_count` was `since`, one eviction is for all.
         """
         try:
-            evicting = self._workers.submit(self.evict_for, target, self._evicted)
+            evicting = self._workers.submit(self.evict_for, target, since)
         except RuntimeError:  # closed
             return False
         try:
@@ -230,7 +231,7 @@ class Residency:
         Nothing is evicted where another eviction has been made `since` so many.
         """
         with self._evictions:
-            if since is not None and self._evicted != since:
+            if since is not None and self.eviction_count != since:
                 return True
             return self._evict_one(wanted)
 
@@ -243,7 +244,7 @@ class Residency:
             victim.state = State.UNLOADING
         self.evictions.append(victim.target)
         self._unload(victim)
-        self._evicted += 1
+        self.eviction_count += 1
         return True
 
     def _unload(self, model: Model, then: Callable[[], None] = lambda: None) -> None:
