@@ -92,9 +92,9 @@ ENV ?= dev
 synth: setup  ## Synthesise one environment: make synth ENV=prod
 	@npx cdk synth --quiet -c env=$(ENV)
 
-bench: setup  ## Run a benchmark: make bench NAME=...
+bench: setup  ## Run a benchmark: make bench NAME=... [SHORT=1: in small, without judging]
 	@test -f "benchmarks/$(NAME).py" || { echo "name one: make bench NAME=... of benchmarks/" >&2; exit 2; }
-	@python benchmarks/$(NAME).py
+	@python benchmarks/$(NAME).py $(if $(SHORT),--short)
 
 lock-requirements: setup  ## Pin the newest versions of all requirements, with hashes
 	@for name in requirements requirements-dev requirements-checkov; do \

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import tritonclient.http
+from short import is_short
 
 from fleet_client import decode, encode
 
@@ -24,7 +25,7 @@ Array = npt.NDArray[Any]
 
 triton: Any = tritonclient.http  # it has no types
 IMAGE: Array = np.random.default_rng(0).standard_normal((1, 3, 224, 224), dtype=np.float32)
-ROUNDS, TURNS = 40, 10  # in each round JSON has one turn and binary data ten
+ROUNDS, TURNS = (2, 2) if is_short() else (40, 10)  # in each round JSON has one turn and binary data ten
 FASTER_THAN_JSON, AS_FAST_AS_TRITONCLIENT = 30.0, 1.0
 OUTPUT = {"name": "y", "datatype": "FP32", "shape": list(IMAGE.shape)}
 JSON = "application/json"
@@ -45,6 +46,8 @@ def main() -> int:
     by_tritonclient = medians["tritonclient, binary+json"] / ours
     ratios = {"faster_json": round(by_json, 2), "tritonclient": round(by_tritonclient, 2)}
     print(json.dumps(ratios))
+    if is_short():
+        return 0
     return int(by_json < FASTER_THAN_JSON or by_tritonclient < AS_FAST_AS_TRITONCLIENT)
 
 

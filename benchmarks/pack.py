@@ -20,13 +20,15 @@ from pathlib import Path
 
 import numpy as np
 from republish import republished
+from short import is_short
 
 from fleet.artifacts.archive import DigestWriter
 from fleet.artifacts.pack import pack
 from fleet.artifacts.sources.folder import FolderSource
 
-LAYERS, WEIGHTS, SPREAD = 15, 10_000_000, 0.02  # 600 MB; the spread of a transformer's initial weights
-SMALL_FILES = 10_000
+LAYERS, WEIGHTS = (1, 100_000) if is_short() else (15, 10_000_000)  # 600 MB
+SPREAD = 0.02  # of a transformer's initial weights
+SMALL_FILES = 100 if is_short() else 10_000
 ROUNDS = {"fleet": 4, "tar -czf": 1, "tar -I pigz": 1}
 TAR, PIGZ, SIZE = 12.0, 5.0, 1.01
 
@@ -39,8 +41,8 @@ def main() -> int:
         return 2
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        weights = _compared(_weights(folder / "weights"), folder, "600 MB of float32 weights", rounds=2)
-        small = _compared(_small_files(folder / "small"), folder, "10,000 small files", rounds=3)
+        weights = _compared(_weights(folder / "weights"), folder, "float32 weights", rounds=2)
+        small = _compared(_small_files(folder / "small"), folder, f"{SMALL_FILES:,} small files", rounds=3)
     again = republished()
     again.show()
     ratios = {
@@ -52,11 +54,15 @@ def main() -> int:
         "republish_seconds_beyond_listing": round(again.beyond_listing, 3),
     }
     print(json.dumps(ratios))
-    return int(
-        ratios["weights_tar"] < TAR
-        or ratios["weights_pigz"] < PIGZ
-        or ratios["weights_size"] > SIZE
-        or not again.is_fast_enough
+    return (
+        0
+        if is_short()
+        else int(
+            ratios["weights_tar"] < TAR
+            or ratios["weights_pigz"] < PIGZ
+            or ratios["weights_size"] > SIZE
+            or not again.is_fast_enough
+        )
     )
 
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from short import is_short
+
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import SilentProgress
 from fleet.artifacts.publish import Published, publish
@@ -31,7 +33,7 @@ from fleet.spec.project import Project, open_project
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-ARCHIVES, ROUNDS = 1000, 7
+ARCHIVES, ROUNDS = (20, 1) if is_short() else (1000, 7)
 SECONDS_BEYOND_LISTING = 2.0
 ENVIRONMENT = 'environment: dev\naccount: "123456789012"\nregion: us-east-1\n'
 SPEC = 'endpoint: zoo\nmode: multi-model\ntriton: "25.04"\ninstance: {type: ml.g5.xlarge}\nmodels:\n'
@@ -53,7 +55,7 @@ class Republished:
     @property
     def is_fast_enough(self) -> bool:
         """Whether that is within the bar."""
-        return self.beyond_listing <= SECONDS_BEYOND_LISTING
+        return is_short() or self.beyond_listing <= SECONDS_BEYOND_LISTING
 
     def show(self) -> None:
         """Print it."""

@@ -1,9 +1,10 @@
-"""One way of benchmarks/synth.py, as a process: it synthesises a fleet and says what each part of that took.
+"""One way of benchmarks/synth.py, as a process: it synthesises a fleet and prints what each part took.
 
 `python synth_side.py WAY FLEET FIRST`. The ways:
 - `fleet`: the project's own way, as app.py goes it, from specs and locks in the folder FLEET.
 - `ungated`: the same without cdk-nag.
-- `hand`: L1 classes, from FLEET/values.json. The app around them is the same: Foundation, tags, cdk-nag.
+- `raw`: the endpoints' resources as `ungated` has synthesised them, declared again as plain CfnResources with
+  all values known, in the same app with the same Foundation: what the CDK itself costs.
 
 The app is made without endpoints first, then with the few of the folder FIRST, which load what all share;
 then without endpoints until its time settles, and then with those that are measured. The first two show what
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import psutil
+from short import is_short
 
 if TYPE_CHECKING:
     from aws_cdk import App
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "constructs")]
 ENVIRONMENT = "dev"
-SETTLING = 4
+SETTLING = 0 if is_short() else 4
+DECLARED = {"Type", "Properties"}
+"""What a CfnResource is given at once; all else of a resource is laid over it."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ def main() -> None:
     with parts.timed("start"):
         from aws_cdk import App
     with parts.timed("import"):
-        way = {"fleet": own_way, "ungated": ungated_way, "hand": way_by_hand}[name]()
+        way = {"fleet": own_way, "ungated": ungated_way, "raw": raw_way}[name]()
 
     def made(endpoints: Path | None) -> None:
         app = App(outdir=str(folder / name / "none"))
@@ -114,31 +118,51 @@ def ungated_way() -> Way:
     return Way(way.read, add)
 
 
-def way_by_hand() -> Way:
-    """The same app, its endpoints by hand; their values are known, so nothing is resolved."""
-    from aws_cdk import Tags, Validations
-    from by_hand.endpoint import endpoint_stack
-    from by_hand.values import FILE, Endpoint
-    from cdk_nag import AwsSolutionsChecks
+def raw_way() -> Way:
+    """The same app, its endpoints' resources as the templates of the ungated way have them."""
+    from aws_cdk import CfnOutput, CfnParameter, CfnResource, Environment, Stack, Tags, Token
 
     from fleet.resolve.endpoint import Place
     from fleet.resolve.resolve import resolve_foundation
     from stacks.foundation import FoundationStack
 
-    def read(folder: Path, endpoints: bool) -> tuple[Place, list[Endpoint]]:
-        values = json.loads((folder / FILE).read_text()) if endpoints else []
-        return resolve_foundation(folder, ENVIRONMENT).place, [Endpoint(**each) for each in values]
+    def read(folder: Path, endpoints: bool) -> tuple[Place, dict[str, Any]]:
+        place = resolve_foundation(folder, ENVIRONMENT).place
+        return place, endpoint_templates(folder, place.stack, "ungated") if endpoints else {}
 
-    def add(app: App, known: tuple[Place, list[Endpoint]]) -> None:
-        place, endpoints = known
-        Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    def add(app: App, known: tuple[Place, dict[str, Any]]) -> None:
+        place, templates = known
         for name, value in place.tags.items():
             Tags.of(app).add(name, value)
         FoundationStack(app, place=place)
-        for endpoint in endpoints:
-            endpoint_stack(app, endpoint)
+        environment = Environment(account=place.account, region=place.region)
+        for stack_name, template in templates.items():
+            stack = Stack(app, stack_name, env=environment, description=template["Description"])
+            for id, parameter in template.get("Parameters", {}).items():
+                if id != "BootstrapVersion":
+                    CfnParameter(stack, id, type=parameter["Type"], default=parameter["Default"])
+            for id, each in template["Resources"].items():
+                resource = CfnResource(stack, id, type=each["Type"], properties=each.get("Properties"))
+                for key in each.keys() - DECLARED:
+                    resource.add_override(key, each[key])
+            for id, output in template["Outputs"].items():
+                CfnOutput(
+                    stack, id, value=Token.as_string(output["Value"]), description=output["Description"]
+                )
 
     return Way(read, add)
+
+
+def endpoint_templates(folder: Path, foundation: str, way: str) -> dict[str, Any]:
+    """The templates of a fleet's endpoints as one way has synthesised them, by the stack's name."""
+    suffix = ".template.json"
+    found = sorted((folder / way / "all").glob(f"*{suffix}"))
+    names = [each.name.removesuffix(suffix) for each in found]
+    return {
+        name: json.loads(each.read_text())
+        for name, each in zip(names, found, strict=True)
+        if name != foundation
+    }
 
 
 if __name__ == "__main__":

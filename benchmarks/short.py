@@ -1,0 +1,14 @@
+"""The short form of a benchmark: `python benchmarks/NAME.py --short`.
+
+It does all of the work once and in small, fails as the long form does where that work is wrong, and judges no
+ratio: what it prints is too little to say anything of speed. CI runs it for each benchmark.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def is_short() -> bool:
+    """Whether the benchmark was started in its short form."""
+    return "--short" in sys.argv[1:]

@@ -1,0 +1,35 @@
+"""Every benchmark in its short form: what it measures still works, and it prints what it promises."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = [
+    file.stem
+    for file in sorted((ROOT / "benchmarks").glob("*.py"))
+    if f"`make bench NAME={file.stem}`" in file.read_text()
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_benchmark_does_its_work_and_ends_with_its_ratios(name: str) -> None:
+    if name == "pack" and shutil.which("pigz") is None:
+        pytest.skip("pigz is not installed")
+    command = [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), "--short"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    ratios = json.loads(done.stdout.splitlines()[-1])
+    assert ratios
+    assert all(isinstance(value, float | int) for value in ratios.values())
+
+
+def test_all_that_can_be_started_is_a_benchmark_or_a_part_of_one() -> None:
+    started = {file.stem for file in (ROOT / "benchmarks").glob("*.py") if '"__main__"' in file.read_text()}
+    assert started - set(NAMES) == {"synth_side"}
