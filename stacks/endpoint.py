@@ -34,7 +34,7 @@ class EndpointStack(Stack):
         )
         role = EndpointRole(self, "Role", endpoint=endpoint)
         model = TritonModel(self, "Model", endpoint=endpoint, role=role)
-        served = TritonEndpoint(self, "Endpoint", endpoint=endpoint, model=model, role=role)
+        served = TritonEndpoint(self, "Endpoint", endpoint=endpoint, model=model)
         # Before the first line is logged: a group that a container makes is kept for ever.
         served.endpoint.add_resource_dependency(OwnedLogs(self, "Logs", endpoint=endpoint).owned)
         name = served.endpoint.attr_endpoint_name

@@ -5,7 +5,9 @@ from __future__ import annotations
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from fleet.catalog.metrics import granted_namespaces
 from fleet.resolve.endpoint import ResolvedEndpoint
+from fleet.spec.endpoint import Mode
 from triton_endpoints.policy import Statement, document, policy_of
 
 PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
@@ -27,7 +29,10 @@ class EndpointRole(Construct):
     """An execution role that reads one endpoint's archives, pulls its image, writes its logs and metrics.
 
     The registry is that of the account which really keeps the image. The archives are granted by the
-    endpoint's prefix, not by object: while a new version is rolled out the old one still scales out.
+    endpoint's prefix, not by object: while a new version is rolled out the old one still scales out. The
+    alarms that call rollouts back are granted by their prefix, whether there is a rollout or not, so that no
+    permission is new when SageMaker asks for them. The role of a multi-model endpoint may list the whole
+    bucket: it sees the names, sizes and dates of all that lies there, and reads nothing more.
     """
 
     def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
@@ -57,7 +62,7 @@ class EndpointRole(Construct):
                 sid="ListArchives",
                 actions=["s3:ListBucket"],
                 resources=[place.bucket_arn],
-                conditions={"StringLike": {"s3:prefix": [f"{prefix}*"]}},
+                conditions=self._listed_prefix(),
             ),
             Statement(sid="LogInToRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
             Statement(
@@ -66,24 +71,33 @@ class EndpointRole(Construct):
                 resources=[place.arn("ecr", f"repository/{image.repository}", account=image.account)],
             ),
             Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=self._log_groups()),
-            *self._metrics_statements(),
+            self._metrics_statement(),
+            Statement(
+                sid="SeeRollbackAlarms",
+                actions=["cloudwatch:DescribeAlarms"],
+                resources=[place.arn("cloudwatch", f"alarm:{self._endpoint.rollback_alarm_prefix}*")],
+            ),
             *self._network_statements(),
             *self._capture_statements(),
             *self._key_statements(),
         ]
 
-    def _metrics_statements(self) -> list[Statement]:
+    def _listed_prefix(self) -> dict[str, object] | None:
+        # A look for one object has no s3:prefix: under this condition S3 answers 403 where it is missing,
+        # not 404, and an invocation may name a target that does not exist.
+        if self._endpoint.mode is Mode.MULTI_MODEL:
+            return None
+        return {"StringLike": {"s3:prefix": [f"{self._endpoint.prefix}*"]}}
+
+    def _metrics_statement(self) -> Statement:
         metrics = self._endpoint.triton_metrics
-        if metrics is None:
-            return []
-        return [
-            Statement(
-                sid="PublishTritonMetrics",
-                actions=["cloudwatch:PutMetricData"],
-                resources=["*"],
-                conditions={"StringEquals": {"cloudwatch:namespace": metrics.namespace}},
-            )
-        ]
+        namespaces = [granted_namespaces(), *([metrics.namespace] if metrics else [])]
+        return Statement(
+            sid="PublishMetrics",
+            actions=["cloudwatch:PutMetricData"],
+            resources=["*"],
+            conditions={"StringLike": {"cloudwatch:namespace": namespaces}},
+        )
 
     def _network_statements(self) -> list[Statement]:
         if not self._endpoint.network.subnets:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
@@ -14,13 +13,12 @@ from fleet.decide.alarms import PERIOD
 from fleet.decide.rollout import PERIODS, RINGING, RollbackAlarm
 from fleet.resolve.rollout import ResolvedRollout
 from fleet.spec.rollout import Strategy
-from triton_endpoints.policy import Statement, policy_of
 
 _TYPES = {Strategy.ALL_AT_ONCE: "ALL_AT_ONCE", Strategy.CANARY: "CANARY", Strategy.LINEAR: "LINEAR"}
 
 
 class EndpointRollout(Construct):
-    """One variant's rollback alarms, the role's permission to see them, and SageMaker's DeploymentConfig.
+    """One variant's rollback alarms, whose names begin with `prefix`, and SageMaker's DeploymentConfig.
 
     The alarms are of the new configuration, and new with it: metrics of a configuration go on after its
     rollout, and an alarm keeps its state when it is changed, so that the errors of what runs now would stop
@@ -34,20 +32,13 @@ class EndpointRollout(Construct):
         *,
         rollout: ResolvedRollout,
         dimensions: Mapping[str, str],
-        role: iam.CfnRole,
+        prefix: str,
     ) -> None:
         super().__init__(scope, id)
-        self.policy: iam.CfnPolicy | None = None
-        alarms = [self._alarm(alarm, dimensions) for alarm in rollout.alarms]
+        alarms = [self._alarm(alarm, dimensions, prefix) for alarm in rollout.alarms]
         self.deployment_config = _deployment_config(rollout, [alarm.ref for alarm in alarms])
-        if alarms:
-            arns = [alarm.attr_arn for alarm in alarms]
-            statement = Statement(
-                sid="SeeRollbackAlarms", actions=["cloudwatch:DescribeAlarms"], resources=arns
-            )
-            self.policy = policy_of(self, "RollbackAlarms", role_name=role.ref, statements=[statement])
 
-    def _alarm(self, alarm: RollbackAlarm, dimensions: Mapping[str, str]) -> cloudwatch.CfnAlarm:
+    def _alarm(self, alarm: RollbackAlarm, dimensions: Mapping[str, str], prefix: str) -> cloudwatch.CfnAlarm:
         metric = endpoint_metric(alarm.measure)
         percentile = alarm.statistic.startswith("p")
         id = f"{metric.name}{alarm.statistic.capitalize()}"
@@ -55,7 +46,7 @@ class EndpointRollout(Construct):
             self,
             id,
             # Another name is another alarm: CloudFormation makes it before the endpoint is updated.
-            alarm_name=f"{dimensions['EndpointConfigName']}-{id}",
+            alarm_name=f"{prefix}{dimensions['EndpointConfigName']}-{id}",
             alarm_description=f"Calls a rollout of {dimensions['EndpointName']} back; it wakes nobody",
             namespace=metric.namespace,
             metric_name=metric.name,

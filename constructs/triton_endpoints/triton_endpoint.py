@@ -6,7 +6,6 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint
-from triton_endpoints.endpoint_role import EndpointRole
 from triton_endpoints.endpoint_rollout import EndpointRollout
 from triton_endpoints.raw_properties import lay_over
 from triton_endpoints.triton_model import TritonModel
@@ -26,7 +25,6 @@ class TritonEndpoint(Construct):
         *,
         endpoint: ResolvedEndpoint,
         model: TritonModel,
-        role: EndpointRole,
     ) -> None:
         super().__init__(scope, id)
         self.config = sagemaker.CfnEndpointConfig(
@@ -41,7 +39,7 @@ class TritonEndpoint(Construct):
             data_capture_config=self._capture(endpoint),
             kms_key_id=endpoint.volume_key,
         )
-        rollout = self._rollout(endpoint, role)
+        rollout = self._rollout(endpoint)
         self.endpoint = sagemaker.CfnEndpoint(
             self,
             "Resource",
@@ -56,12 +54,10 @@ class TritonEndpoint(Construct):
             else None,
             deployment_config=rollout.deployment_config if rollout else None,
         )
-        if rollout and rollout.policy:
-            self.endpoint.add_resource_dependency(rollout.policy)
         lay_over(self.config, endpoint.cloudformation.get("EndpointConfig", {}))
         lay_over(self.endpoint, endpoint.cloudformation.get("Endpoint", {}))
 
-    def _rollout(self, endpoint: ResolvedEndpoint, role: EndpointRole) -> EndpointRollout | None:
+    def _rollout(self, endpoint: ResolvedEndpoint) -> EndpointRollout | None:
         if endpoint.rollout is None:
             return None
         dimensions = {
@@ -70,7 +66,11 @@ class TritonEndpoint(Construct):
             "EndpointConfigName": self.config.attr_endpoint_config_name,
         }
         return EndpointRollout(
-            self, "Rollout", rollout=endpoint.rollout, dimensions=dimensions, role=role.role
+            self,
+            "Rollout",
+            rollout=endpoint.rollout,
+            dimensions=dimensions,
+            prefix=endpoint.rollback_alarm_prefix,
         )
 
     @staticmethod

@@ -20,7 +20,8 @@ WILDCARDS = (
     Wildcard(
         r"\*",
         frozenset({"ecr:GetAuthorizationToken", "cloudwatch:PutMetricData"}),
-        "these two know no resources; metrics are held to the endpoint's own namespace by a condition",
+        "these two know no resources; a condition holds metrics to the namespaces of SageMaker's instances"
+        " and of the endpoint's own",
     ),
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/endpoints/[^/]+/\*",
@@ -101,6 +102,11 @@ WILDCARDS = (
         r"arn:[^:]+:cloudwatch:[^:]+:\d+:alarm:TargetTracking-\*",
         frozenset({"cloudwatch:DeleteAlarms", "cloudwatch:PutMetricAlarm"}),
         "Application Auto Scaling names these alarms, for all that it scales in account and region",
+    ),
+    Wildcard(
+        r"arn:[^:]+:cloudwatch:[^:]+:\d+:alarm:TritonFleet/[^/]+/rollback/\*",
+        frozenset({"cloudwatch:DescribeAlarms"}),
+        "the alarms that call the endpoint's rollouts back, which are new with each configuration",
     ),
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint(-config)?/\*",

@@ -47,6 +47,16 @@ def endpoint_metric(measure: str) -> Metric:
     return Metric(**facts, **lists)
 
 
+def instance_namespace() -> str:
+    """The namespace that SageMaker publishes with the endpoint's execution role: use of the instances."""
+    return str(data_file("metrics.yaml")["instances"]["namespace"])
+
+
+def granted_namespaces() -> str:
+    """What of CloudWatch's namespaces the role has to be granted for that, as a pattern of a policy."""
+    return str(data_file("metrics.yaml")["instances"]["granted"])
+
+
 @dataclass(frozen=True, kw_only=True)
 class TritonMetric:
     """A metric of Triton's own.

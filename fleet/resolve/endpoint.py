@@ -176,6 +176,11 @@ class ResolvedEndpoint:
         return capture_prefix_of(self.name)
 
     @property
+    def rollback_alarm_prefix(self) -> str:
+        """What the names of all alarms that call its rollouts back begin with, and no others do."""
+        return f"TritonFleet/{self.name}/rollback/"
+
+    @property
     def stack(self) -> str:
         """The name of the endpoint's own stack."""
         return stack_of(self.place, self.name)

@@ -91,16 +91,24 @@ class TestEndpointRole:
             f"{group}/triton-fleet/sentences/metrics",
             f"{group}/triton-fleet/sentences/metrics:*",
         ]
-        namespace = {"StringEquals": {"cloudwatch:namespace": "TritonFleet/sentences"}}
-        assert granted["PublishTritonMetrics"]["Condition"] == namespace
+        namespaces = ["/aws/sagemaker/*", "TritonFleet/sentences"]
+        assert granted["PublishMetrics"]["Condition"] == {"StringLike": {"cloudwatch:namespace": namespaces}}
+
+    def test_instance_metrics_are_published_with_it_also_where_tritons_are_off(self, template: Synth) -> None:
+        statement = statements(template("metrics: {triton: false}\n"))["PublishMetrics"]
+        assert statement == {
+            "Sid": "PublishMetrics",
+            "Effect": "Allow",
+            "Action": "cloudwatch:PutMetricData",
+            "Resource": "*",
+            "Condition": {"StringLike": {"cloudwatch:namespace": ["/aws/sagemaker/*"]}},
+        }
 
     def test_only_what_knows_no_resource_is_granted_on_all(self, template: Synth) -> None:
         everywhere = {
             sid for sid, statement in statements(template()).items() if statement["Resource"] == "*"
         }
-        assert everywhere == {"LogInToRegistry", "PublishTritonMetrics"}
-        plain = statements(template("metrics: {triton: false}\n"))
-        assert "PublishTritonMetrics" not in plain
+        assert everywhere == {"LogInToRegistry", "PublishMetrics"}
 
     def test_in_china_everything_is_of_that_partition(self, template: Synth, folder: FleetFolder) -> None:
         folder.write("environments/dev.yaml", ENVIRONMENT.replace("us-east-1", "cn-north-1"))
