@@ -98,5 +98,7 @@ def _show(status: Status) -> None:
             say(f"  had to leave for others, the latest first: {latest}", "dim")
         for difference in endpoint.differences:
             say(f"  unlike SageMaker: {difference}", "dim")
+        for missing in endpoint.missing_permissions:
+            say(f"  as on SageMaker: {missing}", "yellow")
     for resource in status.skipped:
         say(f"  not hosted by the embedded AWS: {resource}", "dim")

@@ -27,12 +27,14 @@ class DeployedContainer:
 class DeployedEndpoint:
     """A SageMaker endpoint with its first production variant, as its configuration names them.
 
+    `role` is the ARN of its Model's execution role, with which SageMaker publishes some of its metrics.
     `unlike` says, for a person, what it was deployed with and nothing does here.
     """
 
     name: str
     config_name: str
     variant_name: str
+    role: str
     container: DeployedContainer
     unlike: tuple[str, ...] = ()
 

@@ -27,13 +27,17 @@ class HeldModel:
 
 @dataclass(frozen=True, kw_only=True)
 class ServedEndpoint:
-    """One endpoint as its host reports it; a multi-model one has models, and targets that had to leave."""
+    """One endpoint as its host reports it; a multi-model one has models, and targets that had to leave.
+
+    `missing_permissions` is what SageMaker would leave out as well, for want of a permission of its role.
+    """
 
     endpoint: str
     configuration: str
     state: str
     restarts: int
     differences: list[str]
+    missing_permissions: list[str]
     models: list[HeldModel] = field(default_factory=list)
     evictions: list[str] = field(default_factory=list)
 

@@ -18,6 +18,7 @@ from botocore.config import Config
 
 from fleet.aws.embedded import local_session
 from fleet.findings import CannotRunError, FindingsError
+from fleet.local.aws.permissions import may_put_metrics
 from fleet.local.aws.server import EmbeddedAws
 from fleet.local.control import Control
 from fleet.local.gateway import CALLS, Gateway
@@ -80,6 +81,7 @@ def _start(state: LocalState, environment: Environment, ends: ExitStack) -> str:
         s3=s3,
         limits=Limits(state.root),
         record=recorder.record,
+        may_put=may_put_metrics,
     )
     publisher = Publisher(recorder, sources=host.sources, gauges=host.gauges, cloudwatch=cloudwatch)
     control = Control(

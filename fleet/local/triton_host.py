@@ -43,6 +43,7 @@ class TritonHost:
         s3: Callable[[], S3Client],
         limits: Callable[[], LocalLimits],
         record: Callable[[str, str, str, float], None],
+        may_put: Callable[[str, str], bool],
     ) -> None:
         """Serve with one runtime.
 
@@ -52,9 +53,10 @@ class TritonHost:
             s3: A client of the embedded AWS, which need not run yet.
             limits: What a multi-model endpoint may take; asked at each load.
             record: Counts a value: endpoint, variant, measure of the catalog, value.
+            may_put: Whether a role, an ARN, may publish metrics in a namespace; asked at each publishing.
         """
         self._state, self._runtime, self._s3 = state, runtime, s3
-        self._limits, self._record = limits, record
+        self._limits, self._record, self._may_put = limits, record, may_put
         self._served: dict[str, Served] = {}
         self._starting: set[SupervisedTriton] = set()
         self._draining: list[Served] = []
@@ -164,6 +166,7 @@ class TritonHost:
             container=served,
             folder=folder,
             release=self._runtime.release,
+            may_put=self._may_put,
         )
 
     def _single_model(self, endpoint: DeployedEndpoint, folder: Path) -> tuple[SupervisedTriton, Container]:

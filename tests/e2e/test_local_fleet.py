@@ -68,6 +68,7 @@ def test_up_says_each_step_and_what_differs_from_sagemaker(deployed: Clone) -> N
     ]
     assert "unlike SageMaker: image 25.04-py3: served by this machine's Triton 24.10, on CPU" in said
     assert "unlike SageMaker: minilm/config.pbtxt: instance_group { kind: KIND_GPU } ->" in said
+    assert "may not put" not in said
 
 
 def test_the_endpoint_is_in_service_as_it_was_declared(deployed: Clone) -> None:

@@ -194,6 +194,21 @@ def test_the_demo_shows_an_answer_an_eviction_and_the_cache_hit_ratio(clone: Clo
     assert re.search(r"cache hits since .*: \d+ of \d+ calls \(\d+%\)", done.stdout)
 
 
+def test_status_names_the_metrics_that_its_role_may_not_publish(clone: Clone) -> None:
+    iam: Any = clone.client("iam")
+    assert "may not put" not in clone.fleet("local", "status").stdout
+    names = [role["RoleName"] for role in iam.list_roles()["Roles"]]
+    (role,) = [name for name in names if name.startswith(f"triton-fleet-local-{ENDPOINT}-Role")]
+    (policy,) = iam.list_role_policies(RoleName=role)["PolicyNames"]
+    iam.delete_role_policy(RoleName=role, PolicyName=policy)
+    said = clone.fleet("local", "status").stdout
+    for namespace in ("/aws/sagemaker/Endpoints", f"TritonFleet/{ENDPOINT}"):
+        lacks = (
+            f"  as on SageMaker: no metrics in {namespace}: arn:aws:iam::[0-9]+:role/{role} may not put them"
+        )
+        assert re.search(lacks, said)
+
+
 def test_down_ends_all_that_runs(clone: Clone) -> None:
     assert clone.fleet("local", "down").returncode == 0
     assert clone.processes() == []

@@ -15,6 +15,7 @@ from typing import Any
 from artifact_bucket import REGION
 from engine_bucket import EngineBucket, engine_bucket
 from fleet.artifacts.publish import Published
+from fleet.local.aws.permissions import may_put_metrics
 from fleet.local.aws.server import EmbeddedAws
 from fleet.local.gateway import Gateway
 from fleet.local.metrics.publisher import Publisher
@@ -26,7 +27,7 @@ from fleet.spec.environment import LocalLimits
 from fleet_client import TritonEndpoint
 from fleet_folder import ROOT, FleetFolder
 from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.stacks import Stacks, endpoint
+from tests.e2e.embedded_app.stacks import ROLE, Stacks, endpoint
 
 
 @dataclass(frozen=True)
@@ -102,10 +103,15 @@ class Deployed:
 def deployed(
     example: Example, runtime: TritonRuntime, folder: Path, limits: LocalLimits
 ) -> Iterator[Deployed]:
-    """What the shipped files lead to is published and served; of its stack there is the endpoint alone."""
+    """What the shipped files lead to is published and served; of its stack there are endpoint and role."""
     recorder, state = Recorder(), LocalState(folder)
     host = TritonHost(
-        state, runtime, s3=lambda: client(aws, "s3"), limits=lambda: limits, record=recorder.record
+        state,
+        runtime,
+        s3=lambda: client(aws, "s3"),
+        limits=lambda: limits,
+        record=recorder.record,
+        may_put=may_put_metrics,
     )
     aws = EmbeddedAws(host, Gateway(host.calling, account="123456789012", region=REGION))
     publisher = Publisher(
@@ -123,8 +129,27 @@ def deployed(
         resources = endpoint(example.endpoint, image=resolved.image.uri, data=resolved.model_data_url)
         container = resources["Model"]["Properties"]["PrimaryContainer"]
         container |= {"Mode": "MultiModel", "Environment": dict(resolved.variables)}
+        resources["Role"] = _role()
         assert Stacks(aws).create("example", resources) == "CREATE_COMPLETE"
         yield Deployed(example.endpoint, aws, host, publisher, state, bucket, published)
     finally:
         host.close()
         aws.stop()
+
+
+def _role() -> dict[str, Any]:
+    """The endpoint's, which may publish metrics of all namespaces."""
+    trust = {
+        "Effect": "Allow",
+        "Action": "sts:AssumeRole",
+        "Principal": {"Service": "sagemaker.amazonaws.com"},
+    }
+    publish = {"Effect": "Allow", "Action": "cloudwatch:PutMetricData", "Resource": "*"}
+    version = {"Version": "2012-10-17"}
+    policy = {"PolicyName": "metrics", "PolicyDocument": {**version, "Statement": [publish]}}
+    properties = {
+        "RoleName": ROLE.rpartition("/")[2],
+        "AssumeRolePolicyDocument": {**version, "Statement": [trust]},
+        "Policies": [policy],
+    }
+    return {"Type": "AWS::IAM::Role", "Properties": properties}

@@ -22,6 +22,7 @@ from clone import make_clone
 from doc_commands import Documented
 from doc_shell import DocShell, Ended
 from fleet.aws.embedded import account_variables, local_session
+from fleet.local.aws.permissions import may_put_metrics
 from fleet.local.aws.server import EmbeddedAws
 from fleet.local.gateway import Gateway
 from fleet.local.state import LocalState
@@ -69,6 +70,7 @@ def documented_fleet(runtime: TritonRuntime, folder: Path) -> Iterator[Documente
         s3=lambda: client(aws, "s3"),
         limits=LocalLimits,
         record=lambda *_: None,
+        may_put=may_put_metrics,
     )
     aws = EmbeddedAws(host, Gateway(host.calling, account=ACCOUNT, region=REGION))
     aws.start()

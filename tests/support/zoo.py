@@ -13,6 +13,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
+from fleet.local.aws.permissions import may_put_metrics
 from fleet.local.aws.server import EmbeddedAws
 from fleet.local.gateway import Gateway
 from fleet.local.state import LocalState
@@ -21,12 +22,16 @@ from fleet.local.triton_host import TritonHost
 from fleet.spec.environment import LocalLimits
 
 BUCKET, PREFIX, ENDPOINT = "zoo-bucket", "endpoints/zoo/live/", "zoo"
+ROLE = "arn:aws:iam::123456789012:role/zoo"
+"""No such role is made."""
 IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
 ENVIRONMENT = {
     "SAGEMAKER_TRITON_PING_MODE": "live",
     "SAGEMAKER_TRITON_OVERRIDE_PING_MODE": "live",
     "SAGEMAKER_TRITON_LOG_VERBOSE": "false",
     "SAGEMAKER_TRITON_ALLOW_METRICS": "true",
+    "SAGEMAKER_TRITON_PUBLISH_METRICS_TO_CLOUDWATCH": "true",
+    "SAGEMAKER_TRITON_CLOUDWATCH_METRIC_NAMESPACE": "TritonFleet/zoo",
 }
 CONFIG = """\
 backend: "python"
@@ -81,6 +86,7 @@ class Zoo:
             s3=lambda: self.client("s3"),
             limits=lambda: self.limits,
             record=lambda _endpoint, _variant, measure, value: self.recorded.append((measure, value)),
+            may_put=may_put_metrics,
         )
         self.aws = EmbeddedAws(
             self.host, Gateway(self.host.calling, account="123456789012", region="us-east-1")
@@ -101,7 +107,7 @@ class Zoo:
         sagemaker = self.client("sagemaker")
         sagemaker.create_model(
             ModelName="zoo",
-            ExecutionRoleArn="arn:aws:iam::123456789012:role/zoo",
+            ExecutionRoleArn=ROLE,
             PrimaryContainer={
                 "Image": IMAGE,
                 "Mode": "MultiModel",

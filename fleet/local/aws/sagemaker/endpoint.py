@@ -123,6 +123,7 @@ def deployed_endpoint(name: str, config: FakeEndpointConfig, models: dict[str, M
         name=name,
         config_name=config.endpoint_config_name,
         variant_name=variant["VariantName"],
+        role=model.execution_role_arn,
         unlike=tuple(unlike(model, config)),
         container=DeployedContainer(
             model_name=model.model_name,

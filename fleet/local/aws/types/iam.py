@@ -1,6 +1,6 @@
 """AWS::IAM::Role: moto's updates nothing but the description, and spoils inline policies.
 
-Managed policies are not attached: moto does not know AWS's own, and nothing here enforces any.
+Managed policies are not attached: moto does not know AWS's own.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ class Role(MotoType):
         return not declared.changed(before).isdisjoint({"RoleName", "Path"})
 
     def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
-        """Put the trust, the inline policies and the description anew."""
+        """Put the trust, the boundary, the inline policies and the description anew."""
         backend, name, properties = _backend(declared), resource.physical_resource_id, declared.properties
         backend.update_assume_role_policy(name, json.dumps(properties["AssumeRolePolicyDocument"]))
+        backend.put_role_permissions_boundary(name, properties.get("PermissionsBoundary", ""))
         policies = _inline_policies(declared)
         for policy in _inline_policies(before).keys() - policies.keys():
             backend.delete_role_policy(name, policy)
