@@ -89,7 +89,9 @@ class EngineProject(Construct):
             ),
             timeout_in_minutes=ceil(place.engine_seconds / 60) + kind.slack_minutes,
             queued_timeout_in_minutes=MINUTES_QUEUED,
-            concurrent_build_limit=place.engines_at_once,
+            # No concurrent build limit: CodeBuild refuses one above the account's, which is 1 in a new
+            # account, and fails builds beyond it, where it queues them without one. Source: CodeBuild user
+            # guide, builds-working.html.
             visibility="PRIVATE",
         )
         if kind.pulled_by == "SERVICE_ROLE":

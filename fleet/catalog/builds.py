@@ -74,3 +74,12 @@ def codebuild_family(compute_type: str) -> str:
         KeyError: no build with a GPU has this compute type.
     """
     return str(data_file("codebuild.yaml")["gpu_computes"][compute_type])
+
+
+def build_quota(project: str) -> str:
+    """The name of the quota of concurrent builds in Service Quotas.
+
+    Args:
+        project: "gpu" for builds on a GPU of CodeBuild's, "job" for those that start a SageMaker job.
+    """
+    return str(data_file("codebuild.yaml")["quotas"][project])

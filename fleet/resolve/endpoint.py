@@ -32,7 +32,7 @@ class Place:
     Ours are among the `tags`. `kms_key` is None for AWS's own keys, `permissions_boundary` without one.
     `notifications` is who hears of alarms: email addresses and ARNs.
     `dashboards` is whether its endpoints have one each. `engine_seconds` is how long the build of an engine
-    may take, `engines_at_once` how many run at a time, `engine_gpus` whether CodeBuild has GPUs for it.
+    may take, `engine_gpus` whether CodeBuild has GPUs for it.
     """
 
     environment: str
@@ -45,7 +45,6 @@ class Place:
     notifications: Mapping[Severity, tuple[str, ...]] = field(default_factory=dict)
     dashboards: bool = True
     engine_seconds: int = 3600
-    engines_at_once: int = 4
     engine_gpus: bool = False
 
     @property

@@ -81,7 +81,6 @@ def place_of(environment: Environment) -> Place:
         notifications=environment.notifications.by_severity,
         dashboards=environment.dashboards,
         engine_seconds=builds.timeout,
-        engines_at_once=builds.at_once,
         engine_gpus=bool(builds.fleets) or codebuild_has_gpus(environment.region),
     )
 

@@ -9,7 +9,7 @@ import psutil
 import pytest
 from botocore.exceptions import ClientError
 
-from builds import GROUP, IMAGE, Builds, commands, phases, zipped
+from builds import GROUP, IMAGE, Builds, buildspec, commands, phases, zipped
 from fleet.catalog.images import release
 from fleet.engines.planned import expected_tensorrt
 from running_aws import running_aws
@@ -24,9 +24,10 @@ def builds() -> Iterator[Builds]:
 
 
 def test_a_build_runs_its_source_and_is_shown_with_its_phases_and_its_log(builds: Builds) -> None:
-    project = builds.project("shown", commands('bash ./run.sh "$SAID"', "pwd > /dev/null"))
+    project = builds.project("shown", commands("false"))
     source = builds.source("run.zip", zipped({"run.sh": 'echo "one $1"; echo; echo two >&2'}))
-    id = builds.start(project, sourceTypeOverride="S3", sourceLocationOverride=source)
+    told = buildspec(commands('bash ./run.sh "$SAID"', "pwd > /dev/null"))
+    id = builds.start(project, sourceTypeOverride="S3", sourceLocationOverride=source, buildspecOverride=told)
     build = builds.ended(id)
     assert builds.lines(build) == ["one by the project", "", "two"]
     assert (build["buildStatus"], build["currentPhase"]) == ("SUCCEEDED", "COMPLETED")
@@ -156,8 +157,20 @@ def test_a_source_that_cannot_be_unpacked_fails_the_build(
     assert builds.lines(build) == []
 
 
+def test_the_buildspec_of_the_project_is_not_that_of_another_source(builds: Builds) -> None:
+    project = builds.project("another-source", commands("echo never"))
+    source = builds.source("another.zip", zipped({"run.sh": "true"}))
+    build = builds.ended(builds.start(project, sourceTypeOverride="S3", sourceLocationOverride=source))
+    (failed,) = [each for each in build["phases"] if each.get("phaseStatus") == "FAILED"]
+    assert (failed["phaseType"], failed["contexts"][0]["statusCode"]) == (
+        "DOWNLOAD_SOURCE",
+        "YAML_FILE_ERROR",
+    )
+    assert "YAML file does not exist" in failed["contexts"][0]["message"]
+
+
 @pytest.mark.parametrize(
-    ("buildspec", "reason"),
+    ("text", "reason"),
     [
         ("version: 0.1\nphases: {}", "version 0.1 is not read here, only 0.2"),
         ("buildspec.yml", "a buildspec that is a file of the source is not read here"),
@@ -170,24 +183,13 @@ def test_a_source_that_cannot_be_unpacked_fails_the_build(
     ],
 )
 def test_a_buildspec_that_says_what_is_not_done_here_fails_the_build(
-    builds: Builds, buildspec: str, reason: str
+    builds: Builds, text: str, reason: str
 ) -> None:
     project = builds.project(f"buildspec-{abs(hash(reason))}", {})
-    build = builds.ended(builds.start(project, buildspecOverride=buildspec))
+    build = builds.ended(builds.start(project, buildspecOverride=text))
     (failed,) = [each for each in build["phases"] if each.get("phaseStatus") == "FAILED"]
     assert failed["contexts"][0]["statusCode"] == "YAML_FILE_ERROR"
     assert reason in failed["contexts"][0]["message"]
-
-
-def test_no_more_builds_run_than_the_project_allows(builds: Builds) -> None:
-    project = builds.project("limited", commands(HANG), ConcurrentBuildLimit=1)
-    id = builds.start(project)
-    with pytest.raises(ClientError, match="AccountLimitExceededException"):
-        builds.start(project)
-    builds.api.stop_build(id=id)
-    builds.ended(id)
-    builds.api.stop_build(id=(second := builds.start(project)))
-    assert builds.ended(second)["buildStatus"] == "STOPPED"
 
 
 def test_a_request_that_is_repeated_starts_one_build(builds: Builds) -> None:

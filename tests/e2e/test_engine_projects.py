@@ -20,6 +20,7 @@ from fleet.repository.plan_header import HEADER
 from fleet.resolve.endpoint import Place, ResolvedFleet
 from fleet.resolve.resolve import place_of
 from fleet.spec.environment import Environment
+from fleet_folder import ROOT
 from running_aws import running_aws
 from stacks.fleet_app import add_fleet
 from tests.e2e.embedded_app.clients import client
@@ -44,6 +45,9 @@ class Fleet:
             project,
             sourceTypeOverride="S3",
             sourceLocationOverride=f"{BUCKET}/{request.script}",
+            buildspecOverride=(
+                ROOT / f"engine_build/{project.rpartition('-')[2]}.buildspec.yaml"
+            ).read_text(),
             environmentVariablesOverride=[told],
             **overrides,
         )

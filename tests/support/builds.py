@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from io import BytesIO
 from typing import Any
 from zipfile import ZipFile
+
+from botocore.exceptions import WaiterError
 
 from fleet.local.aws.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
@@ -41,12 +44,31 @@ class Builds:
 
     def project(self, name: str, phases: Mapping[str, Any], *, gpu: bool = False, **properties: Any) -> str:
         """Make a project by a stack of its name, whose phases are those of a buildspec."""
-        buildspec = {"version": 0.2, "env": {"shell": "bash"}, "phases": phases}
+        self._create(name, phases, gpu=gpu, **properties)
+        self._stacks.get_waiter("stack_create_complete").wait(StackName=name, WaiterConfig={"Delay": 0.05})
+        return name
+
+    def refused(self, name: str, **properties: Any) -> str:
+        """What CloudFormation says of a project that cannot be made."""
+        self._create(name, {}, gpu=False, **properties)
+        with suppress(WaiterError):
+            self._stacks.get_waiter("stack_create_complete").wait(
+                StackName=name, WaiterConfig={"Delay": 0.05}
+            )
+        events = self._stacks.describe_stack_events(StackName=name)["StackEvents"]
+        (reason,) = [
+            each["ResourceStatusReason"]
+            for each in events
+            if each["LogicalResourceId"] == "Project" and each["ResourceStatus"] == "CREATE_FAILED"
+        ]
+        return str(reason)
+
+    def _create(self, name: str, phases: Mapping[str, Any], *, gpu: bool, **properties: Any) -> None:
         project = {
             "Name": name,
             "ServiceRole": ROLE,
             "Artifacts": {"Type": "NO_ARTIFACTS"},
-            "Source": {"Type": "NO_SOURCE", "BuildSpec": json.dumps(buildspec)},
+            "Source": {"Type": "NO_SOURCE", "BuildSpec": buildspec(phases)},
             "Environment": {
                 "Type": "LINUX_GPU_CONTAINER" if gpu else "LINUX_CONTAINER",
                 "ComputeType": "BUILD_GENERAL1_SMALL",
@@ -58,8 +80,6 @@ class Builds:
         }
         template = {"Resources": {"Project": {"Type": "AWS::CodeBuild::Project", "Properties": project}}}
         self._stacks.create_stack(StackName=name, TemplateBody=json.dumps(template))
-        self._stacks.get_waiter("stack_create_complete").wait(StackName=name, WaiterConfig={"Delay": 0.05})
-        return name
 
     def start(self, project: str, **overrides: Any) -> str:
         """Start a build; its id."""
@@ -100,6 +120,11 @@ class Builds:
 def phases(build: Mapping[str, Any]) -> dict[str, str]:
     """How each phase ended."""
     return {each["phaseType"]: each.get("phaseStatus", "") for each in build["phases"]}
+
+
+def buildspec(phases: Mapping[str, Any]) -> str:
+    """A buildspec of these phases, whose commands are bash."""
+    return json.dumps({"version": 0.2, "env": {"shell": "bash"}, "phases": phases})
 
 
 def commands(*each: str) -> dict[str, Any]:

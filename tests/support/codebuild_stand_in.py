@@ -46,7 +46,10 @@ class StandInCodeBuild:
         if self.refusals:
             raise self.refusals.pop(0)
         if list(self.status.values()).count("IN_PROGRESS") >= self.most:
-            raise refusal("AccountLimitExceededException", f"not more than {self.most} builds")
+            raise refusal(
+                "AccountLimitExceededException",
+                f"Cannot have more than {self.most} builds in queue for the account",
+            )
         self.started.append(request)
         id = f"{request['projectName']}:{len(self.started)}"
         self.status[id] = "IN_PROGRESS"
@@ -88,7 +91,7 @@ class StandInCodeBuild:
 
     def prefix(self, id: str) -> str:
         """Where the build's engine goes."""
-        (variable,) = self.started[int(id.rpartition(":")[2]) - 1]["environmentVariablesOverride"]
+        variable, *_ = self.started[int(id.rpartition(":")[2]) - 1]["environmentVariablesOverride"]
         url: str = variable["value"]
         return url.removeprefix(f"s3://{BUCKET}/").removesuffix("request.json")
 

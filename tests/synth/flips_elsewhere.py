@@ -62,6 +62,11 @@ def builders(folder: FleetFolder, environment: str) -> object:
     return [each.runner for each in planned_engines(decided)]
 
 
+def builds_at_once(folder: FleetFolder, environment: str) -> object:
+    """How many builds a publish has under way; that it does so is in test_engine_starts.py."""
+    return open_project(folder.root, environment).environment.engine_builds.at_once
+
+
 def finding(code: str) -> Seen:
     """Whether `fleet check` finds something of the code."""
 
@@ -144,7 +149,7 @@ ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
         builders,
     ),
     "engine_builds.timeout": ("1h", "2h", templates),
-    "engine_builds.at_once": (4, 5, templates),
+    "engine_builds.at_once": (4, 5, builds_at_once),
     "runbook": ("https://wiki.example/a", "https://wiki.example/b", templates),
     "dashboards": (True, False, templates),
     "local.model_memory": ("1GiB", "2GiB", limits),

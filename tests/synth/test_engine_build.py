@@ -78,7 +78,7 @@ def plain() -> Template:
 @pytest.fixture(scope="module")
 def keyed() -> Template:
     """An environment with a key, which says how engines are built."""
-    return foundation(kms_key=KEY, engine_builds={"timeout": "2h", "at_once": 7})
+    return foundation(kms_key=KEY, engine_builds={"timeout": "2h"})
 
 
 class TestProjects:
@@ -104,19 +104,17 @@ class TestProjects:
         assert found[JOB]["ImagePullCredentialsType"] == "CODEBUILD"
         assert not any("EnvironmentVariables" in each for each in found.values())
 
-    def test_builds_have_the_environments_time_and_some_more_and_no_more_run_at_once(
-        self, plain: Template, keyed: Template
+    def test_builds_have_the_environments_time_and_some_more(self, plain: Template, keyed: Template) -> None:
+        limits = [
+            {name: each["TimeoutInMinutes"] for name, each in projects(made).items()}
+            for made in (plain, keyed)
+        ]
+        assert limits == [{GPU: 75, JOB: 90}, {GPU: 135, JOB: 150}]
+
+    def test_they_have_no_limit_so_that_codebuild_queues_what_is_beyond_the_accounts(
+        self, plain: Template
     ) -> None:
-        limits = {
-            title: {
-                name: (each["TimeoutInMinutes"], each["ConcurrentBuildLimit"]) for name, each in found.items()
-            }
-            for title, found in (("plain", projects(plain)), ("keyed", projects(keyed)))
-        }
-        assert limits == {
-            "plain": {GPU: (75, 4), JOB: (90, 4)},
-            "keyed": {GPU: (135, 7), JOB: (150, 7)},
-        }
+        assert not [each for each in projects(plain).values() if "ConcurrentBuildLimit" in each]
 
     def test_the_longest_build_is_one_that_codebuild_takes(self) -> None:
         made = foundation(engine_builds={"timeout": "2130m"})

@@ -7,13 +7,17 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from fleet.artifacts.engine_script import SOURCES
 from fleet.artifacts.engines.wanted import EngineUse
+from fleet.catalog.builds import build_quota
 from fleet.engines.places import REQUEST, built_key
-from fleet.findings import CannotRunError, FindingsError
+from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.spec.source import finding_at
 
-REQUEST_VARIABLE = "FLEET_ENGINE_REQUEST"
+REQUEST_VARIABLE, ENDPOINT_VARIABLE = "FLEET_ENGINE_REQUEST", "FLEET_ENGINE_ENDPOINT"
 LIMIT, NO_PROJECT = "AccountLimitExceededException", "ResourceNotFoundException"
+NO_QUOTA = "more than 0 builds"
+"""In CodeBuild's message to an account that may run no build: waiting does not help."""
 NOT_TAKEN, REFUSED = "InvalidInputException", "FL379"
 THROTTLED = {"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException"}
 """Codes of requests that are made again a little later."""
@@ -66,7 +70,8 @@ def start_build(codebuild: Any, use: EngineUse, script: str, token: str) -> str:
     Raises:
         LimitError: the account runs as many builds as it may.
         CannotRunError: the project is not there.
-        FindingsError: CodeBuild does not take what this engine asks for, such as its fleet.
+        FindingsError: CodeBuild does not take what this engine asks for, such as its fleet, or the account
+            may run no build of its kind.
         ClientError: CodeBuild refuses otherwise.
     """
     engine, place = use.engine, use.endpoint.place
@@ -76,7 +81,13 @@ def start_build(codebuild: Any, use: EngineUse, script: str, token: str) -> str:
         "projectName": project,
         "sourceTypeOverride": "S3",
         "sourceLocationOverride": f"{place.bucket}/{script}",
-        "environmentVariablesOverride": [{"name": REQUEST_VARIABLE, "value": url, "type": "PLAINTEXT"}],
+        # The project's own is that of a build without a source. CodeBuild API reference, StartBuild: without
+        # this one, "the source code must contain a buildspec file in its root directory".
+        "buildspecOverride": (SOURCES / f"{runner.project}.buildspec.yaml").read_text("utf-8"),
+        "environmentVariablesOverride": [
+            {"name": name, "value": value, "type": "PLAINTEXT"}
+            for name, value in ((REQUEST_VARIABLE, url), (ENDPOINT_VARIABLE, use.endpoint.name))
+        ],
         "idempotencyToken": token,
     }
     if runner.project == "gpu":
@@ -89,19 +100,25 @@ def start_build(codebuild: Any, use: EngineUse, script: str, token: str) -> str:
     try:
         return str(codebuild.start_build(**request)["build"]["id"])
     except ClientError as error:
-        code = error.response["Error"]["Code"]
+        code, said = error.response["Error"]["Code"], error.response["Error"]["Message"]
+        if code == LIMIT and NO_QUOTA in said:
+            quota = build_quota(runner.project)
+            hint = f"ask Service Quotas for more of {quota!r} of AWS CodeBuild; a new account has none"
+            raise FindingsError([_not_taken(use, said, hint)]) from error
         if code == LIMIT or code in THROTTLED:
-            raise LimitError(error.response["Error"]["Message"]) from error
+            raise LimitError(said) from error
         if code == NO_PROJECT:
             problem = f"the CodeBuild project {project} is not there"
             remedy = f"run `fleet deploy --env {place.environment} --foundation`, which makes it"
             raise CannotRunError(problem, remedy) from error
         if code == NOT_TAKEN:
-            said = error.response["Error"]["Message"]
-            message = f"CodeBuild does not take the build of model {engine.model!r}: {said}"
-            hint = f"it was to be built so: {runner.why}"
-            raise FindingsError([finding_at(engine.mark, REFUSED, message, hint)]) from error
+            raise FindingsError([_not_taken(use, said, f"it was to be built so: {runner.why}")]) from error
         raise
+
+
+def _not_taken(use: EngineUse, said: str, hint: str) -> Finding:
+    message = f"CodeBuild does not take the build of model {use.engine.model!r}: {said}"
+    return finding_at(use.engine.mark, REFUSED, message, hint)
 
 
 def build_now(codebuild: Any, id: str) -> Build | None:

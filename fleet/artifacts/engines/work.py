@@ -27,7 +27,7 @@ FAILED_LOOKS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Pace:
-    """How long is waited, in seconds.
+    """How long is waited, in seconds; starts that are refused are tried again up to `renew` apart.
 
     Attributes:
         look: Until a build is looked at again, at first.
@@ -43,6 +43,13 @@ class Pace:
     renew: float = 60
     lease: int = 300
     limit: float = 1800
+
+    def waits(self, most: float) -> Iterator[float]:
+        """Longer and longer pauses, from `look` up to `most` seconds."""
+        wait = self.look
+        while True:
+            yield wait
+            wait = min(1.5 * wait, most)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,6 +172,7 @@ class EngineWork:
         shared, use = self._shared, self._engine.first
         shared.inputs.put_request(use, shared.seconds)
         script, until, token = shared.inputs.script, time.monotonic() + shared.pace.limit, uuid4().hex
+        waits = shared.pace.waits(shared.pace.renew)
         while True:
             is_own_limit = bool(shared.under_way)
             try:
@@ -177,7 +185,7 @@ class EngineWork:
                     remedy = "ask for a higher quota of concurrent builds, or run it again later"
                     raise CannotRunError(problem, remedy) from error
                 self._tell(f"waits for other builds: {error}")
-                shared.pause(shared.pace.most)
+                shared.pause(next(waits))
                 self._lease.renew("")
             else:
                 break
@@ -210,7 +218,7 @@ class EngineWork:
 
     def _waited_for(self, id: str, *, renews: bool) -> Build:
         pace, renewed = self._shared.pace, time.monotonic()
-        wait = pace.look
+        waits = pace.waits(pace.most)
         while True:
             build = self._look(id)
             if build is None:
@@ -222,8 +230,7 @@ class EngineWork:
             if renews and time.monotonic() - renewed >= pace.renew:
                 self._lease.renew(id)
                 renewed = time.monotonic()
-            self._shared.pause(wait)
-            wait = min(1.5 * wait, pace.most)
+            self._shared.pause(next(waits))
 
     def _look(self, id: str) -> Build | None:
         failed = 0

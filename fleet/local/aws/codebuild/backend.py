@@ -10,23 +10,15 @@ from uuid import uuid4
 
 from moto.codebuild.exceptions import InvalidInputException, ResourceNotFoundException
 from moto.codebuild.models import CodeBuildBackend
-from moto.core.exceptions import JsonRESTError
 
 from fleet.local.aws import running
 from fleet.local.aws.codebuild import urls
-from fleet.local.aws.codebuild.build import Build
+from fleet.local.aws.codebuild.build import QUEUED, STOPPED, Build
+from fleet.local.aws.codebuild.limits import next_in_queue, require_place
 from fleet.local.aws.codebuild.overrides import overridden
 from fleet.local.aws.codebuild.run import run_build
+from fleet.local.aws.turns import turn
 from fleet.local.aws.work.task import Task
-
-
-class AccountLimitExceededError(JsonRESTError):
-    """CodeBuild's AccountLimitExceededException."""
-
-    code = 400
-
-    def __init__(self, message: str) -> None:
-        super().__init__("AccountLimitExceededException", message)
 
 
 class EmbeddedCodeBuild(CodeBuildBackend):
@@ -47,7 +39,7 @@ class EmbeddedCodeBuild(CodeBuildBackend):
         Raises:
             ResourceNotFoundException: there is no such project.
             InvalidInputException: an override that has no effect here, or a token with another request.
-            AccountLimitExceededError: as many builds of the project run as it allows; the words are ours.
+            AccountLimitExceededError: the queue is full, or the project runs as many builds as it allows.
         """
         token, name = request.get("idempotencyToken"), request["projectName"]
         if token in self._tokens:
@@ -60,14 +52,14 @@ class EmbeddedCodeBuild(CodeBuildBackend):
             raise ResourceNotFoundException(f"Project cannot be found: {arn}")
         project = self.codebuild_projects[name].project_metadata
         declared = overridden(project, request)
-        self._refuse_over_limit(name, project.get("concurrentBuildLimit"))
         build = self._made(name, project, declared)
+        runs = require_place(build, self._builds.values(), project.get("concurrentBuildLimit"))
+        self._builds[build.id] = build
+        self.build_history[name].insert(0, build.id)
         if token:
             self._tokens[token] = dict(request), build.id
-        running.current().spawn(
-            partial(run_build, build, account=self.account_id, region=self.region_name),
-            name=f"build-{build.id}",
-        )
+        if runs:
+            self._run(build)
         return build
 
     def found(self, ids: Sequence[str]) -> tuple[list[Build], list[str]]:
@@ -84,8 +76,13 @@ class EmbeddedCodeBuild(CodeBuildBackend):
         """
         if id not in self._builds:
             raise ResourceNotFoundException(f"Build {id} does not exist")
-        self._builds[id].task.stop()
-        return self._builds[id]
+        build = self._builds[id]
+        if build.task is not None:
+            build.task.stop()
+        elif build.ended is None:
+            build.end(STOPPED)
+            build.complete()
+        return build
 
     def _made(self, name: str, project: Mapping[str, Any], declared: Mapping[str, Any]) -> Build:
         uuid = str(uuid4())
@@ -98,16 +95,21 @@ class EmbeddedCodeBuild(CodeBuildBackend):
             project=name,
             declared=declared,
             log=(group or f"/aws/codebuild/{name}", uuid),
-            task=running.current().ends_with_us(Task(seconds=60 * float(declared["timeoutInMinutes"]))),
         )
-        for phase in ("SUBMITTED", "QUEUED"):
-            build.begin(phase)
-            build.end()
-        self._builds[id] = build
-        self.build_history[name].insert(0, id)
+        build.begin("SUBMITTED")
+        build.end()
+        build.begin(QUEUED)
         return build
 
-    def _refuse_over_limit(self, name: str, limit: int | None) -> None:
-        running_now = [each for each in self._builds.values() if each.project == name and not each.ended]
-        if limit is not None and len(running_now) >= int(limit):
-            raise AccountLimitExceededError(f"{name} runs as many builds as it may at a time: {limit}")
+    def _run(self, build: Build) -> None:
+        seconds = 60 * float(build.declared["timeoutInMinutes"])
+        build.task = running.current().ends_with_us(Task(seconds=seconds))
+        build.end()
+        running.current().spawn(partial(self._see_through, build, build.task), name=f"build-{build.id}")
+
+    def _see_through(self, build: Build, task: Task) -> None:
+        run_build(build, task, account=self.account_id, region=self.region_name)
+        with turn():
+            following = next_in_queue(build.machine, self._builds.values())
+            if following is not None and not running.current().stopping.is_set():
+                self._run(following)

@@ -12,6 +12,7 @@ from moto.core.utils import utcnow
 
 from fleet.local.aws.work.task import Task
 
+QUEUED = "QUEUED"
 SUCCEEDED, FAILED, STOPPED, TIMED_OUT = "SUCCEEDED", "FAILED", "STOPPED", "TIMED_OUT"
 
 
@@ -23,6 +24,7 @@ class Build:
         id: `PROJECT:UUID`.
         declared: The project's settings, with those of the build in their place.
         log: Its group and its stream.
+        task: What runs it; None while it is queued.
     """
 
     id: str
@@ -31,7 +33,7 @@ class Build:
     project: str
     declared: Mapping[str, Any]
     log: tuple[str, str]
-    task: Task
+    task: Task | None = None
     status: str = "IN_PROGRESS"
     started: datetime = field(default_factory=utcnow)
     ended: datetime | None = None
@@ -47,6 +49,17 @@ class Build:
         seconds = int((now - phase["startTime"]).total_seconds())
         phase.update(phaseStatus=status, endTime=now, durationInSeconds=seconds)
         phase["contexts"] = [{"statusCode": code, "message": message}]
+
+    @property
+    def machine(self) -> tuple[str, str]:
+        """Its environment and compute type, which CodeBuild counts apart."""
+        environment = self.declared["environment"]
+        return environment["type"], environment["computeType"]
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether it waits for another build."""
+        return self.ended is None and self.phases[-1]["phaseType"] == QUEUED
 
     @property
     def outcome(self) -> str:

@@ -73,6 +73,8 @@ def read_buildspec(text: str) -> Buildspec:
         document = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise BuildspecError(str(error)) from error
+    if document is None:
+        raise BuildspecError("YAML file does not exist: a buildspec.yml of the source is not read here")
     if not isinstance(document, dict):
         raise BuildspecError(f"a buildspec that is a file of the source is not read here: {text!r}")
     _refuse_others(document, _OF_ALL, "")

@@ -38,6 +38,9 @@ _OTHERS = {"projectName", "idempotencyToken", _VARIABLES}
 def overridden(project: Mapping[str, Any], request: Mapping[str, Any]) -> dict[str, Any]:
     """A project's settings with those of a request in their place; variables are added by their names.
 
+    A source that the request names has the buildspec that the request names, or one in its root directory:
+    the project's own is that of the project's source.
+
     Raises:
         InvalidInputException: an override that has no effect here, fleets among them.
     """
@@ -45,6 +48,8 @@ def overridden(project: Mapping[str, Any], request: Mapping[str, Any]) -> dict[s
         if name not in _PLACES.keys() | _OTHERS:
             raise InvalidInputException(f"the embedded AWS starts no build with {name}")
     declared = {key: deepcopy(project[key]) for key in _SHOWN if project.get(key) is not None}
+    if "sourceTypeOverride" in request:
+        declared["source"].pop("buildspec", None)
     for name, place in _PLACES.items():
         if name in request:
             holder = declared if len(place) == 1 else declared[place[0]]

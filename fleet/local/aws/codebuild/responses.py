@@ -9,12 +9,24 @@ from moto.codebuild.exceptions import InvalidInputException
 from moto.codebuild.responses import CodeBuildResponse
 from moto.core.responses import ActionResult
 
+from fleet.local.aws.codebuild.limits import require_project_limit
+
 if TYPE_CHECKING:
     from fleet.local.aws.codebuild.backend import EmbeddedCodeBuild
 
 
 class EmbeddedCodeBuildResponse(CodeBuildResponse):
     """Reads requests and writes answers; moto calls each method by the name of its API call."""
+
+    def create_project(self) -> ActionResult:
+        """CreateProject, with the limit that moto does not know."""
+        limit = self._get_param("concurrentBuildLimit")
+        require_project_limit(limit)
+        created = super().create_project()
+        if limit is not None:
+            project = self._backend.codebuild_projects[self._get_param("name")]
+            project.project_metadata["concurrentBuildLimit"] = limit
+        return created
 
     def start_build(self) -> ActionResult:
         """StartBuild."""

@@ -14,7 +14,7 @@ from fleet.local.aws.codebuild.source import SourceError, unpack_source
 from fleet.local.aws.turns import turn
 from fleet.local.aws.work.log_stream import LogStream
 from fleet.local.aws.work.machine import NOTE, Machine
-from fleet.local.aws.work.task import Ending, Outcome
+from fleet.local.aws.work.task import Ending, Outcome, Task
 
 log = logging.getLogger("fleet.local.aws")
 
@@ -23,11 +23,11 @@ _GOES_ON_FAILED = ("build", "post_build")
 _STATUS = {Ending.STOPPED: STOPPED, Ending.TIMED_OUT: TIMED_OUT, Ending.EXITED: FAILED}
 
 
-def run_build(build: Build, *, account: str, region: str) -> None:
+def run_build(build: Build, task: Task, *, account: str, region: str) -> None:
     """Run it to its end, whatever that is."""
     try:
         with tempfile.TemporaryDirectory(prefix="fleet-build-", ignore_cleanup_errors=True) as folder:
-            _Run(build, Path(folder), account=account, region=region).phases()
+            _Run(build, task, Path(folder), account=account, region=region).phases()
     except Exception as error:
         log.exception("the build %s failed", build.id)
         with turn():
@@ -38,8 +38,9 @@ def run_build(build: Build, *, account: str, region: str) -> None:
 
 
 class _Run:
-    def __init__(self, build: Build, folder: Path, *, account: str, region: str) -> None:
-        self._build, self._folder, self._account, self._region = build, folder, account, region
+    def __init__(self, build: Build, task: Task, folder: Path, *, account: str, region: str) -> None:
+        self._build, self._task, self._folder = build, task, folder
+        self._account, self._region = account, region
         self._source = folder / "src"
         self._source.mkdir()
         with turn():
@@ -97,7 +98,7 @@ class _Run:
         with turn():
             succeeding = self._build.outcome == SUCCEEDED
         script = phase.script(self._folder / "shell-state", succeeding=succeeding)
-        return self._build.task.run(["bash", "-c", script], variables, folder=self._source, said=self._write)
+        return self._task.run(["bash", "-c", script], variables, folder=self._source, said=self._write)
 
     def _variables(self, machine: Machine, buildspec: Buildspec) -> dict[str, str]:
         environment = self._declared["environment"]

@@ -6,6 +6,7 @@ from typing import Any
 
 from moto.codebuild.models import CodeBuildBackend, codebuild_backends
 
+from fleet.local.aws.codebuild.limits import require_project_limit
 from fleet.local.aws.types.resource import Declared, Resource
 
 # CloudFormation and the API differ in more than the first letter.
@@ -37,6 +38,8 @@ class Project:
 
     def _put(self, name: str, declared: Declared) -> Resource:
         properties: dict[str, Any] = _as_api(declared.properties)
+        limit = properties.get("concurrentBuildLimit")
+        require_project_limit(limit)
         project = self._backend(declared).create_project(
             project_name=name,
             description=properties.get("description"),
@@ -52,8 +55,8 @@ class Project:
             logs_config=properties.get("logsConfig"),
             vpc_config=properties.get("vpcConfig"),
         )
-        if "concurrentBuildLimit" in properties:
-            project["concurrentBuildLimit"] = properties["concurrentBuildLimit"]
+        if limit is not None:
+            project["concurrentBuildLimit"] = limit
         return Resource(name, {"Arn": str(project["arn"])})
 
     @staticmethod
