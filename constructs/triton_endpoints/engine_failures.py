@@ -12,21 +12,28 @@ SEVERITY: Severity = "warning"
 FAILED = ("FAILED", "FAULT", "TIMED_OUT")
 """STOPPED is not among them: whoever stops a build knows."""
 TEXT = (
-    '"The build of a TensorRT engine ended as <status> (<project>). All that serves goes on; what was to be'
-    ' deployed with the engine is not published. It was told: <request>. Its log: <log>"'
+    '"The build of a TensorRT engine for the endpoint <endpoint> ended as <status>. All that serves goes on;'
+    " what was to be deployed with the engine is not published. Build: <build>. Request: <request>."
+    ' Log: <log>"'
 )
 _TOLD = "$.detail.additional-information"
+_VARIABLES = f"{_TOLD}.environment.environment-variables"
 PATHS = {
     "status": "$.detail.build-status",
-    "project": "$.detail.project-name",
-    "request": f"{_TOLD}.environment.environment-variables[0].value",
+    "build": "$.detail.build-id",
+    "request": f"{_VARIABLES}[0].value",
+    "endpoint": f"{_VARIABLES}[1].value",
     "log": f"{_TOLD}.logs.deep-link",
 }
-"""Source: CodeBuild user guide, sample-build-notifications-ref.html."""
+"""EventBridge escapes nothing: only what never has a quotation mark or a backslash may be here. The variables
+are those of StartBuild, an address in S3 and a name.
+
+Source: CodeBuild user guide, sample-build-notifications-ref.html.
+"""
 
 
 class EngineFailures(Construct):
-    """A rule of EventBridge that publishes to the topic of warnings, which lets it by the rule's name."""
+    """A rule of EventBridge that publishes to the topic of warnings, which lets EventBridge publish."""
 
     def __init__(self, scope: Construct, id: str, *, place: Place, topic: str) -> None:
         super().__init__(scope, id)

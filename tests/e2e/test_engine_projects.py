@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from engine_builds import JOB, ONNX, EngineStore
 from fleet.artifacts.engine_script import build_script
 from fleet.engines.places import script_key
 from fleet.engines.request import EngineRequest
+from fleet.local.aws.server import EmbeddedAws
 from fleet.repository.plan_header import HEADER
 from fleet.resolve.endpoint import Place, ResolvedFleet
 from fleet.resolve.resolve import place_of
@@ -36,11 +38,11 @@ class Fleet:
     place: Place
     store: EngineStore
     builds: Builds
-    ssm: Any
+    aws: EmbeddedAws
 
     def start(self, project: str, request: EngineRequest, **overrides: Any) -> str:
         """Start a build as publishing does."""
-        told = {"name": "FLEET_ENGINE_REQUEST", "value": self.store.address(request), "type": "PLAINTEXT"}
+        told = {"FLEET_ENGINE_REQUEST": self.store.address(request), "FLEET_ENGINE_ENDPOINT": "sentences"}
         return self.builds.start(
             project,
             sourceTypeOverride="S3",
@@ -48,7 +50,7 @@ class Fleet:
             buildspecOverride=(
                 ROOT / f"engine_build/{project.rpartition('-')[2]}.buildspec.yaml"
             ).read_text(),
-            environmentVariablesOverride=[told],
+            environmentVariablesOverride=[{"name": name, "value": told[name]} for name in told],
             **overrides,
         )
 
@@ -75,7 +77,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
         store.put(script_key(digest), content)
         assert Stacks(aws).create(PLACE.stack, ours) == "CREATE_COMPLETE"
         assert aws.skipped == ()
-        yield Fleet(PLACE, store, Builds(aws), client(aws, "ssm"))
+        yield Fleet(PLACE, store, Builds(aws), aws)
 
 
 def test_the_project_with_a_gpu_builds_an_engine(fleet: Fleet) -> None:
@@ -97,8 +99,25 @@ def test_a_build_that_asks_for_another_gpu_fails_and_says_so(fleet: Fleet) -> No
     assert not fleet.store.has(request.manifest)
 
 
+def test_a_build_that_fails_is_told_to_the_topic_of_warnings(fleet: Fleet) -> None:
+    ssm, sns, sqs = (client(fleet.aws, name) for name in ("ssm", "sns", "sqs"))
+    topic = ssm.get_parameter(Name=fleet.place.alarm_topic("warning"))["Parameter"]["Value"]
+    queue = sqs.create_queue(QueueName="warnings")["QueueUrl"]
+    sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint="arn:aws:sqs:us-east-1:123456789012:warnings")
+    request = fleet.store.request(gpu="L4", compute_capability="8.9")
+    build = fleet.build(fleet.place.engine_project("gpu"), request, imageOverride=request.image)
+    (message,) = sqs.receive_message(QueueUrl=queue)["Messages"]
+    text = json.loads(json.loads(message["Body"])["Message"])
+    assert text.startswith("The build of a TensorRT engine for the endpoint sentences ended as FAILED.")
+    assert f" Build: {build['arn']}." in text
+    assert fleet.store.address(request) in text
+    assert "<" not in text
+    assert text.endswith(build["logs"]["streamName"])
+
+
 def test_the_other_project_has_a_job_build_it_on_the_instance_that_the_request_names(fleet: Fleet) -> None:
-    role = fleet.ssm.get_parameter(Name=fleet.place.engine_job_role)["Parameter"]["Value"]
+    ssm = client(fleet.aws, "ssm")
+    role = ssm.get_parameter(Name=fleet.place.engine_job_role)["Parameter"]["Value"]
     request = fleet.store.request(gpu="T4", compute_capability="7.5")
     request = replace(request, job=replace(JOB, instance_type="ml.g4dn.xlarge", role=role))
     build = fleet.build(fleet.place.engine_project("job"), request)

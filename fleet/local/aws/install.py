@@ -9,6 +9,7 @@ from moto.codebuild.models import codebuild_backends
 from moto.core.errors import COMMON_ERROR_CODES
 from moto.core.responses import BaseResponse
 from moto.ecr.models import ecr_backends
+from moto.events.models import Rule
 from moto.iam.access_control import PermissionResult
 from moto.logs.models import logs_backends
 from moto.s3.models import FakeBucket, s3_backends
@@ -19,6 +20,7 @@ from fleet.local.aws import failures
 from fleet.local.aws.autoscaling.backend import EmbeddedAutoScaling
 from fleet.local.aws.cloudwatch.backend import EmbeddedCloudWatch
 from fleet.local.aws.codebuild.backend import EmbeddedCodeBuild
+from fleet.local.aws.events import topics
 from fleet.local.aws.logs.backend import EmbeddedLogs
 from fleet.local.aws.quotas.backend import EmbeddedServiceQuotas
 from fleet.local.aws.registry.backend import EmbeddedEcr
@@ -46,6 +48,8 @@ def install() -> None:
     ecr_backends.backend = EmbeddedEcr
     # moto lets every build succeed at once, and runs none.
     codebuild_backends.backend = EmbeddedCodeBuild
+    # moto publishes no event to a topic.
+    Rule.send_to_targets = topics.send_to_targets  # type: ignore[method-assign]
     # moto does not know keys of log groups that exist.
     logs_backends.backend = EmbeddedLogs
     # moto compares no checksum, copies over what is there, and holds a large object in memory several times.

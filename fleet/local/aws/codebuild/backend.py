@@ -16,7 +16,7 @@ from fleet.local.aws.codebuild import urls
 from fleet.local.aws.codebuild.build import QUEUED, STOPPED, Build
 from fleet.local.aws.codebuild.limits import next_in_queue, require_place
 from fleet.local.aws.codebuild.overrides import overridden
-from fleet.local.aws.codebuild.run import run_build
+from fleet.local.aws.codebuild.run import complete_build, run_build
 from fleet.local.aws.turns import turn
 from fleet.local.aws.work.task import Task
 
@@ -81,7 +81,7 @@ class EmbeddedCodeBuild(CodeBuildBackend):
             build.task.stop()
         elif build.ended is None:
             build.end(STOPPED)
-            build.complete()
+            complete_build(build, account=self.account_id, region=self.region_name)
         return build
 
     def _made(self, name: str, project: Mapping[str, Any], declared: Mapping[str, Any]) -> Build:
@@ -108,8 +108,10 @@ class EmbeddedCodeBuild(CodeBuildBackend):
         running.current().spawn(partial(self._see_through, build, build.task), name=f"build-{build.id}")
 
     def _see_through(self, build: Build, task: Task) -> None:
-        run_build(build, task, account=self.account_id, region=self.region_name)
-        with turn():
-            following = next_in_queue(build.machine, self._builds.values())
-            if following is not None and not running.current().stopping.is_set():
-                self._run(following)
+        try:
+            run_build(build, task, account=self.account_id, region=self.region_name)
+        finally:
+            with turn():
+                following = next_in_queue(build.machine, self._builds.values())
+                if following is not None and not running.current().stopping.is_set():
+                    self._run(following)

@@ -75,6 +75,40 @@ class Build:
         self.ended = utcnow()
 
     @property
+    def state_change(self) -> dict[str, Any]:
+        """What EventBridge hears of it; what its phases and artifacts were is left out.
+
+        Source: CodeBuild user guide, sample-build-notifications-ref.html.
+        """
+        group, stream = self.log
+        environment, source = self.declared["environment"], self.declared["source"]
+        region = self.arn.split(":")[3]
+        return {
+            "build-status": self.status,
+            "project-name": self.project,
+            "build-id": self.arn,
+            "current-phase": self.phases[-1]["phaseType"],
+            "version": "1",
+            "additional-information": {
+                "build-complete": self.ended is not None,
+                "build-number": self.number,
+                "environment": {
+                    "image": environment["image"],
+                    "type": environment["type"],
+                    "compute-type": environment["computeType"],
+                    "environment-variables": environment["environmentVariables"],
+                },
+                "source": {"type": source["type"], "location": source.get("location", "")},
+                "logs": {
+                    "group-name": group,
+                    "stream-name": stream,
+                    "deep-link": f"https://console.aws.amazon.com/cloudwatch/home?region={region}"
+                    f"#logEvent:group={group};stream={stream}",
+                },
+            },
+        }
+
+    @property
     def shown(self) -> dict[str, Any]:
         """As the API shows it."""
         group, stream = self.log

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import tempfile
 from pathlib import Path
+
+from moto.events.models import events_backends
 
 from fleet.aws.embedded import local_session
 from fleet.local.aws import running
@@ -34,7 +37,19 @@ def run_build(build: Build, task: Task, *, account: str, region: str) -> None:
             build.end(FAILED, code="INTERNAL_ERROR", message=str(error))
     finally:
         with turn():
-            build.complete()
+            complete_build(build, account=account, region=region)
+
+
+def complete_build(build: Build, *, account: str, region: str) -> None:
+    """End it within one's turn, and have EventBridge hear of it; of nothing before its end."""
+    build.complete()
+    event = {
+        "Source": "aws.codebuild",
+        "DetailType": "CodeBuild Build State Change",
+        "Resources": [build.arn],
+        "Detail": json.dumps(build.state_change),
+    }
+    events_backends[account][region].put_events([event])
 
 
 class _Run:

@@ -1,0 +1,1 @@
+"""EventBridge: moto's rules, which also publish to topics."""
