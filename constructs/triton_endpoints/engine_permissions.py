@@ -31,11 +31,23 @@ def build_statements(place: Place) -> list[Statement]:
 
 
 def job_statements(place: Place) -> list[Statement]:
-    """A SageMaker job: the same, and its own log and volume."""
+    """A SageMaker job: the same, and its own log, metrics and volume.
+
+    Source of the metrics: SageMaker developer guide, sagemaker-roles.html, CreateProcessingJob and
+    CreateTrainingJob.
+    """
     return [
         *_engines(place, written=(*_BUILT, _LEFT_BY_TRAINING)),
         *_image(place),
         Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=_job_logs(place, "", ":*")),
+        Statement(
+            sid="PublishJobMetrics",
+            actions=["cloudwatch:PutMetricData"],
+            resources=["*"],
+            conditions={
+                "StringEquals": {"cloudwatch:namespace": [f"/aws/sagemaker/{kind}Jobs" for kind in _JOBS]}
+            },
+        ),
         *_key(place),
         *_volume_key(place),
     ]

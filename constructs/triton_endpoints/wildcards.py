@@ -20,8 +20,8 @@ WILDCARDS = (
     Wildcard(
         r"\*",
         frozenset({"ecr:GetAuthorizationToken", "cloudwatch:PutMetricData"}),
-        "these two know no resources; a condition holds metrics to the namespaces of SageMaker's instances"
-        " and of the endpoint's own",
+        "these two know no resources; a condition holds metrics to the namespaces of SageMaker's instances or"
+        " jobs, and of the endpoint's own",
     ),
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/endpoints/[^/]+/\*",

@@ -209,11 +209,21 @@ class TestRoles:
         others = (granted(plain, GPU), granted_to_jobs(plain))
         assert not [sid for each in others for sid, rule in each.items() if "iam:" in str(rule["Action"])]
 
-    def test_a_job_may_what_a_build_on_a_gpu_may_and_write_the_logs_of_jobs(self, plain: Template) -> None:
+    def test_a_job_may_what_a_build_on_a_gpu_may_and_write_logs_and_metrics_of_jobs(
+        self, plain: Template
+    ) -> None:
         job, build = granted_to_jobs(plain), granted(plain, GPU)
         shared = {"ReadEngines", "SeeBucket", "LogInToRegistry", "PullImage"}
         assert {sid: job[sid] for sid in shared} == {sid: build[sid] for sid in shared}
-        assert job.keys() == shared | {"WriteEngines", "WriteLogs"}
+        assert job.keys() == shared | {"WriteEngines", "WriteLogs", "PublishJobMetrics"}
+        namespaces = ["/aws/sagemaker/ProcessingJobs", "/aws/sagemaker/TrainingJobs"]
+        assert job["PublishJobMetrics"] == {
+            "Sid": "PublishJobMetrics",
+            "Effect": "Allow",
+            "Action": "cloudwatch:PutMetricData",
+            "Resource": "*",
+            "Condition": {"StringEquals": {"cloudwatch:namespace": namespaces}},
+        }
         assert job["WriteEngines"]["Resource"] == [*BUILT, f"{ENGINES}/plans/*/job/*"]
         assert all(
             re.search(":log-group:/aws/sagemaker/(Processing|Training)Jobs", each)
