@@ -36,7 +36,8 @@ class EndpointStack(Stack):
         model = TritonModel(self, "Model", endpoint=endpoint, role=role)
         served = TritonEndpoint(self, "Endpoint", endpoint=endpoint, model=model)
         # Before the first line is logged: a group that a container makes is kept for ever.
-        served.endpoint.add_resource_dependency(OwnedLogs(self, "Logs", endpoint=endpoint).owned)
+        logs = OwnedLogs(self, "Logs", endpoint=endpoint).owned
+        served.endpoint.add_resource_dependency(logs)
         name = served.endpoint.attr_endpoint_name
         # Scaled or not: the variant may have been scaled until now, or by hand.
         update = GuardedUpdate(
@@ -65,7 +66,8 @@ class EndpointStack(Stack):
             for each in scaling.resources:
                 checked.add_resource_dependency(each)
         EndpointAlarms(self, "Alarms", endpoint=endpoint)
-        EndpointQueries(self, "Queries", endpoint=endpoint)
+        for query in EndpointQueries(self, "Queries", endpoint=endpoint).queries:
+            query.add_resource_dependency(logs)
         if endpoint.place.dashboards:
             EndpointDashboard(self, "Dashboard", endpoint=endpoint)
         CfnOutput(self, "EndpointName", value=name, description="For invoke_endpoint")

@@ -65,8 +65,10 @@ SAVED_QUERIES = (
             "fields toMillis(@timestamp) as at, @logStream",
             f"parse @message {STARTS}",
             "filter ispresent(model)",
-            "stats min(at) as began, max(at) as ended, (ended - began) / 1000 as seconds"
-            " by @logStream, model",
+            "stats min(at) as began, max(at) as ended by @logStream, model",
+            # A later `stats` may take what one has computed. Source: CloudWatch Logs user guide,
+            # CWL_QuerySyntax-Stats.html, multiple stats commands.
+            "stats max((ended - began) / 1000) as seconds by @logStream, model",
             "sort seconds desc",
             "limit 100",
         ),

@@ -234,3 +234,9 @@ class TestEndpointQueries:
         }
         assert [each["LogGroupNames"] for each in properties] == [["/aws/sagemaker/Endpoints/sentences"]] * 2
         assert all(each["QueryString"].startswith("fields ") for each in properties)
+
+    def test_they_are_saved_once_their_log_group_is_there(self, template: Synth) -> None:
+        made = template()
+        (owned,) = made.find_resources("Custom::EndpointLogs")
+        queries = made.find_resources("AWS::Logs::QueryDefinition").values()
+        assert [each.get("DependsOn") for each in queries] == [[owned]] * 2

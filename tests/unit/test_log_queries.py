@@ -75,6 +75,14 @@ def test_a_query_is_within_the_limits_of_a_saved_one(query: SavedQuery) -> None:
     assert commands <= {"fields", "filter", "parse", "stats", "sort", "limit"}
 
 
+@pytest.mark.parametrize("query", SAVED_QUERIES, ids=lambda query: query.name)
+def test_a_command_takes_no_alias_that_it_gives_itself(query: SavedQuery) -> None:
+    for command in query.lines:
+        computed = command.partition(" by ")[0] if command.startswith("stats ") else command
+        aliases = re.findall(r" as (\w+)", computed)
+        assert not [each for each in aliases if len(re.findall(rf"\b{each}\b", computed)) > 1], command
+
+
 def test_they_are_in_a_folder_of_the_endpoint() -> None:
     assert [saved_name("sentences", each) for each in SAVED_QUERIES] == [
         "TritonFleet/sentences/errors",
