@@ -88,10 +88,31 @@ class Example:
 
 @cache
 def examples() -> Mapping[str, Example]:
-    """The examples by code; `models` and `region` beside `wrong` and `right` hold for both."""
-    found = {}
-    for file in sorted((files("fleet.rules") / "examples").iterdir(), key=lambda each: each.name):
-        for code, entry in yaml.safe_load(file.read_text(encoding="utf-8")).items():
+    """The examples by code; `models` and `region` beside `wrong` and `right` hold for both.
+
+    Raises:
+        ValueError: two examples have one code.
+    """
+    folder = files("fleet.rules") / "examples"
+    texts = {each.name: each.read_text(encoding="utf-8") for each in folder.iterdir()}
+    return examples_of(texts)
+
+
+def examples_of(texts: Mapping[str, str]) -> Mapping[str, Example]:
+    """The examples of files, given by name as YAML.
+
+    Raises:
+        ValueError: two examples have one code.
+    """
+    found, places = dict[str, Example](), dict[str, str]()
+    for file, text in sorted(texts.items()):
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        for key, _ in root.value if root is not None else ():
+            place = f"{file}:{key.start_mark.line + 1}"
+            if key.value in places:
+                raise ValueError(f"{key.value} has two examples: {places[key.value]} and {place}")
+            places[key.value] = place
+        for code, entry in yaml.safe_load(text).items():
             found[code] = Example(_case(entry, "wrong"), _case(entry, "right"))
     return found
 

@@ -51,8 +51,18 @@ def groups() -> tuple[Group, ...]:
 
 @cache
 def other_codes() -> Mapping[str, str]:
-    """The sentence of each code that is no rule."""
-    return MappingProxyType({code: said for group in groups() for code, said in group.codes.items()})
+    """The sentence of each code that is no rule.
+
+    Raises:
+        ValueError: two groups have one code.
+    """
+    found = dict[str, str]()
+    for group in groups():
+        for code, said in group.codes.items():
+            if code in found:
+                raise ValueError(f"{FILE} has {code} twice")
+            found[code] = said
+    return MappingProxyType(found)
 
 
 @cache
