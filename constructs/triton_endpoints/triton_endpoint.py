@@ -102,7 +102,8 @@ class TritonEndpoint(Construct):
         return sagemaker.CfnEndpointConfig.ProductionVariantProperty(
             variant_name=VARIANT,
             model_name=model.model.attr_model_name,
-            instance_type=endpoint.instance.type,
+            # SageMaker takes one of the two; the pools are laid over.
+            instance_type=None if endpoint.is_pooled else endpoint.instance.type,
             initial_instance_count=endpoint.instance_count,
             initial_variant_weight=1,
             inference_ami_version=endpoint.ami,

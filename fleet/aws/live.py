@@ -12,6 +12,7 @@ from fleet.resolve.endpoint import ResolvedEndpoint
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
     from mypy_boto3_sagemaker.client import SageMakerClient
+    from mypy_boto3_sagemaker.type_defs import ProductionVariantOutputTypeDef
 
 CONFIGURATION = "AWS::SageMaker::EndpointConfig"
 
@@ -52,11 +53,17 @@ def live_endpoint(sagemaker: SageMakerClient, name: str) -> LiveEndpoint | None:
     return LiveEndpoint(
         name=name,
         status=found["EndpointStatus"],
-        instance_type=variant["InstanceType"],
+        instance_type=_instance_types(variant),
         instances=summary["CurrentInstanceCount"],
         model_data_url=container.get("ModelDataUrl") or source.get("S3Uri", ""),
         config_name=found["EndpointConfigName"],
     )
+
+
+def _instance_types(variant: ProductionVariantOutputTypeDef) -> str:
+    """The variant's instance type, or those of its instance pools."""
+    pools = variant.get("InstancePools", ())
+    return variant.get("InstanceType") or " or ".join(each["InstanceType"] for each in pools)
 
 
 def require_running(

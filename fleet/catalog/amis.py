@@ -30,6 +30,14 @@ class Ami:
     refuses: tuple[str, ...]
     gpu: bool
 
+    def proved_for(self, *families: str) -> bool:
+        """Whether it is proved that all families take it."""
+        return set(families) <= set(self.accepts)
+
+    def may_run(self, *families: str) -> bool:
+        """Whether no family is known to refuse it, or to have no driver in it."""
+        return set(families) <= {*self.accepts, *self.unproven}
+
 
 def amis() -> list[Ami]:
     """Every host image that the API names, the one to prefer first."""
@@ -51,6 +59,12 @@ def default_driver(family: str) -> str | None:
     return next((driver for driver, families in drivers.items() if family in families), None)
 
 
+def runs_by_default(cuda: int, family: str) -> bool:
+    """Whether the driver of a family without a named host image is known to run a CUDA major version."""
+    driver = default_driver(family)
+    return driver is not None and int(driver) >= int(least_driver(cuda))
+
+
 def least_driver(cuda: int) -> str:
     """The oldest driver branch that runs containers of a CUDA major version, such as "525".
 
@@ -61,13 +75,18 @@ def least_driver(cuda: int) -> str:
     return drivers[cuda]
 
 
-def inference_ami(cuda: int, family: str) -> Ami | None:
-    """The host image for containers of a CUDA major version on a family; None where none is known to fit.
+def inference_ami(cuda: int, *families: str) -> Ami | None:
+    """The host image for containers of a CUDA major version on all families; None where none is known to fit.
 
     Its name is empty where SageMaker's own choice is the one that fits.
     """
-    proved = next((ami for ami in _for_cuda(cuda) if family in ami.accepts), None)
-    return proved or next((ami for ami in _for_cuda(cuda) if family in ami.unproven), None)
+    proved = next((ami for ami in _for_cuda(cuda) if ami.proved_for(*families)), None)
+    return proved or next((ami for ami in _for_cuda(cuda) if ami.may_run(*families)), None)
+
+
+def unnamed_ami() -> Ami:
+    """What SageMaker runs when it is told no host image; its name is empty."""
+    return _ami("", data_file("amis.yaml")["unnamed"])
 
 
 def families_with_driver(cuda: int) -> list[str]:
@@ -76,8 +95,7 @@ def families_with_driver(cuda: int) -> list[str]:
 
 
 def _for_cuda(cuda: int) -> Iterator[Ami]:
-    unnamed = data_file("amis.yaml")["unnamed"]
-    return (ami for ami in (_ami("", unnamed), *amis()) if ami.gpu and ami.cuda == cuda)
+    return (ami for ami in (unnamed_ami(), *amis()) if ami.gpu and ami.cuda == cuda)
 
 
 def _ami(name: str, facts: dict[str, Any]) -> Ami:

@@ -6,19 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from fleet.catalog.amis import Ami, ami, amis, inference_ami
+from fleet.catalog.amis import Ami, ami, amis, inference_ami, runs_by_default, unnamed_ami
 from fleet.catalog.images import Image, image, regions_of, releases
 from fleet.catalog.instances import Instance, Kind, instance, instance_types
-from fleet.decide.raw import RawProperty, raw_properties
+from fleet.decide.machines import OWN_VARIANT, Machine, machines, pools, raw_variants
 from fleet.decide.variables import all_variables
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.lock import Lock, LockedArchive, LockedModel
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import KeyPath, Source
-
-RAW_AMI = "ProductionVariants.0.InferenceAmiVersion"
-"""The raw property, in any spelling, that says what `instance.ami` says."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,11 +31,17 @@ class PlacedModel:
 
 @dataclass(frozen=True, kw_only=True)
 class Decided:
-    """One endpoint in one environment, with all that its spec leads to; None where nothing fits."""
+    """One endpoint in one environment, with all that its spec leads to; None where nothing fits.
+
+    `machine`, `image` and host image are those of `placed`, on which `base` is looked at; of the spec's own
+    instance type where both are None.
+    """
 
     loaded: LoadedSpec
     environment: Environment
     lock: Lock | None
+    placed: Machine | None = None
+    base: Decided | None = None
 
     @property
     def spec(self) -> EndpointSpec:
@@ -56,49 +59,89 @@ class Decided:
         return self.environment.region
 
     @cached_property
+    def machines(self) -> tuple[Machine, ...]:
+        """The instance types that it may run on, the spec's own first."""
+        return machines(self.spec) if self.base is None else self.base.machines
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether raw InstancePools stand in place of the variant's instance type."""
+        return bool(pools(raw_variants(self.spec).get(OWN_VARIANT, {})))
+
+    def on(self, placed: Machine) -> Decided:
+        """The same endpoint on another of its instance types; of a model of others nothing is known."""
+        return replace(self, placed=placed, base=self, lock=self.lock if placed.runs_model else None)
+
+    @property
+    def _placed(self) -> Machine:
+        return self.placed or self.machines[0]
+
+    @property
+    def instance_type(self) -> str:
+        """The name of the instance type."""
+        return self._placed.type
+
+    @property
+    def variant(self) -> str:
+        """The place of the variant that the instance type is of, such as `ProductionVariants.0`."""
+        return self._placed.variant
+
+    @cached_property
     def machine(self) -> Instance | None:
         """The facts of the instance type; None for a type that the catalog does not have."""
-        wanted = self.spec.instance.type
-        return instance(wanted) if wanted in instance_types() else None
+        return _facts(self.instance_type)
+
+    @cached_property
+    def own_machine(self) -> Instance | None:
+        """The facts of `instance.type`, by which images and engines go; None as for `machine`."""
+        return _facts(self.spec.instance.type)
 
     @cached_property
     def image(self) -> Image | None:
         """The release's image in the region, for GPUs or for CPUs; None where there is none."""
-        release = self.spec.triton
-        if release not in releases() or self.region not in regions_of(release):
+        release, own = self.spec.triton, self.own_machine
+        if release not in releases() or self.region not in regions_of(release) or not self._placed.runs_model:
             return None
-        found = image(release, self.region, gpu=self.machine is None or self.machine.kind is not Kind.CPU)
+        found = image(release, self.region, gpu=own is None or own.kind is not Kind.CPU)
         # The local fleet has no image, and knows by the tag what would be inside.
         is_local = self.environment.environment == LOCAL
         return found if is_local else replace(found, digest=self.spec.image_digest)
 
-    @cached_property
+    @property
     def named_ami(self) -> str | None:
         """The host image that the spec names, by its key or as a raw property; None: to be chosen."""
-        if self._raw_ami is None:
-            return self.spec.instance.ami
-        return "" if self._raw_ami.value is None else str(self._raw_ami.value)
+        return self._placed.ami
 
     @property
     def named_ami_path(self) -> KeyPath:
         """Where a host image that is named stands."""
-        return ("instance", "ami") if self._raw_ami is None else self._raw_ami.path
-
-    @cached_property
-    def _raw_ami(self) -> RawProperty | None:
-        """The last one wins, as in the template."""
-        found = [raw for raw in raw_properties(self.spec, "EndpointConfig") if raw.name == RAW_AMI]
-        return found[-1] if found else None
+        return self._placed.ami_path
 
     @cached_property
     def ami(self) -> Ami | None:
-        """The host image: the one named, else the one whose driver runs the container on this family."""
+        """The host image: the one named, else the one whose driver runs the container on this family.
+
+        One is chosen for the spec's own variant, with all its instance pools where one fits them all. A raw
+        variant that names none has SageMaker's own choice.
+        """
         named = self.named_ami
         if named is not None:
             return ami(named) if named in {each.name for each in amis()} else None
         if self.image is None or self.machine is None or self.machine.kind is not Kind.GPU:
             return None
-        return inference_ami(self.image.cuda, self.machine.family)
+        family, cuda = self.machine.family, self.image.cuda
+        if self.base is None or self._placed == self.machines[0]:
+            return inference_ami(cuda, family, *self._families) or inference_ami(cuda, family)
+        given = self.base.ami if self.variant == OWN_VARIANT else unnamed_ami()
+        if given is None or inference_ami(cuda, family) is None:
+            return inference_ami(cuda, family)
+        return given if given.name or runs_by_default(cuda, family) else None
+
+    @property
+    def _families(self) -> list[str]:
+        """The GPU families of the spec's own variant."""
+        found = (_facts(each.type) for each in self.machines if each.variant == OWN_VARIANT)
+        return [each.family for each in found if each is not None and each.kind is Kind.GPU]
 
     @cached_property
     def locked(self) -> Mapping[str, LockedArchive]:
@@ -155,3 +198,7 @@ class Decided:
                 found.add(name)
                 wanted += by_name[name].facts.steps
         return tuple(each for each in self.models if each.name in found)
+
+
+def _facts(instance_type: str) -> Instance | None:
+    return instance(instance_type) if instance_type in instance_types() else None

@@ -117,7 +117,8 @@ class Artifact:
 class ResolvedEndpoint:
     """One endpoint in one environment.
 
-    `ami` is None for SageMaker's own choice of a host image. `variables` is the container's environment.
+    `ami` is None for SageMaker's own choice of a host image. `is_pooled` says that raw InstancePools stand in
+    place of the variant's instance type. `variables` is the container's environment.
     `model_data` is a key of the bucket: of the one archive, or the prefix of all in mode `multi-model`, which
     has no default model; without `compression`, the prefix of the one repository's files. `volume_key` is the
     key of the instances' volumes, None for AWS's own or where they have none. The environment's and ours are
@@ -132,6 +133,7 @@ class ResolvedEndpoint:
     instance: Instance
     instance_count: int
     ami: str | None
+    is_pooled: bool
     default_model: str | None
     archives: tuple[Artifact, ...]
     model_data: str

@@ -101,6 +101,7 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
         instance=machine,
         instance_count=spec.instance.count,
         ami=decided.named_ami or ((decided.ami.name or None) if decided.ami else None),
+        is_pooled=decided.is_pooled,
         default_model=decided.default_model,
         archives=archives,
         model_data=model_data,

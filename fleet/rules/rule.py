@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from enum import Enum, auto
+from functools import wraps
 from itertools import islice
 from typing import TypeAlias
 
 from fleet.decide.decided import Decided
+from fleet.decide.machines import OWN_VARIANT, Machine
 from fleet.findings import Finding, Severity
 from fleet.spec.source import MOST, KeyPath, finding_at
 
@@ -31,6 +34,37 @@ class Problem:
 
 
 Check: TypeAlias = Callable[[Decided], Iterable[Problem]]
+
+
+class Each(Enum):
+    """What a rule looks at, one after the other: the endpoint, or those of its machines that it is about."""
+
+    ENDPOINT = auto()
+    """The endpoint once, on its spec's own instance type."""
+    VARIANT = auto()
+    """Each variant once, on its first instance type."""
+    POOL = auto()
+    """Each instance type of the spec's own variant, as it is scaled and updated."""
+    CONTAINER = auto()
+    """Each instance type on which the model of the spec runs."""
+    MACHINE = auto()
+    """Each instance type, whatever runs on it."""
+
+    def of(self, endpoint: Decided) -> Iterator[Machine]:
+        """Those of an endpoint's machines."""
+        seen = set[str]()
+        for machine in endpoint.machines:
+            is_first = machine.variant not in seen
+            seen.add(machine.variant)
+            takes = {
+                Each.ENDPOINT: machine is endpoint.machines[0],
+                Each.VARIANT: is_first,
+                Each.POOL: machine.variant == OWN_VARIANT,
+                Each.CONTAINER: machine.runs_model,
+                Each.MACHINE: True,
+            }
+            if takes[self]:
+                yield machine
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +105,7 @@ def rule(
     source: str,
     needed: bool = False,
     at_deploy: bool = False,
+    each: Each = Each.ENDPOINT,
 ) -> Callable[[Check], Rule]:
     """Make a rule of a function; its docstring's first line is the summary, the rest says why.
 
@@ -80,6 +115,7 @@ def rule(
         source: Where the rule's facts come from.
         needed: Nothing can be decided without it.
         at_deploy: Only a warning until the endpoint is deployed.
+        each: What the function looks at; it sees the endpoint on one machine at a time.
     """
 
     def made(check: Check) -> Rule:
@@ -94,7 +130,25 @@ def rule(
             source=source,
             needed=needed,
             at_deploy=at_deploy,
-            check=check,
+            check=check if each is Each.ENDPOINT else _on_each(each, check),
         )
 
     return made
+
+
+def _on_each(each: Each, check: Check) -> Check:
+    @wraps(check)
+    def on_each(endpoint: Decided) -> Iterator[Problem]:
+        for machine in each.of(endpoint):
+            for problem in check(endpoint.on(machine)):
+                yield _labelled(problem, machine)
+
+    return on_each
+
+
+def _labelled(problem: Problem, machine: Machine) -> Problem:
+    """The problem at the raw property that brings the machine in, with the machine's name."""
+    if not machine.label:
+        return problem
+    path = problem.path if problem.path[:1] == machine.path[:1] else machine.path
+    return replace(problem, path=path, message=f"{machine.label}: {problem.message}")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from aws_cdk.assertions import Match, Template
 
+from fleet.decide.machines import OWN_MODEL
 from fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
 from tests.synth.resources import BUCKET, SCALED, only, statements
@@ -194,6 +196,22 @@ class TestTritonEndpoint:
         (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
         assert variant["EnableSSMAccess"] is False
         assert variant["InstanceType"] == "ml.g5.xlarge"
+
+    @pytest.mark.parametrize(
+        "raw",
+        ["{ProductionVariants.0.InstancePools: POOLS}", "{ProductionVariants.0: {InstancePools: POOLS}}"],
+    )
+    def test_raw_instance_pools_stand_in_place_of_the_instance_type(self, template: Synth, raw: str) -> None:
+        pools = "[{InstanceType: ml.g5.xlarge, Priority: 1}, {InstanceType: ml.g6.xlarge, Priority: 2}]"
+        made = template(f"cloudformation: {{EndpointConfig: {raw.replace('POOLS', pools)}}}\n")
+        (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        assert "InstanceType" not in variant
+        assert [each["InstanceType"] for each in variant["InstancePools"]] == ["ml.g5.xlarge", "ml.g6.xlarge"]
+        assert variant["InitialInstanceCount"] == 1
+
+    def test_a_shadow_variant_names_the_model_of_the_spec_by_its_logical_id(self, template: Synth) -> None:
+        made = template()
+        assert list(made.find_resources("AWS::SageMaker::Model")) == [OWN_MODEL]
 
 
 class TestEndpointDashboard:

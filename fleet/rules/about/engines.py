@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from fleet.catalog.instances import Kind
+from fleet.catalog.instances import Instance, Kind
 from fleet.catalog.tensorrt import Option, engine_option
 from fleet.catalog.versions import numbers
 from fleet.decide.decided import Decided
 from fleet.engines.planned import expected_tensorrt, spec_engines
 from fleet.repository.copies import copied_name
-from fleet.rules.rule import Problem, rule
-from fleet.spec.engine import Engine
+from fleet.rules.rule import Each, Problem, rule
+from fleet.spec.engine import Compatibility, Engine
 from fleet.spec.lock import LockedModel
 from fleet.spec.problems import did_you_mean
 
@@ -21,19 +21,27 @@ TRTEXEC = "https://github.com/NVIDIA/TensorRT/blob/main/samples/common/sampleOpt
 TYPED = "cast it to FP16, or quantise it with NVIDIA's ModelOpt"
 
 
-@rule("FL290", source=SUPPORT)
+@rule("FL290", source=SUPPORT, each=Each.CONTAINER)
 def engine_that_the_gpu_runs(endpoint: Decided) -> Iterator[Problem]:
     """The GPU can do what the engine asks for.
 
-    BF16 needs Ampere (compute capability 8.0), FP8 needs Ada (8.9); a T4 has neither.
+    BF16 needs Ampere (compute capability 8.0), FP8 needs Ada (8.9); a T4 has neither. An engine is built on
+    the GPU of `instance.type`; that of a raw instance pool or variant loads it where it is the same, or where
+    `compatibility` says so.
     """
-    machine = endpoint.machine
+    machine, builder = endpoint.machine, endpoint.own_machine
     if machine is None:
         return
     for path, _, engine in spec_engines(endpoint.spec):
         if machine.kind is not Kind.GPU:
             yield Problem(path, f"{machine.type} has no GPU to run an engine on", "take a GPU instance")
             continue
+        if builder is not None and builder.gpu and not _loads(machine, builder, engine.compatibility):
+            message = (
+                f"the engine of model {engine.model!r} is built on {builder.type} ({builder.gpu}), and"
+                f" {machine.type} ({machine.gpu}) is to load it"
+            )
+            yield Problem(path, message, f"take an instance with the GPU {builder.gpu}")
         for key, value, about in _options(engine):
             least = about.least_capability
             if least is not None and numbers(machine.compute_capability) < numbers(least):
@@ -140,6 +148,13 @@ def engine_of_a_model_that_is_there(endpoint: Decided) -> Iterator[Problem]:
                     message,
                     f"write a largest shape of {facts.max_batch_size} or more",
                 )
+
+
+def _loads(machine: Instance, builder: Instance, compatibility: Compatibility) -> bool:
+    """Whether a GPU loads an engine of another's; the least capability that an option needs is its own."""
+    if compatibility is Compatibility.SAME_COMPUTE_CAPABILITY:
+        return machine.compute_capability == builder.compute_capability
+    return compatibility is Compatibility.AMPERE_PLUS or machine.gpu == builder.gpu
 
 
 def _options(engine: Engine) -> Iterator[tuple[str, str, Option]]:

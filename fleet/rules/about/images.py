@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.catalog.amis import amis, families_with_driver, inference_ami
+from fleet.catalog.amis import amis, default_driver, families_with_driver, inference_ami
 from fleet.catalog.images import Image, image_regions, regions_of, release, releases
 from fleet.catalog.instances import Instance, Kind, offered_families
 from fleet.catalog.versions import numbers
 from fleet.decide.decided import Decided
 from fleet.findings import Severity
-from fleet.rules.rule import Problem, rule
+from fleet.rules.rule import Each, Problem, rule
 from fleet.spec.problems import did_you_mean
 
 DLC = "https://github.com/aws/deep-learning-containers/blob/master/available_images.md"
@@ -65,7 +65,7 @@ def image_listed_by_aws(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(TRITON, message, hint)
 
 
-@rule("FL204", source=DRIVERS)
+@rule("FL204", source=DRIVERS, each=Each.CONTAINER)
 def driver_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
     """A host image has a driver for the container's CUDA version on this instance family.
 
@@ -77,6 +77,16 @@ def driver_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
     if image is None or machine is None or machine.kind is not Kind.GPU or machine.retired:
         return
     if endpoint.named_ami is not None or endpoint.ami is not None:
+        return
+    other = inference_ami(image.cuda, machine.family)
+    if other is not None:
+        usual = default_driver(machine.family)
+        message = (
+            f"Triton {image.release} is built for CUDA {image.cuda}; without a named host image"
+            f" {machine.family} instances have driver {usual or 'that nobody names'}"
+        )
+        hint = f"write `{endpoint.variant}.InferenceAmiVersion: {other.name}`"
+        yield Problem(TYPE, message, hint, certain=usual is not None)
         return
     fitting = [each for each in releases() if _runs(each, endpoint.region, machine)]
     families = ", ".join(each for each in families_with_driver(image.cuda) if each in offered_families())
@@ -92,7 +102,7 @@ def driver_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
     yield Problem(TYPE, message, hint)
 
 
-@rule("FL222", source=DRIVERS)
+@rule("FL222", source=DRIVERS, each=Each.MACHINE)
 def ami_that_takes_the_family(endpoint: Decided) -> Iterator[Problem]:
     """The host image takes the instance's family.
 
@@ -117,7 +127,7 @@ def ami_that_takes_the_family(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(path, message, hint, certain=False)
 
 
-@rule("FL223", source=DRIVERS)
+@rule("FL223", source=DRIVERS, each=Each.VARIANT)
 def ami_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
     """The host image that is named has the driver of the container's CUDA version.
 
@@ -149,7 +159,7 @@ def ami_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(endpoint.named_ami_path, message, _instead(image, untried), certain=not untried)
 
 
-@rule("FL225", source=SUPPORT)
+@rule("FL225", source=SUPPORT, each=Each.CONTAINER)
 def gpu_that_the_release_supports(endpoint: Decided) -> Iterator[Problem]:
     """The GPU is not older than the release supports.
 

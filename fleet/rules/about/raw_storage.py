@@ -11,13 +11,13 @@ from fleet.catalog.instances import volume_refused
 from fleet.decide.decided import Decided
 from fleet.decide.raw import raw_properties
 from fleet.findings import Severity
-from fleet.rules.raw import VARIANT
-from fleet.rules.rule import Problem, rule
+from fleet.rules.rule import Each, Problem, rule
 
 
 @rule(
     "FL230",
     source="https://github.com/aws/sagemaker-python-sdk/blob/master/sagemaker-core/src/sagemaker/core/utils",
+    each=Each.MACHINE,
 )
 def no_volume_beside_local_storage(endpoint: Decided) -> Iterator[Problem]:
     """No volume size is given for instances that have NVMe storage of their own.
@@ -28,7 +28,7 @@ def no_volume_beside_local_storage(endpoint: Decided) -> Iterator[Problem]:
     if machine is None or not machine.nvme_gb:
         return
     for raw in raw_properties(endpoint.spec, "EndpointConfig"):
-        if raw.general == f"{VARIANT}.VolumeSizeInGB":
+        if raw.name == f"{endpoint.variant}.VolumeSizeInGB":
             message = (
                 f"{machine.type} has {machine.nvme_gb} GB of local"
                 " storage: SageMaker takes no volume size for it"
@@ -40,6 +40,7 @@ def no_volume_beside_local_storage(endpoint: Decided) -> Iterator[Problem]:
     "FL231",
     Severity.WARNING,
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html",
+    each=Each.MACHINE,
 )
 def no_volume_key_for_local_storage(endpoint: Decided) -> Iterator[Problem]:
     """No KMS key is given for the storage of instances that encrypt it by hardware.

@@ -1,0 +1,237 @@
+"""Rules judge every instance type that raw properties bring in: pools, further variants, shadow variants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from fleet.decide.machines import MOST, OWN_MODEL
+from fleet.rules.example import REGION, Case
+from fleet.rules.registry import rules
+from fleet_folder import SPEC, FleetFolder
+
+G5, G6 = "ml.g5.xlarge", "ml.g6.xlarge"
+OWN = {"Fn::GetAtt": [OWN_MODEL, "ModelName"]}
+POOLS = "ProductionVariants.0.InstancePools"
+PLAN = {"backend": "tensorrt", "plans": {"1/model.plan": "10.9.0.34"}}
+Spec = Mapping[str, Any]
+
+
+def pooled(*types: str, **further: Any) -> dict[str, Any]:
+    """A spec of one triton release whose variant has instance pools, the first of the spec's own type."""
+    pools = [{"InstanceType": name, "Priority": number} for number, name in enumerate(types, 1)]
+    raw = {"EndpointConfig": {POOLS: pools}}
+    return {"triton": "25.04", "instance": {"type": types[0]}, "cloudformation": raw, **further}
+
+
+def shadowed(instance: str, **variant: Any) -> dict[str, Any]:
+    """A spec on g6 whose own model also runs on a shadow variant."""
+    shadow = {"VariantName": "b", "ModelName": OWN, "InstanceType": instance, **variant}
+    raw = {"EndpointConfig": {"ShadowProductionVariants": [shadow]}}
+    return {"triton": "25.04", "instance": {"type": G6}, "cloudformation": raw}
+
+
+def case(spec: Spec, models: Mapping[str, Any] | None = None, region: str = REGION) -> Case:
+    """The spec as rules see it."""
+    return Case(spec=spec, region=region, models=models, archive_size=1 << 20)
+
+
+def said(spec: Spec, code: str, models: Mapping[str, Any] | None = None) -> list[str]:
+    """The messages of a rule."""
+    return [each.message for each in case(spec, models).problems(rules()[code])]
+
+
+class TestPools:
+    def test_a_pool_without_a_driver_is_an_error_at_the_line_of_the_pool(self, folder: FleetFolder) -> None:
+        base = SPEC.replace('triton: "25.04"', 'triton: "25.09"').replace(G5, G6)
+        folder.spec(
+            "cloudformation:\n"
+            "  EndpointConfig:\n"
+            "    ProductionVariants.0.InstancePools:\n"
+            f"      - {{InstanceType: {G6}, Priority: 1}}\n"
+            f"      - {{InstanceType: {G5}, Priority: 2}}\n",
+            base=base,
+        )
+        (found,) = folder.findings()
+        assert found.code == "FL204"
+        assert found.message == (
+            "instance pool 2: Triton 25.09 is built for CUDA 13, and no SageMaker host image gives g5"
+            " instances a driver for it"
+        )
+        assert found.line == base.count("\n") + 5
+
+    def test_the_spec_on_the_first_pool_alone_breaks_nothing(self) -> None:
+        assert said(pooled(G6, triton="25.09"), "FL204") == []
+
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            {"ProductionVariants.0": {"InstancePools": [{"InstanceType": G5, "Priority": 2}]}},
+            {"ProductionVariants": {"0": {"InstancePools": [{"InstanceType": G5, "Priority": 2}]}}},
+            {POOLS: {"0": {"InstanceType": G5, "Priority": 2}}},
+            {f"{POOLS}.0.InstanceType": G5, f"{POOLS}.0.Priority": 2},
+        ],
+    )
+    def test_a_pool_is_found_in_every_spelling(self, raw: dict[str, Any]) -> None:
+        spec = pooled(G6, triton="25.09", cloudformation={"EndpointConfig": raw})
+        assert [each.partition(":")[0] for each in said(spec, "FL204")] == ["instance pool 2"]
+
+    def test_the_host_image_is_one_that_all_pools_take(self) -> None:
+        chosen = case(pooled("ml.g6.xlarge", "ml.p4d.24xlarge")).decided().ami
+        assert chosen is not None
+        assert chosen.name == "al2-ami-sagemaker-inference-gpu-2"
+
+    def test_a_named_host_image_is_judged_for_each_pool(self) -> None:
+        named = {"type": G6, "ami": "al2023-ami-sagemaker-inference-gpu-4-1"}
+        spec = pooled(G6, "ml.p4d.24xlarge", instance=named, triton="25.09")
+        assert said(spec, "FL222") == [
+            "instance pool 2: SageMaker refuses p4d instances with the host image"
+            " al2023-ami-sagemaker-inference-gpu-4-1"
+        ]
+
+    def test_a_named_host_image_is_held_against_the_release_once(self) -> None:
+        named = {"type": G6, "ami": "al2023-ami-sagemaker-inference-gpu-4-1"}
+        assert len(said(pooled(G6, G5, instance=named), "FL223")) == 1
+
+    @pytest.mark.parametrize(
+        ("code", "instance"),
+        [
+            ("FL203", "ml.g99.xlarge"),
+            ("FL226", "ml.inf2.xlarge"),
+            ("FL226", "ml.m7g.xlarge"),
+            ("FL225", "ml.p2.xlarge"),
+            ("FL227", "ml.p2.xlarge"),
+            ("FL230", G5),
+        ],
+    )
+    def test_the_type_of_a_pool_is_judged(self, code: str, instance: str) -> None:
+        raw = {POOLS: [{"InstanceType": instance, "Priority": 2}], "ProductionVariants.0.VolumeSizeInGB": 9}
+        spec = pooled("ml.m5.xlarge", cloudformation={"EndpointConfig": raw})
+        assert [each.partition(":")[0] for each in said(spec, code)] == ["instance pool 2"]
+
+    def test_the_region_of_a_pool_is_judged(self) -> None:
+        spec = pooled(G5, "ml.p5.48xlarge")
+        messages = [each.message for each in case(spec, region="eu-central-2").problems(rules()["FL228"])]
+        assert "instance pool 2: SageMaker does not host ml.p5.48xlarge in eu-central-2" in messages
+
+    def test_weights_have_to_fit_each_pools_gpu(self) -> None:
+        models = {"big": {"backend": "onnxruntime", "size": 20 << 30}}
+        (message,) = said(pooled(G6, "ml.g4dn.xlarge"), "FL251", models)
+        assert message.startswith("instance pool 2: the weights of big")
+
+    def test_a_model_that_wants_a_gpu_is_judged_on_a_pool_without(self) -> None:
+        models = {"gpu": {"backend": "python", "instances": [{"kind": "KIND_GPU"}]}}
+        assert said(pooled(G6, "ml.m5.xlarge"), "FL253", models) == [
+            "instance pool 2: model 'gpu' asks for KIND_GPU; ml.m5.xlarge has no GPU"
+        ]
+
+    def test_a_plan_of_the_repository_is_judged_on_each_pools_gpu(self) -> None:
+        built = [{"archive": "example", "repository": "../examples/example/models", "built_on": G6}]
+        (message,) = said(pooled(G6, G5, models=built), "FL297", {"plan": PLAN})
+        assert message == (
+            "instance pool 2: the plans of 'example' were built on ml.g6.xlarge (L4), and ml.g5.xlarge (A10G)"
+            " is to load them"
+        )
+
+    def test_a_type_that_cloudformation_computes_is_not_judged(self) -> None:
+        raw = {POOLS: [{"InstanceType": {"Ref": "Type"}, "Priority": 1}]}
+        decided = case(pooled(G6, cloudformation={"EndpointConfig": raw})).decided()
+        assert [each.type for each in decided.machines] == [G6]
+
+    def test_more_than_sagemaker_takes_are_not_looked_at(self) -> None:
+        raw = {POOLS: [{"InstanceType": f"ml.a{number}.b", "Priority": 1} for number in range(500)]}
+        decided = case(pooled(G6, cloudformation={"EndpointConfig": raw})).decided()
+        assert len(decided.machines) == MOST
+
+
+class TestEngines:
+    def spec(self, *types: str, **engine: Any) -> dict[str, Any]:
+        """A spec that builds an engine."""
+        asked = {"model": "m", "onnx": "../m.onnx", "shapes": {"x": ["1x1", "1x1", "1x1"]}, **engine}
+        entry = {"archive": "example", "repository": "../examples/example/models", "engines": [asked]}
+        return pooled(*types, models=[entry])
+
+    def test_an_engine_is_not_loaded_by_a_pool_of_another_gpu(self) -> None:
+        assert said(self.spec(G6, G5), "FL290") == [
+            "instance pool 2: the engine of model 'm' is built on ml.g6.xlarge (L4), and ml.g5.xlarge (A10G)"
+            " is to load it"
+        ]
+
+    def test_pools_of_one_gpu_load_it(self) -> None:
+        assert said(self.spec(G6, "ml.g6.2xlarge"), "FL290") == []
+
+    @pytest.mark.parametrize(
+        ("compatibility", "other", "count"),
+        [
+            ("ampere+", G5, 0),
+            ("ampere+", "ml.g4dn.xlarge", 1),
+            ("same-compute-capability", "ml.g6e.xlarge", 0),
+            ("same-compute-capability", G5, 1),
+        ],
+    )
+    def test_a_compatible_engine_is_loaded_by_the_gpus_that_it_is_compatible_with(
+        self, compatibility: str, other: str, count: int
+    ) -> None:
+        assert len(said(self.spec(G6, other, compatibility=compatibility), "FL290")) == count
+
+
+class TestVariants:
+    def test_a_shadow_variant_without_a_host_image_has_its_familys_own_driver(self) -> None:
+        (problem,) = case(shadowed(G5)).problems(rules()["FL204"])
+        assert problem.message == (
+            "shadow variant b: Triton 25.04 is built for CUDA 12; without a named host image g5 instances"
+            " have driver 470"
+        )
+        assert problem.hint == (
+            "write `ShadowProductionVariants.0.InferenceAmiVersion: al2-ami-sagemaker-inference-gpu-3-1`"
+        )
+        assert problem.path[:2] == ("cloudformation", "EndpointConfig")
+
+    def test_one_whose_familys_driver_is_new_enough_breaks_nothing(self) -> None:
+        assert said(shadowed(G6), "FL204") == []
+
+    def test_a_driver_that_nobody_names_is_a_warning(self) -> None:
+        (problem,) = case(shadowed("ml.g6e.xlarge")).problems(rules()["FL204"])
+        assert not problem.certain
+
+    def test_a_host_image_that_it_names_is_judged(self) -> None:
+        spec = shadowed(G5, InferenceAmiVersion="al2023-ami-sagemaker-inference-gpu-4-1")
+        assert len(said(spec, "FL222")) == len(said(spec, "FL223")) == 1
+        assert said(spec, "FL223")[0].startswith("shadow variant b: al2023-ami-sagemaker-inference-gpu-4-1")
+
+    def test_of_a_model_of_others_the_instance_alone_is_judged(self) -> None:
+        spec = shadowed("ml.m7g.xlarge", ModelName="theirs")
+        assert said(spec, "FL226") == said(spec, "FL204") == []
+        assert len(said(shadowed("ml.g99.xlarge", ModelName="theirs"), "FL203")) == 1
+
+    def test_the_pools_of_a_shadow_variant_are_judged(self) -> None:
+        pools = [{"InstanceType": "ml.g99.xlarge", "Priority": 3}]
+        raw = {"VariantName": "b", "ModelName": OWN, "InstancePools": pools}
+        spec = pooled(G6, cloudformation={"EndpointConfig": {"ShadowProductionVariants": [raw]}})
+        (message,) = said(spec, "FL203")
+        assert message.startswith("shadow variant b, instance pool 3: ml.g99.xlarge is no instance")
+
+    def test_a_further_variant_is_judged(self) -> None:
+        raw = {
+            "ProductionVariants.1": {"VariantName": "c", "ModelName": OWN, "InstanceType": "ml.g99.xlarge"}
+        }
+        spec = pooled(G6, cloudformation={"EndpointConfig": raw})
+        (message,) = said(spec, "FL203")
+        assert message.startswith("variant c: ml.g99.xlarge is no instance")
+
+    def test_a_raw_instance_type_of_the_own_variant_is_judged(self) -> None:
+        raw = {"ProductionVariants.0.InstanceType": "ml.g99.xlarge"}
+        spec = pooled(G6, cloudformation={"EndpointConfig": raw})
+        (message,) = said(spec, "FL203")
+        assert message.startswith("ProductionVariants.0.InstanceType: ml.g99.xlarge is no instance")
+
+    def test_a_shadow_variant_is_not_scaled(self) -> None:
+        shadow = shadowed("ml.t2.medium")
+        scaled = {**shadow, "scaling": {"min": 1, "max": 2, "invocations_per_instance": 60}}
+        assert said(scaled, "FL273") == []
+        pooled_too = pooled(G6, "ml.t2.medium", scaling=scaled["scaling"])
+        assert said(pooled_too, "FL273") == [
+            "instance pool 2: ml.t2.medium is burstable, which SageMaker does not scale"
+        ]
