@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TypeVar
 
 from fleet.decide.decided import Decided
 from fleet.decide.raw import RawProperty, raw_properties
@@ -10,21 +11,20 @@ from fleet.spec.source import KeyPath
 
 RESOURCES = ["Model", "EndpointConfig", "Endpoint"]
 """What `cloudformation` may reach into."""
-VARIANT = "ProductionVariants.*"
-"""The variant, as `RawProperty.general` names it."""
 WHOLES = {
     "EndpointConfig": ("ProductionVariants", "ProductionVariants.0"),
     "Model": ("PrimaryContainer",),
     "Endpoint": (),
 }
 """Lists and mappings that hold what follows from the spec."""
+Meaning = TypeVar("Meaning")
 SHOWN = 60
 """So many characters of a value are shown."""
 
 
 def outermost(
-    endpoint: Decided, resource: str, names: Mapping[str, str]
-) -> Iterator[tuple[RawProperty, str]]:
+    endpoint: Decided, resource: str, names: Mapping[str, Meaning]
+) -> Iterator[tuple[RawProperty, Meaning]]:
     """The raw properties of the given names or below one, with what the name stands for; the outer ones."""
     told = set[KeyPath]()
     for raw in raw_properties(endpoint.spec, resource):

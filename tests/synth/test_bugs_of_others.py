@@ -104,9 +104,10 @@ class TestWithoutScaling:
 
 
 class TestRoleOfOnesOwn:
-    def test_it_is_used_as_it_is_written(self, template: Synth) -> None:
-        made = template(f'cloudformation: {{Model: {{ExecutionRoleArn: "{ARN}"}}}}\n')
-        assert only(made, "AWS::SageMaker::Model")["Properties"]["ExecutionRoleArn"] == ARN
+    @pytest.mark.parametrize("allow", ["", 'allow: {FL346: "ours"}\n'])
+    def test_a_spec_does_not_give_itself_one(self, folder: FleetFolder, allow: str) -> None:
+        folder.spec(f'cloudformation: {{Model: {{ExecutionRoleArn: "{ARN}"}}}}\n{allow}')
+        assert "FL346" in [each.code for each in folder.findings()]
 
     def test_no_key_takes_one_and_forgets_it(self, folder: FleetFolder) -> None:
         folder.spec(f'role: "{ARN}"\n')

@@ -104,7 +104,7 @@ class TestMetrics:
             f"scaling: {{min: 1, max: 4, {measure}: 60}}\n"
             f"cloudformation: {{EndpointConfig: {{AsyncInferenceConfig: {output}}}}}\n"
         )
-        assert [each.code for each in folder.findings()] == ["FL296"]
+        assert [each.code for each in folder.findings()] == ["FL296", "FL263"]
 
 
 def _measured(template: Template) -> Iterator[Measured]:

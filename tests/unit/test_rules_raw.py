@@ -12,6 +12,7 @@ from fleet.rules.example import REGION, Case
 from fleet.rules.registry import rules
 
 AMI = "al2023-ami-sagemaker-inference-gpu-4-1"
+OUTPUT = {"S3OutputPath": "s3://b/out"}
 FREQUENCY = "MetricPublishFrequencyInSeconds"
 CODES = ("FL223", "FL230", "FL231", "FL263", "FL264", "FL268", "FL269", "FL298", "FL299")
 
@@ -133,8 +134,16 @@ class TestWhatFollowsFromTheSpec:
         shadow = {"VariantName": "b", "ModelName": "b", "InstanceType": "ml.g5.xlarge"}
         assert config(ShadowProductionVariants=[shadow]) == []
 
-    def test_an_asynchronous_endpoint_is_allowed(self) -> None:
-        assert config(AsyncInferenceConfig={"OutputConfig": {"S3OutputPath": "s3://b/out"}}) == []
+    def test_an_asynchronous_endpoint_is_refused_as_nothing_could_invoke_it(self) -> None:
+        message, hint = said("FL263", {"EndpointConfig": {"AsyncInferenceConfig": {"OutputConfig": OUTPUT}}})
+        assert message.startswith(
+            "AsyncInferenceConfig is not to be set: SageMaker answers no InvokeEndpoint"
+        )
+        assert hint == "leave it out"
+
+    @pytest.mark.parametrize("name", ["ModelPackageName", "InferenceSpecificationName"])
+    def test_a_model_package_is_refused_as_no_rule_has_read_it(self, name: str) -> None:
+        assert codes({"Model": {f"PrimaryContainer.{name}": "a-package"}}) == ["FL263"]
 
     @pytest.mark.parametrize("image", ["a/b:1", {"Fn::Sub": "a/b:1"}])
     def test_an_image_of_ones_own_is_a_warning(self, image: object) -> None:
@@ -284,8 +293,8 @@ class TestWholes:
         assert said("FL298", {resource: properties})[1] == f"write `{hint}` for each key to change"
 
     def test_a_list_of_ones_own_is_written_whole(self) -> None:
-        told = {"NotificationConfig": {"IncludeInferenceResponseIn": ["SUCCESS_NOTIFICATION_TOPIC"]}}
-        assert config(AsyncInferenceConfig={"OutputConfig": {"S3OutputPath": "s3://b/c", **told}}) == []
+        pools = [{"InstanceType": "ml.g5.xlarge", "Priority": 1}]
+        assert config(**{"ProductionVariants.0.InstancePools": pools}) == []
 
 
 class TestStorage:
@@ -295,4 +304,5 @@ class TestStorage:
 
     def test_a_key_for_the_storage_is_that_of_the_configuration(self) -> None:
         assert config(KmsKeyId="alias/models") == ["FL231", "FL263"]
-        assert config(AsyncInferenceConfig={"OutputConfig": {"KmsKeyId": "alias/models"}}) == []
+        dump = {"DestinationS3Uri": "s3://b/dumps", "KmsKeyId": "alias/models"}
+        assert config(**{"ProductionVariants.0.CoreDumpConfig": dump}) == []

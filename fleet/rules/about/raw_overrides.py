@@ -7,58 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from fleet.catalog.api_ledger import Decision, Member, ledger
 from fleet.decide.decided import Decided
 from fleet.decide.raw import is_intrinsic, raw_properties
-from fleet.findings import Severity
-from fleet.rules.raw import RESOURCES, VARIANT, WHOLES, outermost, shown
+from fleet.rules.raw import RESOURCES, WHOLES, outermost, shown
 from fleet.rules.rule import Problem, rule
 
 OVERRIDES = "https://docs.aws.amazon.com/cdk/v2/guide/cfn-layer.html"
-IMAGE = "PrimaryContainer.Image"
-OWN_KEYS = {
-    "Model": {
-        "PrimaryContainer.ModelDataUrl": "models",
-        "PrimaryContainer.ModelDataSource": "models",
-        "PrimaryContainer.Mode": "mode",
-        "PrimaryContainer.Environment": "environment",
-        "VpcConfig": "network.subnets",
-        "EnableNetworkIsolation": "network.isolated",
-    },
-    "EndpointConfig": {
-        f"{VARIANT}.InstanceType": "instance.type",
-        f"{VARIANT}.InitialInstanceCount": "instance.count",
-        f"{VARIANT}.InferenceAmiVersion": "instance.ami",
-        f"{VARIANT}.ModelDataDownloadTimeoutInSeconds": "timeouts.model_download",
-        f"{VARIANT}.ContainerStartupHealthCheckTimeoutInSeconds": "timeouts.startup",
-        "VpcConfig": "network.subnets",
-        "EnableNetworkIsolation": "network.isolated",
-        "DataCaptureConfig": "capture",
-        "MetricsConfig": "metrics",
-        "KmsKeyId": "kms_key in environments/*.yaml",
-    },
-    "Endpoint": {"EndpointName": "endpoint", "DeploymentConfig": "rollout"},
-}
-"""Properties, with all below them, that follow from keys of the spec."""
-HARMLESS = ("instance.ami", "timeouts.model_download", "timeouts.startup")
-"""Of these: what the raw property says is judged as well, or no rule goes by it."""
-SETTLED = {
-    "Model": {"Containers": "an endpoint has one container, Triton's"},
-    "EndpointConfig": {
-        f"{VARIANT}.VariantName": "scaling and the dashboard go by the name that it has",
-        f"{VARIANT}.ModelName": "it is the model that the spec describes",
-        f"{VARIANT}.ManagedInstanceScaling": "it is for inference components alone",
-        f"{VARIANT}.ServerlessConfig": "a serverless endpoint has no GPU and no instances",
-        "MetricsConfig.MetricPublishFrequencyInSeconds": "each instance is counted by its one value a minute",
-    },
-    "Endpoint": {
-        "EndpointConfigName": "it is the configuration that the spec describes",
-        "RetainAllVariantProperties": "a scaled endpoint keeps its instances, another has its `count`",
-        "ExcludeRetainedVariantProperties": "weights and data capture always follow the spec",
-        "RetainDeploymentConfig": "each update goes by the spec's own `rollout`",
-        "Tags": "what checks the endpoint may call it by the environment's tag; `tags` adds others",
-    },
-}
-"""Properties, with all below them, that nothing in a spec changes, and why."""
 
 
 @rule("FL263", source="docs/check.md")
@@ -70,14 +25,15 @@ def no_raw_property_that_has_a_key(endpoint: Decided) -> Iterator[Problem]:
     with one container.
     """
     for resource in RESOURCES:
-        settled = list(outermost(endpoint, resource, SETTLED[resource]))
-        for raw, key in outermost(endpoint, resource, OWN_KEYS[resource]):
+        members = {path: each for path, each in ledger(resource).items() if not (each.rule or each.inside)}
+        settled = list(outermost(endpoint, resource, _decided(members, Decision.REFUSED, Decision.OURS)))
+        for raw, member in outermost(endpoint, resource, _decided(members, Decision.KEY)):
             if any(each.path[: len(raw.path)] == raw.path for each, _ in settled):
                 continue  # said below, as no key can say it
-            message = f"the raw property {raw.name} says what `{key}` says"
-            yield Problem(raw.path, message, f"write `{key}` instead", certain=key not in HARMLESS)
-        for raw, reason in settled:
-            yield Problem(raw.path, f"{raw.name} is not to be changed: {reason}", "leave it out")
+            message = f"the raw property {raw.name} says what `{member.key}` says"
+            yield Problem(raw.path, message, f"write `{member.key}` instead", certain=not member.judged)
+        for raw, member in settled:
+            yield Problem(raw.path, f"{raw.name} is not to be set: {member.why}", "leave it out")
 
 
 @rule("FL298", source=OVERRIDES)
@@ -97,17 +53,5 @@ def raw_list_that_replaces(endpoint: Decided) -> Iterator[Problem]:
                 yield Problem(raw.path, message, f"write `{below}.KEY` for each key to change")
 
 
-@rule(
-    "FL299",
-    Severity.WARNING,
-    source="https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu-drivers.html",
-)
-def image_that_is_known(endpoint: Decided) -> Iterator[Problem]:
-    """The container's image is SageMaker's own.
-
-    Of an image of one's own nobody knows the CUDA version, the backends and the TensorRT in it: the rules go
-    by `triton`, and do not check that the host's driver runs the image, or that its models load.
-    """
-    for raw, _ in outermost(endpoint, "Model", {IMAGE: IMAGE}):
-        message = "an image of one's own: its CUDA, driver and backends are not checked"
-        yield Problem(raw.path, message, "build it on the image of the release that `triton` names")
+def _decided(members: Mapping[str, Member], *decisions: Decision) -> Mapping[str, Member]:
+    return {path: each for path, each in members.items() if each.decision in decisions}

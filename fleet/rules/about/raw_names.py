@@ -1,0 +1,149 @@
+"""Rules about what `cloudformation` lays over the template.
+
+Here: what raw properties name beside it: models, images, reservations, roles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from fleet.catalog.images import partition_of
+from fleet.decide.decided import Decided
+from fleet.decide.machines import OWN_MODEL, OWN_VARIANT, names_own_model, pools, raw_variants
+from fleet.decide.raw import RawProperty, is_intrinsic, raw_properties
+from fleet.findings import Severity
+from fleet.rules.raw import outermost
+from fleet.rules.rule import Problem, rule
+
+CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
+IMAGE = "PrimaryContainer.Image"
+ROLE = "ExecutionRoleArn"
+RESERVATION = "CapacityReservationConfig.MlReservationArn"
+REGISTRY = re.compile(
+    r"(?P<account>\d{12})\.dkr\.ecr(-fips)?\.(?P<region>[a-z0-9-]+)\.(?P<dns>[a-z.]+)/(?P<repository>[^:@]+)"
+)
+NO_MODEL = "which is no Model's name in the template"
+ROLE_ARN = re.compile(r"arn:[^:]+:iam::(?P<account>\d{12}):")
+
+
+@rule("FL232", source=CONTAINER)
+def names_that_lead_somewhere(endpoint: Decided) -> Iterator[Problem]:
+    """A raw property names what is there for the endpoint: a model of its stack, an image of its region.
+
+    The stack makes one Model, whose name CloudFormation chooses anew at every change; SageMaker refuses the
+    name of a model that does not exist. It pulls images of its own region alone, and a capacity reservation
+    is of one region and account. What an intrinsic function other than `Ref` and `Fn::GetAtt` computes is
+    not judged.
+    """
+    yield from _models(endpoint)
+    yield from _images(endpoint)
+    yield from _reservations(endpoint)
+
+
+@rule(
+    "FL299",
+    Severity.WARNING,
+    source="https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu-drivers.html",
+)
+def image_that_is_known(endpoint: Decided) -> Iterator[Problem]:
+    """The container's image is SageMaker's own.
+
+    Of an image of one's own nobody knows the CUDA version, the backends and the TensorRT in it: the rules go
+    by `triton`, and do not check that the host's driver runs the image, or that its models load. The
+    endpoint's role may pull the image that follows from `triton` and no other.
+    """
+    for raw, _ in outermost(endpoint, "Model", {IMAGE: IMAGE}):
+        message = "an image of one's own: its CUDA, driver and backends are not checked"
+        hint = "build it on the image of the release that `triton` names"
+        yield Problem(raw.path, f"{message}{_pulled(endpoint, raw)}", hint)
+
+
+@rule("FL346", source="docs/security.md", needed=True)
+def role_of_the_product(endpoint: Decided) -> Iterator[Problem]:
+    """The endpoint's role is the one that the product makes.
+
+    With another a spec would run its models with whatever the account grants that role, past the
+    environment's `permissions_boundary`; a role of another account SageMaker cannot take on.
+    """
+    account = endpoint.environment.account
+    for resource in ("Model", "EndpointConfig"):
+        for raw, _ in outermost(endpoint, resource, {ROLE: ROLE}):
+            found = ROLE_ARN.match(raw.value) if isinstance(raw.value, str) else None
+            message = f"{raw.name} of {resource} gives the endpoint a role that the product did not make"
+            if found is not None and found["account"] != account:
+                message += f", of account {found['account']}: SageMaker takes on roles of {account} alone"
+            yield Problem(raw.path, message, "leave it out: the role is granted what the spec's keys need")
+
+
+def _models(endpoint: Decided) -> Iterator[Problem]:
+    for variant, raws in raw_variants(endpoint.spec).items():
+        model = raws.get(("ModelName",))
+        if model is None and variant != OWN_VARIANT:
+            message, hint = f"{variant} names no model", f"write `{variant}.ModelName: {_own()}`"
+            yield Problem(next(iter(raws.values())).path, message, hint)
+        overrides = (pool.model for pool in pools(raws))
+        for raw in (model, *overrides):
+            said = "" if raw is None else _no_model(raw.value)
+            if raw is not None and said:
+                yield Problem(raw.path, f"{raw.name} {said}", f"write `{_own()}`, the model of the spec")
+
+
+def _no_model(value: object) -> str:
+    """Why a value names no model of the template; empty where it does, or where nobody knows."""
+    if value is None or names_own_model(value):
+        return ""
+    if not is_intrinsic(value):
+        return f"names the model {value!r}, which the endpoint's stack does not make"
+    assert isinstance(value, Mapping)  # noqa: S101 (an intrinsic function is one)
+    ((function, argument),) = value.items()
+    if function == "Ref":
+        what = f"refers to {argument!r}"
+        return f"{what}: `Ref` of a Model is its ARN" if argument == OWN_MODEL else f"{what}, {NO_MODEL}"
+    if function == "Fn::GetAtt":
+        parts = argument.split(".", 1) if isinstance(argument, str) else argument
+        shown = ".".join(map(str, parts)) if isinstance(parts, list | tuple) else repr(parts)
+        return f"refers to {shown!r}, {NO_MODEL}"
+    return ""
+
+
+def _images(endpoint: Decided) -> Iterator[Problem]:
+    region = endpoint.region
+    for raw in raw_properties(endpoint.spec, "Model"):
+        found = REGISTRY.match(raw.value) if raw.name == IMAGE and isinstance(raw.value, str) else None
+        if found is not None and (found["region"], found["dns"]) != (region, partition_of(region).dns):
+            message = (
+                f"the image is in {found['region']} ({found['dns']}), and the endpoint in {region}:"
+                " SageMaker pulls images of its own region alone"
+            )
+            here = f"{found['account']}.dkr.ecr.{region}.{partition_of(region).dns}"
+            yield Problem(raw.path, message, f"copy it to {region}, and name it as {here}/…")
+
+
+def _reservations(endpoint: Decided) -> Iterator[Problem]:
+    region, account = endpoint.region, endpoint.environment.account
+    wanted = [partition_of(region).name, "sagemaker", region, account]
+    for raw in raw_properties(endpoint.spec, "EndpointConfig"):
+        if not raw.general.endswith(f".{RESERVATION}") or not isinstance(raw.value, str):
+            continue
+        if raw.value.split(":")[1:5] != wanted:
+            message = f"{raw.value} is no reservation of account {account} in {region}"
+            yield Problem(raw.path, message, f"name one whose ARN begins with arn:{':'.join(wanted)}:")
+
+
+def _pulled(endpoint: Decided, raw: RawProperty) -> str:
+    """What to add of an image that the endpoint's role may not pull; empty where nobody knows."""
+    found = REGISTRY.match(raw.value) if isinstance(raw.value, str) else None
+    own = endpoint.image
+    if found is None or own is None:
+        return ""
+    account = found["account"]
+    if (account, found["repository"]) == (own.account, own.repository):
+        return ""
+    if account == endpoint.environment.account:
+        return "; the endpoint's role is not granted it, so the repository's own policy has to let it pull"
+    return f"; the endpoint's role may not pull from the registry of account {account}"
+
+
+def _own() -> str:
+    return f"{{Fn::GetAtt: [{OWN_MODEL}, ModelName]}}"

@@ -1,0 +1,113 @@
+"""The ledger has every member of SageMaker's calls, as botocore and CloudFormation's schema have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pytest
+from botocore.model import ServiceModel, StructureShape
+from botocore.session import Session
+
+from fleet.catalog.api_ledger import FILE, Decision, Member, ledger, ledger_resources
+from fleet.catalog.properties import property_at
+from fleet.rules.raw import RESOURCES
+from fleet.rules.registry import rules
+from fleet.spec.endpoint import EndpointSpec
+
+ENTRY = "{decision: key | raw | refused | ours, why: …}"
+
+
+@pytest.fixture(scope="session")
+def sagemaker() -> ServiceModel:
+    """SageMaker as the pinned botocore knows it."""
+    return Session().get_service_model("sagemaker")
+
+
+def difference(
+    members: Mapping[str, Member], outer: str, api: set[str], cloudformation: set[str]
+) -> Iterator[str]:
+    """What to write into the ledger so that it has the members of one shape."""
+    prefix = f"{outer}." if outer else ""
+    known = {path.removeprefix(prefix): each for path, each in members.items() if path.startswith(prefix)}
+    known = {name: each for name, each in known.items() if "." not in name}
+    place = f"{FILE}, {outer or 'the resource'}"
+    for name in sorted((api | cloudformation) - known.keys()):
+        lacks = "" if name in cloudformation else ", with `in_cloudformation: false`"
+        yield f"{place}: write `{name}: {ENTRY}`{lacks}"
+    for name in sorted(known.keys() - (api | cloudformation)):
+        yield f"{place}: take `{name}` out, which neither the API nor CloudFormation has"
+    for name in sorted(known.keys() & (api | cloudformation)):
+        if known[name].in_cloudformation is not (name in cloudformation):
+            way = "take `in_cloudformation: false` out of" if name in cloudformation else "write it for"
+            yield f"{place}: {way} `{name}`"
+
+
+def members_of(sagemaker: ServiceModel, shapes: tuple[str, ...]) -> set[str]:
+    """The names of the members of all shapes."""
+    found = set[str]()
+    for name in shapes:
+        shape = sagemaker.shape_for(name)
+        assert isinstance(shape, StructureShape)
+        found |= set(shape.members)
+    return found
+
+
+def properties_of(resource: str, path: str) -> set[str]:
+    """The properties below a path that CloudFormation lets be set."""
+    parts = tuple("0" if part == "*" else part for part in path.split(".")) if path else ()
+    names = property_at(resource, parts).property.names
+    return {name for name in names if parts or not property_at(resource, (name,)).property.read_only}
+
+
+@pytest.mark.parametrize("resource", RESOURCES)
+def test_the_ledger_has_every_member_and_no_other(resource: str, sagemaker: ServiceModel) -> None:
+    members = ledger(resource)
+    api = members_of(sagemaker, ledger_resources()[resource])
+    assert [*difference(members, "", api, properties_of(resource, ""))] == []
+
+
+@pytest.mark.parametrize(
+    ("resource", "outer"), [("Model", "PrimaryContainer"), ("EndpointConfig", "ProductionVariants.*")]
+)
+def test_the_ledger_has_every_member_of_container_and_variant(
+    resource: str, outer: str, sagemaker: ServiceModel
+) -> None:
+    shape = ledger(resource)[outer.removesuffix(".*")].inside
+    api = members_of(sagemaker, (shape,))
+    assert [*difference(ledger(resource), outer, api, properties_of(resource, outer))] == []
+
+
+def test_a_member_that_the_ledger_lacks_is_told_with_what_to_write() -> None:
+    members = {"Old": Member(path="Old", decision=Decision.RAW, why="it is old")}
+    assert [*difference(members, "", {"New"}, set())] == [
+        f"api_ledger.yaml, the resource: write `New: {ENTRY}`, with `in_cloudformation: false`",
+        "api_ledger.yaml, the resource: take `Old` out, which neither the API nor CloudFormation has",
+    ]
+
+
+def test_a_member_that_cloudformation_has_got_is_told() -> None:
+    members = {"A": Member(path="A", decision=Decision.REFUSED, why="x", in_cloudformation=False)}
+    assert [*difference(members, "", {"A"}, {"A"})] == [
+        "api_ledger.yaml, the resource: take `in_cloudformation: false` out of `A`"
+    ]
+
+
+def test_a_path_below_a_member_is_a_property_of_cloudformation() -> None:
+    for resource in RESOURCES:
+        for path in ledger(resource):
+            parts = tuple("0" if part == "*" else part for part in path.split("."))
+            reached = property_at(resource, parts)
+            assert not reached.rest or not ledger(resource)[path].in_cloudformation, path
+
+
+def test_the_rules_and_keys_that_it_names_exist() -> None:
+    for resource in RESOURCES:
+        for each in ledger(resource).values():
+            assert each.rule in {"", *rules()}
+            assert each.key.partition(".")[0].partition(" ")[0] in {"", "kms_key", *EndpointSpec.model_fields}
+            assert each.why and not each.why.endswith(".")
+
+
+def test_a_key_beside_another_decision_is_refused() -> None:
+    with pytest.raises(ValueError, match="A is decided by raw and names the key 'models'"):
+        Member(path="A", decision=Decision.RAW, why="x", key="models")

@@ -1,0 +1,190 @@
+"""What raw properties name is there for the endpoint: models, images, reservations; and no role is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fleet.decide.machines import OWN_MODEL
+from fleet.rules.example import REGION, Case
+from fleet.rules.registry import rules
+
+OWN = {"Fn::GetAtt": [OWN_MODEL, "ModelName"]}
+PACKAGE = "sagemaker-tritonserver:25.04-py3"
+POOL = {"InstanceType": "ml.g5.xlarge", "Priority": 1}
+POOLS = "ProductionVariants.0.InstancePools"
+RESERVED = "ProductionVariants.0.CapacityReservationConfig"
+PLAN = "training-plan/ours"
+
+
+def said(code: str, resource: str, raw: dict[str, Any], region: str = REGION, **keys: Any) -> list[str]:
+    """What a rule says of a spec with raw properties of one resource."""
+    spec = {"cloudformation": {resource: raw}, **keys}
+    case = Case(spec=spec, region=region, models=None, archive_size=1 << 20)
+    return [problem.message for problem in case.problems(rules()[code])]
+
+
+def config(code: str, raw: dict[str, Any], **keys: Any) -> list[str]:
+    """What it says of raw properties of the endpoint configuration."""
+    return said(code, "EndpointConfig", raw, **keys)
+
+
+def shadow(**variant: Any) -> dict[str, Any]:
+    """A shadow variant with further properties."""
+    return {"ShadowProductionVariants": [{"VariantName": "b", "InstanceType": "ml.g5.xlarge", **variant}]}
+
+
+class TestModels:
+    def test_a_literal_name_is_of_a_model_that_nobody_makes(self) -> None:
+        assert config("FL232", shadow(ModelName="theirs")) == [
+            "ShadowProductionVariants.0.ModelName names the model 'theirs', which the endpoint's stack does not"
+            " make"
+        ]
+
+    @pytest.mark.parametrize("value", ["theirs", {"Ref": "Theirs"}, {"Fn::GetAtt": ["Theirs", "ModelName"]}])
+    def test_a_pool_names_no_model_of_others(self, value: object) -> None:
+        (message,) = config("FL232", {POOLS: [{**POOL, "ModelNameOverride": value}]})
+        assert message.startswith(f"{POOLS}.0.ModelNameOverride ")
+
+    @pytest.mark.parametrize(
+        ("value", "why"),
+        [
+            ({"Ref": "Other"}, "refers to 'Other', which is no Model's name in the template"),
+            ({"Ref": OWN_MODEL}, f"refers to '{OWN_MODEL}': `Ref` of a Model is its ARN"),
+            ({"Fn::GetAtt": "Other.ModelName"}, "refers to 'Other.ModelName', which is no Model's name"),
+            ({"Fn::GetAtt": [OWN_MODEL, "Id"]}, f"refers to '{OWN_MODEL}.Id', which is no Model's name"),
+            ({"Fn::GetAtt": 7}, "refers to '7', which is no Model's name in the template"),
+        ],
+    )
+    def test_a_reference_leads_to_the_name_of_the_model(self, value: object, why: str) -> None:
+        (message,) = config("FL232", shadow(ModelName=value))
+        assert why in message
+
+    @pytest.mark.parametrize("value", [OWN, {"Fn::GetAtt": f"{OWN_MODEL}.ModelName"}])
+    def test_the_model_of_the_spec_is_named_by_its_attribute(self, value: object) -> None:
+        assert config("FL232", shadow(ModelName=value)) == []
+
+    @pytest.mark.parametrize("value", [{"Fn::ImportValue": "a-model"}, {"Fn::Sub": "${AWS::Region}-model"}])
+    def test_what_nobody_knows_is_not_judged(self, value: object) -> None:
+        assert config("FL232", shadow(ModelName=value)) == []
+
+    def test_a_variant_without_a_model_is_told(self) -> None:
+        assert config("FL232", shadow()) == ["ShadowProductionVariants.0 names no model"]
+
+
+class TestImages:
+    @pytest.mark.parametrize(
+        ("registry", "region"),
+        [
+            ("111122223333.dkr.ecr.us-west-2.amazonaws.com", "us-east-1"),
+            ("111122223333.dkr.ecr-fips.us-west-2.amazonaws.com", "us-east-1"),
+            ("111122223333.dkr.ecr.cn-north-1.amazonaws.com.cn", "us-east-1"),
+            ("111122223333.dkr.ecr.cn-north-1.amazonaws.com", "cn-north-1"),
+        ],
+    )
+    def test_an_image_of_another_region_or_partition_is_an_error(self, registry: str, region: str) -> None:
+        raw = {"PrimaryContainer.Image": f"{registry}/{PACKAGE}"}
+        (message,) = said("FL232", "Model", raw, region)
+        assert message.endswith("SageMaker pulls images of its own region alone")
+
+    @pytest.mark.parametrize(
+        "image",
+        [f"111122223333.dkr.ecr.us-east-1.amazonaws.com/{PACKAGE}", "registry.local/a:1", {"Ref": "I"}],
+    )
+    def test_an_image_of_the_region_or_of_no_known_region_is_none(self, image: object) -> None:
+        assert said("FL232", "Model", {"PrimaryContainer": {"Image": image}}) == []
+
+    @pytest.mark.parametrize(
+        ("account", "end"),
+        [
+            (
+                "111122223333",
+                "; the endpoint's role is not granted it, so the repository's own policy has to let it pull",
+            ),
+            ("444455556666", "; the endpoint's role may not pull from the registry of account 444455556666"),
+        ],
+    )
+    def test_a_registry_that_the_role_may_not_pull_from_is_told(self, account: str, end: str) -> None:
+        image = f"{account}.dkr.ecr.us-east-1.amazonaws.com/own:1"
+        (message,) = said("FL299", "Model", {"PrimaryContainer.Image": image})
+        assert message.endswith(f"are not checked{end}")
+
+    def test_of_the_registry_that_it_may_pull_from_nothing_is_told(self) -> None:
+        case = Case(spec={}, region=REGION, models=None, archive_size=1 << 20)
+        image = case.decided().image
+        assert image is not None
+        (message,) = said("FL299", "Model", {"PrimaryContainer.Image": image.uri.replace("25.04", "25.03")})
+        assert message.endswith("are not checked")
+
+
+class TestReservations:
+    @pytest.mark.parametrize(
+        "arn",
+        [
+            f"arn:aws:sagemaker:us-west-2:111122223333:{PLAN}",
+            f"arn:aws:sagemaker:us-east-1:444455556666:{PLAN}",
+            f"arn:aws-cn:sagemaker:us-east-1:111122223333:{PLAN}",
+        ],
+    )
+    def test_a_reservation_is_of_the_environments_region_and_account(self, arn: str) -> None:
+        assert config("FL232", {f"{RESERVED}.MlReservationArn": arn}) == [
+            f"{arn} is no reservation of account 111122223333 in us-east-1"
+        ]
+
+    @pytest.mark.parametrize("arn", [f"arn:aws:sagemaker:us-east-1:111122223333:{PLAN}", {"Ref": "Plan"}])
+    def test_one_of_the_environment_is_taken(self, arn: object) -> None:
+        assert config("FL232", {RESERVED: {"MlReservationArn": arn}}) == []
+
+
+class TestRoles:
+    @pytest.mark.parametrize("resource", ["Model", "EndpointConfig"])
+    @pytest.mark.parametrize("role", ["arn:aws:iam::111122223333:role/a", {"Fn::Sub": "a"}, None])
+    def test_no_resource_is_given_a_role(self, resource: str, role: object) -> None:
+        (message,) = said("FL346", resource, {"ExecutionRoleArn": role})
+        assert (
+            message
+            == f"ExecutionRoleArn of {resource} gives the endpoint a role that the product did not make"
+        )
+
+    def test_a_role_of_another_account_is_told_as_such(self) -> None:
+        (message,) = said("FL346", "Model", {"ExecutionRoleArn": "arn:aws:iam::444455556666:role/a"})
+        assert message.endswith(", of account 444455556666: SageMaker takes on roles of 111122223333 alone")
+
+    def test_no_spec_can_allow_itself_one(self) -> None:
+        assert rules()["FL346"].needed
+
+
+class TestPoolsAndShadows:
+    def test_a_multi_model_endpoint_has_neither(self) -> None:
+        raw = {POOLS: [POOL], **shadow(ModelName=OWN)}
+        assert config("FL347", raw, mode="multi-model") == [
+            "SageMaker takes no instance pools for a multi-model endpoint",
+            "SageMaker takes no shadow variant for a multi-model endpoint",
+        ]
+
+    def test_the_first_pool_is_of_the_type_of_the_spec(self) -> None:
+        pools = [
+            {"InstanceType": "ml.g5.xlarge", "Priority": 2},
+            {"InstanceType": "ml.g6.xlarge", "Priority": 1},
+        ]
+        assert config("FL347", {POOLS: pools}) == [
+            "the first instance pool is ml.g6.xlarge, and `instance.type` is ml.g5.xlarge"
+        ]
+        assert config("FL347", {POOLS: pools}, instance={"type": "ml.g6.xlarge"}) == []
+
+    def test_a_type_that_cloudformation_computes_may_be_the_first(self) -> None:
+        assert config("FL347", {POOLS: [{**POOL, "InstanceType": {"Ref": "Type"}}]}) == []
+
+    @pytest.mark.parametrize("variant", ["ProductionVariants.0", "ShadowProductionVariants.0"])
+    def test_pools_do_not_stand_beside_an_instance_type(self, variant: str) -> None:
+        raw = {f"{variant}.InstanceType": "ml.g5.xlarge", f"{variant}.InstancePools": [POOL]}
+        assert config("FL347", raw) == [
+            f"{variant} has InstancePools, which stand in place of an InstanceType"
+        ]
+
+    def test_there_is_one_shadow_variant(self) -> None:
+        variants = shadow(ModelName=OWN)["ShadowProductionVariants"] * 2
+        assert config("FL347", {"ShadowProductionVariants": variants}) == [
+            "SageMaker takes one shadow variant, beside one variant"
+        ]
