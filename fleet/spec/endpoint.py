@@ -190,9 +190,7 @@ class EndpointSpec(Document):
     """Further variables of the container, for what `container` has no key."""
     timeouts: Timeouts = Timeouts()
     cloudformation: dict[str, dict[str, object]] = Field(default_factory=dict)
-    """Raw CloudFormation properties, laid over the template: `{EndpointConfig: {Property.Path: value}}`; rules
-    judge them all.
-    """
+    """Raw CloudFormation properties, laid over the template and judged: `{EndpointConfig: {Path: value}}`."""
     allow: dict[Code, Reason] = Field(default_factory=dict)
     """Rules that are broken here on purpose, each with the reason: `{FL222: "tried on 3 May"}`."""
 

@@ -19,11 +19,11 @@ from fleet.local.aws.sagemaker import urls
 from fleet.local.aws.sagemaker.deployment import Config as DeploymentConfig
 from fleet.local.aws.sagemaker.deployment import alarms_on, require_deployment
 from fleet.local.aws.sagemaker.endpoint import EmbeddedEndpoint, deployed_endpoint
-from fleet.local.aws.sagemaker.instance_types import EmbeddedEndpointConfig
 from fleet.local.aws.sagemaker.jobs.backend import EmbeddedJobs
 from fleet.local.aws.sagemaker.model_data import require_model_data
 from fleet.local.aws.sagemaker.retention import NOTHING_RETAINED, Retention
 from fleet.local.aws.sagemaker.scaled import deregister_all, refuse_to_move_scaled
+from fleet.local.aws.sagemaker.variants import EmbeddedEndpointConfig, require_variants
 from fleet.local.aws.turns import handed_over
 from fleet.local.hosting import DeployedEndpoint, HostingError
 
@@ -65,20 +65,25 @@ class EmbeddedSageMaker(EmbeddedJobs):
         async_inference_config: dict[str, Any],
         tags: Tags,
         kms_key_id: str,
+        shadow_production_variants: list[dict[str, Any]] | None = None,
     ) -> EmbeddedEndpointConfig:
         """CreateEndpointConfig: its models have to exist."""
         self._refuse_existing("endpoint-config", endpoint_config_name, self.endpoint_configs)
+        shadows = shadow_production_variants or []
+        require_variants(
+            production_variants, shadows, self._models, account=self.account_id, region=self.region_name
+        )
         config = EmbeddedEndpointConfig(
             account_id=self.account_id,
             region_name=self.region_name,
             endpoint_config_name=endpoint_config_name,
             production_variants=production_variants,
+            shadow_production_variants=shadows,
             async_inference_config=async_inference_config,
             data_capture_config=data_capture_config,
             tags=tags,
             kms_key_id=kms_key_id,
         )
-        self.validate_production_variants(production_variants)
         self.endpoint_configs[endpoint_config_name] = config
         return config
 
@@ -229,7 +234,8 @@ class EmbeddedSageMaker(EmbeddedJobs):
         return applicationautoscaling_backends[self.account_id][self.region_name]
 
     def _deployed(self, endpoint_name: str, config_name: str) -> DeployedEndpoint:
-        return deployed_endpoint(endpoint_name, self.endpoint_configs[config_name], self._models)
+        config = cast(EmbeddedEndpointConfig, self.endpoint_configs[config_name])
+        return deployed_endpoint(endpoint_name, config, self._models)
 
     @staticmethod
     def _serve(endpoint: EmbeddedEndpoint, deployed: DeployedEndpoint) -> None:

@@ -5,7 +5,7 @@ A request of boto3 was held against types and lower bounds by its sender, a temp
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -13,6 +13,13 @@ from botocore.model import ListShape, ServiceModel, Shape, StringShape, Structur
 from botocore.session import Session
 from botocore.validate import ParamValidator
 from moto.sagemaker.exceptions import ValidationError
+
+_READ: Mapping[str, Callable[[str], object]] = {
+    "integer": int,
+    "float": float,
+    "boolean": {"true": True, "false": False}.__getitem__,
+}
+"""How text becomes a value of a type."""
 
 
 @cache
@@ -36,6 +43,26 @@ def require_shape(name: str, value: Any, path: str) -> None:
             f"1 validation error detected: Value '{held}' at '{place}' failed to satisfy constraint: "
             f"{constraint}"
         )
+
+
+def as_shape(name: str, value: Any) -> Any:
+    """A template's value as the API takes it: CloudFormation reads numbers and `true` from text."""
+    return _as_shape(service_model().shape_for(name), value)
+
+
+def _as_shape(shape: Shape, value: Any) -> Any:
+    if isinstance(shape, StructureShape) and isinstance(value, dict):
+        known = shape.members
+        return {key: _as_shape(known[key], each) if key in known else each for key, each in value.items()}
+    if isinstance(shape, ListShape) and isinstance(value, list):
+        return [_as_shape(shape.member, each) for each in value]
+    read = _READ.get(shape.type_name)
+    if read is None or not isinstance(value, str):
+        return value
+    try:
+        return read(value)
+    except (KeyError, ValueError):
+        return value
 
 
 def _violations(shape: Shape, value: Any, path: str) -> Iterator[tuple[str, Any, str]]:

@@ -11,6 +11,7 @@ from moto.sagemaker.models import FakeEndpoint, FakeEndpointConfig, Model
 from fleet.local.aws.sagemaker.model_data import FILES, SINGLE_FILE, data_form, data_url
 from fleet.local.aws.sagemaker.retention import Retention
 from fleet.local.aws.sagemaker.unlike import unlike
+from fleet.local.aws.sagemaker.variants import EmbeddedEndpointConfig, model_names
 from fleet.local.hosting import DeployedContainer, DeployedEndpoint, HostingError
 
 _SETTLED = ("InService", "Failed", "UpdateRollbackFailed")
@@ -101,17 +102,20 @@ def _capture(config: FakeEndpointConfig) -> dict[str, Any] | None:
     }
 
 
-def deployed_endpoint(name: str, config: FakeEndpointConfig, models: dict[str, Model]) -> DeployedEndpoint:
-    """What the host is to serve: the first variant's model with its first container.
+def deployed_endpoint(
+    name: str, config: EmbeddedEndpointConfig, models: dict[str, Model]
+) -> DeployedEndpoint:
+    """What the host is to serve: the first container of the first variant's model, or of its first pool's.
 
     Raises:
         HostingError: the model was deleted after the configuration was made, or its data is a single file, of
             which no model repository can be made.
     """
     variant = config.production_variants[0]
-    if variant["ModelName"] not in models:
-        raise HostingError(f'Could not find model "{variant["ModelName"]}".')
-    model = models[variant["ModelName"]]
+    name_of_model = next(model_names(variant))
+    if name_of_model not in models:
+        raise HostingError(f'Could not find model "{name_of_model}".')
+    model = models[name_of_model]
     containers: Sequence[dict[str, Any]] = (
         [model.primary_container] if model.primary_container else model.containers
     )

@@ -16,6 +16,19 @@ if TYPE_CHECKING:
 class EmbeddedSageMakerResponse(EmbeddedJobsResponse):
     """Reads requests and writes answers; moto calls each method by the name of its API call."""
 
+    def create_endpoint_config(self) -> ActionResult:
+        """CreateEndpointConfig."""
+        config = self._backend.create_endpoint_config(
+            self._get_param("EndpointConfigName"),
+            self._get_param("ProductionVariants"),
+            self._get_param("DataCaptureConfig"),
+            self._get_param("AsyncInferenceConfig"),
+            self._get_param("Tags"),
+            self._get_param("KmsKeyId"),
+            self._get_param("ShadowProductionVariants"),
+        )
+        return ActionResult({"EndpointConfigArn": config.endpoint_config_arn})
+
     def create_endpoint(self) -> ActionResult:
         """CreateEndpoint."""
         endpoint = self._backend.create_endpoint(

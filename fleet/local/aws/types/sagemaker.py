@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 from moto.sagemaker.models import sagemaker_backends
 
 from fleet.local.aws.sagemaker.backend import EmbeddedSageMaker
+from fleet.local.aws.sagemaker.constraints import as_shape
 from fleet.local.aws.sagemaker.retention import Retention
 from fleet.local.aws.types.resource import Declared, Resource
 from fleet.local.hosting import HostingError
@@ -14,6 +16,12 @@ from fleet.local.hosting import HostingError
 
 def _backend(declared: Declared) -> EmbeddedSageMaker:
     return cast(EmbeddedSageMaker, sagemaker_backends[declared.account_id][declared.region])
+
+
+def _variants(properties: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """Variants as the API takes them."""
+    variants: list[dict[str, Any]] = as_shape("ProductionVariantList", properties.get(name, []))
+    return variants
 
 
 class Model:
@@ -56,7 +64,8 @@ class EndpointConfig:
         properties = declared.properties
         config = _backend(declared).create_endpoint_config(
             endpoint_config_name=properties.get("EndpointConfigName", declared.generated_name()),
-            production_variants=properties["ProductionVariants"],
+            production_variants=_variants(properties, "ProductionVariants"),
+            shadow_production_variants=_variants(properties, "ShadowProductionVariants"),
             data_capture_config=properties.get("DataCaptureConfig", {}),
             async_inference_config=properties.get("AsyncInferenceConfig", {}),
             tags=properties.get("Tags", []),

@@ -1,0 +1,171 @@
+"""The embedded SageMaker's endpoint configurations: instance pools, shadow variants, and the models of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from fleet.local.aws.server import EmbeddedAws
+from tests.e2e.embedded_app.clients import client
+from tests.e2e.embedded_app.host import RecordingHost
+from tests.e2e.embedded_app.stacks import DATA, ROLE, Stacks, embedded_aws, endpoint
+
+G6 = {"InstanceType": "ml.g6.xlarge", "Priority": 2}
+G5 = {"InstanceType": "ml.g5.xlarge", "Priority": 1}
+ARN = "arn:aws:sagemaker:us-east-1:123456789012:model/absent"
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
+    with embedded_aws() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def sagemaker(running: tuple[EmbeddedAws, RecordingHost]) -> Any:
+    """A client; the models `own` and `other` and the multi-model `shared` exist."""
+    found = client(running[0], "sagemaker")
+    for name, container in (
+        ("own", {"ModelDataUrl": DATA}),
+        ("other", {"ModelDataUrl": DATA}),
+        ("shared", {"ModelDataUrl": "s3://data/models/", "Mode": "MultiModel"}),
+    ):
+        primary = {"Image": f"triton:{name}", **container}
+        found.create_model(ModelName=name, ExecutionRoleArn=ROLE, PrimaryContainer=primary)
+    return found
+
+
+def variant(**properties: Any) -> dict[str, Any]:
+    """A variant of one instance."""
+    return {"VariantName": "AllTraffic", "ModelName": "own", "InitialInstanceCount": 1, **properties}
+
+
+def refused(sagemaker: Any, *variants: dict[str, Any], **config: Any) -> str:
+    """In which words a configuration is refused."""
+    with pytest.raises(ClientError) as refusal:
+        sagemaker.create_endpoint_config(
+            EndpointConfigName="refused", ProductionVariants=list(variants), **config
+        )
+    error = refusal.value.response["Error"]
+    assert error["Code"] == "ValidationException"
+    return str(error["Message"])
+
+
+def test_instance_pools_stand_in_place_of_an_instance_type(sagemaker: Any) -> None:
+    pooled = variant(InstancePools=[G5, G6])
+    sagemaker.create_endpoint_config(EndpointConfigName="pooled", ProductionVariants=[pooled])
+    (described,) = sagemaker.describe_endpoint_config(EndpointConfigName="pooled")["ProductionVariants"]
+    assert described["InstancePools"] == [G5, G6]
+    message = refused(sagemaker, variant(InstanceType="ml.g5.xlarge", InstancePools=[G5]))
+    assert message == "InstanceType and InstancePools cannot both be specified for variant AllTraffic."
+
+
+def test_a_variant_has_instance_pools_or_an_instance_type(sagemaker: Any) -> None:
+    assert "InstanceType" in refused(sagemaker, variant())
+
+
+def test_there_are_five_instance_pools_at_most(sagemaker: Any) -> None:
+    message = refused(sagemaker, variant(InstancePools=[G5] * 6))
+    assert message == (
+        "1 validation error detected: Value '6' at 'productionVariants.1.member.instancePools' failed to"
+        " satisfy constraint: Member must have length less than or equal to 5"
+    )
+
+
+def test_the_instance_type_of_a_pool_is_one_that_the_api_knows(sagemaker: Any) -> None:
+    message = refused(sagemaker, variant(InstancePools=[{**G5, "InstanceType": "ml.g99.xlarge"}]))
+    assert message.startswith(
+        "1 validation error detected: Value 'ml.g99.xlarge' at"
+        " 'productionVariants.1.member.instancePools.1.member.instanceType' failed to satisfy constraint:"
+    )
+
+
+def test_instance_pools_are_not_for_multi_model_endpoints(sagemaker: Any) -> None:
+    message = refused(sagemaker, variant(ModelName="shared", InstancePools=[G5]))
+    assert message == "InstancePools cannot be used with multi-model endpoints."
+
+
+@pytest.mark.parametrize(
+    "variants",
+    [
+        {"ProductionVariants": [variant(ModelName="absent", InstanceType="ml.g5.xlarge")]},
+        {"ProductionVariants": [variant(InstancePools=[G5, {**G6, "ModelNameOverride": "absent"}])]},
+        {
+            "ProductionVariants": [variant(InstanceType="ml.g5.xlarge")],
+            "ShadowProductionVariants": [
+                variant(VariantName="Shadow", ModelName="absent", InstanceType="ml.g5.xlarge")
+            ],
+        },
+    ],
+)
+def test_every_model_that_a_configuration_names_has_to_exist(
+    sagemaker: Any, variants: dict[str, Any]
+) -> None:
+    production = variants.pop("ProductionVariants")
+    assert refused(sagemaker, *production, **variants) == f'Could not find model "{ARN}".'
+
+
+def test_the_model_of_the_pool_of_the_highest_priority_is_served(
+    running: tuple[EmbeddedAws, RecordingHost], sagemaker: Any
+) -> None:
+    pools = [G6, {**G5, "ModelNameOverride": "other"}]
+    sagemaker.create_endpoint_config(
+        EndpointConfigName="first", ProductionVariants=[variant(InstancePools=pools)]
+    )
+    sagemaker.create_endpoint(EndpointName="first", EndpointConfigName="first")
+    served = running[1].served[-1]
+    assert served.container.model_name == "other"
+    assert (
+        "instance pools ml.g5.xlarge, ml.g6.xlarge: what the first serves is on this machine" in served.unlike
+    )
+
+
+def test_a_shadow_variant_is_kept_and_gets_no_calls(
+    running: tuple[EmbeddedAws, RecordingHost], sagemaker: Any
+) -> None:
+    shadow = variant(VariantName="Shadow", ModelName="other", InstanceType="ml.g5.xlarge")
+    sagemaker.create_endpoint_config(
+        EndpointConfigName="shadowed",
+        ProductionVariants=[variant(InstanceType="ml.g5.xlarge")],
+        ShadowProductionVariants=[shadow],
+    )
+    described = sagemaker.describe_endpoint_config(EndpointConfigName="shadowed")
+    assert described["ShadowProductionVariants"] == [shadow]
+    sagemaker.create_endpoint(EndpointName="shadowed", EndpointConfigName="shadowed")
+    served = running[1].served[-1]
+    assert served.container.model_name == "own"
+    assert "shadow variant Shadow: no call is copied to it" in served.unlike
+
+
+def test_one_shadow_variant_stands_beside_one_variant(sagemaker: Any) -> None:
+    own = variant(InstanceType="ml.g5.xlarge")
+    shadows = [{**own, "VariantName": name} for name in ("B", "C")]
+    message = refused(sagemaker, own, ShadowProductionVariants=shadows)
+    assert message == (
+        "With ShadowProductionVariants, one variant can be specified for ProductionVariants and one for"
+        " ShadowProductionVariants."
+    )
+
+
+def test_shadow_variants_are_not_for_multi_model_endpoints(sagemaker: Any) -> None:
+    own = variant(InstanceType="ml.g5.xlarge", ModelName="shared")
+    message = refused(sagemaker, own, ShadowProductionVariants=[{**own, "VariantName": "B"}])
+    assert message == "ShadowProductionVariants cannot be used with multi-model endpoints."
+
+
+def test_a_stack_deploys_instance_pools_and_is_refused_pools_beside_a_type(
+    running: tuple[EmbeddedAws, RecordingHost],
+) -> None:
+    stacks = Stacks(running[0])
+    resources = endpoint("of-a-stack")
+    (declared,) = resources["Config"]["Properties"]["ProductionVariants"]
+    declared["InstancePools"] = [G5, {**G6, "Priority": "2"}]  # CloudFormation reads a number from text
+    stacks.create("pools-and-type", resources)
+    reasons = " ".join(reason for *_, reason in stacks.events("pools-and-type"))
+    assert "InstanceType and InstancePools cannot both be specified" in reasons
+    del declared["InstanceType"]
+    assert stacks.create("pools", resources) == "CREATE_COMPLETE"
+    assert running[1].served[-1].name == "of-a-stack"
