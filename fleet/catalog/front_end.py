@@ -18,15 +18,29 @@ class Service:
 
     Attributes:
         name: As messages call it, such as "gRPC".
-        allowed_by: The variable that turns it on.
-        port_from: The variable that says its port.
-        port: Triton's own choice.
+        flag: What the names of its flags share, such as "grpc" in --grpc-port.
+        tritons_port: Where it answers unless it is told another port.
+        allowed_by: The variable that turns it on; empty where only a flag does.
+        port_from: The variable that says its port; empty where only a flag does.
+        port: What the variable is set to where a spec names no port.
     """
 
     name: str
-    allowed_by: str
-    port_from: str
-    port: int
+    flag: str
+    tritons_port: int
+    allowed_by: str = ""
+    port_from: str = ""
+    port: int | None = None
+
+    @property
+    def allow_flag(self) -> str:
+        """The flag that turns it on and off."""
+        return f"--allow-{self.flag}"
+
+    @property
+    def port_flag(self) -> str:
+        """The flag that says its port."""
+        return f"--{self.flag}-port"
 
 
 class Weights(StrEnum):
@@ -63,6 +77,12 @@ def services() -> tuple[Service, ...]:
     return tuple(
         Service(name=name, **facts) for name, facts in data_file("front_end.yaml")["services"].items()
     )
+
+
+def safe_ports() -> range:
+    """The ports that SageMaker lets a container bind, beside that of the invocations."""
+    facts = data_file("front_end.yaml")["safe_ports"]
+    return range(facts["first"], facts["last"] + 1)
 
 
 @cache

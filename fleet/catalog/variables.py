@@ -12,6 +12,8 @@ from fleet.catalog.data_file import data_file
 
 Type = Literal["bool", "int", "float", "choice", "text", "flags", "log-level"]
 """What a value must look like; "flags" are options of tritonserver, "log-level" a boolean or a number."""
+Meaning = Literal["", "log group", "namespace"]
+"""What of the metrics that the container publishes a variable says; several may say the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +32,7 @@ class Variable:
         certain: Whether its name and meaning were read in the container's source, or in AWS's documents.
         default: What the container takes when it is unset or empty; None where it then passes nothing on.
         option: What of tritonserver's command line its value completes; None where it becomes none.
+        means: What it says of the metrics that the container publishes; empty where it says something else.
         trap: What goes wrong with it, in one sentence; or empty.
     """
 
@@ -47,6 +50,7 @@ class Variable:
     certain: bool = True
     default: str | None = None
     option: str | None = None
+    means: Meaning = ""
     trap: str = ""
 
 
@@ -55,6 +59,11 @@ def variables() -> Mapping[str, Variable]:
     """Every variable by its name, in the order in which the container's start script reads them."""
     entries: dict[str, dict[str, Any]] = data_file("variables.yaml")["variables"]
     return MappingProxyType({name: _variable(name, facts) for name, facts in entries.items()})
+
+
+def variables_of(meaning: Meaning) -> tuple[str, ...]:
+    """Every variable of one meaning: no public source settles which of them is read."""
+    return tuple(name for name, about in variables().items() if about.means == meaning)
 
 
 def _variable(name: str, facts: dict[str, Any]) -> Variable:

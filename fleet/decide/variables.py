@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fleet.catalog.front_end import services
+from fleet.catalog.variables import variables_of
+from fleet.decide.listeners import (
+    ADDITIONAL_ARGS,
+    TRUE,
+    Listener,
+    flag_values,
+    listeners,
+    service_arguments,
+)
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.source import KeyPath
 
 PREFIX = "SAGEMAKER_TRITON_"
 DEFAULT_MODEL = f"{PREFIX}DEFAULT_MODEL_NAME"
-ADDITIONAL_ARGS = f"{PREFIX}ADDITIONAL_ARGS"
 # Both: the start script assigns the first but never exports it, so only one that is there already is changed.
 # In mode "ready" one archive that cannot be loaded would fail every later ping, and so the whole instance.
 LIVE_PING = {f"{PREFIX}PING_MODE": "live", f"{PREFIX}OVERRIDE_PING_MODE": "live"}
 
-# The only place of these names. AWS documents them, but no public source settles the namespace's spelling.
 ALLOW_METRICS = f"{PREFIX}ALLOW_METRICS"
 PUBLISH_METRICS = f"{PREFIX}PUBLISH_METRICS_TO_CLOUDWATCH"
-METRICS_LOG_GROUP = f"{PREFIX}CLOUDWATCH_LOG_GROUP"
-METRICS_NAMESPACE = f"{PREFIX}CLOUDWATCH_METRIC_NAMESPACE"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,17 +71,40 @@ def decided_settings(spec: EndpointSpec, default_model: str | None) -> dict[str,
     if flags := spec.container.additional_args:
         settings[ADDITIONAL_ARGS] = Setting(" ".join(flags), "container.additional_args")
     if metrics := triton_metrics(spec):
-        values = {
-            ALLOW_METRICS: "true",
-            PUBLISH_METRICS: "true",
-            METRICS_LOG_GROUP: metrics.log_group,
-            METRICS_NAMESPACE: metrics.namespace,
-        }
+        values = {ALLOW_METRICS: "true", PUBLISH_METRICS: "true"}
+        values |= dict.fromkeys(variables_of("log group"), metrics.log_group)
+        values |= dict.fromkeys(variables_of("namespace"), metrics.namespace)
         settings |= {name: Setting(value, "metrics.triton") for name, value in values.items()}
-        [service] = [each for each in services() if each.allowed_by == ALLOW_METRICS]
-        if service.port_from not in settings | spec.environment:
-            settings[service.port_from] = Setting(str(service.port), "metrics.triton")
-    return settings
+    return settings | _safe_ports(settings, spec.environment)
+
+
+def _safe_ports(settings: Mapping[str, Setting], environment: Mapping[str, str]) -> dict[str, Setting]:
+    """A port for each service that is allowed and has none: SageMaker blocks those of Triton itself."""
+    values = {**{name: setting.value for name, setting in settings.items()}, **environment}
+    found = {}
+    for listener in listeners(service_arguments(values)):
+        service = listener.service
+        if service.port_from and service.port_from not in values and not listener.is_given:
+            allowing = service.allowed_by if service.allowed_by in values else ADDITIONAL_ARGS
+            key = "environment" if allowing in environment else settings[allowing].key
+            found[service.port_from] = Setting(str(service.port), key)
+    return found
+
+
+def publishes_metrics(variables: Mapping[str, str]) -> bool:
+    """Whether the container with these variables publishes Triton's metrics to CloudWatch."""
+    return all(variables.get(name, "").lower() in TRUE for name in (ALLOW_METRICS, PUBLISH_METRICS))
+
+
+def is_moved_by_image(listener: Listener, variables: Mapping[str, str]) -> bool:
+    """Whether AWS's image takes a free port for the service where the one that is named is blocked.
+
+    AWS documents it of METRICS_PORT, where metrics are published. A flag comes after what the image decides.
+    """
+    flags = flag_values(variables.get(ADDITIONAL_ARGS, "").split())
+    service = listener.service
+    is_metrics = service.allowed_by == ALLOW_METRICS
+    return is_metrics and service.port_flag not in flags and publishes_metrics(variables)
 
 
 def set_by_spec(spec: EndpointSpec) -> dict[str, KeyPath]:

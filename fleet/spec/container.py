@@ -48,6 +48,6 @@ class Container(Document):
     inference_type: Literal["infer", "generate", "generate_stream"] | None = None
     """What an invocation does; releases from 25.03 on; left out: the container's own, `infer`."""
     metrics_port: Port | None = None
-    """Port of Triton's own metrics; left out: the container's own, 8002."""
+    """Port of Triton's own metrics, 23000 to 23999: SageMaker blocks every other; left out: 23000."""
     additional_args: tuple[Flag, ...] = Field(default=(), strict=False)
     """Further flags of tritonserver, one an item, without white space."""

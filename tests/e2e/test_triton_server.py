@@ -100,9 +100,10 @@ def test_a_port_that_somebody_else_took_first_is_given_up_for_another(
     starter: Starter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(socket.create_server(("", 0))) as other:
-        taken = [[other.getsockname()[1], *free_ports(2)]]
+        taken = [[other.getsockname()[1]]]
         monkeypatch.setattr(
-            "fleet.local.triton.server.free_ports", lambda count: taken.pop() if taken else free_ports(count)
+            "fleet.local.triton.server.free_ports",
+            lambda count, among=None: free_ports(count, among) if among or not taken else taken.pop(),
         )
         server = starter.start(python_model(tmp_path))
     assert not taken

@@ -105,6 +105,11 @@ FLAGS = st.sampled_from(
         "--cache-config=local,size=1",
         "--http-max-input-size=9",
         "--http-port=8080",
+        "--allow-http=true",
+        "--metrics-port",
+        "--metrics-port=8080",
+        "--grpc-port=23001",
+        "--allow-grpc=1",
         "--x",
         "--a==",
     ]
@@ -116,7 +121,7 @@ CONTAINER = _keys(
     shm_default_byte_size=st.integers(1 << 20, 2**63 - 1),
     model_load_gpu_limit=st.floats(0, 1),
     inference_type=st.sampled_from(["infer", "generate", "generate_stream"]),
-    metrics_port=st.sampled_from([1024, 8001, 8002, 65535]),
+    metrics_port=st.sampled_from([1024, 8002, 23000, 23001, 65535]),
     additional_args=st.lists(FLAGS, max_size=3),
 )
 NAMES = st.one_of(

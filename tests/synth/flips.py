@@ -178,7 +178,7 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "container.shm_growth_byte_size": flip(1 << 20, 1 << 21),
     "container.model_load_gpu_limit": flip(0.5, 0.8),
     "container.inference_type": flip("infer", "generate"),
-    "container.metrics_port": flip(8002, 9002),
+    "container.metrics_port": flip(23002, 23003),
     "container.additional_args": flip(["--exit-timeout-secs=10"], ["--exit-timeout-secs=20"]),
     "environment": flip({"WORDS": "1"}, {"WORDS": "2"}),
     "timeouts.model_download": flip("5m", "15m"),

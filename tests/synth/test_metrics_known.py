@@ -12,6 +12,7 @@ from aws_cdk.assertions import Template
 
 from fleet.catalog.data_file import data_file
 from fleet.catalog.metrics import endpoint_metric, triton_metric
+from fleet.catalog.variables import variables_of
 from fleet_folder import FleetFolder
 from tests.synth.conftest import templates
 from tests.synth.resources import KINDS, STACK, dimensions_of, only, or_endpoint
@@ -76,7 +77,7 @@ class TestMetrics:
         searched = re.findall(r'Namespace=\\"([^"\\]+)\\" MetricName=\\"([^"\\]+)\\"', _body(made))
         assert searched
         assert {namespace for namespace, _ in searched} == {
-            variables["SAGEMAKER_TRITON_CLOUDWATCH_METRIC_NAMESPACE"]
+            variables[name] for name in variables_of("namespace")
         }
         on_gpu = {"gpu_power", "gpu_memory_used", "gpu_memory_total"} if kind != "cpu" else set()
         measures = {each for each in data_file("metrics.yaml")["triton"] if not each.startswith("gpu_")}

@@ -122,7 +122,8 @@ def test_the_containers_environment_is_decided_to_the_last_variable(folder: Flee
         "SAGEMAKER_TRITON_CLOUDWATCH_METRIC_NAMESPACE": "TritonFleet/sentences",
         "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME": "embed",
         "SAGEMAKER_TRITON_LOG_VERBOSE": "false",
-        "SAGEMAKER_TRITON_METRICS_PORT": "8002",
+        "SAGEMAKER_TRITON_METRICS_PORT": "23000",
+        "SAGEMAKER_TRITON_METRIC_NAMESPACE": "TritonFleet/sentences",
         "SAGEMAKER_TRITON_MODEL_LOAD_GPU_LIMIT": "0.0",
         "SAGEMAKER_TRITON_PUBLISH_METRICS_TO_CLOUDWATCH": "true",
         "TOKENIZERS_PARALLELISM": "false",
@@ -130,11 +131,20 @@ def test_the_containers_environment_is_decided_to_the_last_variable(folder: Flee
 
 
 @pytest.mark.parametrize(
-    "keys", ["container: {metrics_port: 9002}\n", 'environment: {SAGEMAKER_TRITON_METRICS_PORT: "9002"}\n']
+    "keys", ["container: {metrics_port: 23002}\n", 'environment: {SAGEMAKER_TRITON_METRICS_PORT: "23002"}\n']
 )
 def test_tritons_metrics_have_the_port_that_the_spec_names(folder: FleetFolder, keys: str) -> None:
     folder.spec(keys)
-    assert folder.resolve().variables["SAGEMAKER_TRITON_METRICS_PORT"] == "9002"
+    assert folder.resolve().variables["SAGEMAKER_TRITON_METRICS_PORT"] == "23002"
+
+
+@pytest.mark.parametrize("name", ["CLOUDWATCH_METRIC_NAMESPACE", "METRIC_NAMESPACE"])
+def test_the_namespace_is_said_in_every_spelling_and_cannot_be_another(
+    folder: FleetFolder, name: str
+) -> None:
+    folder.spec(f"environment: {{SAGEMAKER_TRITON_{name}: Mine}}\n")
+    (finding,) = folder.findings()
+    assert finding.code == "FL207"
 
 
 def test_without_tritons_metrics_nothing_of_them_is_set(folder: FleetFolder) -> None:

@@ -29,8 +29,9 @@ def repository(tmp_path: Path) -> Path:
 
 
 def _command(repository: Path, environment: dict[str, str], runtime: TritonRuntime = RUNTIME) -> list[str]:
+    ports = {"metrics": 23902, "gRPC": 23903, "HTTP": 23904}
     return start_command(
-        runtime, repository, environment, sagemaker_port=1, metrics_port=2, grpc_port=3, shm_prefix="shm_"
+        runtime, repository, environment, sagemaker_port=1, service_ports=ports, shm_prefix="shm_"
     )
 
 
@@ -49,10 +50,7 @@ def test_without_variables_the_defaults_are_the_scripts(repository: Path) -> Non
         "--backend-config=python,shm-growth-byte-size=1048576",
         "--load-model=bert",
         "--sagemaker-port=1",
-        "--metrics-address=127.0.0.1",
-        "--metrics-port=2",
-        "--grpc-address=127.0.0.1",
-        "--grpc-port=3",
+        "--sagemaker-safe-port-range=23000-23999",
         "--backend-directory=/cache/backends",
         "--cache-directory=/triton/caches",
         "--backend-config=python,shm-region-prefix-name=shm_",
@@ -109,8 +107,6 @@ def test_white_space_in_any_value_begins_a_new_option_as_in_the_unquoted_script(
     [
         "SAGEMAKER_BIND_TO_PORT",
         "SAGEMAKER_SAFE_PORT_RANGE",
-        "SAGEMAKER_TRITON_METRICS_PORT",
-        "SAGEMAKER_TRITON_GRPC_PORT",
         "SAGEMAKER_TRITON_MODEL_LOAD_GPU_LIMIT",
     ],
 )
@@ -122,7 +118,82 @@ def test_what_this_machine_decides_itself_is_not_passed_on_but_said(repository: 
 
 
 def test_nothing_is_said_about_variables_that_are_followed() -> None:
-    assert departures({"SAGEMAKER_TRITON_ALLOW_METRICS": "true", "SAGEMAKER_TRITON_GRPC_PORT": ""}) == []
+    assert departures({"SAGEMAKER_TRITON_LOG_VERBOSE": "true", "SAGEMAKER_TRITON_GRPC_PORT": "23001"}) == []
+
+
+def _service_options(repository: Path, environment: dict[str, str]) -> list[str]:
+    """What this machine adds for the services, after the options of the start script."""
+    command = _command(repository, {f"SAGEMAKER_TRITON_{name}": value for name, value in environment.items()})
+    first = command.index("--sagemaker-safe-port-range=23000-23999") + 1
+    return command[first : command.index("--backend-directory=/cache/backends")]
+
+
+MOVED = ["--metrics-address=127.0.0.1", "--metrics-port=23902"]
+PUBLISHED = {"ALLOW_METRICS": "true", "PUBLISH_METRICS_TO_CLOUDWATCH": "true"}
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"ALLOW_METRICS": "true", "METRICS_PORT": "23000"},
+        {"ALLOW_METRICS": "1", "ADDITIONAL_ARGS": "--metrics-port=23999"},
+        {"ADDITIONAL_ARGS": "--allow-metrics=On --metrics-port 23999"},
+        {"ALLOW_METRICS": "true", "METRICS_PORT": "8002", "ADDITIONAL_ARGS": "--metrics-port=23000"},
+        {**PUBLISHED, "METRICS_PORT": "8002"},
+        PUBLISHED,
+        {"LOG_INFO": "false --allow-metrics=true", "METRICS_PORT": "23000"},
+    ],
+)
+def test_metrics_at_a_port_that_is_not_blocked_answer_at_one_of_this_machine(
+    repository: Path, environment: dict[str, str]
+) -> None:
+    assert _service_options(repository, environment) == MOVED
+
+
+@pytest.mark.parametrize(
+    ("environment", "port"),
+    [
+        ({"ALLOW_METRICS": "true"}, "8002"),
+        ({"ALLOW_METRICS": "true", "METRICS_PORT": "22999"}, "22999"),
+        ({"ALLOW_METRICS": "true", "METRICS_PORT": "24000"}, "24000"),
+        ({"ALLOW_METRICS": "true", "METRICS_PORT": "none"}, "none"),
+        ({"ALLOW_METRICS": "true", "METRICS_PORT": "9" * 5000}, "9" * 5000),
+        ({"ALLOW_METRICS": "true", "METRICS_PORT": "23000", "ADDITIONAL_ARGS": "--metrics-port=1"}, "1"),
+        ({**PUBLISHED, "ADDITIONAL_ARGS": "--metrics-port=8002"}, "8002"),
+    ],
+)
+def test_metrics_at_a_blocked_port_are_left_to_triton_at_the_address_that_it_checks(
+    repository: Path, environment: dict[str, str], port: str
+) -> None:
+    wanted = ["--metrics-address=0.0.0.0", f"--metrics-port={port}"]
+    assert _service_options(repository, environment) == wanted
+
+
+def test_a_service_that_is_not_allowed_has_no_port(repository: Path) -> None:
+    environment = {"ALLOW_METRICS": "false", "METRICS_PORT": "8002", "GRPC_PORT": "8001"}
+    assert _service_options(repository, environment) == []
+
+
+def test_two_services_at_one_port_are_left_to_triton(repository: Path) -> None:
+    environment = {"ALLOW_METRICS": "true", "METRICS_PORT": "23001", "ALLOW_GRPC": "true"}
+    assert _service_options(repository, environment | {"GRPC_PORT": "23001"}) == [
+        "--metrics-address=0.0.0.0",
+        "--metrics-port=23001",
+        "--grpc-address=0.0.0.0",
+        "--grpc-port=23001",
+    ]
+
+
+def test_a_port_that_is_another_one_here_is_told() -> None:
+    environment = {
+        "SAGEMAKER_TRITON_ALLOW_METRICS": "true",
+        "SAGEMAKER_TRITON_METRICS_PORT": "23000",
+        "SAGEMAKER_TRITON_ADDITIONAL_ARGS": "--allow-http=true --http-port=23005 --allow-grpc=true",
+    }
+    assert departures(environment) == [
+        "metrics at port 23000: a free port of 23000-23999 is used, on loopback",
+        "HTTP at port 23005: a free port of 23000-23999 is used, on loopback",
+    ]
 
 
 def test_generate_is_refused_by_a_triton_that_would_silently_infer(repository: Path) -> None:
@@ -189,11 +260,12 @@ def test_in_multi_model_mode_the_usual_ping_mode_is_live(
     assert server_environment(RUNTIME, tmp_path, environment).get("SAGEMAKER_TRITON_PING_MODE") == seen
 
 
-def test_tritons_metrics_are_published_where_all_three_settings_say_so() -> None:
+@pytest.mark.parametrize("namespace", ["CLOUDWATCH_METRIC_NAMESPACE", "METRIC_NAMESPACE"])
+def test_tritons_metrics_are_published_where_all_three_settings_say_so(namespace: str) -> None:
     settings = {
         "SAGEMAKER_TRITON_ALLOW_METRICS": "true",
         "SAGEMAKER_TRITON_PUBLISH_METRICS_TO_CLOUDWATCH": "true",
-        "SAGEMAKER_TRITON_CLOUDWATCH_METRIC_NAMESPACE": "TritonFleet/x",
+        f"SAGEMAKER_TRITON_{namespace}": "TritonFleet/x",
     }
     assert metrics_namespace(settings) == "TritonFleet/x"
     for name in settings:

@@ -7,25 +7,25 @@ itself (ports, addresses, folders of the installation) its options come last, so
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from fleet.catalog.variables import variables
-from fleet.decide.variables import ALLOW_METRICS, METRICS_NAMESPACE, PUBLISH_METRICS
+from fleet.catalog.front_end import safe_ports
+from fleet.catalog.variables import variables, variables_of
+from fleet.decide.listeners import Listener, listeners
+from fleet.decide.variables import is_moved_by_image, publishes_metrics
 from fleet.local.hosting import HostingError
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.start_rules import DEFAULT_MODEL, INFERENCE_TYPE, default_model, is_multi_model
 
+SAFE_PORTS = f"{safe_ports()[0]}-{safe_ports()[-1]}"
 _NOT_FOLLOWED = {
     "SAGEMAKER_BIND_TO_PORT": "a free port is used",
-    "SAGEMAKER_SAFE_PORT_RANGE": "free ports are used",
-    "SAGEMAKER_TRITON_METRICS_PORT": "a free port is used",
-    "SAGEMAKER_TRITON_GRPC_PORT": "a free port is used",
+    "SAGEMAKER_SAFE_PORT_RANGE": f"{SAFE_PORTS} is passed on, as SageMaker sets it",
     "SAGEMAKER_TRITON_MODEL_LOAD_GPU_LIMIT": "there is no GPU",
 }
-TRUE = ("true", "on", "1")
 _PING_MODE = "SAGEMAKER_TRITON_PING_MODE"
-LOOPBACK = "127.0.0.1"
+LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - the address at which Triton checks ports
 
 
 def start_command(
@@ -34,8 +34,7 @@ def start_command(
     environment: Mapping[str, str],
     *,
     sagemaker_port: int,
-    metrics_port: int,
-    grpc_port: int,
+    service_ports: Mapping[str, int],
     shm_prefix: str,
 ) -> list[str]:
     """The command line of the server.
@@ -47,8 +46,8 @@ def start_command(
         repository: The model repository, staged for this machine; in multi-model mode an empty folder.
         environment: The variables of the deployed Model.
         sagemaker_port: Where /ping and /invocations answer.
-        metrics_port: Where /metrics answers on loopback, if the environment allows metrics.
-        grpc_port: Where gRPC answers on loopback, if the environment allows it.
+        service_ports: By the service's name: where it answers on loopback, if it is allowed at a port that
+            SageMaker lets a container bind. At any other it is left to Triton, which then refuses to start.
         shm_prefix: How the names of this server's shared memory regions begin.
 
     Raises:
@@ -71,10 +70,8 @@ def start_command(
         # The script leaves its line unquoted, so white space in any value begins a new option.
         *_options(values).split(),
         f"--sagemaker-port={sagemaker_port}",
-        f"--metrics-address={LOOPBACK}",
-        f"--metrics-port={metrics_port}",
-        f"--grpc-address={LOOPBACK}",
-        f"--grpc-port={grpc_port}",
+        f"--sagemaker-safe-port-range={SAFE_PORTS}",
+        *_service_options(environment, service_ports),
         f"--backend-directory={runtime.backend_directory}",
         f"--cache-directory={runtime.cache_directory}",
         f"--backend-config=python,shm-region-prefix-name={shm_prefix}",
@@ -95,6 +92,29 @@ def _options(environment: Mapping[str, str]) -> str:
     )
 
 
+def _service_options(environment: Mapping[str, str], ports: Mapping[str, int]) -> Iterator[str]:
+    """Address and port of each service that is allowed.
+
+    Triton checks ports at the address of /invocations alone: what it is to refuse stays there as it is.
+    """
+    moved = moved_services(environment)
+    for listener in listeners(_options(environment).split()):
+        is_moved, service = listener in moved, listener.service
+        yield f"--{service.flag}-address={LOOPBACK if is_moved else EVERYWHERE}"
+        yield f"{service.port_flag}={ports[service.name] if is_moved else listener.port}"
+
+
+def moved_services(environment: Mapping[str, str]) -> list[Listener]:
+    """The services that answer at other ports here: those whose own ports a container may bind."""
+    found = listeners(_options(environment).split())
+    numbers = [each.number for each in found]
+    return [
+        each
+        for each in found
+        if (each.is_safe and numbers.count(each.number) == 1) or is_moved_by_image(each, environment)
+    ]
+
+
 def server_environment(
     runtime: TritonRuntime, repository: Path, environment: Mapping[str, str]
 ) -> dict[str, str]:
@@ -113,14 +133,18 @@ def server_environment(
 
 def metrics_namespace(environment: Mapping[str, str]) -> str:
     """The CloudWatch namespace that Triton's metrics are published under; empty where they are not."""
-    wanted = all(environment.get(name, "").lower() in TRUE for name in (ALLOW_METRICS, PUBLISH_METRICS))
-    return environment.get(METRICS_NAMESPACE, "") if wanted else ""
+    given = (environment.get(name) for name in variables_of("namespace"))
+    return next(filter(None, given), "") if publishes_metrics(environment) else ""
 
 
 def departures(environment: Mapping[str, str]) -> list[str]:
-    """One line for each variable of the Model that is not followed on this machine."""
-    return [
+    """One line for each variable and port of the Model that is not followed on this machine."""
+    lines = [
         f"{variable}={environment[variable]}: {instead}"
         for variable, instead in _NOT_FOLLOWED.items()
         if environment.get(variable)
+    ]
+    return lines + [
+        f"{listener.service.name} at port {listener.port}: a free port of {SAFE_PORTS} is used, on loopback"
+        for listener in moved_services(environment)
     ]

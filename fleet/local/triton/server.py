@@ -11,8 +11,9 @@ from pathlib import Path
 
 import psutil
 
+from fleet.catalog.front_end import safe_ports, services
 from fleet.local.hosting import HostingError
-from fleet.local.triton.container import LOOPBACK, server_environment, start_command
+from fleet.local.triton.container import LOOPBACK, moved_services, server_environment, start_command
 from fleet.local.triton.failure import explain, is_loaded, port_was_taken, still_loading
 from fleet.local.triton.ports import free_ports
 from fleet.local.triton.process import ProcessGroup
@@ -33,6 +34,7 @@ class TritonServer:
         self._lock = threading.Lock()
         self._stopped = False
         self._process: ProcessGroup | None = None
+        self._ports: set[int] = set()
         self.port = 0
         """Where /ping and /invocations answer."""
         self.metrics_port = 0
@@ -47,15 +49,19 @@ class TritonServer:
         with self._lock:
             if self._stopped:
                 raise HostingError("the server was stopped")
-            self.port, self.metrics_port, grpc_port = free_ports(3)
+            [self.port] = free_ports(1)
+            names = [service.name for service in services()]
+            service_ports = dict(zip(names, free_ports(len(names), safe_ports()), strict=True))
+            self.metrics_port = service_ports["metrics"]
+            moved = moved_services(self._environment)
+            self._ports = {self.port, *(service_ports[each.service.name] for each in moved)}
             shm_prefix = f"triton_fleet_{uuid.uuid4().hex[:12]}_"
             command = start_command(
                 self._runtime,
                 self._repository,
                 self._environment,
                 sagemaker_port=self.port,
-                metrics_port=self.metrics_port,
-                grpc_port=grpc_port,
+                service_ports=service_ports,
                 shm_prefix=shm_prefix,
             )
             environment = server_environment(self._runtime, self._repository, self._environment)
@@ -113,12 +119,12 @@ class TritonServer:
             connection.close()
 
     def _listens(self) -> bool:
-        """Whether the answer is this server's, and not that of one which was faster to use the port."""
+        """Whether this server has all its ports: one that was faster may answer, and metrics start last."""
         try:
             sockets = psutil.Process(self.process.pid).net_connections("tcp")
         except psutil.Error:
             return False
-        return any(each.status == psutil.CONN_LISTEN and each.laddr.port == self.port for each in sockets)
+        return self._ports <= {each.laddr.port for each in sockets if each.status == psutil.CONN_LISTEN}
 
     def log_end(self) -> int:
         """Where in the log the next line will be."""

@@ -10,7 +10,8 @@ from fleet.catalog.instances import Kind
 from fleet.catalog.limits import limit
 from fleet.catalog.variables import variables
 from fleet.decide.decided import Decided, PlacedModel
-from fleet.decide.variables import ADDITIONAL_ARGS, PREFIX
+from fleet.decide.listeners import ADDITIONAL_ARGS
+from fleet.decide.variables import PREFIX
 from fleet.findings import Severity
 from fleet.rules.rule import Each, Problem, rule
 from fleet.spec.endpoint import Compression, Mode

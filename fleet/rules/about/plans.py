@@ -8,7 +8,7 @@ from fleet.catalog.images import Release
 from fleet.catalog.instances import Instance, Kind, instance, instance_types
 from fleet.catalog.versions import numbers
 from fleet.decide.decided import Decided
-from fleet.decide.variables import ADDITIONAL_ARGS
+from fleet.decide.listeners import ADDITIONAL_ARGS
 from fleet.rules.rule import Each, Problem, rule
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import KeyPath

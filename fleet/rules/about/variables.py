@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fleet.catalog.front_end import services
 from fleet.catalog.limits import limit
 from fleet.catalog.variables import Variable, variables
 from fleet.decide.decided import Decided
+from fleet.decide.listeners import TRUE
 from fleet.decide.variables import PREFIX, PUBLISH_METRICS, decided_settings, set_by_spec
 from fleet.findings import Severity
 from fleet.rules.about.secrets import shown
 from fleet.rules.rule import Problem, rule
-from fleet.spec.container import INVOCATIONS_PORT
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import KeyPath
 
@@ -22,7 +21,7 @@ CONTAINER_API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_C
 NAMESPACING = f"{PREFIX}DISABLE_MODEL_NAMESPACING"
 PING = (f"{PREFIX}PING_MODE", f"{PREFIX}OVERRIDE_PING_MODE")
 USUAL_PING = "ready"
-TRUE, FALSE = ("true", "on", "1"), ("false", "off", "0")
+FALSE = ("false", "off", "0")
 
 
 @rule("FL207", source=SERVE)
@@ -181,27 +180,6 @@ def ping_mode_set_by_both(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(
             ("environment", given[0]), f"{given[0]} alone has no effect", f"set {other}: {value} as well"
         )
-
-
-@rule("FL241", source="https://github.com/triton-inference-server/server/issues/3264")
-def ports_of_their_own(endpoint: Decided) -> Iterator[Problem]:
-    """Invocations, metrics and gRPC answer at different ports.
-
-    The server refuses to start when two of its services share one.
-    """
-    taken = {"invocations": str(INVOCATIONS_PORT)}
-    for service in services():
-        if endpoint.variables.get(service.allowed_by, "false").lower() not in TRUE:
-            continue
-        name = service.port_from
-        chosen = endpoint.variables.get(name) or str(service.port)
-        if chosen in taken.values():
-            other = next(each for each, number in taken.items() if number == chosen)
-            key = name.removeprefix(PREFIX).lower()
-            path = ("environment", name) if name in endpoint.spec.environment else ("container", key)
-            message = f"{service.name} and {other} would both answer at port {chosen}"
-            yield Problem(path, message, "give one another port")
-        taken[service.name] = chosen
 
 
 @rule("FL209", source=CONTAINER_API)

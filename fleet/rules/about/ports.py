@@ -1,0 +1,85 @@
+"""Rules about the ports at which the container answers beside invocations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.catalog.front_end import safe_ports
+from fleet.decide.decided import Decided
+from fleet.decide.listeners import ADDITIONAL_ARGS, Listener, flag_values, listeners, service_arguments
+from fleet.decide.variables import PREFIX, is_moved_by_image
+from fleet.rules.rule import Problem, rule
+from fleet.spec.container import INVOCATIONS_PORT
+from fleet.spec.source import KeyPath
+
+CHECK = "https://github.com/triton-inference-server/server/blob/main/src/command_line_parser.cc"
+
+
+@rule("FL241", source="https://github.com/triton-inference-server/server/issues/3264")
+def ports_of_their_own(endpoint: Decided) -> Iterator[Problem]:
+    """Invocations, metrics, gRPC and HTTP answer at different ports.
+
+    The server refuses to start when two of its services share one.
+    """
+    taken: dict[int | None, str] = {INVOCATIONS_PORT: "invocations"}
+    for listener in _listeners(endpoint):
+        name, number = listener.service.name, listener.number
+        if number in taken:
+            message = f"{name} and {taken[number]} would both answer at port {number}"
+            yield Problem(_place(endpoint, listener), message, "give one another port")
+        elif number is not None:
+            taken[number] = name
+
+
+@rule("FL321", source=CHECK)
+def ports_that_sagemaker_leaves_free(endpoint: Decided) -> Iterator[Problem]:
+    """Metrics, gRPC and HTTP answer at ports that SageMaker lets a container bind.
+
+    It tells the container which ones, and the server does not start with another: the endpoint fails its
+    health check. Triton's own ports, 8000 to 8002, are not among them. AWS documents that its image takes a
+    free port instead of a blocked METRICS_PORT where metrics are published to CloudWatch: that is a warning.
+    """
+    ports = safe_ports()
+    for listener in _listeners(endpoint):
+        # The invocations' own is refused before, as a port that two services share.
+        if listener.number is None or listener.is_safe or listener.number == INVOCATIONS_PORT:
+            continue
+        service, moved = listener.service, is_moved_by_image(listener, endpoint.variables)
+        ends = "AWS's image takes one of them instead" if moved else "the server does not start"
+        message = (
+            f"{service.name} would answer at port {listener.number}; SageMaker lets a container bind"
+            f" {ports[0]} to {ports[-1]}, and {ends}"
+        )
+        hint = f"take one of {ports[0]} to {ports[-1]}"
+        if service.port is not None:
+            hint += f", or leave it out for {service.port}"
+        yield Problem(_place(endpoint, listener), message, hint, certain=not moved)
+
+
+def _listeners(endpoint: Decided) -> list[Listener]:
+    """All but those whose variable is empty, which is a mistake of its own."""
+    found = listeners(service_arguments(endpoint.variables))
+    return [each for each in found if each.is_given or not each.service.port_from]
+
+
+def _flags(endpoint: Decided) -> dict[str, str]:
+    return flag_values(endpoint.variables.get(ADDITIONAL_ARGS, "").split())
+
+
+def _place(endpoint: Decided, listener: Listener) -> KeyPath:
+    """Where the spec names the port, or else where it allows the service."""
+    spec, service = endpoint.spec, listener.service
+    named = (service.port_flag, service.port_from), (service.allow_flag, service.allowed_by)
+    flag, variable = named[0] if listener.is_given else named[1]
+    if flag in _flags(endpoint):
+        if ADDITIONAL_ARGS in spec.environment:
+            return ("environment", ADDITIONAL_ARGS)
+        words = [word.partition("=")[0] for word in spec.container.additional_args]
+        return (
+            "container",
+            "additional_args",
+            max(index for index, word in enumerate(words) if word == flag),
+        )
+    if variable in spec.environment:
+        return ("environment", variable)
+    return ("container", variable.removeprefix(PREFIX).lower())
