@@ -25,7 +25,11 @@ pytestmark = pytest.mark.triton
 
 NAMESPACE = "TritonFleet/double"
 DOUBLE = {"model": "double", "version": "1"}
-MEASURED = {**QUIET, "SAGEMAKER_TRITON_ALLOW_METRICS": "true"}
+MEASURED = {
+    **QUIET,
+    "SAGEMAKER_TRITON_ALLOW_METRICS": "true",
+    "SAGEMAKER_TRITON_METRICS_PORT": "23000",
+}
 
 
 @pytest.fixture

@@ -53,6 +53,7 @@ def server(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> 
         "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME": "ensemble",
         "SAGEMAKER_TRITON_LOG_VERBOSE": "false",
         "SAGEMAKER_TRITON_ALLOW_METRICS": "true",
+        "SAGEMAKER_TRITON_METRICS_PORT": "23000",
     }
     server = TritonServer(runtime, folder / "staged", environment, log=folder / "triton.log")
     server.start()
