@@ -9,7 +9,7 @@ from functools import cached_property
 from fleet.catalog.amis import Ami, ami, amis, inference_ami, runs_by_default, unnamed_ami
 from fleet.catalog.images import Image, image, regions_of, releases
 from fleet.catalog.instances import Instance, Kind, instance, instance_types
-from fleet.decide.machines import OWN_VARIANT, Machine, machines, pools, raw_variants
+from fleet.decide.machines import OWN_VARIANT, Machine, Raws, machines, pools, raw_variants
 from fleet.decide.variables import all_variables
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import LOCAL, Environment
@@ -61,12 +61,17 @@ class Decided:
     @cached_property
     def machines(self) -> tuple[Machine, ...]:
         """The instance types that it may run on, the spec's own first."""
-        return machines(self.spec) if self.base is None else self.base.machines
+        return machines(self.spec, self.raw_variants) if self.base is None else self.base.machines
+
+    @cached_property
+    def raw_variants(self) -> Mapping[str, Raws]:
+        """The raw properties of each variant, by the variant's place."""
+        return raw_variants(self.spec) if self.base is None else self.base.raw_variants
 
     @property
     def is_pooled(self) -> bool:
         """Whether raw InstancePools stand in place of the variant's instance type."""
-        return bool(pools(raw_variants(self.spec).get(OWN_VARIANT, {})))
+        return bool(pools(self.raw_variants.get(OWN_VARIANT, {})))
 
     def on(self, placed: Machine) -> Decided:
         """The same endpoint on another of its instance types; of a model of others nothing is known."""

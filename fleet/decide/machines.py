@@ -68,13 +68,12 @@ class Pool:
     model: RawProperty | None
 
 
-def machines(spec: EndpointSpec) -> tuple[Machine, ...]:
+def machines(spec: EndpointSpec, variants: Mapping[str, Raws]) -> tuple[Machine, ...]:
     """The spec's own instance type first, then what raw properties bring in, each once.
 
     SageMaker takes InstancePools in place of an InstanceType; a pool of the spec's own type is the spec's
     own. What CloudFormation computes is not known here.
     """
-    variants = raw_variants(spec)
     named, ami_path = _ami(variants.get(OWN_VARIANT, {}))
     if named is None:
         named, ami_path = spec.instance.ami, ("instance", "ami")

@@ -90,7 +90,7 @@ def _instance(endpoint: Decided) -> Iterator[Decision]:
         group="instance",
         what="instance",
         value=f"{wanted.count} x {machine.type}",
-        reason=f"from `instance.count` and `instance.type`{further}",
+        reason=f"from `instance.count` and `instance.type`{further}{_others(endpoint)}",
     )
     shown = {
         "GPU": (_gpu(machine), f"each {machine.type} has it" if machine.gpus else "no NVIDIA GPU"),
@@ -104,6 +104,11 @@ def _instance(endpoint: Decided) -> Iterator[Decision]:
     }
     for what, (value, reason) in shown.items():
         yield Decision(group="instance", what=what, value=value, reason=reason, facts=facts)
+
+
+def _others(endpoint: Decided) -> str:
+    """What else instances may be, by raw properties."""
+    return "".join(f"; {each.label}: {each.type}" for each in endpoint.machines[1:])
 
 
 def _gpu(machine: Instance) -> str:

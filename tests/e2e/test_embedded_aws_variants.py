@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from fleet.aws.live import live_endpoint
 from fleet.local.aws.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
@@ -121,6 +122,9 @@ def test_the_model_of_the_pool_of_the_highest_priority_is_served(
     assert (
         "instance pools ml.g5.xlarge, ml.g6.xlarge: what the first serves is on this machine" in served.unlike
     )
+    live = live_endpoint(sagemaker, "first")
+    assert live is not None
+    assert str(live) == "InService, 1 × ml.g6.xlarge or ml.g5.xlarge"
 
 
 def test_a_shadow_variant_is_kept_and_gets_no_calls(

@@ -174,6 +174,14 @@ class TestHostImage:
         assert "`allow` takes FL204 upon itself" in shown.reason
 
 
+class TestRawInstances:
+    def test_the_types_that_raw_properties_bring_in_are_told(self, folder: FleetFolder) -> None:
+        pools = "[{InstanceType: ml.g6.xlarge, Priority: 1}, {InstanceType: ml.g5.xlarge, Priority: 2}]"
+        raw = f"cloudformation: {{EndpointConfig: {{ProductionVariants.0.InstancePools: {pools}}}}}\n"
+        found = on(folder, "ml.g6.xlarge", text=raw)["instance"]
+        assert found.reason == "from `instance.count` and `instance.type`; instance pool 2: ml.g5.xlarge"
+
+
 class TestPriceAndScaling:
     def test_a_price_is_of_all_instances_from_the_fewest_on(self, folder: FleetFolder) -> None:
         shown = on(folder, "ml.g5.xlarge", text=SCALED)["price per hour"]

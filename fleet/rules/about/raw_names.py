@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from fleet.catalog.images import partition_of
 from fleet.decide.decided import Decided
-from fleet.decide.machines import OWN_MODEL, OWN_VARIANT, names_own_model, pools, raw_variants
+from fleet.decide.machines import OWN_MODEL, OWN_VARIANT, names_own_model, pools
 from fleet.decide.raw import RawProperty, is_intrinsic, raw_properties
 from fleet.findings import Severity
 from fleet.rules.raw import outermost
@@ -77,7 +77,7 @@ def role_of_the_product(endpoint: Decided) -> Iterator[Problem]:
 
 
 def _models(endpoint: Decided) -> Iterator[Problem]:
-    for variant, raws in raw_variants(endpoint.spec).items():
+    for variant, raws in endpoint.raw_variants.items():
         model = raws.get(("ModelName",))
         if model is None and variant != OWN_VARIANT:
             message, hint = f"{variant} names no model", f"write `{variant}.ModelName: {_own()}`"

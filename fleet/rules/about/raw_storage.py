@@ -27,20 +27,18 @@ def no_volume_beside_local_storage(endpoint: Decided) -> Iterator[Problem]:
     machine = endpoint.machine
     if machine is None or not machine.nvme_gb:
         return
-    for raw in raw_properties(endpoint.spec, "EndpointConfig"):
-        if raw.name == f"{endpoint.variant}.VolumeSizeInGB":
-            message = (
-                f"{machine.type} has {machine.nvme_gb} GB of local"
-                " storage: SageMaker takes no volume size for it"
-            )
-            yield Problem(raw.path, message, "leave it out", certain=volume_refused(machine))
+    raw = endpoint.raw_variants.get(endpoint.variant, {}).get(("VolumeSizeInGB",))
+    if raw is not None:
+        message = (
+            f"{machine.type} has {machine.nvme_gb} GB of local storage: SageMaker takes no volume size for it"
+        )
+        yield Problem(raw.path, message, "leave it out", certain=volume_refused(machine))
 
 
 @rule(
     "FL231",
     Severity.WARNING,
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html",
-    each=Each.MACHINE,
 )
 def no_volume_key_for_local_storage(endpoint: Decided) -> Iterator[Problem]:
     """No KMS key is given for the storage of instances that encrypt it by hardware.

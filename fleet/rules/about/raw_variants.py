@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.decide.decided import Decided
-from fleet.decide.machines import OWN_VARIANT, POOLS, SHADOWS, Raws, pools, raw_variants
+from fleet.decide.machines import OWN_VARIANT, POOLS, SHADOWS, Raws, pools
 from fleet.rules.rule import Problem, rule
 from fleet.spec.endpoint import Mode
 from fleet.spec.source import KeyPath
@@ -23,7 +23,7 @@ def pools_and_shadows_that_fit_the_endpoint(endpoint: Decided) -> Iterator[Probl
     SageMaker takes neither for multi-model endpoints, pools only in place of an instance type, and one shadow
     variant at most. Image, engines, alarms and costs go by `instance.type`, which is to be the first pool's.
     """
-    variants = raw_variants(endpoint.spec)
+    variants = endpoint.raw_variants
     for variant, raws in variants.items():
         yield from _pools(endpoint, variant, raws)
     shadows = [raws for variant, raws in variants.items() if variant.startswith(SHADOWS)]
