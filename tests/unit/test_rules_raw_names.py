@@ -74,6 +74,13 @@ class TestModels:
 
 
 class TestImages:
+    @pytest.mark.parametrize("image", ["a/b:1", {"Fn::Sub": "a/b:1"}])
+    def test_an_image_of_ones_own_is_a_warning(self, image: object) -> None:
+        spec = {"cloudformation": {"Model": {"PrimaryContainer.Image": image}}}
+        case = Case(spec=spec, region=REGION, models=None, archive_size=1 << 20)
+        (found,) = case.findings(rules()["FL299"])
+        assert found.severity.value == "warning"
+
     @pytest.mark.parametrize(
         ("registry", "region"),
         [
