@@ -102,8 +102,15 @@ def _without_version(model: Path) -> Finding:
     message = f"model {model.name!r} has no version directory"
     is_model = (model / "config.pbtxt").exists()
     hint = f"put its files into {model.name}/1/; where a script makes them, run it first"
-    # No deeper: the repository may have been mistaken for a folder of half the disk.
-    holds_one = any(any(model.glob(pattern)) for pattern in ("model.*", "*/model.*"))
-    if not is_model and not holds_one:
+    if not is_model and not _holds_model_file(model):
         hint = f"{hint}; if it is no model, take the folder out"
     return Finding(code="FL404", message=message, hint=hint, file=model)
+
+
+def _holds_model_file(folder: Path) -> bool:
+    """Whether a model's file lies in the folder or in one of its own; False for one that vanishes meanwhile."""
+    try:
+        # No deeper: the repository may have been mistaken for a folder of half the disk.
+        return any(any(folder.glob(pattern)) for pattern in ("model.*", "*/model.*"))
+    except OSError:
+        return False

@@ -33,7 +33,7 @@ REPOSITORIES = st.sampled_from(
         "../repository",
         "../nothing",
         "",
-        "/",
+        "/usr",
         "s3://bucket/key.tar.gz",
         "s3://bucket/prefix/",
         "s3://x",
