@@ -80,11 +80,12 @@ def test_a_deployment_that_cannot_be_is_refused_before_it_begins(
 
 
 def test_a_rolling_deployment_is_not_for_several_variants(sagemaker: Any) -> None:
-    create_config(sagemaker, "several-1", {}, {"VariantName": "Second"})
+    for number in (1, 2):
+        create_config(sagemaker, f"several-{number}", {}, {"VariantName": "Second"})
     sagemaker.create_endpoint(EndpointName="several", EndpointConfigName="several-1")
     with pytest.raises(ClientError, match="not supported for multi-variant endpoints"):
         sagemaker.update_endpoint(
-            EndpointName="several", EndpointConfigName="several-1", DeploymentConfig=rolling()
+            EndpointName="several", EndpointConfigName="several-2", DeploymentConfig=rolling()
         )
 
 

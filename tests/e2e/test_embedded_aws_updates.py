@@ -135,14 +135,15 @@ def test_an_update_retains_all_but_what_is_excluded(
 
 
 def test_what_can_be_excluded_is_known(sagemaker: Any) -> None:
-    create_config(sagemaker, "excluding-1")
+    for number in (1, 2):
+        create_config(sagemaker, f"excluding-{number}")
     sagemaker.create_endpoint(EndpointName="excluding", EndpointConfigName="excluding-1")
     with pytest.raises(
         ClientError, match="Value 'Colour' at .* Member must satisfy enum value set"
     ) as refused:
         sagemaker.update_endpoint(
             EndpointName="excluding",
-            EndpointConfigName="excluding-1",
+            EndpointConfigName="excluding-2",
             ExcludeRetainedVariantProperties=[{"VariantPropertyType": "Colour"}],
         )
     assert refused.value.response["Error"]["Code"] == "ValidationException"
@@ -175,6 +176,31 @@ def test_a_stack_retains_the_live_count_and_takes_a_new_capture(
 
 
 # --- configurations in use
+
+IN_USE = "Cannot update endpoint with the currently in use endpoint configuration"
+
+
+def test_an_update_with_the_configuration_that_runs_is_refused(sagemaker: Any, host: RecordingHost) -> None:
+    create_config(sagemaker, "running-1")
+    sagemaker.create_endpoint(EndpointName="running", EndpointConfigName="running-1")
+    served = len(host.served)
+    with pytest.raises(ClientError) as refused:
+        sagemaker.update_endpoint(
+            EndpointName="running", EndpointConfigName="running-1", RetainAllVariantProperties=True
+        )
+    assert refused.value.response["Error"] == {"Code": "ValidationException", "Message": IN_USE}
+    assert sagemaker.describe_endpoint(EndpointName="running")["EndpointStatus"] == "InService"
+    assert len(host.served) == served
+
+
+def test_a_stack_that_changes_an_endpoint_alone_is_refused_unless_it_changes_tags(stacks: Stacks) -> None:
+    resources = endpoint("alone")
+    stacks.create("alone", resources)
+    resources["Endpoint"]["Properties"]["Tags"] = [{"Key": "team", "Value": "search"}]
+    assert stacks.update("alone", resources) == "UPDATE_COMPLETE"
+    resources["Endpoint"]["Properties"]["RetainAllVariantProperties"] = True
+    assert stacks.update("alone", resources).startswith("UPDATE_ROLLBACK")
+    assert ("Endpoint", "UPDATE_FAILED", IN_USE) in stacks.events("alone")
 
 
 def test_a_configuration_in_use_cannot_be_deleted_and_the_one_before_can(sagemaker: Any) -> None:

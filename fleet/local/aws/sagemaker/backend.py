@@ -29,6 +29,9 @@ from fleet.local.hosting import DeployedEndpoint, HostingError
 
 log = logging.getLogger("fleet.local.aws")
 
+CONFIGURATION_IN_USE = "Cannot update endpoint with the currently in use endpoint configuration"
+"""Source: measured (github.com/mikegc-aws/strands-decider-triton, deploy/create_endpoint.py)."""
+
 Tags = list[dict[str, str]]
 
 
@@ -143,8 +146,13 @@ class EmbeddedSageMaker(EmbeddedJobs):
 
         An alarm of the deployment that is in ALARM, when the update begins or when it has been served, rolls
         it back. A deployment that is given counts, even where the last one is to be retained.
+
+        Raises:
+            ValidationError: the endpoint has the configuration already.
         """
         endpoint = self._settled(endpoint_name)
+        if endpoint_config_name.lower() == endpoint.endpoint_config_name.lower():
+            raise ValidationError(CONFIGURATION_IN_USE)
         for name in (endpoint.endpoint_config_name, endpoint_config_name):
             self.describe_endpoint_config(name)
         config = self.endpoint_configs[endpoint_config_name]

@@ -115,7 +115,7 @@ class Endpoint:
     def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
         """Serve the configuration under the same name; on failure the old one goes on.
 
-        Whatever changes but tags is an UpdateEndpoint, with the same configuration where that stays.
+        Whatever changes but tags is an UpdateEndpoint, which SageMaker refuses where the configuration stays.
         """
         name = resource.get_cfn_attribute("EndpointName")
         if declared.changed(before) != {"Tags"}:
