@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+
+from aws_cdk import Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
@@ -9,6 +15,9 @@ from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint
 from triton_endpoints.endpoint_rollout import EndpointRollout
 from triton_endpoints.raw_properties import lay_over
 from triton_endpoints.triton_model import TritonModel
+
+_NOT_TOLD = ("EndpointConfigName", "Tags")
+"""Properties of the endpoint that make no other configuration: it itself, and what is no UpdateEndpoint."""
 
 
 class TritonEndpoint(Construct):
@@ -55,7 +64,33 @@ class TritonEndpoint(Construct):
             deployment_config=rollout.deployment_config if rollout else None,
         )
         lay_over(self.config, endpoint.cloudformation.get("EndpointConfig", {}))
-        lay_over(self.endpoint, endpoint.cloudformation.get("Endpoint", {}))
+        raw = endpoint.cloudformation.get("Endpoint", {})
+        lay_over(self.endpoint, raw)
+        self._name_config_by_update(raw, rollout)
+
+    def _name_config_by_update(self, raw: Mapping[str, object], rollout: EndpointRollout | None) -> None:
+        """Give the configuration a logical id that is another for each other UpdateEndpoint.
+
+        SageMaker refuses an update with the configuration that runs, whatever else is new: "Cannot update
+        endpoint with the currently in use endpoint configuration". So what the endpoint is told besides makes
+        another configuration; tags, which are no update, do not.
+        """
+        told = {
+            "deployment": self.endpoint.deployment_config,
+            "retain": self.endpoint.retain_all_variant_properties,
+            "retain_not": self.endpoint.exclude_retained_variant_properties,
+            "raw": {path: value for path, value in raw.items() if path.split(".")[0] not in _NOT_TOLD},
+            # The deployment refers to its alarms; a new form of their names is a new DeploymentConfig.
+            "alarms": [
+                each.alarm_name
+                for each in (rollout.node.children if rollout else ())
+                if isinstance(each, cloudwatch.CfnAlarm)
+            ],
+        }
+        stack = Stack.of(self)
+        # The alarms' names hold the configuration's, which is resolved here with the logical id from before.
+        digest = sha256(json.dumps(stack.resolve(told), sort_keys=True).encode()).hexdigest()
+        self.config.override_logical_id(f"{stack.get_logical_id(self.config)}{digest[:8].upper()}")
 
     def _rollout(self, endpoint: ResolvedEndpoint) -> EndpointRollout | None:
         if endpoint.rollout is None:

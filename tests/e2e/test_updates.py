@@ -201,6 +201,41 @@ class TestWhatReachesTheRunningEndpoint:
         assert scaled.scaling()["range"] == [(1, 9)]
 
 
+class TestWhatUpdateEndpointIsToldBesidesTheConfiguration:
+    """SageMaker takes each of these only with another configuration."""
+
+    @pytest.fixture
+    def plain(self, account: Account) -> Account:
+        keys = {"scaling": "", "rollout": ROLLOUT, "alarms": "{latency_p99: 200ms}", "tags": ""}
+        account.deployed_with(count=2, container="{thread_count: 9}", **keys)
+        return account
+
+    def test_another_rollout(self, plain: Account) -> None:
+        plain.change(rollout="{strategy: linear, step: 50%, bake: 5m}")
+        after = updated(plain, new_model=False)
+        policy = after.endpoint["LastDeploymentConfig"]["BlueGreenUpdatePolicy"]
+        assert policy["TrafficRoutingConfiguration"]["Type"] == "LINEAR"
+
+    def test_another_alarm_that_calls_back(self, plain: Account) -> None:
+        plain.change(alarms="{latency_p99: 200ms, latency_p50: 100ms}")
+        after = updated(plain, new_model=False)
+        alarms = after.endpoint["LastDeploymentConfig"]["AutoRollbackConfiguration"]["Alarms"]
+        assert len(alarms) == 3
+
+    def test_scaling_alone_on_and_off_again(self, plain: Account) -> None:
+        plain.change(scaling=SCALING)
+        updated(plain, new_model=False)
+        assert plain.scaling()["range"] == [(1, 6)]
+        plain.change(scaling="")
+        updated(plain, new_model=False)
+        assert plain.scaling()["range"] == []
+
+    def test_a_threshold_and_a_tag_need_no_other_configuration(self, plain: Account) -> None:
+        before = plain.served()
+        plain.change(alarms="{latency_p99: 300ms}", tags="{team: search}")
+        assert plain.deployed().config_name == before.config_name
+
+
 def test_what_scaling_has_reached_survives_another_count_and_another_model(scaled: Account) -> None:
     count = 3 - scaled.served().variant["InitialInstanceCount"] % 2
     scaled.change(count=count, container=f"{{thread_count: {10 + count}}}")

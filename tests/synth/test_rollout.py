@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from aws_cdk.assertions import Template
 
 from fleet_folder import SPEC, FleetFolder
@@ -128,3 +129,48 @@ class TestRollbackAlarms:
         made = deployed(folder, "rollout: {strategy: all-at-once, rollback_on: []}\nalarms: {errors: 1%}\n")
         assert "AutoRollbackConfiguration" not in config(made)
         assert rollback_alarms(made) == {}
+
+
+class TestWhichChangesMakeAnotherConfiguration:
+    """SageMaker refuses an update with the configuration that runs, so its logical id tells what is new."""
+
+    ROLLOUT = "rollout: {strategy: canary, canary: 50%}\nalarms: {errors: 1%, latency_p99: 200ms}\n"
+    SCALING = "scaling: {min: 1, max: 4, invocations_per_instance: 60}\n"
+    ALLOWED = f"{SCALING}allow: {{FL263: a trial}}\n"
+    RAW = f"{ALLOWED}cloudformation: {{Endpoint: {{RetainDeploymentConfig: true}}}}\n"
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            (ROLLOUT, ""),
+            (ROLLOUT, ROLLOUT.replace("canary: 50%", "canary: 50%, bake: 20m")),
+            (ROLLOUT, ROLLOUT.replace("200ms", "200ms, latency_p50: 100ms")),
+            (ROLLOUT, ROLLOUT.replace("canary: 50%", "canary: 50%, rollback_on: [errors]")),
+            (SCALING, ""),
+            (RAW, ALLOWED),
+        ],
+    )
+    def test_what_an_update_is_told_besides_makes_another(
+        self, folder: FleetFolder, one: str, other: str
+    ) -> None:
+        assert config_id(folder, one) != config_id(folder, other)
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            (ROLLOUT, ROLLOUT.replace("200ms", "300ms")),
+            (ROLLOUT, f"{ROLLOUT}tags: {{team: search}}\n"),
+            (ROLLOUT, f"{ROLLOUT}logs: {{retention_days: 90}}\n"),
+            (SCALING, SCALING.replace("max: 4", "max: 8")),
+            (RAW, RAW.replace("true", "true, Tags.0.Key: team, Tags.0.Value: search")),
+        ],
+    )
+    def test_what_is_no_update_of_the_endpoint_makes_none(
+        self, folder: FleetFolder, one: str, other: str
+    ) -> None:
+        assert config_id(folder, one) == config_id(folder, other)
+
+
+def config_id(folder: FleetFolder, keys: str) -> str:
+    (found,) = deployed(folder, keys).find_resources("AWS::SageMaker::EndpointConfig")
+    return str(found)
