@@ -96,7 +96,7 @@ def test_what_the_rules_find_in_the_spec_comes_first_where_it_fits(clinic: Clini
 def test_an_update_that_was_rolled_back_is_told_although_the_endpoint_goes_on(clinic: Clinic) -> None:
     assert clinic.stacks.create(STACK, endpoint(NAME)) == "CREATE_COMPLETE"
     clinic.host.failure = EXAMPLES["no_capacity"]
-    assert clinic.stacks.update(STACK, endpoint(NAME, image="triton:25.05")) == "UPDATE_ROLLBACK_COMPLETE"
+    assert clinic.stacks.update(STACK, endpoint(NAME, image="triton:25.05")) == "UPDATE_ROLLBACK_FAILED"
     clinic.host.failure = ""
     code, seen, wrong = clinic.doctor()
     assert code == 1

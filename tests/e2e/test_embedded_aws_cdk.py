@@ -14,6 +14,7 @@ import pytest
 from fleet.local.aws.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
+from tests.e2e.embedded_app.stacks import Stacks
 
 pytestmark = pytest.mark.cdk
 
@@ -187,7 +188,15 @@ def test_a_failing_update_is_told_and_rolled_back(account: Account, first_deploy
     told = account.cdk("deploy", "Serving", "--exclusively", variant="broken-endpoint", fails=True)
     account.host.failure = ""
     assert "tritonserver stopped: no such backend" in told
-    assert account.statuses()["Serving"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert account.statuses()["Serving"] == "UPDATE_ROLLBACK_FAILED"
+    assert account.endpoint() == before
+    stacks = Stacks(account.aws)
+    failed = [
+        each["LogicalResourceId"]
+        for each in stacks.api.describe_stack_resources(StackName="Serving")["StackResources"]
+        if each["ResourceStatus"] == "UPDATE_FAILED"
+    ]
+    assert stacks.continue_rollback("Serving", *failed) == "UPDATE_ROLLBACK_COMPLETE"
     assert account.endpoint() == before
     told = account.cdk("deploy", "Serving", "--exclusively", variant="broken-tail", fails=True)
     assert "Could not find model data at s3://embedded-data/absent.tar.gz" in told

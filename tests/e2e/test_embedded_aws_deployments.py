@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from fleet.local.aws.sagemaker.backend import CONFIGURATION_IN_USE
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import Stacks, endpoint
 from tests.e2e.embedded_app.updates import (
@@ -158,7 +159,7 @@ def with_alarm(name: str, *, image: str) -> dict[str, Any]:
     return resources
 
 
-def test_an_alarm_that_goes_off_during_a_stack_s_update_rolls_the_stack_back(
+def test_an_alarm_that_goes_off_during_a_stack_s_update_rolls_the_endpoint_back_and_not_the_stack(
     stacks: Stacks, sagemaker: Any, cloudwatch: Any, host: RecordingHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert stacks.create("alarmed", with_alarm("alarmed", image="good")) == "CREATE_COMPLETE"
@@ -171,10 +172,12 @@ def test_an_alarm_that_goes_off_during_a_stack_s_update_rolls_the_stack_back(
         cloudwatch.set_alarm_state(AlarmName="alarmed-errors", StateValue=state, StateReason="a test")
 
     monkeypatch.setattr(host, "serve", serve_with_errors)
-    assert stacks.update("alarmed", with_alarm("alarmed", image="bad")) == "UPDATE_ROLLBACK_COMPLETE"
+    assert stacks.update("alarmed", with_alarm("alarmed", image="bad")) == "UPDATE_ROLLBACK_FAILED"
     reason = "The update was rolled back: CloudWatch alarm in ALARM: alarmed-errors."
     assert ("Endpoint", "UPDATE_FAILED", reason) in stacks.events("alarmed")
     assert [served.container.image for served in host.served[-2:]] == ["bad", "good"]
+    assert ("Endpoint", "UPDATE_FAILED", CONFIGURATION_IN_USE) in stacks.events("alarmed")
+    assert stacks.continue_rollback("alarmed", "Endpoint") == "UPDATE_ROLLBACK_COMPLETE"
     assert stacks.physical_ids("alarmed") == before
     described = sagemaker.describe_endpoint(EndpointName="alarmed")
     assert described["EndpointStatus"] == "InService"
@@ -190,7 +193,7 @@ def test_an_alarm_that_a_stack_changes_stays_on(
 ) -> None:
     stacks.create("still", with_alarm("still", image="one"))
     cloudwatch.set_alarm_state(AlarmName="still-errors", StateValue="ALARM", StateReason="a test")
-    assert stacks.update("still", with_alarm("still", image="two")) == "UPDATE_ROLLBACK_COMPLETE"
+    assert stacks.update("still", with_alarm("still", image="two")) == "UPDATE_ROLLBACK_FAILED"
     assert sagemaker.describe_endpoint(EndpointName="still")["FailureReason"].endswith("still-errors.")
 
 

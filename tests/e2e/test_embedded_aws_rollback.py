@@ -65,7 +65,7 @@ def test_an_endpoint_that_refuses_its_update_is_not_served_again(stacks: Stacks,
     stacks.create("refusing", endpoint("refusing"))
     served = len(host.served)
     host.failure = "bad config.pbtxt"
-    assert stacks.update("refusing", endpoint("refusing", image="bad")) == "UPDATE_ROLLBACK_COMPLETE"
+    assert stacks.update("refusing", endpoint("refusing", image="bad")) == "UPDATE_ROLLBACK_FAILED"
     assert ("Endpoint", "UPDATE_FAILED", "bad config.pbtxt") in stacks.events("refusing")
     assert len(host.served) == served
 

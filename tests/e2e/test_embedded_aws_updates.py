@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from fleet.local.aws.sagemaker.backend import CONFIGURATION_IN_USE
 from fleet.local.aws.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
@@ -65,10 +66,10 @@ def test_a_stack_cannot_change_the_instance_type_of_what_it_scales(
     register(scaling, "typed")
     moved = endpoint("typed")
     moved["Config"]["Properties"]["ProductionVariants"][0]["InstanceType"] = "ml.g6.xlarge"
-    assert stacks.update("typed", moved) == "UPDATE_ROLLBACK_COMPLETE"
+    assert stacks.update("typed", moved) == "UPDATE_ROLLBACK_FAILED"
     reasons = [reason for who, status, reason in stacks.events("typed") if status == "UPDATE_FAILED"]
-    assert len(reasons) == 1
     assert "must be deregistered as scalable target(s)" in reasons[0]
+    assert reasons[1:] == [CONFIGURATION_IN_USE]
 
 
 # --- what is retained
@@ -177,8 +178,6 @@ def test_a_stack_retains_the_live_count_and_takes_a_new_capture(
 
 # --- configurations in use
 
-IN_USE = "Cannot update endpoint with the currently in use endpoint configuration"
-
 
 def test_an_update_with_the_configuration_that_runs_is_refused(sagemaker: Any, host: RecordingHost) -> None:
     create_config(sagemaker, "running-1")
@@ -188,7 +187,7 @@ def test_an_update_with_the_configuration_that_runs_is_refused(sagemaker: Any, h
         sagemaker.update_endpoint(
             EndpointName="running", EndpointConfigName="running-1", RetainAllVariantProperties=True
         )
-    assert refused.value.response["Error"] == {"Code": "ValidationException", "Message": IN_USE}
+    assert refused.value.response["Error"] == {"Code": "ValidationException", "Message": CONFIGURATION_IN_USE}
     assert sagemaker.describe_endpoint(EndpointName="running")["EndpointStatus"] == "InService"
     assert len(host.served) == served
 
@@ -199,8 +198,8 @@ def test_a_stack_that_changes_an_endpoint_alone_is_refused_unless_it_changes_tag
     resources["Endpoint"]["Properties"]["Tags"] = [{"Key": "team", "Value": "search"}]
     assert stacks.update("alone", resources) == "UPDATE_COMPLETE"
     resources["Endpoint"]["Properties"]["RetainAllVariantProperties"] = True
-    assert stacks.update("alone", resources).startswith("UPDATE_ROLLBACK")
-    assert ("Endpoint", "UPDATE_FAILED", IN_USE) in stacks.events("alone")
+    assert stacks.update("alone", resources) == "UPDATE_ROLLBACK_FAILED"
+    assert ("Endpoint", "UPDATE_FAILED", CONFIGURATION_IN_USE) in stacks.events("alone")
 
 
 def test_a_configuration_in_use_cannot_be_deleted_and_the_one_before_can(sagemaker: Any) -> None:

@@ -43,6 +43,10 @@ class Stacks:
         self.api.update_stack(StackName=name, TemplateBody=json.dumps({"Resources": resources, **sections}))
         return self.settled(name)
 
+    def continue_rollback(self, name: str, *skipped: str) -> str:
+        self.api.continue_update_rollback(StackName=name, ResourcesToSkip=list(skipped))
+        return self.settled(name)
+
     def status(self, name: str) -> str:
         return str(self.api.describe_stacks(StackName=name)["Stacks"][0]["StackStatus"])
 

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
+from botocore.exceptions import ClientError
 
+from fleet.local.aws.sagemaker.backend import CONFIGURATION_IN_USE
 from guarded_endpoint import NEW, OLD, Account, Died, Guarded, StackIds
 from scaling_guard.errors import GuardError
 
@@ -47,12 +49,19 @@ class Update:
             self._repeats = True
             for part in [part for part in order if part in self._touched]:
                 if part == "endpoint":
-                    self._guarded.move(OLD)
+                    self._put_endpoint_back()
                 else:
                     self._guard(part, OLD)
             for step in self._touched[::-1]:
                 if step != "endpoint":  # its resource of the new type is deleted in the clean-up
                     self._guarded.guard(step, NEW, RequestType="Delete")
+
+    def _put_endpoint_back(self) -> None:
+        """The rollback stops where SageMaker went back by itself, and is continued without the endpoint."""
+        try:
+            self._guarded.move(OLD)
+        except ClientError as error:
+            assert CONFIGURATION_IN_USE in str(error)
 
     def _forward(self, failure: str) -> None:
         self._guard("before", NEW)

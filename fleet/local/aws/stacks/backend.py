@@ -13,12 +13,20 @@ from moto.cloudformation.utils import generate_changeset_id, generate_stack_id, 
 from fleet.local.aws import running
 from fleet.local.aws.stacks import urls
 from fleet.local.aws.stacks.deletion import Deletion
+from fleet.local.aws.stacks.rollback import UpdateRollback
 from fleet.local.aws.stacks.run import Run
 from fleet.local.aws.stacks.stack import EmbeddedStack, Target
 from fleet.local.aws.turns import handed_over
 
 _NO_CHANGES = (
     "The submitted information didn't contain changes. Submit different information to create a change set."
+)
+_NOT_UPDATABLE = (
+    "DELETE_FAILED",
+    "REVIEW_IN_PROGRESS",
+    "ROLLBACK_COMPLETE",
+    "ROLLBACK_FAILED",
+    "UPDATE_ROLLBACK_FAILED",
 )
 # The CDK CLI looks at once and then again only after five seconds: a shorter run need not cost it those.
 _SECONDS_BEFORE_ANSWER = 4.0
@@ -74,6 +82,26 @@ class EmbeddedCloudFormation(CloudFormationBackend):
             raise ValidationError(message="No updates are to be performed.")
         self._run(stack, target)
         return stack
+
+    def continue_update_rollback(self, name: str, skipped: list[str]) -> None:
+        """ContinueUpdateRollback.
+
+        Raises:
+            ValidationError: no rollback of the stack has failed, or not at a resource that is to be skipped;
+                the words are from memory.
+        """
+        stack = self._stack(name)
+        if stack.rollback is None:
+            raise ValidationError(
+                message=f"Stack:{stack.stack_id} is in {stack.status} state and can not be rolled back."
+            )
+        for logical_id in skipped:
+            if logical_id not in stack.rollback.failed:
+                raise ValidationError(
+                    message=f"Resource [{logical_id}] cannot be skipped: it is not in UPDATE_FAILED because "
+                    "the rollback failed"
+                )
+        self._spawn(stack.rollback.continued(skipped), stack)
 
     def delete_stack(self, name_or_stack_id: str) -> None:
         """DeleteStack; a stack that does not exist is no error."""
@@ -167,7 +195,7 @@ class EmbeddedCloudFormation(CloudFormationBackend):
         self._spawn(Run(stack, target), stack)
 
     @staticmethod
-    def _spawn(run: Run | Deletion, stack: EmbeddedStack) -> None:
+    def _spawn(run: Run | UpdateRollback | Deletion, stack: EmbeddedStack) -> None:
         thread = running.current().spawn(run.make, name=f"stack-{stack.name}")
         with handed_over():
             thread.join(_SECONDS_BEFORE_ANSWER)
@@ -184,7 +212,7 @@ class EmbeddedCloudFormation(CloudFormationBackend):
     def _updatable(self, name: str) -> EmbeddedStack:
         stack = self._stack(name)
         self._refuse_in_progress(stack, "updated")
-        if stack.status in ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "DELETE_FAILED", "REVIEW_IN_PROGRESS"):
+        if stack.status in _NOT_UPDATABLE:
             raise ValidationError(
                 message=f"Stack:{stack.stack_id} is in {stack.status} state and can not be updated."
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 
 from fleet.local.aws.stacks import steps
 from fleet.local.aws.stacks.stack import EmbeddedStack
@@ -37,6 +38,9 @@ class Deletion:
                 stuck.append(logical_id)
             else:
                 del self._stack.deployed[logical_id]
+        for deployed in self._stack.rollback.unlisted if self._stack.rollback else ():
+            with suppress(StepFailedError):
+                steps.let_go(self._stack, deployed)
         if stuck:
             self._stack.enter(
                 "DELETE_FAILED", f"The following resource(s) failed to delete: [{', '.join(stuck)}]. "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from moto.cloudformation.exceptions import ValidationError
 from moto.cloudformation.responses import CloudFormationResponse
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from moto.cloudformation.models import Stack
 
     from fleet.local.aws.stacks.backend import EmbeddedCloudFormation
+    from fleet.local.aws.stacks.stack import EmbeddedStack
 
 
 class EmbeddedCloudFormationResponse(CloudFormationResponse):
@@ -44,6 +45,21 @@ class EmbeddedCloudFormationResponse(CloudFormationResponse):
             raise ValidationError(message=f"Stack [{name}] does not exist") from None
         return ActionResult({"StackEvents": events[::-1]})
 
+    def describe_stack_resources(self) -> ActionResult:
+        """DescribeStackResources; moto gives each resource the status of the stack."""
+        stack, resources = self._backend.describe_stack_resources(
+            self._get_param("StackName"), self._get_param("LogicalResourceId")
+        )
+        return ActionResult(
+            {"StackResources": [_resource(cast("EmbeddedStack", stack), each) for each in resources]}
+        )
+
+    def continue_update_rollback(self) -> ActionResult:
+        """ContinueUpdateRollback."""
+        skipped = self._get_param("ResourcesToSkip", [])
+        self._backend.continue_update_rollback(self._get_param("StackName"), skipped)
+        return EmptyResult()
+
     def list_stacks(self) -> ActionResult:
         """ListStacks, deleted ones included; moto leaves out their names."""
         found = self._backend.list_stacks(self._get_param("StackStatusFilter", []))
@@ -69,3 +85,17 @@ class EmbeddedCloudFormationResponse(CloudFormationResponse):
     ) -> None:
         # moto refuses here what CloudFormation answers with a failed change set; the backend looks closer.
         return
+
+
+def _resource(stack: EmbeddedStack, resource: Any) -> dict[str, Any]:
+    event = stack.last_event_of(resource)
+    return {
+        "StackId": stack.stack_id,
+        "StackName": stack.name,
+        "LogicalResourceId": resource.logical_resource_id,
+        "PhysicalResourceId": resource.physical_resource_id,
+        "ResourceType": resource.cf_resource_type,
+        "Timestamp": event.timestamp,
+        "ResourceStatus": event.resource_status,
+        "ResourceStatusReason": event.resource_status_reason,
+    }

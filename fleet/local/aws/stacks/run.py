@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 from moto.cloudformation.exceptions import ValidationError
@@ -12,6 +11,7 @@ from moto.cloudformation.exceptions import ValidationError
 from fleet.local.aws import failures
 from fleet.local.aws.stacks import steps
 from fleet.local.aws.stacks.resources import Resources
+from fleet.local.aws.stacks.rollback import CreateRollback, UpdateRollback
 from fleet.local.aws.stacks.stack import EmbeddedStack, Target
 from fleet.local.aws.stacks.steps import Kind, Step, StepFailedError
 from fleet.local.aws.stacks.template import in_dependency_order
@@ -109,25 +109,5 @@ class Run:
         self._stack.enter(f"{self._verb}_COMPLETE")
 
     def _roll_back(self, reason: str) -> None:
-        verb = "ROLLBACK" if self._verb == "CREATE" else "UPDATE_ROLLBACK"
-        self._stack.enter(f"{verb}_IN_PROGRESS", reason)
-        stuck: list[str] = []
-        moved: list[Deployed] = []
-        for step in reversed(self._steps):
-            try:
-                left = steps.take_back(self._stack, step)
-            except StepFailedError as failure:
-                stuck.append(failure.logical_id)
-            else:
-                moved += [] if left is None else [left]
-        if stuck:
-            self._stack.enter(
-                f"{verb}_FAILED", f"The following resource(s) failed to roll back: [{', '.join(stuck)}]. "
-            )
-            return
-        if moved:
-            self._stack.enter(f"{verb}_COMPLETE_CLEANUP_IN_PROGRESS")
-        for deployed in moved:
-            with suppress(StepFailedError):
-                steps.delete(self._stack, deployed)
-        self._stack.enter(f"{verb}_COMPLETE", reason if self._verb == "CREATE" else None)
+        rollback = CreateRollback if self._verb == "CREATE" else UpdateRollback
+        rollback(self._stack, self._steps, reason).make()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from moto.cloudformation.exceptions import ValidationError
 from moto.cloudformation.models import Event, Stack, cloudformation_backends
@@ -13,6 +14,9 @@ from moto.cloudformation.parsing import OutputMap
 
 from fleet.local.aws.stacks.resources import Resources
 from fleet.local.aws.types.resource import Declared, Deployed
+
+if TYPE_CHECKING:
+    from fleet.local.aws.stacks.rollback import UpdateRollback
 
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -30,6 +34,8 @@ class EmbeddedStack(Stack):
     """A stack of which moto keeps the description and we the resources."""
 
     status_reason: str | None = None
+    rollback: UpdateRollback | None = None
+    """The rollback that stopped, while the stack is in UPDATE_ROLLBACK_FAILED."""
 
     def __init__(self, *, name: str, stack_id: str, account_id: str, region: str) -> None:
         self.deployed: dict[str, Deployed] = {}
@@ -54,6 +60,11 @@ class EmbeddedStack(Stack):
     def stack_resources(self) -> Iterable[Any]:
         """What DescribeStackResources shows."""
         return list(self.deployed.values())
+
+    def last_event_of(self, deployed: Deployed) -> Event:
+        """What was last told of a resource."""
+        logical_id = deployed.logical_resource_id
+        return next(event for event in reversed(self.events) if event.logical_resource_id == logical_id)
 
     @property
     def stack_parameters(self) -> dict[str, Any]:
@@ -140,10 +151,24 @@ class EmbeddedStack(Stack):
         self, declared: Declared, status: str, *, physical_id: str = "", reason: str | None = None
     ) -> None:
         """Add an event about a resource."""
-        self.add_event(declared.logical_id, declared.type, status, physical_id=physical_id, reason=reason)
+        self.add_event(
+            declared.logical_id,
+            declared.type,
+            status,
+            physical_id=physical_id,
+            reason=reason,
+            properties=json.dumps(declared.properties),
+        )
 
     def add_event(
-        self, logical_id: str, resource_type: str, status: str, *, physical_id: str, reason: str | None
+        self,
+        logical_id: str,
+        resource_type: str,
+        status: str,
+        *,
+        physical_id: str,
+        reason: str | None,
+        properties: str | None = None,
     ) -> None:
         """Add an event, later than the last one."""
         event = Event(
@@ -154,7 +179,7 @@ class EmbeddedStack(Stack):
             resource_type=resource_type,
             resource_status=status,
             resource_status_reason=reason,
-            resource_properties=None,
+            resource_properties=properties,
         )
         if self.events:
             # The CDK CLI sorts by milliseconds, and shows events of the same one newest first.

@@ -135,22 +135,28 @@ def retain(stack: EmbeddedStack, deployed: Deployed) -> None:
     stack.tell(deployed.declared, "DELETE_SKIPPED", physical_id=deployed.physical_resource_id)
 
 
-def take_back(stack: EmbeddedStack, step: Step) -> Deployed | None:
-    """Undo a step; a new resource with the policy `Retain` is left behind, as CloudFormation leaves it.
+def let_go(stack: EmbeddedStack, deployed: Deployed) -> None:
+    """Delete a new resource in a rollback; one with the policy `Retain` is left behind."""
+    if deployed.declared.deletion_policy == "Retain":
+        retain(stack, deployed)
+    else:
+        delete(stack, deployed)
 
-    What is returned is a resource that moved back: the one that it was is to be deleted after all else.
-    """
+
+def take_back(stack: EmbeddedStack, step: Step) -> list[Deployed]:
+    """Undo a step, and return what is to be deleted when all else is undone."""
     logical_id = step.after.logical_resource_id
     if step.before is None:
-        if step.after.declared.deletion_policy == "Retain":
-            retain(stack, step.after)
-        else:
-            delete(stack, step.after)
-        del stack.deployed[logical_id]
-    elif step.kind is Kind.REPLACED:
+        return [stack.deployed.pop(logical_id)]
+    if step.kind is Kind.REPLACED:
         stack.deployed[logical_id] = step.before
-        delete(stack, step.after)
-    else:
-        back = change(stack, step.after, step.before.declared)
-        return back.before if back.kind is Kind.MOVED else None
-    return None
+        return [step.after]
+    back = change(stack, step.after, step.before.declared)
+    return [step.after] if back.kind is Kind.MOVED else []
+
+
+def skip(stack: EmbeddedStack, step: Step) -> None:
+    """Take a step for undone, whatever the resource is."""
+    assert step.before is not None  # noqa: S101 (only what was updated can be skipped)
+    stack.deployed[step.before.logical_resource_id] = step.before
+    stack.tell(step.before.declared, "UPDATE_COMPLETE", physical_id=step.before.physical_resource_id)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
+from moto.sagemaker.exceptions import ValidationError
 from moto.sagemaker.models import sagemaker_backends
 
+from fleet.local.aws.failures import reason_of
 from fleet.local.aws.sagemaker.backend import EmbeddedSageMaker
 from fleet.local.aws.sagemaker.constraints import as_shape
 from fleet.local.aws.sagemaker.retention import Retention
-from fleet.local.aws.types.resource import Declared, Resource
+from fleet.local.aws.types.resource import Declared, Resource, UnfinishedError
 from fleet.local.hosting import HostingError
 
 
@@ -116,23 +118,35 @@ class Endpoint:
         """Serve the configuration under the same name; on failure the old one goes on.
 
         Whatever changes but tags is an UpdateEndpoint, which SageMaker refuses where the configuration stays.
+        So it may refuse the rollback of an update that it has called back itself: CloudFormation asks for the
+        configuration from before, which is in use again.
+
+        Raises:
+            UnfinishedError: the update failed; a rollback updates the endpoint once more.
         """
         name = resource.get_cfn_attribute("EndpointName")
         if declared.changed(before) != {"Tags"}:
-            endpoint = _backend(declared).update_endpoint(
-                name,
-                declared.properties["EndpointConfigName"],
-                retention=Retention.of(
-                    declared.properties.get("RetainAllVariantProperties"),
-                    declared.properties.get("ExcludeRetainedVariantProperties"),
-                ),
-                deployment=declared.properties.get("DeploymentConfig"),
-                retain_deployment=declared.properties.get("RetainDeploymentConfig") in (True, "true"),
-            )
-            if endpoint.failure_reason is not None:
-                raise HostingError(endpoint.failure_reason)
+            try:
+                self._update_endpoint(name, declared)
+            except (HostingError, ValidationError) as error:
+                raise UnfinishedError(reason_of(error), resource) from error
         _backend(declared).endpoints[name].tags = declared.properties.get("Tags", [])
         return resource
+
+    @staticmethod
+    def _update_endpoint(name: str, declared: Declared) -> None:
+        endpoint = _backend(declared).update_endpoint(
+            name,
+            declared.properties["EndpointConfigName"],
+            retention=Retention.of(
+                declared.properties.get("RetainAllVariantProperties"),
+                declared.properties.get("ExcludeRetainedVariantProperties"),
+            ),
+            deployment=declared.properties.get("DeploymentConfig"),
+            retain_deployment=declared.properties.get("RetainDeploymentConfig") in (True, "true"),
+        )
+        if endpoint.failure_reason is not None:
+            raise HostingError(endpoint.failure_reason)
 
     def delete(self, resource: Resource, declared: Declared) -> None:
         """Delete the endpoint."""

@@ -1,0 +1,102 @@
+"""A stack whose rollback stops at its endpoint, and ContinueUpdateRollback."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from fleet.local.aws.sagemaker.backend import CONFIGURATION_IN_USE
+from tests.e2e.embedded_app.host import RecordingHost
+from tests.e2e.embedded_app.stacks import TOPIC, Stacks, endpoint
+
+
+@pytest.fixture
+def stopped(stacks: Stacks, sagemaker: Any, host: RecordingHost, request: pytest.FixtureRequest) -> str:
+    """A stack with an endpoint that SageMaker has called back itself, named after the test."""
+    name = f"stopped-{abs(hash(request.node.name))}"
+    stacks.create(name, {**endpoint(name), "Kept": parameter("before")})
+    host.failure = "no capacity"
+    update = {**endpoint(name, image="new"), "Kept": parameter("after"), "New": TOPIC}
+    update["Endpoint"]["DependsOn"] = ["Kept", "New"]
+    assert stacks.update(name, update) == "UPDATE_ROLLBACK_FAILED"
+    host.failure = ""
+    return name
+
+
+def parameter(value: str) -> dict[str, Any]:
+    return {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Value": value}}
+
+
+def statuses(stacks: Stacks, name: str) -> dict[str, str]:
+    found = stacks.api.describe_stack_resources(StackName=name)["StackResources"]
+    return {each["LogicalResourceId"]: each["ResourceStatus"] for each in found}
+
+
+def test_the_rollback_stops_at_the_endpoint_and_tells_which_configuration_it_wanted(
+    stacks: Stacks, sagemaker: Any, stopped: str
+) -> None:
+    found = stacks.api.describe_stacks(StackName=stopped)["Stacks"][0]
+    assert found["StackStatusReason"] == "The following resource(s) failed to update: [Endpoint]. "
+    assert statuses(stacks, stopped)["Endpoint"] == "UPDATE_FAILED"
+    events = stacks.api.describe_stack_events(StackName=stopped)["StackEvents"]
+    last = next(event for event in events if event["LogicalResourceId"] == "Endpoint")
+    assert last["ResourceStatusReason"] == CONFIGURATION_IN_USE
+    runs = sagemaker.describe_endpoint(EndpointName=stopped)["EndpointConfigName"]
+    assert json.loads(last["ResourceProperties"])["EndpointConfigName"] == runs
+
+
+def test_what_is_skipped_counts_as_before_and_all_else_is_put_back(
+    stacks: Stacks, sagemaker: Any, stopped: str
+) -> None:
+    seen = len(stacks.events(stopped))
+    assert stacks.continue_rollback(stopped, "Endpoint") == "UPDATE_ROLLBACK_COMPLETE"
+    events = [(who, status) for who, status, _ in stacks.events(stopped)[seen:]]
+    assert events[:2] == [(stopped, "UPDATE_ROLLBACK_IN_PROGRESS"), ("Endpoint", "UPDATE_COMPLETE")]
+    assert (stopped, "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS") in events
+    ids = stacks.physical_ids(stopped)
+    assert ids.keys() == {"Endpoint", "Config", "Model", "Kept"}
+    runs = sagemaker.describe_endpoint(EndpointName=stopped)["EndpointConfigName"]
+    assert ids["Config"].endswith(runs)
+    changed = {**endpoint(stopped, image="newer"), "Kept": parameter("after")}
+    assert stacks.update(stopped, changed) == "UPDATE_COMPLETE"
+
+
+def test_without_a_resource_to_skip_it_stops_again(stacks: Stacks, stopped: str) -> None:
+    assert stacks.continue_rollback(stopped) == "UPDATE_ROLLBACK_FAILED"
+    assert statuses(stacks, stopped)["Endpoint"] == "UPDATE_FAILED"
+    assert stacks.continue_rollback(stopped, "Endpoint") == "UPDATE_ROLLBACK_COMPLETE"
+
+
+@pytest.mark.parametrize("logical_id", ["Config", "Absent"])
+def test_only_what_failed_in_the_rollback_is_skipped(stacks: Stacks, stopped: str, logical_id: str) -> None:
+    with pytest.raises(ClientError, match=rf"\[{logical_id}\] cannot be skipped") as refused:
+        stacks.continue_rollback(stopped, "Endpoint", logical_id)
+    assert refused.value.response["Error"]["Code"] == "ValidationError"
+    assert stacks.status(stopped) == "UPDATE_ROLLBACK_FAILED"
+
+
+def test_a_stack_whose_rollback_did_not_fail_is_not_continued(stacks: Stacks) -> None:
+    stacks.create("sound", {"Topic": TOPIC})
+    with pytest.raises(ClientError, match="is in CREATE_COMPLETE state and can not be rolled back"):
+        stacks.continue_rollback("sound")
+
+
+def test_such_a_stack_takes_no_update_and_can_be_deleted_whole(
+    stacks: Stacks, sagemaker: Any, stopped: str
+) -> None:
+    with pytest.raises(ClientError, match="is in UPDATE_ROLLBACK_FAILED state and can not be updated"):
+        stacks.update(stopped, endpoint(stopped))
+    ran = sagemaker.describe_endpoint(EndpointName=stopped)["EndpointConfigName"]
+    new = stacks.physical_ids(stopped)["Config"].rpartition("/")[2]
+    assert new.lower() != ran.lower()
+    stacks.api.delete_stack(StackName=stopped)
+    with pytest.raises(ClientError, match="does not exist"):
+        stacks.status(stopped)
+    assert sagemaker.list_endpoints(NameContains=stopped)["Endpoints"] == []
+    left = {
+        each["EndpointConfigName"].lower() for each in sagemaker.list_endpoint_configs()["EndpointConfigs"]
+    }
+    assert not left & {ran.lower(), new.lower()}
