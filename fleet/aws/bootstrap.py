@@ -23,7 +23,7 @@ def must_bootstrap(access: Access, assembly: Path) -> bool:
     Raises:
         CannotRunError: its stack is stuck.
     """
-    toolkit = ready_stack(access.client("cloudformation"), TOOLKIT)
+    toolkit = ready_stack(access, TOOLKIT, lambda _: False)
     if toolkit is not None and toolkit.status not in COMPLETE:
         return True
     return any(bootstrap_version(access, name) < needed for name, needed in needed_versions(assembly).items())

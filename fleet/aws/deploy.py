@@ -16,9 +16,10 @@ from fleet.aws.cdk import Cdk
 from fleet.aws.failures import deploy_failure
 from fleet.aws.live import require_running
 from fleet.aws.stack import PLANNED, find_stack, last_event
-from fleet.aws.stack_ready import ready_stack
+from fleet.aws.stack_ready import Consent, agreed_to_continue, ready_stack
 from fleet.aws.steps import Step, Steps
-from fleet.findings import CannotRunError
+from fleet.aws.stopped_rollback import STOPPED, continue_rollback, stopped_rollback
+from fleet.findings import CannotRunError, FindingsError
 from fleet.resolve.endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project
@@ -30,9 +31,9 @@ class Deploy:
     """Synth, bootstrap, Foundation, publish, and each endpoint's stack, one after the other.
 
     Each step looks what is there and does the rest, so a deploy that was interrupted at any point is run
-    again. The first step that fails ends it: a later endpoint may be broken by the same cause, and what the
-    endpoints before it run is as their locks say. Nobody else may
-    deploy from the assembly's folder meanwhile.
+    again. `consent` is asked before a rollback that has stopped is continued. The first step that fails ends
+    it: a later endpoint may be broken by the same cause, and what the endpoints before it run is as their
+    locks say. Nobody else may deploy from the assembly's folder meanwhile.
     """
 
     def __init__(
@@ -45,8 +46,9 @@ class Deploy:
         assembly: Path,
         steps: Steps,
         progress: PublishProgress,
+        consent: Consent,
     ) -> None:
-        self._project, self._fleet, self._access = project, fleet, access
+        self._project, self._fleet, self._access, self._consent = project, fleet, access, consent
         self._cdk, self._assembly, self._steps, self._progress = cdk, assembly, steps, progress
 
     def run(self) -> None:
@@ -99,14 +101,15 @@ class Deploy:
         `further` is where more is told of a failure than in the CLI's log.
         """
         cloudformation = self._access.client("cloudformation")
-        before = ready_stack(cloudformation, name)
+        before = ready_stack(self._access, name, self._consent)
         seen = last_event(cloudformation, before) if before is not None else None
         command = ("deploy", name, "--exclusively", "--app", str(self._assembly))
         run = self._cdk.run(*command, "--require-approval", "never", "--progress", "events")
         if run.exit_code != 0:
             created = before is None or before.status == PLANNED
             where = f"{self._cdk.where_logs}{further}"
-            raise deploy_failure(cloudformation, name, run.output, where, created=created)
+            failure = deploy_failure(cloudformation, name, run.output, where, created=created)
+            raise self._with_rollback(failure, name)
         after = find_stack(cloudformation, name)
         if after is None:
             raise CannotRunError(f"the stack {name} was deleted while it was deployed", "deploy again")
@@ -114,6 +117,23 @@ class Deploy:
             step.note = "created"
         else:
             step.note = NOTHING if last_event(cloudformation, after) == seen else "updated"
+
+    def _with_rollback(
+        self, failure: FindingsError | CannotRunError, name: str
+    ) -> FindingsError | CannotRunError:
+        """The failure of a deploy, and what is to be done where its rollback has stopped.
+
+        Where that is agreed to, the rollback is continued; what failed is not deployed again.
+        """
+        stack = find_stack(self._access.client("cloudformation"), name)
+        if stack is None or stack.status != STOPPED:
+            return failure
+        stopped = stopped_rollback(self._access, stack)
+        continued = agreed_to_continue(stopped, self._consent)
+        if continued:
+            continue_rollback(self._access, stopped)
+        found = failure.findings if isinstance(failure, FindingsError) else []
+        return FindingsError([*found, stopped.finding(continued=continued)])
 
     def _endpoint(self, endpoint: ResolvedEndpoint, step: Step) -> None:
         """Deploy an endpoint's stack and write down what it runs, if it does run it."""

@@ -32,6 +32,8 @@ CANCELLED = "cancelled"
 BEGUN = "User Initiated"
 """How CloudFormation says of a stack that an operation begins, which nothing that follows from it has."""
 DELETING = "DELETE_IN_PROGRESS"
+ROLLING_BACK = "UPDATE_ROLLBACK_IN_PROGRESS"
+"""The beginning of an update's rollback; it is one operation with the update, also where it is continued."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +51,10 @@ class Failure:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """What befell a stack: when it began, None where its beginning is not told any more; what failed."""
+    """What befell a stack: when it began, None where its beginning is not told any more; what failed.
+
+    What could not be put back in the rollback of an update is not among the failures: it follows from them.
+    """
 
     began: datetime | None
     failures: tuple[Failure, ...]
@@ -99,7 +104,9 @@ def last_operation(
         for event in page["StackEvents"]:
             status, reason = event.get("ResourceStatus", ""), event.get("ResourceStatusReason", "")
             if event.get("PhysicalResourceId") == event["StackId"]:
-                if reason == BEGUN and not (before_deletion and status == DELETING):
+                if status == ROLLING_BACK:
+                    failures.clear()
+                elif reason == BEGUN and not (before_deletion and status == DELETING):
                     return Operation(began=event.get("Timestamp"), failures=tuple(failures))
             elif status.endswith("_FAILED") and not reason.endswith(CANCELLED):
                 failures[Failure(kind=event.get("ResourceType", ""), reason=reason)] = None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from rich.console import Console
+from rich.status import Status
 from rich.text import Text
 
 
@@ -36,6 +37,18 @@ class Steps:
     taken: list[Taken] = field(default_factory=list)
     to_come: list[str] = field(default_factory=list)
     """Titles of the steps that are yet to be taken, as far as a command says which."""
+    _spinner: Status | None = None
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Without the spinner of the step under way, which would draw over a question."""
+        if self._spinner is not None:
+            self._spinner.stop()
+        try:
+            yield
+        finally:
+            if self._spinner is not None:
+                self._spinner.start()
 
     @contextmanager
     def step(self, title: str, *, spinner: bool = True) -> Iterator[Step]:
@@ -46,9 +59,9 @@ class Steps:
         step, start = Step(), time.monotonic()
         if title in self.to_come:
             self.to_come.remove(title)
-        shown: AbstractContextManager[object] = self.console.status(title) if spinner else nullcontext()
+        self._spinner = self.console.status(title) if spinner else None
         try:
-            with shown:
+            with self._spinner or nullcontext():
                 yield step
         except BaseException:
             self._end(Taken(title=title, note="", seconds=time.monotonic() - start, failed=True))

@@ -1,4 +1,4 @@
-"""Asking before something goes."""
+"""Asking before something goes, or is skipped."""
 
 from __future__ import annotations
 
@@ -20,3 +20,8 @@ def agreed(question: str, *, yes: bool) -> bool:
     if not sys.stdin.isatty():
         raise CannotRunError("nobody can be asked: standard input is no terminal", "say --yes")
     return typer.confirm(question)
+
+
+def consent(question: str, *, yes: bool) -> bool:
+    """Whether the user agrees; where there is no terminal, only with `--yes`."""
+    return yes or (sys.stdin.isatty() and typer.confirm(question))

@@ -17,6 +17,7 @@ from fleet.aws.deploy import Deploy
 from fleet.aws.folder import DeployFolder
 from fleet.aws.steps import Steps
 from fleet.cli.access import connect
+from fleet.cli.agree import consent
 from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.findings import Finding, FindingsError
@@ -41,12 +42,18 @@ def deploy(
         bool,
         typer.Option("--foundation", help="Only what endpoints share: for a new environment without locks."),
     ] = False,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", "-y", help="Continue a rollback that has stopped without asking."),
+    ] = False,
     profile: Profile = None,
 ) -> None:
     """Check, bootstrap if missing, deploy Foundation, publish, and deploy the endpoints one by one.
 
-    Nobody is asked about changes of permissions: what is deployed was reviewed with its lock. The first
-    endpoint that fails ends it. It may be interrupted and run again at any point, and does what is not done.
+    Nobody is asked about changes of permissions: what is deployed was reviewed with its lock. Where SageMaker
+    has called an update back by itself and the stack's rollback has stopped at that, it is continued, if you
+    agree. The first endpoint that fails ends it. It may be interrupted and run again at any point, and does
+    what is not done.
     """
     if env == LOCAL:
         message = "the environment `local` is this machine: it starts and ends with its AWS"
@@ -63,12 +70,26 @@ def deploy(
     with steps.step("account") as step:
         access = connect(root, fleet.place, profile)
         step.note = f"{fleet.place.account}, {fleet.place.region}"
+
+    def agreed_to(question: str) -> bool:
+        with steps.paused():
+            return consent(question, yes=yes)
+
     folder = DeployFolder(root, env)
     with folder.deploying():
         where_logs = f"{folder.log.relative_to(root)} has all that the CDK CLI said"
         cdk = Cdk(root, access.cdk_environment, log=folder.log, where_logs=where_logs)
         progress = progress_on(console)
-        work = Deploy(project, fleet, access, cdk, assembly=folder.assembly, steps=steps, progress=progress)
+        work = Deploy(
+            project,
+            fleet,
+            access,
+            cdk,
+            assembly=folder.assembly,
+            steps=steps,
+            progress=progress,
+            consent=agreed_to,
+        )
         try:
             work.run()
         finally:

@@ -75,7 +75,7 @@ def _told(seen: Seen) -> Iterator[str]:
         yield "stack:    there is none"
     if seen.endpoint is not None:
         yield _cut(f"endpoint: {seen.endpoint.status}, configuration {seen.endpoint.config}")
-        if seen.stack is not None and seen.stack.declares is not None:
+        if seen.stack is not None and seen.stack.declares is not None and seen.stack.stopped is None:
             yield f"  the stack declares {seen.stack.declares}"
         if seen.endpoint.reason:
             yield _cut(f"  FailureReason: {seen.endpoint.reason}")

@@ -87,7 +87,16 @@ def _deploy(
         home=state.cache / "home",
     )
     assembly, progress = state.folder / "cdk.out", progress_on(steps.console)
-    Deploy(project, fleet, access, cdk, assembly=assembly, steps=steps, progress=progress).run()
+    Deploy(
+        project,
+        fleet,
+        access,
+        cdk,
+        assembly=assembly,
+        steps=steps,
+        progress=progress,
+        consent=lambda _: True,  # nobody depends on what is on this machine
+    ).run()
 
 
 def _check_account(supervisor: Supervisor, place: Place) -> None:

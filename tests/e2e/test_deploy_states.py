@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,7 +17,7 @@ from fleet.aws.live import require_running
 from fleet.aws.stack import find_stack
 from fleet.aws.stack_ready import ready_stack
 from fleet.catalog.images import partition_of
-from fleet.findings import CannotRunError, FindingsError
+from fleet.findings import FindingsError
 from fleet.local.aws.server import EmbeddedAws
 from fleet.resolve.endpoint import Place, ResolvedEndpoint
 from fleet.spec.project import open_project
@@ -51,6 +49,10 @@ def assembly(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def refusing(question: str) -> bool:
+    raise AssertionError(question)
+
+
 def test_a_bootstrap_is_needed_where_there_is_none_or_one_too_old(access: Access, assembly: Path) -> None:
     assert must_bootstrap(access, assembly)
     for version, needed in {"5": True, "6": False, "31": False}.items():
@@ -73,7 +75,7 @@ def test_a_stack_that_is_under_way_is_waited_for(access: Access, stacks: Stacks,
     cloudformation.create_stack(StackName="slow", TemplateBody=template)
     assert stacks.status("slow") == "CREATE_IN_PROGRESS"
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(ready_stack, cloudformation, "slow")
+        waiting = pool.submit(ready_stack, access, "slow", refusing)
         host.may_finish.set()
         found = waiting.result()
     assert found is not None
@@ -86,7 +88,7 @@ def test_a_protected_stack_whose_creation_failed_can_be_deleted_by_the_cdk_cli(
     cloudformation = access.client("cloudformation")
     stacks.create("guarded", {"Broken": absent_model()})
     cloudformation.update_termination_protection(StackName="guarded", EnableTerminationProtection=True)
-    assert ready_stack(cloudformation, "guarded") is not None
+    assert ready_stack(access, "guarded", refusing) is not None
     found = find_stack(cloudformation, "guarded")
     assert found is not None
     assert not found.protected
@@ -96,23 +98,10 @@ def test_the_protection_of_a_stack_that_works_is_left_alone(access: Access, stac
     cloudformation = access.client("cloudformation")
     stacks.create("kept", {"Topic": TOPIC})
     cloudformation.update_termination_protection(StackName="kept", EnableTerminationProtection=True)
-    ready_stack(cloudformation, "kept")
+    ready_stack(access, "kept", refusing)
     found = find_stack(cloudformation, "kept")
     assert found is not None
     assert found.protected
-
-
-def test_a_rollback_that_failed_is_told_with_the_command_that_continues_it(
-    access: Access, stacks: Stacks, host: RecordingHost, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stacks.create("stuck", endpoint("stuck"))
-    monkeypatch.setattr(host, "serve", fails_from_the_second(host))
-    broken: dict[str, Any] = {**endpoint("stuck", image="new"), "Broken": absent_model()}
-    broken["Broken"]["DependsOn"] = ["Endpoint"]
-    assert stacks.update("stuck", broken) == "UPDATE_ROLLBACK_FAILED"
-    with pytest.raises(CannotRunError, match="stuck is in UPDATE_ROLLBACK_FAILED") as told:
-        ready_stack(access.client("cloudformation"), "stuck")
-    assert "continue-update-rollback --stack-name stuck" in told.value.remedy
 
 
 def test_a_stack_that_was_planned_and_never_made_is_found_and_destroyed(access: Access) -> None:
@@ -191,13 +180,3 @@ def test_broken_files_are_compared_as_broken(access: Access, folder: FleetFolder
 
 def text_of(folder: FleetFolder, name: str) -> str:
     return (folder.root / "model_specs/sentences.yaml").read_text().replace("sentences", name)
-
-
-def fails_from_the_second(host: RecordingHost) -> Callable[[Any], None]:
-    serve = host.serve
-
-    def serve_once(deployed: Any) -> None:
-        serve(deployed)
-        host.failure = "the GPU is gone"
-
-    return serve_once

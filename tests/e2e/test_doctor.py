@@ -102,7 +102,15 @@ def test_an_update_that_was_rolled_back_is_told_although_the_endpoint_goes_on(cl
     assert code == 1
     assert "endpoint: InService, configuration " in seen
     assert "error FL643: AWS has no free instance of this type" in wrong
+    assert f"error FL607: the stack {STACK} is in UPDATE_ROLLBACK_FAILED" in wrong
+    assert f"continue-update-rollback --stack-name {STACK} --resources-to-skip Endpoint" in " ".join(
+        wrong.split()
+    )
+    assert "the stack declares" not in seen
+    assert "FL605" not in wrong
     assert "FL641" not in wrong
+    clinic.stacks.continue_rollback(STACK, "Endpoint")
+    assert "error FL643: AWS has no free instance of this type" in clinic.doctor()[2]
 
 
 def test_a_resource_that_failed_before_the_endpoint_is_told_by_its_event(clinic: Clinic) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -261,7 +262,7 @@ class TestInstanceTypeOfAScaledVariant:
         before, scaling, runs = scaled.served(), scaled.scaling(), scaled.type
         scaled.change(type=scaled.other_type())
         scaled.deploys.host.failure = "no capacity"
-        done = scaled.deploys.fleet("deploy", "--env", "dev", "--locked")
+        done = scaled.deploys.fleet("deploy", "--env", "dev", "--locked", "--yes")
         scaled.deploys.host.failure = ""
         scaled.change(type=runs)
         assert done.returncode == 1
@@ -302,23 +303,43 @@ class TestRollout:
         assert policy["TrafficRoutingConfiguration"]["Type"] == "CANARY"
         assert watched(rolled) == {"sentences", "AllTraffic", served.config_name}
 
-    def test_what_goes_wrong_with_the_new_one_calls_it_and_the_stack_back(self, rolled: Account) -> None:
-        before = rolled.served()
-        rolled.change(container="{thread_count: 7}")
-        rolled.deploys.host.while_serving = lambda: ring(rolled, but=before.config_name)
-        done = rolled.deploys.fleet("deploy", "--env", "dev", "--locked")
-        rolled.deploys.host.while_serving = None
-        assert done.returncode == 1
-        assert "The update was rolled back: CloudWatch alarm in ALARM" in " ".join(done.stderr.split())
-        assert "rollback_on: []" in done.stderr
-        assert rolled.deploys.statuses()[STACK] == "UPDATE_ROLLBACK_COMPLETE"
-        assert rolled.served().config_name == before.config_name
-
     def test_what_goes_wrong_with_the_old_one_does_not_keep_it(self, rolled: Account) -> None:
         ring(rolled, but="")
         rolled.change(container="{thread_count: 8}")
         after = updated(rolled, new_model=True)
         assert watched(rolled) == {"sentences", "AllTraffic", after.config_name}
+
+
+def test_an_alarm_calls_the_new_one_back_and_the_next_deploy_repairs_the_stack(account: Account) -> None:
+    account.deployed_with(scaling=SCALING, rollout=ROLLOUT, alarms="{latency_p99: 200ms}")
+    before, scaling, runs = account.served(), account.scaling(), account.type
+    removed = len(account.deploys.host.removed)
+    account.change(type=account.other_type())
+    account.deploys.host.while_serving = lambda: ring(account, but=before.config_name)
+    done = account.deploys.fleet("deploy", "--env", "dev", "--locked")
+    account.deploys.host.while_serving = None
+    said = " ".join(done.stderr.split())
+    assert done.returncode == 1
+    assert "The update was rolled back: CloudWatch alarm in ALARM" in said
+    assert "rollback_on: []" in said
+    assert f"configuration {before.config_name}, the one from before the update" in said
+    (failed,) = re.findall(rf"--stack-name {STACK} --resources-to-skip (\w+)`", said)
+    assert failed.startswith("Endpoint")
+    assert account.deploys.statuses()[STACK] == "UPDATE_ROLLBACK_FAILED"
+    assert account.scaling() == {"range": [], "policies": {}}
+    again = account.deploys.fleet("deploy", "--env", "dev", "--locked")
+    assert (again.returncode, account.served().config_name) == (2, before.config_name)
+    # The alarms of the configuration that failed go with it, so that nothing stands in the way any more.
+    repaired = account.deploys.fleet("deploy", "--env", "dev", "--yes", "sentences")
+    assert repaired.returncode == 0, repaired.stderr
+    assert account.deploys.statuses()[STACK] == "UPDATE_COMPLETE"
+    after = account.served()
+    assert (after.variant["InstanceType"], after.endpoint["EndpointStatus"]) == (account.type, "InService")
+    assert account.type != runs
+    assert account.scaling() == scaling
+    assert account.deploys.keys("scaling-guard/") == []
+    assert len(account.deploys.host.removed) == removed
+    assert account.names()[0] == [after.config_name]
 
 
 def watched(account: Account) -> set[str]:

@@ -44,13 +44,15 @@ def is_well(seen: Seen) -> bool:
 
 
 def diagnosis(seen: Seen, spec: Checked) -> list[Finding]:
-    """The likely causes, best first, or that none is known; then further errors of the rules."""
+    """The likely causes, best first, or that none is known; a stopped rollback, the rules' errors."""
     found = causes(seen.passages, spec.findings, spec.loaded)
     if seen.another is not None:
         found.append(seen.another)
     elif not found:
         found = [seen.absent] if seen.absent is not None else []
         found += [] if seen.under_way else [_unknown(seen)]
+    if seen.stack is not None and seen.stack.stopped is not None:
+        found.append(seen.stack.stopped.finding())
     told = {(each.code, each.place) for each in found}
     others = [
         each

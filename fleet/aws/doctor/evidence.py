@@ -16,6 +16,7 @@ from fleet.aws.failures import last_operation
 from fleet.aws.fleet_stacks import endpoint_stacks, not_deployed
 from fleet.aws.live import declared_configuration
 from fleet.aws.stack import DELETED, find_stack
+from fleet.aws.stopped_rollback import STOPPED, stopped_rollback
 from fleet.decide.log_groups import container_log_group
 from fleet.findings import CannotRunError
 from fleet.resolve.endpoint import Place, stack_of
@@ -80,6 +81,7 @@ def _seen_stack(access: Access, name: str) -> SeenStack | None:
         began=operation.began,
         failures=operation.failures,
         declares=declared_configuration(cloudformation, found) if live is not None else None,
+        stopped=stopped_rollback(access, live) if live is not None and live.status == STOPPED else None,
     )
 
 

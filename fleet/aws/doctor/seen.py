@@ -9,6 +9,7 @@ from datetime import datetime
 from fleet.aws.doctor.lines import is_error, told
 from fleet.aws.failures import Failure
 from fleet.aws.live import runs_another
+from fleet.aws.stopped_rollback import StoppedRollback
 from fleet.catalog.symptoms import Where
 from fleet.findings import Finding
 
@@ -33,7 +34,10 @@ class Passage:
 
 @dataclass(frozen=True, kw_only=True)
 class SeenStack:
-    """The endpoint's stack, perhaps a deleted one, its last operation before that, what it declares now."""
+    """The endpoint's stack, perhaps a deleted one, its last operation before that, what it declares now.
+
+    `stopped` is where its rollback stopped, if it did.
+    """
 
     name: str
     status: str
@@ -41,6 +45,7 @@ class SeenStack:
     began: datetime | None
     failures: tuple[Failure, ...]
     declares: str | None
+    stopped: StoppedRollback | None = None
 
     @property
     def failed(self) -> bool:
@@ -148,7 +153,7 @@ class Seen:
     @property
     def another(self) -> Finding | None:
         """What is wrong where it runs something else than its stack declares, or was deleted."""
-        declares = self.stack.declares if self.stack is not None else None
+        declares = self.stack.declares if self.stack is not None and self.stack.stopped is None else None
         is_down = self.endpoint is not None and not self.endpoint.in_service
         if declares is None or is_down or self.endpoint_hidden:
             return None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from fleet.aws.access import Access
 from fleet.aws.bootstrap import COMPLETE, TOOLKIT, bootstrap_version
 from fleet.aws.preflight.seen import Seen
 from fleet.aws.preflight.subject import Subject
 from fleet.aws.stack import NOT_CREATED, PLANNED, LiveStack, find_stack
-from fleet.aws.stack_ready import STUCK
+from fleet.aws.stack_ready import DELETE_FAILED, UNDELETED
+from fleet.aws.stopped_rollback import STOPPED, stopped_rollback
 from fleet.catalog.bootstrap import needed_bootstrap
 from fleet.findings import Finding
 
@@ -19,7 +21,7 @@ def bootstrap(subject: Subject) -> Iterator[Seen]:
     """Whether the account is prepared for the CDK; a deploy prepares it, where it may, so that only warns."""
     needed, place = needed_bootstrap(), subject.place
     stack = find_stack(subject.access.client("cloudformation"), TOOLKIT)
-    if stack is not None and (found := _not_ready(stack, subject.of_environment)):
+    if stack is not None and (found := _not_ready(subject.access, stack, subject.of_environment)):
         yield Seen(what="bootstrap", text=f"{TOOLKIT} is in {stack.status}", findings=(found,))
         return
     version = bootstrap_version(subject.access, needed.parameter)
@@ -53,7 +55,7 @@ def foundation(subject: Subject) -> Iterator[Seen]:
         finding = subject.of_environment("FL623", text, hint, warns=True)
         yield Seen(what="foundation", text=text, findings=(finding,))
         return
-    not_ready = _not_ready(stack, subject.of_environment)
+    not_ready = _not_ready(subject.access, stack, subject.of_environment)
     findings = (not_ready,) if not_ready else ()
     yield Seen(what="foundation", text=f"{name} is in {stack.status}", findings=findings)
 
@@ -64,12 +66,15 @@ def stack_finding(subject: Subject, stack: LiveStack, endpoint: str) -> Finding 
     def of_spec(code: str, message: str, hint: str, *, warns: bool = False) -> Finding:
         return subject.of_spec(endpoint, ("endpoint",), code, message, hint, warns=warns)
 
-    return _not_ready(stack, of_spec)
+    return _not_ready(subject.access, stack, of_spec)
 
 
-def _not_ready(stack: LiveStack, finding: Callable[..., Finding]) -> Finding | None:
+def _not_ready(access: Access, stack: LiveStack, finding: Callable[..., Finding]) -> Finding | None:
     because = f" ({stack.reason})" if stack.reason else ""
     message = f"the stack {stack.name} is in {stack.status}{because}"
-    if stack.status in STUCK:
-        return finding("FL622", message, STUCK[stack.status].format(stack=stack.name))
+    if stack.status == STOPPED:
+        stopped = stopped_rollback(access, stack)
+        return finding("FL622", str(stopped), stopped.remedy)
+    if stack.status == DELETE_FAILED:
+        return finding("FL622", message, UNDELETED)
     return finding("FL624", message, AT_WORK, warns=True) if stack.in_progress else None

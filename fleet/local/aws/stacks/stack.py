@@ -62,9 +62,13 @@ class EmbeddedStack(Stack):
         return list(self.deployed.values())
 
     def last_event_of(self, deployed: Deployed) -> Event:
-        """What was last told of a resource."""
-        logical_id = deployed.logical_resource_id
-        return next(event for event in reversed(self.events) if event.logical_resource_id == logical_id)
+        """What was last told of a resource, and not of one whose place it has taken."""
+        wanted = (deployed.logical_resource_id, deployed.physical_resource_id)
+        return next(
+            event
+            for event in reversed(self.events)
+            if (event.logical_resource_id, event.physical_resource_id) == wanted
+        )
 
     @property
     def stack_parameters(self) -> dict[str, Any]:

@@ -149,14 +149,14 @@ def take_back(stack: EmbeddedStack, step: Step) -> list[Deployed]:
     if step.before is None:
         return [stack.deployed.pop(logical_id)]
     if step.kind is Kind.REPLACED:
-        stack.deployed[logical_id] = step.before
+        skip(stack, step)
         return [step.after]
     back = change(stack, step.after, step.before.declared)
     return [step.after] if back.kind is Kind.MOVED else []
 
 
 def skip(stack: EmbeddedStack, step: Step) -> None:
-    """Take a step for undone, whatever the resource is."""
+    """Take a step for undone: the resource before it counts again."""
     assert step.before is not None  # noqa: S101 (only what was updated can be skipped)
     stack.deployed[step.before.logical_resource_id] = step.before
     stack.tell(step.before.declared, "UPDATE_COMPLETE", physical_id=step.before.physical_resource_id)
