@@ -168,6 +168,24 @@ def test_a_diff_of_templates_tells_the_replacement(account: Account, first_deplo
     assert "[~] AWS::SageMaker::Model Model Model replace" in told
 
 
+@pytest.mark.parametrize("variant", ["changed", "another-type"])
+def test_a_diff_of_a_change_set_names_the_same_resources_and_the_endpoint_that_follows(
+    account: Account, first_deploy: str, variant: str
+) -> None:
+    of_template, of_change_set = (
+        {
+            tuple(line.split()[:3])
+            for line in account.cdk("diff", *method, "Serving", variant=variant).splitlines()
+            if line.startswith("[")
+        }
+        for method in (["--method=template"], [])
+    )
+    assert ("[~]", "AWS::SageMaker::EndpointConfig", "Config") in of_change_set
+    # Of what follows from a replacement the CLI's own comparison knows only further replacements.
+    assert of_change_set - of_template == {("[~]", "AWS::SageMaker::Endpoint", "Endpoint")}
+    assert of_template <= of_change_set
+
+
 def test_a_change_reaches_the_endpoint_by_an_update(account: Account, first_deploy: str) -> None:
     removed = list(account.host.removed)
     told = account.cdk("deploy", "--all", variant="changed")

@@ -29,6 +29,7 @@ class Variant:
 
     image: str = "triton:25.03"
     data: str = "s3://embedded-data/model.tar.gz"
+    instance_type: str = "ml.g5.xlarge"
     base_changed: bool = False
     broken_tail: bool = False
 
@@ -36,6 +37,7 @@ class Variant:
 VARIANTS = {
     "first": Variant(),
     "changed": Variant(image="triton:25.04", base_changed=True),
+    "another-type": Variant(instance_type="ml.g6.xlarge"),
     "broken-endpoint": Variant(image="triton:broken", base_changed=True),
     "broken-tail": Variant(image="triton:25.05", base_changed=True, broken_tail=True),
     "no-data": Variant(data="s3://embedded-data/none.tar.gz", base_changed=True),
@@ -119,7 +121,7 @@ class Serving(cdk.Stack):
                 sagemaker.CfnEndpointConfig.ProductionVariantProperty(
                     variant_name="AllTraffic",
                     model_name=model.attr_model_name,
-                    instance_type="ml.g5.xlarge",
+                    instance_type=variant.instance_type,
                     initial_instance_count=2,
                     initial_variant_weight=1,
                 )

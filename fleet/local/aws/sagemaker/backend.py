@@ -93,8 +93,8 @@ class EmbeddedSageMaker(EmbeddedJobs):
     def delete_endpoint_config(self, endpoint_config_name: str) -> None:
         """DeleteEndpointConfig.
 
-        SageMaker's reference forbids it for a configuration in use and says what is lost by it; that the call
-        is refused here is on purpose stricter, so that a wrong order is found locally.
+        SageMaker deletes a configuration in use (hashicorp/terraform-provider-aws 48997, 40048), although its
+        reference forbids that; it is refused here on purpose, so that a wrong order is found locally.
         """
         for endpoint in self.endpoints.values():
             if cast(EmbeddedEndpoint, endpoint).uses(endpoint_config_name):

@@ -7,11 +7,12 @@ from types import ModuleType
 from typing import Any, cast
 
 from moto.cloudformation.exceptions import AlreadyExistsException, CloudFormationError, ValidationError
-from moto.cloudformation.models import ChangeSet, CloudFormationBackend, Stack
+from moto.cloudformation.models import CloudFormationBackend, Stack
 from moto.cloudformation.utils import generate_changeset_id, generate_stack_id, validate_create_change_set
 
 from fleet.local.aws import running
 from fleet.local.aws.stacks import urls
+from fleet.local.aws.stacks.changes import EmbeddedChangeSet
 from fleet.local.aws.stacks.deletion import Deletion
 from fleet.local.aws.stacks.rollback import UpdateRollback
 from fleet.local.aws.stacks.run import Run
@@ -135,7 +136,7 @@ class EmbeddedCloudFormation(CloudFormationBackend):
         """CreateChangeSet; the resources do not change before it is executed."""
         validate_create_change_set(change_set_name)
         stack = self._updatable(stack_name) if change_set_type == "UPDATE" else self._planned(stack_name)
-        change_set = ChangeSet(
+        change_set = EmbeddedChangeSet(
             change_set_type=change_set_type,
             change_set_id=generate_changeset_id(change_set_name, self.region_name, self.account_id),
             change_set_name=change_set_name,
@@ -147,7 +148,7 @@ class EmbeddedCloudFormation(CloudFormationBackend):
             tags=tags,
             role_arn=role_arn,
         )
-        if stack.would_change(_target(change_set)):
+        if stack.would_change(change_set.target):
             change_set.status, change_set.execution_status = "CREATE_COMPLETE", "AVAILABLE"
         else:
             change_set.status, change_set.execution_status = "FAILED", "UNAVAILABLE"
@@ -156,14 +157,14 @@ class EmbeddedCloudFormation(CloudFormationBackend):
         self.change_sets[change_set.change_set_id] = change_set
         return change_set.change_set_id, stack.stack_id
 
-    def change_set(self, stack_name: str | None, change_set_name: str) -> ChangeSet:
+    def change_set(self, stack_name: str | None, change_set_name: str) -> EmbeddedChangeSet:
         """The change set of a stack by its name, or any by its ARN.
 
         Raises:
             ChangeSetNotFoundError: there is none.
         """
         if change_set_name in self.change_sets:
-            return self.change_sets[change_set_name]
+            return cast(EmbeddedChangeSet, self.change_sets[change_set_name])
         for change_set in self._change_sets_of(self._stack(stack_name or "")):
             if change_set.change_set_name == change_set_name:
                 return change_set
@@ -189,7 +190,7 @@ class EmbeddedCloudFormation(CloudFormationBackend):
         stack = self._stack(change_set.stack_id)
         self._refuse_in_progress(stack, "updated")
         change_set.execution_status = "EXECUTE_COMPLETE"
-        self._run(stack, _target(change_set))
+        self._run(stack, change_set.target)
 
     def _run(self, stack: EmbeddedStack, target: Target) -> None:
         self._spawn(Run(stack, target), stack)
@@ -203,8 +204,9 @@ class EmbeddedCloudFormation(CloudFormationBackend):
     def _forget(self, stack: EmbeddedStack) -> None:
         self.deleted_stacks[stack.stack_id] = self.stacks.pop(stack.stack_id)
 
-    def _change_sets_of(self, stack: EmbeddedStack) -> list[ChangeSet]:
-        return [each for each in self.change_sets.values() if each.stack_id == stack.stack_id]
+    def _change_sets_of(self, stack: EmbeddedStack) -> list[EmbeddedChangeSet]:
+        found = [each for each in self.change_sets.values() if each.stack_id == stack.stack_id]
+        return cast(list[EmbeddedChangeSet], found)
 
     def _stack(self, name_or_stack_id: str) -> EmbeddedStack:
         return cast(EmbeddedStack, self.get_stack(name_or_stack_id))
@@ -240,7 +242,3 @@ class EmbeddedCloudFormation(CloudFormationBackend):
             raise ValidationError(
                 message=f"Stack:{stack.stack_id} is in {stack.status} state and can not be {verb}."
             )
-
-
-def _target(change_set: ChangeSet) -> Target:
-    return Target(template=change_set.template, parameters=change_set.parameters, tags=change_set.tags or {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from moto.cloudformation.exceptions import ValidationError
@@ -46,15 +46,37 @@ class Resources(ResourceMap):
         """Let others refer to a deployed resource."""
         self._parsed_resources[logical_id] = resource
 
+    def placed(self, logical_id: str) -> Resource | None:
+        """What a resource is resolved to."""
+        return self._parsed_resources.get(logical_id)
+
     def declared(self, logical_id: str) -> Declared | None:
         """The resource with all its functions resolved; None when its condition is false."""
+        properties = self._resource_json_map[logical_id].get("Properties", {})
+        return self._declared(logical_id, lambda: self._with_ssm(clean_json(properties, self)))
+
+    def foreseen(self, logical_id: str, unknown: str) -> Declared | None:
+        """The same before it is deployed: what cannot be resolved yet is unknown."""
+        properties = self._resource_json_map[logical_id].get("Properties", {})
+
+        def resolved(value: Any) -> Any:
+            try:
+                return self._with_ssm(clean_json(value, self))
+            except Exception:  # a function of a value that is not there yet, such as a part of its ARN
+                return unknown
+
+        return self._declared(
+            logical_id, lambda: {name: resolved(value) for name, value in properties.items()}
+        )
+
+    def _declared(self, logical_id: str, properties: Callable[[], dict[str, Any]]) -> Declared | None:
         json = self._resource_json_map[logical_id]
         if "Condition" in json and not self.lazy_condition_map[json["Condition"]]:
             return None
         return Declared(
             logical_id=logical_id,
             type=json["Type"],
-            properties=self._with_ssm(clean_json(json.get("Properties", {}), self)),
+            properties=properties(),
             stack_name=str(self["AWS::StackName"]),
             stack_id=self.stack_id,
             account_id=self._account_id,

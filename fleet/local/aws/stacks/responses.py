@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any, cast
 
 from moto.cloudformation.exceptions import ValidationError
@@ -27,9 +28,10 @@ class EmbeddedCloudFormationResponse(CloudFormationResponse):
 
     def describe_change_set(self) -> ActionResult:
         """DescribeChangeSet; the CLI waits for the error ChangeSetNotFound after each deletion."""
-        return ActionResult(
-            self._backend.change_set(self._get_param("StackName"), self._get_param("ChangeSetName"))
-        )
+        change_set = self._backend.change_set(self._get_param("StackName"), self._get_param("ChangeSetName"))
+        shown: Any = copy(change_set)
+        shown.changes = change_set.shown(values=bool(self._get_bool_param("IncludePropertyValues")))
+        return ActionResult(shown)
 
     def delete_change_set(self) -> ActionResult:
         """DeleteChangeSet, which is content with one that does not exist."""

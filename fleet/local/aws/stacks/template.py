@@ -7,27 +7,38 @@ from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-_SUBSTITUTED = re.compile(r"\$\{([^!.}]+)[^}]*\}")
+_SUBSTITUTED = re.compile(r"\$\{([^!}]+)\}")
 
 
 def references(node: Any) -> Iterator[str]:
     """The names of all that `Ref`, `Fn::GetAtt` and `Fn::Sub` refer to, parameters included."""
+    yield from (name for name, _ in referred_attributes(node))
+
+
+def referred_attributes(node: Any) -> Iterator[tuple[str, str]]:
+    """The same, each with the attribute of `Fn::GetAtt`; it is empty for a `Ref`."""
     if isinstance(node, list):
         for each in node:
-            yield from references(each)
+            yield from referred_attributes(each)
     if not isinstance(node, Mapping):
         return
     for key, value in node.items():
         if key == "Ref":
-            yield value
+            yield value, ""
         elif key == "Fn::GetAtt":
-            yield value.split(".")[0] if isinstance(value, str) else value[0]
+            name, _, attribute = (value if isinstance(value, str) else ".".join(map(str, value))).partition(
+                "."
+            )
+            yield name, attribute
         elif key == "Fn::Sub":
             text, names = (value, {}) if isinstance(value, str) else value
-            yield from (name for name in _SUBSTITUTED.findall(text) if name not in names)
-            yield from references(names)
+            for found in _SUBSTITUTED.findall(text):
+                name, _, attribute = found.partition(".")
+                if name not in names:
+                    yield name, attribute
+            yield from referred_attributes(names)
         else:
-            yield from references(value)
+            yield from referred_attributes(value)
 
 
 def in_dependency_order(resources: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -1,0 +1,151 @@
+"""DescribeChangeSet: what each resource of a stack would become."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.e2e.embedded_app.stacks import TOPIC, Stacks, endpoint
+
+NAME = "planned"
+
+
+@pytest.fixture(scope="module")
+def _made() -> set[str]:
+    return set()
+
+
+@pytest.fixture
+def planned(stacks: Stacks, _made: set[str]) -> Stacks:
+    """A stack with an endpoint."""
+    if not _made:
+        assert stacks.create(NAME, deployed()) == "CREATE_COMPLETE"
+        _made.add(NAME)
+    return stacks
+
+
+def deployed(**changes: Any) -> dict[str, Any]:
+    return {**endpoint(NAME, **changes), "Topic": TOPIC}
+
+
+def changes(stacks: Stacks, resources: dict[str, Any], *, values: bool = False) -> dict[str, dict[str, Any]]:
+    """Each ResourceChange by its logical id."""
+    names = {"StackName": NAME, "ChangeSetName": "plan"}
+    template = json.dumps({"Resources": resources})
+    stacks.api.create_change_set(**names, ChangeSetType="UPDATE", TemplateBody=template)
+    described = stacks.api.describe_change_set(**names, IncludePropertyValues=values)
+    stacks.api.delete_change_set(**names)
+    return {
+        each["ResourceChange"]["LogicalResourceId"]: each["ResourceChange"] for each in described["Changes"]
+    }
+
+
+def with_type(resources: dict[str, Any]) -> dict[str, Any]:
+    resources["Config"]["Properties"]["ProductionVariants"][0]["InstanceType"] = "ml.g6.xlarge"
+    return resources
+
+
+def test_a_new_instance_type_replaces_the_configuration_and_updates_the_endpoint(planned: Stacks) -> None:
+    found = changes(planned, with_type(deployed()))
+    assert found.keys() == {"Config", "Endpoint"}
+    config, served = found["Config"], found["Endpoint"]
+    assert (config["Action"], config["Replacement"], config["Scope"]) == ("Modify", "True", ["Properties"])
+    assert config["Details"] == [
+        {
+            "Target": {
+                "Attribute": "Properties",
+                "Name": "ProductionVariants",
+                "RequiresRecreation": "Always",
+            },
+            "Evaluation": "Static",
+            "ChangeSource": "DirectModification",
+        }
+    ]
+    assert config["PhysicalResourceId"] == planned.physical_ids(NAME)["Config"]
+    assert (served["Action"], served["Replacement"]) == ("Modify", "False")
+    assert served["Details"] == [
+        {
+            "Target": {
+                "Attribute": "Properties",
+                "Name": "EndpointConfigName",
+                "RequiresRecreation": "Never",
+            },
+            "Evaluation": "Dynamic",
+            "ChangeSource": "ResourceAttribute",
+            "CausingEntity": "Config.EndpointConfigName",
+        }
+    ]
+
+
+def test_what_depends_on_a_new_model_may_be_replaced(planned: Stacks) -> None:
+    found = changes(planned, deployed(image="triton:25.05"))
+    assert {name: each["Replacement"] for name, each in found.items()} == {
+        "Model": "True",
+        "Config": "Conditional",
+        "Endpoint": "False",
+    }
+
+
+def test_what_is_new_and_what_goes_is_told(planned: Stacks) -> None:
+    resources = deployed()
+    resources["Other"] = resources.pop("Topic")
+    found = changes(planned, resources)
+    assert {name: each["Action"] for name, each in found.items()} == {"Other": "Add", "Topic": "Remove"}
+    assert "Replacement" not in found["Other"]
+
+
+def test_another_logical_id_is_another_resource_for_those_that_refer_to_it(planned: Stacks) -> None:
+    resources = deployed()
+    resources["Config2"] = resources.pop("Config")
+    resources["Endpoint"]["Properties"]["EndpointConfigName"] = {
+        "Fn::GetAtt": ["Config2", "EndpointConfigName"]
+    }
+    found = changes(planned, resources)
+    assert {name: each["Action"] for name, each in found.items()} == {
+        "Config2": "Add",
+        "Endpoint": "Modify",
+        "Config": "Remove",
+    }
+    (detail,) = found["Endpoint"]["Details"]
+    assert (detail["Evaluation"], detail["ChangeSource"]) == ("Dynamic", "DirectModification")
+
+
+def test_tags_replace_nothing_and_nobody_follows(planned: Stacks) -> None:
+    resources = deployed()
+    resources["Config"]["Properties"]["Tags"] = [{"Key": "team", "Value": "search"}]
+    found = changes(planned, resources)
+    assert {name: (each["Replacement"], each["Scope"]) for name, each in found.items()} == {
+        "Config": ("False", ["Tags"])
+    }
+
+
+def test_a_policy_alone_is_a_change(planned: Stacks) -> None:
+    resources = deployed()
+    resources["Topic"] = {**TOPIC, "DeletionPolicy": "Retain"}
+    found = changes(planned, resources)
+    assert {name: (each["Replacement"], each["Scope"]) for name, each in found.items()} == {
+        "Topic": ("False", ["DeletionPolicy"])
+    }
+
+
+def test_a_part_of_a_value_that_is_not_there_yet_is_unknown_as_well(planned: Stacks) -> None:
+    resources = deployed(image="triton:25.05")
+    part = {"Fn::Select": [1, {"Fn::Split": ["/", {"Ref": "Model"}]}]}
+    resources["Topic"] = {**TOPIC, "Properties": {"DisplayName": part}}
+    found = changes(planned, resources)
+    (detail,) = found["Topic"]["Details"]
+    assert detail["Evaluation"] == "Dynamic"
+
+
+def test_values_are_shown_to_who_asks_for_them(planned: Stacks) -> None:
+    resources = with_type(deployed())
+    assert "AfterContext" not in changes(planned, resources)["Endpoint"]
+    served = changes(planned, resources, values=True)["Endpoint"]
+    before, after = (
+        json.loads(served[side])["Properties"]["EndpointConfigName"]
+        for side in ("BeforeContext", "AfterContext")
+    )
+    assert before.startswith("Config-")
+    assert after.startswith("{{changeSet:")
