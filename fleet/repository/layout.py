@@ -108,7 +108,7 @@ def _without_version(model: Path) -> Finding:
 
 
 def _holds_model_file(folder: Path) -> bool:
-    """Whether a model's file lies in the folder or in one of its own; False for one that vanishes meanwhile."""
+    """Whether a model's file lies in the folder or in one of its own; not where it vanishes meanwhile."""
     try:
         # No deeper: the repository may have been mistaken for a folder of half the disk.
         return any(any(folder.glob(pattern)) for pattern in ("model.*", "*/model.*"))
