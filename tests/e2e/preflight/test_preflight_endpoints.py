@@ -198,7 +198,7 @@ def test_alarms_that_ring_warn_and_do_not_stop_what_mends_them(account: Prepared
     assert told.of("alarms sentences") == ["! in ALARM: sentences-errors, sentences-rollout"]
     assert "warning FL630: sentences-errors is in ALARM: errors of the endpoint" in told.findings
     assert "sentences.yaml:6:1: warning FL630: sentences-rollout is in ALARM" in told.findings
-    assert "a change of `rollout` alone keeps the configuration" in told.findings
+    assert "a new configuration has alarms of its own" in told.findings
 
 
 def others(account: PreparedAccount, count: int) -> None:
