@@ -2,130 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
-from deploys import Deploys, empty_account
-from fleet_folder import SPEC
+from updated_account import ROLLOUT, SCALING, STACK, Account, deployed_account, ring, updated, watched
 
 pytestmark = pytest.mark.cdk
-
-STACK = "triton-fleet-dev-sentences"
-SCALING = "{min: 1, max: 6, invocations_per_instance: 600, gpu_utilization: 60}"
-TARGET = {"ServiceNamespace": "sagemaker", "ResourceId": "endpoint/sentences/variant/AllTraffic"}
-ROLLOUT = "{strategy: canary, canary: 50%, bake: 5m}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Served:
-    """What the account says of the endpoint."""
-
-    endpoint: dict[str, Any]
-    config: dict[str, Any]
-    model: dict[str, Any]
-
-    @property
-    def config_name(self) -> str:
-        return str(self.config["EndpointConfigName"])
-
-    @property
-    def variant(self) -> dict[str, Any]:
-        (variant,) = self.config["ProductionVariants"]
-        return dict(variant)
-
-    @property
-    def live(self) -> dict[str, Any]:
-        (variant,) = self.endpoint["ProductionVariants"]
-        return dict(variant)
-
-
-class Account:
-    """The endpoint `sentences`, deployed again and again by the CDK CLI, as each test changes its spec."""
-
-    def __init__(self, deploys: Deploys) -> None:
-        self.deploys = deploys
-        self.sagemaker = deploys.client("sagemaker")
-        self.autoscaling = deploys.client("application-autoscaling")
-        self._release, self.type, self._count = "25.04", "ml.g5.xlarge", 2
-        self._keys: dict[str, str] = {}
-        self._deployed = ""
-
-    def change(self, *, release: str = "", type: str = "", count: int = 0, **keys: str) -> None:
-        """Change these of the spec; an empty key is left out."""
-        self._release, self.type = release or self._release, type or self.type
-        self._count = count or self._count
-        self._keys |= keys
-        base = SPEC.replace("25.04", self._release)
-        base = base.replace("ml.g5.xlarge}", f"{self.type}, count: {self._count}}}")
-        lines = [f"{key}: {value}\n" for key, value in self._keys.items() if value]
-        self.deploys.folder.spec("".join(lines), base=base)
-
-    def deployed_with(self, **changes: Any) -> Served:
-        """What a test begins with; nothing is deployed where that is there already."""
-        self.change(**changes)
-        return self.served() if self._said() == self._deployed else self.deployed()
-
-    def other_type(self) -> str:
-        """An instance type that it does not run on."""
-        return "ml.g5.2xlarge" if self.type == "ml.g5.xlarge" else "ml.g5.xlarge"
-
-    def served(self) -> Served:
-        endpoint = self.sagemaker.describe_endpoint(EndpointName="sentences")
-        config = self.sagemaker.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
-        model = self.sagemaker.describe_model(ModelName=config["ProductionVariants"][0]["ModelName"])
-        return Served(endpoint=endpoint, config=config, model=model)
-
-    def deployed(self) -> Served:
-        self._deployed = ""
-        self.deploys.deploy_stack(STACK)
-        self._deployed = self._said()
-        return self.served()
-
-    def _said(self) -> str:
-        return (self.deploys.folder.root / "model_specs/sentences.yaml").read_text()
-
-    def set_instances(self, count: int) -> None:
-        """As scaling does it."""
-        wanted = [{"VariantName": "AllTraffic", "DesiredInstanceCount": count}]
-        self.sagemaker.update_endpoint_weights_and_capacities(
-            EndpointName="sentences", DesiredWeightsAndCapacities=wanted
-        )
-
-    def names(self) -> tuple[list[str], list[str]]:
-        """All endpoint configurations and all models of the account."""
-        configs = self.sagemaker.list_endpoint_configs()["EndpointConfigs"]
-        models = self.sagemaker.list_models()["Models"]
-        return [each["EndpointConfigName"] for each in configs], [each["ModelName"] for each in models]
-
-    def retention(self) -> list[int]:
-        """In days, of the endpoint's log groups."""
-        groups = self.deploys.client("logs").describe_log_groups()["logGroups"]
-        return [each["retentionInDays"] for each in groups if "/sentences" in each["logGroupName"]]
-
-    def scaling(self) -> dict[str, Any]:
-        """All of the variant's scaling, without what AWS makes of it."""
-        targets = self.autoscaling.describe_scalable_targets(ServiceNamespace="sagemaker")["ScalableTargets"]
-        policies = self.autoscaling.describe_scaling_policies(**TARGET)["ScalingPolicies"]
-        return {
-            "range": [(each["MinCapacity"], each["MaxCapacity"]) for each in targets],
-            "policies": {
-                each["PolicyName"]: each["TargetTrackingScalingPolicyConfiguration"] for each in policies
-            },
-        }
 
 
 @pytest.fixture(scope="module")
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
-    """An endpoint that is deployed, unscaled."""
-    with empty_account(tmp_path_factory.mktemp("updates") / "fleet") as deploys:
-        account = Account(deploys)
-        account.change()
-        deploys.lock()
-        deploys.deploy()
+    with deployed_account(tmp_path_factory.mktemp("updates") / "fleet") as account:
         yield account
 
 
@@ -135,19 +23,6 @@ def scaled(account: Account) -> Account:
     account.deployed_with(scaling=SCALING)
     account.set_instances(3)
     return account
-
-
-def updated(account: Account, *, new_model: bool) -> Served:
-    """Deploy, and see that exactly what AWS cannot change in place was replaced."""
-    before = account.served()
-    after = account.deployed()
-    assert after.endpoint["CreationTime"] == before.endpoint["CreationTime"]
-    assert after.endpoint["EndpointArn"] == before.endpoint["EndpointArn"]
-    assert after.endpoint["EndpointStatus"] == "InService"
-    assert after.config_name != before.config_name
-    assert (after.model["ModelName"] != before.model["ModelName"]) is new_model
-    assert account.names() == ([after.config_name], [after.model["ModelName"]])
-    return after
 
 
 class TestWhatReachesTheRunningEndpoint:
@@ -200,41 +75,6 @@ class TestWhatReachesTheRunningEndpoint:
         after = scaled.deployed_with(scaling=SCALING.replace("max: 6", "max: 9"))
         assert after.config_name == before.config_name
         assert scaled.scaling()["range"] == [(1, 9)]
-
-
-class TestWhatUpdateEndpointIsToldBesidesTheConfiguration:
-    """SageMaker takes each of these only with another configuration."""
-
-    @pytest.fixture
-    def plain(self, account: Account) -> Account:
-        keys = {"scaling": "", "rollout": ROLLOUT, "alarms": "{latency_p99: 200ms}", "tags": ""}
-        account.deployed_with(count=2, container="{thread_count: 9}", **keys)
-        return account
-
-    def test_another_rollout(self, plain: Account) -> None:
-        plain.change(rollout="{strategy: linear, step: 50%, bake: 5m}")
-        after = updated(plain, new_model=False)
-        policy = after.endpoint["LastDeploymentConfig"]["BlueGreenUpdatePolicy"]
-        assert policy["TrafficRoutingConfiguration"]["Type"] == "LINEAR"
-
-    def test_another_alarm_that_calls_back(self, plain: Account) -> None:
-        plain.change(alarms="{latency_p99: 200ms, latency_p50: 100ms}")
-        after = updated(plain, new_model=False)
-        alarms = after.endpoint["LastDeploymentConfig"]["AutoRollbackConfiguration"]["Alarms"]
-        assert len(alarms) == 3
-
-    def test_scaling_alone_on_and_off_again(self, plain: Account) -> None:
-        plain.change(scaling=SCALING)
-        updated(plain, new_model=False)
-        assert plain.scaling()["range"] == [(1, 6)]
-        plain.change(scaling="")
-        updated(plain, new_model=False)
-        assert plain.scaling()["range"] == []
-
-    def test_a_threshold_and_a_tag_need_no_other_configuration(self, plain: Account) -> None:
-        before = plain.served()
-        plain.change(alarms="{latency_p99: 300ms}", tags="{team: search}")
-        assert plain.deployed().config_name == before.config_name
 
 
 def test_what_scaling_has_reached_survives_another_count_and_another_model(scaled: Account) -> None:
@@ -308,49 +148,3 @@ class TestRollout:
         rolled.change(container="{thread_count: 8}")
         after = updated(rolled, new_model=True)
         assert watched(rolled) == {"sentences", "AllTraffic", after.config_name}
-
-
-def test_an_alarm_calls_the_new_one_back_and_the_next_deploy_repairs_the_stack(account: Account) -> None:
-    account.deployed_with(scaling=SCALING, rollout=ROLLOUT, alarms="{latency_p99: 200ms}")
-    before, scaling, runs = account.served(), account.scaling(), account.type
-    removed = len(account.deploys.host.removed)
-    account.change(type=account.other_type())
-    account.deploys.host.while_serving = lambda: ring(account, but=before.config_name)
-    done = account.deploys.fleet("deploy", "--env", "dev", "--locked")
-    account.deploys.host.while_serving = None
-    said = " ".join(done.stderr.split())
-    assert done.returncode == 1
-    assert "The update was rolled back: CloudWatch alarm in ALARM" in said
-    assert "rollback_on: []" in said
-    assert f"configuration {before.config_name}, the one from before the update" in said
-    (failed,) = re.findall(rf"--stack-name {STACK} --resources-to-skip (\w+)`", said)
-    assert failed.startswith("Endpoint")
-    assert account.deploys.statuses()[STACK] == "UPDATE_ROLLBACK_FAILED"
-    assert account.scaling() == {"range": [], "policies": {}}
-    again = account.deploys.fleet("deploy", "--env", "dev", "--locked")
-    assert (again.returncode, account.served().config_name) == (2, before.config_name)
-    # The alarms of the configuration that failed go with it, so that nothing stands in the way any more.
-    repaired = account.deploys.fleet("deploy", "--env", "dev", "--yes", "sentences")
-    assert repaired.returncode == 0, repaired.stderr
-    assert account.deploys.statuses()[STACK] == "UPDATE_COMPLETE"
-    after = account.served()
-    assert (after.variant["InstanceType"], after.endpoint["EndpointStatus"]) == (account.type, "InService")
-    assert account.type != runs
-    assert account.scaling() == scaling
-    assert account.deploys.keys("scaling-guard/") == []
-    assert len(account.deploys.host.removed) == removed
-    assert account.names()[0] == [after.config_name]
-
-
-def watched(account: Account) -> set[str]:
-    """The values of all dimensions of all alarms."""
-    alarms = account.deploys.client("cloudwatch").describe_alarms()["MetricAlarms"]
-    return {dimension["Value"] for alarm in alarms for dimension in alarm["Dimensions"]}
-
-
-def ring(account: Account, *, but: str) -> None:
-    """Let all alarms ring, but those of one configuration."""
-    cloudwatch = account.deploys.client("cloudwatch")
-    for alarm in cloudwatch.describe_alarms()["MetricAlarms"]:
-        if but not in [dimension["Value"] for dimension in alarm["Dimensions"]]:
-            cloudwatch.set_alarm_state(AlarmName=alarm["AlarmName"], StateValue="ALARM", StateReason="5xx")
