@@ -122,9 +122,11 @@ def test_an_endpoint_that_fails_is_told_by_its_reason_and_goes_on_as_it_was(acco
     account.model("x = 3\n")
     account.lock()
     account.host.failure = "tritonserver stopped: no such backend"
-    failed = account.fleet("deploy", "--env", "dev", "sentences")
+    failed = account.fleet("deploy", "--env", "dev", "--yes", "sentences")
     account.host.failure = ""
     assert failed.returncode == 1
+    assert f"warning FL607: the stack {ENDPOINT} is in UPDATE_ROLLBACK_FAILED" in failed.stderr
+    assert account.statuses()[ENDPOINT] == "UPDATE_ROLLBACK_COMPLETE"
     assert f"FL601: AWS::SageMaker::Endpoint of {ENDPOINT}: " in failed.stderr
     assert "no such backend" in failed.stderr
     assert "what was served before goes on; .fleet/deploy/dev/cdk.log has all" in failed.stderr
