@@ -22,7 +22,7 @@ OF_ONE_CONFIGURATION = "EndpointConfigName"
 """The dimension that rollback alarms alone have."""
 NAMES = 100
 """Of a DescribeAlarms call; source: botocore, AlarmNames."""
-CALLED_BACK = "a new configuration has alarms of its own, so a deploy that fixes this one is not rolled back by it"
+CALLED_BACK = "a new configuration has alarms of its own, so what fixes this one is not rolled back by it"
 LOOK = "see docs/runbook.md, unless the deploy is what mends it"
 
 
