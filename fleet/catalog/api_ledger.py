@@ -75,6 +75,12 @@ def ledger(resource: str) -> Mapping[str, Member]:
     return MappingProxyType({each.path: each for each in _members(resource)})
 
 
+def values_of_the_api() -> Mapping[str, Mapping[str, str]]:
+    """What the API takes of a variant's member and CloudFormation does not, each with what is known of it."""
+    found: Mapping[str, Mapping[str, str]] = data_file(FILE)["values_of_the_api"]
+    return found
+
+
 def ledger_resources() -> Mapping[str, tuple[str, ...]]:
     """The resources of the ledger, each with the shapes of its calls' requests."""
     return {name: tuple(each["requests"]) for name, each in data_file(FILE)["resources"].items()}

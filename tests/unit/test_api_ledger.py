@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import pytest
-from botocore.model import ServiceModel, StructureShape
+from botocore.model import ListShape, ServiceModel, Shape, StringShape, StructureShape
 from botocore.session import Session
 
-from fleet.catalog.api_ledger import FILE, Decision, Member, ledger, ledger_resources
+from fleet.catalog.api_ledger import (
+    FILE,
+    Decision,
+    Member,
+    ledger,
+    ledger_resources,
+    values_of_the_api,
+)
 from fleet.catalog.properties import property_at
+from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 from fleet.rules.raw import RESOURCES
 from fleet.rules.registry import rules
 from fleet.spec.endpoint import EndpointSpec
@@ -111,3 +119,35 @@ def test_the_rules_and_keys_that_it_names_exist() -> None:
 def test_a_key_beside_another_decision_is_refused() -> None:
     with pytest.raises(ValueError, match="A is decided by raw and names the key 'models'"):
         Member(path="A", decision=Decision.RAW, why="x", key="models")
+
+
+def enums(shape: Shape, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], set[str]]]:
+    """The values of each text below a shape, as the API takes them, by its path in CloudFormation."""
+    if isinstance(shape, StructureShape):
+        for name, below in shape.members.items():
+            yield from enums(below, (*path, name))
+    elif isinstance(shape, ListShape):
+        yield from enums(shape.member, (*path, "0"))
+    elif isinstance(shape, StringShape) and shape.enum:
+        yield path, set(shape.enum)
+
+
+def test_a_value_that_the_api_alone_has_is_in_the_ledger(sagemaker: ServiceModel) -> None:
+    variant = sagemaker.shape_for("ProductionVariant")
+    missing = {}
+    for path, values in enums(variant, ("ProductionVariants", "0")):
+        reached = property_at("EndpointConfig", path)
+        allowed = set(map(str, reached.property.allowed))
+        # Where the catalog leaves an enum out, another of its files has it.
+        if not reached.rest and allowed and values - allowed:
+            missing[".".join(path[2:])] = values - allowed
+    assert missing == {member: set(values) for member, values in values_of_the_api().items()}
+
+
+def test_a_value_that_the_api_alone_has_is_refused_with_what_it_needs() -> None:
+    raw = {"ProductionVariants.0.RoutingConfig.RoutingStrategy": "KV_AWARE"}
+    spec = {"cloudformation": {"EndpointConfig": raw}}
+    case = Case(spec=spec, region=REGION, models=None, archive_size=ARCHIVE_SIZE)
+    (problem,) = case.problems(rules()["FL269"])
+    assert "the API alone has it, and SageMaker routes so only to containers" in problem.message
+    assert problem.hint == "write one of LEAST_OUTSTANDING_REQUESTS, PREFIX_AWARE, RANDOM"

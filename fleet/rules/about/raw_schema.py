@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from fleet.catalog.api_ledger import values_of_the_api
 from fleet.catalog.properties import Property, properties_date, property_at
 from fleet.decide.decided import Decided
 from fleet.decide.raw import DEEPEST, RawProperty, is_intrinsic, raw_properties
@@ -55,8 +56,16 @@ def raw_value_in_its_limits(endpoint: Decided) -> Iterator[Problem]:
                 yield Problem(raw.path, f"{raw.name} has no value, and CDK passes over it", hint)
             else:
                 message = f"{raw.name} is {shown(raw.value)}, which CloudFormation does not take"
-                yield Problem(raw.path, message, f"write {known.taken}")
+                yield Problem(raw.path, message + _in_the_api(raw), f"write {known.taken}")
         yield from _incomplete(resource, raws)
+
+
+def _in_the_api(raw: RawProperty) -> str:
+    """What is known of a value that the API takes; empty for any other."""
+    for member, values in values_of_the_api().items():
+        if raw.name.endswith(f".{member}") and str(raw.value) in values:
+            return f": the API alone has it, and {values[str(raw.value)]}"
+    return ""
 
 
 def _known(resource: str, parts: tuple[str, ...]) -> Property | None:

@@ -43,15 +43,12 @@ def no_volume_beside_local_storage(endpoint: Decided) -> Iterator[Problem]:
 def no_volume_key_for_local_storage(endpoint: Decided) -> Iterator[Problem]:
     """No KMS key is given for the storage of instances that encrypt it by hardware.
 
-    SageMaker's guide once said that the request fails, and now that the key does not encrypt local storage.
+    SageMaker takes it, and does not encrypt local storage with it.
     """
     machine = endpoint.machine
     if machine is None or not machine.nvme_gb:
         return
     for raw in raw_properties(endpoint.spec, "EndpointConfig"):
         if raw.name == "KmsKeyId":
-            message = (
-                f"{machine.type} keeps models on local storage, which"
-                " the key does not encrypt and may be refused for"
-            )
+            message = f"{machine.type} keeps models on local storage, which the key does not encrypt"
             yield Problem(raw.path, message, "leave it out; local storage is encrypted by its own hardware")
