@@ -13,12 +13,12 @@ from fleet.artifacts.releases import record_release
 from fleet.aws.access import Access
 from fleet.aws.bootstrap import must_bootstrap
 from fleet.aws.cdk import Cdk
+from fleet.aws.failed_rollback import STOPPED, continue_rollback, failed_rollback
 from fleet.aws.failures import deploy_failure
 from fleet.aws.live import require_running
 from fleet.aws.stack import PLANNED, find_stack, last_event
 from fleet.aws.stack_ready import Consent, agreed_to_continue, ready_stack
 from fleet.aws.steps import Step, Steps
-from fleet.aws.stopped_rollback import STOPPED, continue_rollback, stopped_rollback
 from fleet.findings import CannotRunError, FindingsError
 from fleet.resolve.endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.spec.environment import LOCAL
@@ -128,7 +128,7 @@ class Deploy:
         stack = find_stack(self._access.client("cloudformation"), name)
         if stack is None or stack.status != STOPPED:
             return failure
-        stopped = stopped_rollback(self._access, stack)
+        stopped = failed_rollback(self._access, stack)
         continued = agreed_to_continue(stopped, self._consent)
         if continued:
             continue_rollback(self._access, stopped)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from fleet.aws.access import Access
+from fleet.aws.failed_rollback import STOPPED, FailedRollback, continue_rollback, failed_rollback
 from fleet.aws.stack import NOT_CREATED, LiveStack, find_stack, settled
-from fleet.aws.stopped_rollback import STOPPED, StoppedRollback, continue_rollback, stopped_rollback
 from fleet.findings import CannotRunError
 
 DELETE_FAILED = "DELETE_FAILED"
@@ -31,7 +31,7 @@ def ready_stack(access: Access, name: str, consent: Consent) -> LiveStack | None
     if stack is not None:
         stack = settled(cloudformation, stack)
     if stack is not None and stack.status == STOPPED:
-        stopped = stopped_rollback(access, stack)
+        stopped = failed_rollback(access, stack)
         if not agreed_to_continue(stopped, consent):
             raise CannotRunError(str(stopped), stopped.remedy)
         stack = continue_rollback(access, stopped)
@@ -45,7 +45,7 @@ def ready_stack(access: Access, name: str, consent: Consent) -> LiveStack | None
     return stack
 
 
-def agreed_to_continue(stopped: StoppedRollback, consent: Consent) -> bool:
+def agreed_to_continue(stopped: FailedRollback, consent: Consent) -> bool:
     """Whether a rollback is to be continued; nobody is asked where nothing may be skipped."""
     if not stopped.skipped:
         return False

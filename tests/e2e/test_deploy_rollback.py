@@ -9,9 +9,9 @@ import pytest
 
 import aws_cli_stand_in
 from fleet.aws.access import Access, embedded_access
+from fleet.aws.failed_rollback import FailedRollback, failed_rollback
 from fleet.aws.stack import LiveStack, find_stack
 from fleet.aws.stack_ready import ready_stack
-from fleet.aws.stopped_rollback import StoppedRollback, stopped_rollback
 from fleet.findings import CannotRunError
 from fleet.local.aws.server import EmbeddedAws
 from tests.e2e.embedded_app.host import RecordingHost
@@ -24,10 +24,10 @@ def access(aws: EmbeddedAws) -> Access:
     return embedded_access(PLACE, aws.url)
 
 
-def found(access: Access, name: str) -> StoppedRollback:
+def found(access: Access, name: str) -> FailedRollback:
     stack = find_stack(access.client("cloudformation"), name)
     assert stack is not None
-    return stopped_rollback(access, stack)
+    return failed_rollback(access, stack)
 
 
 def back_by_itself(stacks: Stacks, host: RecordingHost, name: str) -> None:

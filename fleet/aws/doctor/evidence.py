@@ -12,11 +12,11 @@ from fleet.aws.access import Access
 from fleet.aws.doctor.asked import unless_denied
 from fleet.aws.doctor.logs import read_log
 from fleet.aws.doctor.seen import Seen, SeenEndpoint, SeenLog, SeenStack
+from fleet.aws.failed_rollback import STOPPED, failed_rollback
 from fleet.aws.failures import last_operation
 from fleet.aws.fleet_stacks import endpoint_stacks, not_deployed
 from fleet.aws.live import declared_configuration
 from fleet.aws.stack import DELETED, find_stack
-from fleet.aws.stopped_rollback import STOPPED, stopped_rollback
 from fleet.decide.log_groups import container_log_group
 from fleet.findings import CannotRunError
 from fleet.resolve.endpoint import Place, stack_of
@@ -81,7 +81,7 @@ def _seen_stack(access: Access, name: str) -> SeenStack | None:
         began=operation.began,
         failures=operation.failures,
         declares=declared_configuration(cloudformation, found) if live is not None else None,
-        stopped=stopped_rollback(access, live) if live is not None and live.status == STOPPED else None,
+        stopped=failed_rollback(access, live) if live is not None and live.status == STOPPED else None,
     )
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from fleet.aws.doctor.lines import is_error, told
+from fleet.aws.failed_rollback import FailedRollback
 from fleet.aws.failures import Failure
 from fleet.aws.live import runs_another
-from fleet.aws.stopped_rollback import StoppedRollback
 from fleet.catalog.symptoms import Where
 from fleet.findings import Finding
 
@@ -45,7 +45,7 @@ class SeenStack:
     began: datetime | None
     failures: tuple[Failure, ...]
     declares: str | None
-    stopped: StoppedRollback | None = None
+    stopped: FailedRollback | None = None
 
     @property
     def failed(self) -> bool:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 
 from fleet.aws.access import Access
 from fleet.aws.bootstrap import COMPLETE, TOOLKIT, bootstrap_version
+from fleet.aws.failed_rollback import STOPPED, failed_rollback
 from fleet.aws.preflight.seen import Seen
 from fleet.aws.preflight.subject import Subject
 from fleet.aws.stack import NOT_CREATED, PLANNED, LiveStack, find_stack
 from fleet.aws.stack_ready import DELETE_FAILED, UNDELETED
-from fleet.aws.stopped_rollback import STOPPED, stopped_rollback
 from fleet.catalog.bootstrap import needed_bootstrap
 from fleet.findings import Finding
 
@@ -73,7 +73,7 @@ def _not_ready(access: Access, stack: LiveStack, finding: Callable[..., Finding]
     because = f" ({stack.reason})" if stack.reason else ""
     message = f"the stack {stack.name} is in {stack.status}{because}"
     if stack.status == STOPPED:
-        stopped = stopped_rollback(access, stack)
+        stopped = failed_rollback(access, stack)
         return finding("FL622", str(stopped), stopped.remedy)
     if stack.status == DELETE_FAILED:
         return finding("FL622", message, UNDELETED)

@@ -26,7 +26,7 @@ IN_SERVICE = "InService"
 
 
 @dataclass(frozen=True, kw_only=True)
-class StoppedEndpoint:
+class EndpointState:
     """An endpoint that could not be put back.
 
     Attributes:
@@ -61,12 +61,12 @@ class StoppedEndpoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StoppedRollback:
+class FailedRollback:
     """Where a rollback stopped: the logical ids of all that failed, with the reasons, and its endpoint."""
 
     stack: LiveStack
     failed: dict[str, str]
-    endpoint: StoppedEndpoint | None
+    endpoint: EndpointState | None
 
     @property
     def skipped(self) -> list[str]:
@@ -110,7 +110,7 @@ class StoppedRollback:
         return Finding(code="FL607", message=str(self), hint=hint, severity=Severity.WARNING)
 
 
-def stopped_rollback(access: Access, stack: LiveStack) -> StoppedRollback:
+def failed_rollback(access: Access, stack: LiveStack) -> FailedRollback:
     """What became of the rollback of a stack in UPDATE_ROLLBACK_FAILED.
 
     Raises:
@@ -125,7 +125,7 @@ def stopped_rollback(access: Access, stack: LiveStack) -> StoppedRollback:
         if each["ResourceStatus"] == "UPDATE_FAILED"
         and not each.get("ResourceStatusReason", "").endswith(CANCELLED)
     ]
-    return StoppedRollback(
+    return FailedRollback(
         stack=stack,
         failed={each["LogicalResourceId"]: each.get("ResourceStatusReason", "") for each in failed},
         endpoint=next(
@@ -134,7 +134,7 @@ def stopped_rollback(access: Access, stack: LiveStack) -> StoppedRollback:
     )
 
 
-def continue_rollback(access: Access, stopped: StoppedRollback) -> LiveStack:
+def continue_rollback(access: Access, stopped: FailedRollback) -> LiveStack:
     """Continue the rollback without what may be skipped; the stack when that is over.
 
     Raises:
@@ -146,16 +146,16 @@ def continue_rollback(access: Access, stopped: StoppedRollback) -> LiveStack:
     if stack is None:
         raise CannotRunError(f"the stack {stopped.stack.name} was deleted meanwhile", "deploy again")
     if stack.status == STOPPED:
-        again = stopped_rollback(access, stack)
+        again = failed_rollback(access, stack)
         raise CannotRunError(str(again), again.remedy)
     return stack
 
 
-def _endpoint(access: Access, stack: LiveStack, resource: StackResourceTypeDef) -> StoppedEndpoint:
+def _endpoint(access: Access, stack: LiveStack, resource: StackResourceTypeDef) -> EndpointState:
     properties = _wanted(access.client("cloudformation"), stack, resource["LogicalResourceId"])
     name = str(properties.get("EndpointName") or resource.get("PhysicalResourceId", "").rpartition("/")[2])
     found = described_endpoint(access.client("sagemaker"), name)
-    return StoppedEndpoint(
+    return EndpointState(
         logical_id=resource["LogicalResourceId"],
         name=name,
         status=found["EndpointStatus"] if found is not None else "",
