@@ -95,7 +95,7 @@ class TritonEndpoint:
         if len(payload.body) > MAX_BODY:
             raise PayloadError(
                 f"the request has {len(payload.body):,} bytes, and SageMaker takes {MAX_BODY:,}: send smaller"
-                " batches, or use an asynchronous endpoint"
+                " batches"
             )
         to_model = {} if target is None else {"TargetModel": _checked(target)}
         answer = self._patiently(

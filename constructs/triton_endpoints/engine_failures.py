@@ -12,9 +12,8 @@ SEVERITY: Severity = "warning"
 FAILED = ("FAILED", "FAULT", "TIMED_OUT")
 """STOPPED is not among them: whoever stops a build knows."""
 TEXT = (
-    '"The build of a TensorRT engine for the endpoint <endpoint> ended as <status>. All that serves goes on;'
-    " what was to be deployed with the engine is not published. Build: <build>. Request: <request>."
-    ' Log: <log>"'
+    '"The build of a TensorRT engine ended as <status> (<endpoint>, <request>). All that serves goes on; what'
+    ' was to be deployed with the engine is not published. Build: <build>. Log: <log>"'
 )
 _TOLD = "$.detail.additional-information"
 _VARIABLES = f"{_TOLD}.environment.environment-variables"

@@ -16,8 +16,9 @@ from triton_endpoints.endpoint_rollout import EndpointRollout
 from triton_endpoints.raw_properties import lay_over
 from triton_endpoints.triton_model import TritonModel
 
-_NOT_TOLD = ("EndpointConfigName", "Tags")
-"""Properties of the endpoint that make no other configuration: it itself, and what is no UpdateEndpoint."""
+_NOT_DIGESTED = ("EndpointConfigName", "Tags")
+"""Left out of the digest: the configuration's name, which would be circular, and tags, which are not part of
+UpdateEndpoint."""
 
 
 class TritonEndpoint(Construct):
@@ -79,7 +80,7 @@ class TritonEndpoint(Construct):
             "deployment": self.endpoint.deployment_config,
             "retain": self.endpoint.retain_all_variant_properties,
             "retain_not": self.endpoint.exclude_retained_variant_properties,
-            "raw": {path: value for path, value in raw.items() if path.split(".")[0] not in _NOT_TOLD},
+            "raw": {path: value for path, value in raw.items() if path.split(".")[0] not in _NOT_DIGESTED},
             # The deployment refers to its alarms; a new form of their names is a new DeploymentConfig.
             "alarms": [
                 each.alarm_name

@@ -13,13 +13,12 @@ from fleet.artifacts.releases import record_release
 from fleet.aws.access import Access
 from fleet.aws.bootstrap import must_bootstrap
 from fleet.aws.cdk import Cdk
-from fleet.aws.failed_rollback import STOPPED, continue_rollback, failed_rollback
 from fleet.aws.failures import deploy_failure
 from fleet.aws.live import require_running
 from fleet.aws.stack import PLANNED, find_stack, last_event
-from fleet.aws.stack_ready import Consent, agreed_to_continue, ready_stack
+from fleet.aws.stack_ready import Consent, ready_stack, with_failed_rollback
 from fleet.aws.steps import Step, Steps
-from fleet.findings import CannotRunError, FindingsError
+from fleet.findings import CannotRunError
 from fleet.resolve.endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project
@@ -109,7 +108,7 @@ class Deploy:
             created = before is None or before.status == PLANNED
             where = f"{self._cdk.where_logs}{further}"
             failure = deploy_failure(cloudformation, name, run.output, where, created=created)
-            raise self._with_rollback(failure, name)
+            raise with_failed_rollback(failure, self._access, name, self._consent)
         after = find_stack(cloudformation, name)
         if after is None:
             raise CannotRunError(f"the stack {name} was deleted while it was deployed", "deploy again")
@@ -117,23 +116,6 @@ class Deploy:
             step.note = "created"
         else:
             step.note = NOTHING if last_event(cloudformation, after) == seen else "updated"
-
-    def _with_rollback(
-        self, failure: FindingsError | CannotRunError, name: str
-    ) -> FindingsError | CannotRunError:
-        """The failure of a deploy, and what is to be done where its rollback has stopped.
-
-        Where that is agreed to, the rollback is continued; what failed is not deployed again.
-        """
-        stack = find_stack(self._access.client("cloudformation"), name)
-        if stack is None or stack.status != STOPPED:
-            return failure
-        stopped = failed_rollback(self._access, stack)
-        continued = agreed_to_continue(stopped, self._consent)
-        if continued:
-            continue_rollback(self._access, stopped)
-        found = failure.findings if isinstance(failure, FindingsError) else []
-        return FindingsError([*found, stopped.finding(continued=continued)])
 
     def _endpoint(self, endpoint: ResolvedEndpoint, step: Step) -> None:
         """Deploy an endpoint's stack and write down what it runs, if it does run it."""

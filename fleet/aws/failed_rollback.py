@@ -8,13 +8,14 @@ skipped.
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fleet.artifacts.described import described_endpoint
 from fleet.aws.access import Access
 from fleet.aws.failures import CANCELLED, ENDPOINT, ROLLING_BACK
-from fleet.aws.stack import LiveStack, settled
+from fleet.aws.stack import PAUSES, LiveStack, last_event, settled
 from fleet.findings import CannotRunError, Finding, Severity
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.type_defs import StackResourceTypeDef
 
 STOPPED = "UPDATE_ROLLBACK_FAILED"
+GUARD = "Custom::ScalingGuard"
 IN_SERVICE = "InService"
 
 
@@ -35,6 +37,7 @@ class EndpointState:
         status: As DescribeEndpoint has it; empty where there is no such endpoint.
         runs: The configuration that it runs.
         wanted: The one that CloudFormation wanted back; None where the stack's events do not tell it.
+        is_scaling_aside: Whether a scaling guard of the stack registers scaling only after the rollback.
     """
 
     logical_id: str
@@ -42,6 +45,7 @@ class EndpointState:
     status: str
     runs: str
     wanted: str | None
+    is_scaling_aside: bool = False
 
     @property
     def is_back(self) -> bool:
@@ -56,7 +60,8 @@ class EndpointState:
             return f"there is no endpoint {self.name} any more"
         runs = f"{self.name} is {self.status} with the configuration {self.runs}"
         if self.is_back:
-            return f"{runs}, the one from before the update: SageMaker has gone back by itself"
+            aside = "; it may not scale until the rollback is continued" if self.is_scaling_aside else ""
+            return f"{runs}, the one from before the update: SageMaker has gone back by itself{aside}"
         return f"{runs}, and CloudFormation wanted {self.wanted or 'one that its events do not name'}"
 
 
@@ -65,6 +70,7 @@ class FailedRollback:
     """Where a rollback stopped: the logical ids of all that failed, with the reasons, and its endpoint."""
 
     stack: LiveStack
+    region: str
     failed: dict[str, str]
     endpoint: EndpointState | None
 
@@ -77,7 +83,8 @@ class FailedRollback:
     def command(self) -> str:
         """What continues it by hand."""
         skipped = f" --resources-to-skip {' '.join(self.skipped)}" if self.skipped else ""
-        return f"aws cloudformation continue-update-rollback --stack-name {self.stack.name}{skipped}"
+        command = "aws cloudformation continue-update-rollback"
+        return f"{command} --region {self.region} --stack-name {self.stack.name}{skipped}"
 
     @property
     def remedy(self) -> str:
@@ -89,10 +96,11 @@ class FailedRollback:
             return f"remove what the reason names, then {by_hand}"
         back = "bring the endpoint to the configuration from before the update"
         if self.endpoint.status and self.endpoint.wanted is not None:
-            back = (
-                f"bring it back (`aws sagemaker update-endpoint --endpoint-name {self.endpoint.name} "
-                f"--endpoint-config-name {self.endpoint.wanted}`) and wait until it is {IN_SERVICE}"
+            command = (
+                f"aws sagemaker update-endpoint --region {self.region} --endpoint-name {self.endpoint.name}"
+                f" --endpoint-config-name {self.endpoint.wanted}"
             )
+            back = f"bring it back (`{command}`) and wait until it is {IN_SERVICE}"
         return f"nothing is skipped: {back}, then deploy again"
 
     def __str__(self) -> str:
@@ -127,9 +135,15 @@ def failed_rollback(access: Access, stack: LiveStack) -> FailedRollback:
     ]
     return FailedRollback(
         stack=stack,
+        region=access.place.region,
         failed={each["LogicalResourceId"]: each.get("ResourceStatusReason", "") for each in failed},
         endpoint=next(
-            (_endpoint(access, stack, each) for each in failed if each["ResourceType"] == ENDPOINT), None
+            (
+                _endpoint(access, stack, each, is_guarded=GUARD in {one["ResourceType"] for one in resources})
+                for each in failed
+                if each["ResourceType"] == ENDPOINT
+            ),
+            None,
         ),
     )
 
@@ -141,8 +155,9 @@ def continue_rollback(access: Access, stopped: FailedRollback) -> LiveStack:
         CannotRunError: it has stopped again.
     """
     cloudformation = access.client("cloudformation")
+    since = last_event(cloudformation, stopped.stack)
     cloudformation.continue_update_rollback(StackName=stopped.stack.id, ResourcesToSkip=stopped.skipped)
-    stack = settled(cloudformation, stopped.stack)
+    stack = _over(cloudformation, stopped.stack, since)
     if stack is None:
         raise CannotRunError(f"the stack {stopped.stack.name} was deleted meanwhile", "deploy again")
     if stack.status == STOPPED:
@@ -151,7 +166,22 @@ def continue_rollback(access: Access, stopped: FailedRollback) -> LiveStack:
     return stack
 
 
-def _endpoint(access: Access, stack: LiveStack, resource: StackResourceTypeDef) -> EndpointState:
+def _over(cloudformation: CloudFormationClient, stack: LiveStack, since: str) -> LiveStack | None:
+    """The stack when what began after an event is over; DescribeStacks may be late to say that it began."""
+    pause, pauses = threading.Event(), iter(PAUSES)
+    while True:
+        now = settled(cloudformation, stack)
+        if now is None or now.status != STOPPED:
+            return now
+        newest = cloudformation.describe_stack_events(StackName=stack.id)["StackEvents"][0]
+        if newest["EventId"] != since and newest.get("ResourceStatus") == STOPPED:
+            return now
+        pause.wait(next(pauses, PAUSES[-1]))
+
+
+def _endpoint(
+    access: Access, stack: LiveStack, resource: StackResourceTypeDef, *, is_guarded: bool
+) -> EndpointState:
     properties = _wanted(access.client("cloudformation"), stack, resource["LogicalResourceId"])
     name = str(properties.get("EndpointName") or resource.get("PhysicalResourceId", "").rpartition("/")[2])
     found = described_endpoint(access.client("sagemaker"), name)
@@ -161,6 +191,7 @@ def _endpoint(access: Access, stack: LiveStack, resource: StackResourceTypeDef) 
         status=found["EndpointStatus"] if found is not None else "",
         runs=found["EndpointConfigName"] if found is not None else "",
         wanted=properties.get("EndpointConfigName"),
+        is_scaling_aside=is_guarded,
     )
 
 

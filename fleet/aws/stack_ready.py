@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from fleet.artifacts.aws_errors import aws_errors_told
 from fleet.aws.access import Access
 from fleet.aws.failed_rollback import STOPPED, FailedRollback, continue_rollback, failed_rollback
 from fleet.aws.stack import NOT_CREATED, LiveStack, find_stack, settled
-from fleet.findings import CannotRunError
+from fleet.findings import CannotRunError, Finding, FindingsError
 
 DELETE_FAILED = "DELETE_FAILED"
 UNDELETED = "see why in its events, delete it, then run the deploy again"
@@ -50,3 +51,28 @@ def agreed_to_continue(stopped: FailedRollback, consent: Consent) -> bool:
     if not stopped.skipped:
         return False
     return consent(f"{stopped}.\nContinue its rollback without {' '.join(stopped.skipped)}?")
+
+
+def with_failed_rollback(
+    failure: FindingsError | CannotRunError, access: Access, name: str, consent: Consent
+) -> FindingsError | CannotRunError:
+    """The failure of a deploy, with what is to be done where the rollback of its stack failed, too.
+
+    Where that is agreed to, the rollback is continued; what failed is not deployed again. The cause of the
+    failure is told whatever becomes of that.
+    """
+    try:
+        with aws_errors_told():
+            stack = find_stack(access.client("cloudformation"), name)
+            if stack is None or stack.status != STOPPED:
+                return failure
+            failed = failed_rollback(access, stack)
+            continued = agreed_to_continue(failed, consent)
+            if continued:
+                continue_rollback(access, failed)
+            found = failed.finding(continued=continued)
+    except CannotRunError as error:
+        found = Finding(code="FL607", message=error.problem, hint=error.remedy)
+    if isinstance(failure, CannotRunError):
+        return CannotRunError(f"{failure.problem}\n{found.message}", f"{failure.remedy}; {found.hint}")
+    return FindingsError([*failure.findings, found])

@@ -165,7 +165,7 @@ def image(name: str, region: str, *, gpu: bool = True) -> Image:
 
 
 def cold_start(release: str) -> ColdStart:
-    """The measured cold start of a release's image, else that of the release nearest to it."""
+    """The measured cold start of the newest measured release up to this one, else of the oldest measured."""
     measured: Mapping[str, Any] = data_file("releases.yaml")["cold_starts"]
     names = sorted(measured)
     older = [name for name in names if name <= release]

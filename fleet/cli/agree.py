@@ -7,6 +7,7 @@ import sys
 import typer
 
 from fleet.findings import CannotRunError
+from fleet.printers.visible import visible
 
 
 def agreed(question: str, *, yes: bool) -> bool:
@@ -19,9 +20,14 @@ def agreed(question: str, *, yes: bool) -> bool:
         return True
     if not sys.stdin.isatty():
         raise CannotRunError("nobody can be asked: standard input is no terminal", "say --yes")
-    return typer.confirm(question)
+    return _confirmed(question)
 
 
 def consent(question: str, *, yes: bool) -> bool:
     """Whether the user agrees; where there is no terminal, only with `--yes`."""
-    return yes or (sys.stdin.isatty() and typer.confirm(question))
+    return yes or (sys.stdin.isatty() and _confirmed(question))
+
+
+def _confirmed(question: str) -> bool:
+    """What the user answers; words of AWS and names of others in the question drive no terminal."""
+    return typer.confirm("\n".join(map(visible, question.split("\n"))))

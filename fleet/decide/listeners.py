@@ -41,7 +41,7 @@ class Listener:
 def listeners(arguments: Iterable[str]) -> tuple[Listener, ...]:
     """The services that a command line of tritonserver allows; the last of a repeated flag counts.
 
-    Without a word about it a service is off: that is what the container's start script says first.
+    A service that no flag allows is off: that is what the container's start script says first.
     """
     given = flag_values(arguments)
     return tuple(

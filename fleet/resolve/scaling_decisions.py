@@ -41,7 +41,7 @@ def scaling_decisions(endpoint: Decided) -> Iterator[Decision]:
 def _new_instance(endpoint: Decided) -> Decision:
     """Calls wait, or fail, for as long as a new instance is under way: `min` has to bear them until then."""
     measured = cold_start(endpoint.spec.triton)
-    here = "" if measured.release == endpoint.spec.triton else ", the nearest release with a measurement"
+    here = "" if measured.release == endpoint.spec.triton else ", as this one's was not measured"
     return Decision(
         group="scaling",
         what="a new instance answers after",

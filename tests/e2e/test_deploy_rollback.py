@@ -6,13 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 import aws_cli_stand_in
 from fleet.aws.access import Access, embedded_access
 from fleet.aws.failed_rollback import FailedRollback, failed_rollback
+from fleet.aws.preflight.stacks import stack_state_finding
 from fleet.aws.stack import LiveStack, find_stack
-from fleet.aws.stack_ready import ready_stack
-from fleet.findings import CannotRunError
+from fleet.aws.stack_ready import ready_stack, with_failed_rollback
+from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.aws.server import EmbeddedAws
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
@@ -73,7 +75,10 @@ def test_an_endpoint_that_is_back_is_told_with_the_command_that_skips_it(
     with pytest.raises(CannotRunError) as told:
         ready_stack(access, "back", disagree)
     assert f"back is InService with the configuration {runs}, the one from before" in told.value.problem
-    command = "aws cloudformation continue-update-rollback --stack-name back --resources-to-skip Endpoint"
+    command = (
+        "aws cloudformation continue-update-rollback --region us-east-1 --stack-name back"
+        " --resources-to-skip Endpoint"
+    )
     assert command in told.value.remedy
     assert asked[0].endswith("Continue its rollback without Endpoint?")
     assert stacks.status("back") == "UPDATE_ROLLBACK_FAILED"
@@ -85,6 +90,84 @@ def test_it_is_continued_where_that_is_agreed_to(access: Access, stacks: Stacks,
     assert isinstance(ready, LiveStack)
     assert ready.status == "UPDATE_ROLLBACK_COMPLETE"
     assert stacks.update("agreed", endpoint("agreed", image="newer")) == "UPDATE_COMPLETE"
+
+
+def test_a_description_that_is_late_is_not_taken_for_another_failure(
+    access: Access, stacks: Stacks, host: RecordingHost
+) -> None:
+    back_by_itself(stacks, host, "late")
+    cloudformation = access.client("cloudformation")
+    late = list[str]()
+
+    def say_once_what_was(parsed: dict[str, Any], **_: Any) -> None:
+        if late:
+            parsed["Stacks"][0]["StackStatus"] = late.pop()
+
+    events = cloudformation.meta.events
+    events.register(
+        "after-call.cloudformation.ContinueUpdateRollback", lambda **_: late.append("UPDATE_ROLLBACK_FAILED")
+    )
+    events.register("after-call.cloudformation.DescribeStacks", say_once_what_was)
+    ready = ready_stack(access, "late", lambda _: True)
+    assert ready is not None
+    assert (ready.status, late) == ("UPDATE_ROLLBACK_COMPLETE", [])
+
+
+class TestTheCauseOfAFailedDeploy:
+    CAUSE = Finding(code="FL601", message="the GPU is gone")
+
+    def test_it_is_told_beside_the_rollback(
+        self, access: Access, stacks: Stacks, host: RecordingHost
+    ) -> None:
+        back_by_itself(stacks, host, "beside")
+        told = with_failed_rollback(FindingsError([self.CAUSE]), access, "beside", lambda _: False)
+        assert isinstance(told, FindingsError)
+        assert [each.code for each in told.findings] == ["FL601", "FL607"]
+
+    def test_it_is_told_where_the_rollback_cannot_be_looked_at(
+        self, access: Access, stacks: Stacks, host: RecordingHost
+    ) -> None:
+        back_by_itself(stacks, host, "denied")
+        told = with_failed_rollback(FindingsError([self.CAUSE]), denied(access), "denied", lambda _: True)
+        assert isinstance(told, FindingsError)
+        assert told.findings[0] == self.CAUSE
+        assert "DescribeStackResources" in told.findings[1].message
+
+    def test_a_command_that_could_not_run_stays_one(
+        self, access: Access, stacks: Stacks, host: RecordingHost
+    ) -> None:
+        back_by_itself(stacks, host, "unrun")
+        failure = CannotRunError("cdk deploy failed", "read the log")
+        told = with_failed_rollback(failure, access, "unrun", lambda _: False)
+        assert isinstance(told, CannotRunError)
+        assert told.problem.startswith("cdk deploy failed\nthe stack unrun is in UPDATE_ROLLBACK_FAILED")
+        assert told.remedy.startswith("read the log; ")
+
+
+def denied(access: Access) -> Access:
+    """The same, without the permission to look at a stack's resources."""
+
+    def deny(**_: Any) -> None:
+        error = {"Error": {"Code": "AccessDenied", "Message": "not authorized"}}
+        raise ClientError(error, "DescribeStackResources")  # type: ignore[arg-type]
+
+    events = access.client("cloudformation").meta.events
+    events.register("before-call.cloudformation.DescribeStackResources", deny)
+    return access
+
+
+def test_preflight_names_the_stack_where_it_may_not_look_at_its_resources(
+    access: Access, stacks: Stacks, host: RecordingHost
+) -> None:
+    back_by_itself(stacks, host, "unseen")
+    stack = find_stack(access.client("cloudformation"), "unseen")
+    assert stack is not None
+    found = stack_state_finding(
+        denied(access), stack, lambda code, message, hint: Finding(code=code, message=message, hint=hint)
+    )
+    assert found is not None
+    assert (found.code, "UPDATE_ROLLBACK_FAILED" in found.message) == ("FL622", True)
+    assert "(DescribeStackResources)" in found.hint
 
 
 def test_the_command_that_is_told_continues_it(

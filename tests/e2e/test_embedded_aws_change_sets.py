@@ -149,3 +149,28 @@ def test_values_are_shown_to_who_asks_for_them(planned: Stacks) -> None:
     )
     assert before.startswith("Config-")
     assert after.startswith("{{changeSet:")
+
+
+def test_what_a_change_set_calls_a_replacement_is_one_when_it_is_executed(stacks: Stacks) -> None:
+    parameter = {
+        "Type": "AWS::SSM::Parameter",
+        "Properties": {"Type": "String", "Name": "/one", "Value": "x"},
+    }
+    rule = {"Type": "AWS::Events::Rule", "Properties": {"Name": "one", "EventPattern": {"source": ["x"]}}}
+    named = {"Parameter": parameter, "Rule": rule}
+    assert stacks.create("renamed", named) == "CREATE_COMPLETE"
+    other = json.loads(json.dumps(named).replace('"/one"', '"/other"').replace('"one"', '"other"'))
+    names = {"StackName": "renamed", "ChangeSetName": "plan"}
+    stacks.api.create_change_set(
+        **names, ChangeSetType="UPDATE", TemplateBody=json.dumps({"Resources": other})
+    )
+    found = stacks.api.describe_change_set(**names)["Changes"]
+    stacks.api.delete_change_set(**names)
+    assert [each["ResourceChange"]["Replacement"] for each in found] == ["True", "True"]
+    assert stacks.update("renamed", other) == "UPDATE_COMPLETE"
+    replaced = [
+        each["LogicalResourceId"]
+        for each in stacks.api.describe_stack_events(StackName="renamed")["StackEvents"]
+        if "creation of a new physical resource" in each.get("ResourceStatusReason", "")
+    ]
+    assert sorted(replaced) == ["Parameter", "Rule"]

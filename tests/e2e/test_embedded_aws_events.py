@@ -133,3 +133,20 @@ def test_the_end_of_a_build_is_an_event(events: Events) -> None:
         project = events.builds.project(name, commands(command))
         events.builds.ended(events.builds.start(project))
     assert events.published(queue) == ['"FAILED"']
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        {
+            "Effect": "Deny",
+            "NotPrincipal": {"AWS": "arn:aws:iam::123456789012:root"},
+            "Action": "sns:Publish",
+        },
+        {"Effect": "Deny", "Principal": {"Service": "events.amazonaws.com"}, "NotAction": "sns:Subscribe"},
+    ],
+)
+def test_a_refusal_of_all_but_others_counts(events: Events, statement: Mapping[str, Any]) -> None:
+    queue = events.rule(ALLOW, statement)
+    events.happen(queue, **{"build-status": "FAILED"})
+    assert events.published(queue) == []

@@ -108,7 +108,7 @@ def test_a_build_that_fails_is_told_to_the_topic_of_warnings(fleet: Fleet) -> No
     build = fleet.build(fleet.place.engine_project("gpu"), request, imageOverride=request.image)
     (message,) = sqs.receive_message(QueueUrl=queue)["Messages"]
     text = json.loads(json.loads(message["Body"])["Message"])
-    assert text.startswith("The build of a TensorRT engine for the endpoint sentences ended as FAILED.")
+    assert text.startswith("The build of a TensorRT engine ended as FAILED (sentences, s3://")
     assert f" Build: {build['arn']}." in text
     assert fleet.store.address(request) in text
     assert "<" not in text

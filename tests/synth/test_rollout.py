@@ -171,6 +171,15 @@ class TestWhichChangesMakeAnotherConfiguration:
         assert config_id(folder, one) == config_id(folder, other)
 
 
+def test_the_endpoint_has_no_property_that_the_digest_leaves_out(folder: FleetFolder) -> None:
+    keys = (
+        "rollout: {strategy: canary, canary: 50%}\nscaling: {min: 2, max: 4, invocations_per_instance: 60}\n"
+    )
+    properties = only(deployed(folder, keys), "AWS::SageMaker::Endpoint")["Properties"]
+    digested = {"DeploymentConfig", "RetainAllVariantProperties", "ExcludeRetainedVariantProperties"}
+    assert properties.keys() - digested == {"EndpointName", "EndpointConfigName", "Tags"}
+
+
 def config_id(folder: FleetFolder, keys: str) -> str:
     (found,) = deployed(folder, keys).find_resources("AWS::SageMaker::EndpointConfig")
     return str(found)

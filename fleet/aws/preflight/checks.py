@@ -32,9 +32,15 @@ class Check:
     actions: tuple[str, ...]
 
 
+STACK = (
+    "cloudformation:DescribeStackEvents",
+    "cloudformation:DescribeStackResources",
+    "cloudformation:DescribeStacks",
+)
+"""What a stack is asked for; the first two only where its rollback has failed."""
 CHECKS = (
-    Check(name="bootstrap", look=bootstrap, actions=("cloudformation:DescribeStacks", "ssm:GetParameter")),
-    Check(name="foundation", look=foundation, actions=("cloudformation:DescribeStacks",)),
+    Check(name="bootstrap", look=bootstrap, actions=(*STACK, "ssm:GetParameter")),
+    Check(name="foundation", look=foundation, actions=STACK),
     Check(
         name="quota",
         look=quotas,
@@ -50,7 +56,7 @@ CHECKS = (
     Check(
         name="endpoints",
         look=endpoints,
-        actions=("cloudformation:DescribeStacks", "sagemaker:DescribeEndpoint"),
+        actions=(*STACK, "sagemaker:DescribeEndpoint"),
     ),
     Check(
         name="alarms",

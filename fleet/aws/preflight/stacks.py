@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from botocore.exceptions import ClientError
+
+from fleet.artifacts.aws_errors import DENIED
 from fleet.aws.access import Access
 from fleet.aws.bootstrap import COMPLETE, TOOLKIT, bootstrap_version
 from fleet.aws.failed_rollback import STOPPED, failed_rollback
@@ -14,6 +17,10 @@ from fleet.aws.stack_ready import DELETE_FAILED, UNDELETED
 from fleet.catalog.bootstrap import needed_bootstrap
 from fleet.findings import Finding
 
+UNSEEN = (
+    "`fleet deploy` continues its rollback where the endpoint runs what it ran before; these credentials may"
+    " not ask what it runs ({operation})"
+)
 AT_WORK = "wait until that is done; a deploy waits as well"
 
 
@@ -21,7 +28,7 @@ def bootstrap(subject: Subject) -> Iterator[Seen]:
     """Whether the account is prepared for the CDK; a deploy prepares it, where it may, so that only warns."""
     needed, place = needed_bootstrap(), subject.place
     stack = find_stack(subject.access.client("cloudformation"), TOOLKIT)
-    if stack is not None and (found := _not_ready(subject.access, stack, subject.of_environment)):
+    if stack is not None and (found := stack_state_finding(subject.access, stack, subject.of_environment)):
         yield Seen(what="bootstrap", text=f"{TOOLKIT} is in {stack.status}", findings=(found,))
         return
     version = bootstrap_version(subject.access, needed.parameter)
@@ -55,7 +62,7 @@ def foundation(subject: Subject) -> Iterator[Seen]:
         finding = subject.of_environment("FL623", text, hint, warns=True)
         yield Seen(what="foundation", text=text, findings=(finding,))
         return
-    not_ready = _not_ready(subject.access, stack, subject.of_environment)
+    not_ready = stack_state_finding(subject.access, stack, subject.of_environment)
     findings = (not_ready,) if not_ready else ()
     yield Seen(what="foundation", text=f"{name} is in {stack.status}", findings=findings)
 
@@ -66,15 +73,21 @@ def stack_finding(subject: Subject, stack: LiveStack, endpoint: str) -> Finding 
     def of_spec(code: str, message: str, hint: str, *, warns: bool = False) -> Finding:
         return subject.of_spec(endpoint, ("endpoint",), code, message, hint, warns=warns)
 
-    return _not_ready(subject.access, stack, of_spec)
+    return stack_state_finding(subject.access, stack, of_spec)
 
 
-def _not_ready(access: Access, stack: LiveStack, finding: Callable[..., Finding]) -> Finding | None:
+def stack_state_finding(access: Access, stack: LiveStack, finding: Callable[..., Finding]) -> Finding | None:
+    """What is wrong with a stack's state, as `finding(code, message, hint)`; None where nothing is."""
     because = f" ({stack.reason})" if stack.reason else ""
     message = f"the stack {stack.name} is in {stack.status}{because}"
     if stack.status == STOPPED:
-        stopped = failed_rollback(access, stack)
-        return finding("FL622", str(stopped), stopped.remedy)
+        try:
+            failed = failed_rollback(access, stack)
+        except ClientError as error:
+            if error.response["Error"]["Code"] not in DENIED:
+                raise
+            return finding("FL622", message, UNSEEN.format(operation=error.operation_name))
+        return finding("FL622", str(failed), failed.remedy)
     if stack.status == DELETE_FAILED:
         return finding("FL622", message, UNDELETED)
     return finding("FL624", message, AT_WORK, warns=True) if stack.in_progress else None

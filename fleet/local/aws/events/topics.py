@@ -50,7 +50,7 @@ def _publish(target: Mapping[str, Any], event: Mapping[str, Any]) -> None:
     topic = sns_backends[arn.account][arn.region].topics.get(target["Arn"])
     if topic is None:
         raise UndeliveredError("there is no such topic")
-    if not _lets_publish(json.loads(topic.policy)["Statement"]):
+    if not _lets_publish(_statements(topic.policy)):
         reason = f"its policy does not allow it to {SERVICE}, or only under a Condition"
         raise UndeliveredError(f"{reason}, and EventBridge supports none in topic policies")
     message = _message(target.get("InputTransformer"), event)
@@ -66,13 +66,19 @@ def _lets_publish(statements: Sequence[Mapping[str, Any]]) -> bool:
     return effects == {"Allow"}
 
 
+def _statements(policy: str) -> list[Mapping[str, Any]]:
+    found = json.loads(policy)["Statement"]
+    return [found] if isinstance(found, dict) else list(found)
+
+
 def _is_about(statement: Mapping[str, Any]) -> bool:
-    principal, actions = statement["Principal"], _listed(statement["Action"])
+    principal = statement.get("Principal", statement.get("NotPrincipal", {}))
     kinds = [principal] if isinstance(principal, str) else principal.values()
     principals = {each for kind in kinds for each in _listed(kind)}
-    return not principals.isdisjoint({"*", SERVICE}) and any(
-        each.lower() in {"*", "sns:*", "sns:publish"} for each in actions
-    )
+    actions = _listed(statement.get("Action", statement.get("NotAction", [])))
+    is_named = not principals.isdisjoint({"*", SERVICE})
+    is_publish = any(each.lower() in {"*", "sns:*", "sns:publish"} for each in actions)
+    return is_named is not ("NotPrincipal" in statement) and is_publish is not ("NotAction" in statement)
 
 
 def _listed(value: Any) -> list[str]:

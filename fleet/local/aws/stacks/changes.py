@@ -14,9 +14,8 @@ from moto.cloudformation.models import ChangeSet
 
 from fleet.local.aws.stacks.stack import EmbeddedStack, Target
 from fleet.local.aws.stacks.template import in_dependency_order, referred_attributes
-from fleet.local.aws.types.catalog import type_named
+from fleet.local.aws.types.catalog import recreates
 from fleet.local.aws.types.resource import Declared, Resource
-from fleet.local.aws.types.schemas import create_only
 
 UNKNOWN = "{{changeSet:KNOWN_AFTER_APPLY}}"
 """What stands for a value that only the execution gives; source: a description with IncludePropertyValues."""
@@ -159,8 +158,7 @@ def _recreates(before: Declared, declared: Declared, name: str) -> str:
     alone = {key: value for key, value in before.properties.items() if key != name}
     if name in declared.properties:
         alone[name] = declared.properties[name]
-    replaces = type_named(declared.type).replaces(before, replace(before, properties=alone))
-    return "Always" if replaces or name in create_only(declared.type) else "Never"
+    return "Always" if recreates(before, replace(before, properties=alone)) else "Never"
 
 
 def _replacement(details: list[Detail]) -> str:

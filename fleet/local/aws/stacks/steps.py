@@ -11,7 +11,7 @@ from enum import Enum
 from fleet.local.aws import failures
 from fleet.local.aws.stacks.stack import EmbeddedStack
 from fleet.local.aws.turns import turn
-from fleet.local.aws.types.catalog import type_named
+from fleet.local.aws.types.catalog import recreates, type_named
 from fleet.local.aws.types.resource import Declared, Deployed, UnfinishedError
 
 log = logging.getLogger("fleet.local.aws")
@@ -106,7 +106,7 @@ def create(stack: EmbeddedStack, declared: Declared) -> Step:
 def change(stack: EmbeddedStack, before: Deployed, declared: Declared) -> Step:
     """Update a resource where it is, or create its successor; the old one stays until the run is through."""
     resource_type = type_named(declared.type)
-    replaced = resource_type.replaces(before.declared, declared)
+    replaced = recreates(before.declared, declared)
     with _told(stack, declared, "UPDATE", before, _NEW_PHYSICAL_RESOURCE if replaced else None):
         resource = (
             resource_type.create(declared)

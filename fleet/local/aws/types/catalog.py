@@ -19,7 +19,8 @@ from fleet.local.aws.types import (
 )
 from fleet.local.aws.types.custom_resource import CustomResource
 from fleet.local.aws.types.moto_types import MotoType
-from fleet.local.aws.types.resource import ResourceType
+from fleet.local.aws.types.resource import Declared, ResourceType
+from fleet.local.aws.types.schemas import create_only
 
 _OURS: dict[str, ResourceType] = {
     "AWS::ApplicationAutoScaling::ScalableTarget": scaling.ScalableTarget(),
@@ -46,6 +47,12 @@ _OURS: dict[str, ResourceType] = {
     "AWS::SageMaker::Model": sagemaker.Model(),
     **dict.fromkeys(NULL_MODELS, ignored.Nothing()),
 }
+
+
+def recreates(before: Declared, declared: Declared) -> bool:
+    """Whether a change makes another resource: by what the type does, or by CloudFormation's schema."""
+    replaces = type_named(declared.type).replaces(before, declared)
+    return replaces or not declared.changed(before).isdisjoint(create_only(declared.type))
 
 
 def type_named(name: str) -> ResourceType:
