@@ -53,7 +53,7 @@ class EndpointRole(Construct):
         self.policy = policy_of(self, "Policy", role_name=self.role.ref, statements=self._statements())
 
     def _statements(self) -> list[Statement]:
-        place, image, prefix = self._endpoint.place, self._endpoint.image, self._endpoint.prefix
+        place, prefix = self._endpoint.place, self._endpoint.prefix
         return [
             Statement(
                 sid="ReadArchives", actions=["s3:GetObject"], resources=[f"{place.bucket_arn}/{prefix}*"]
@@ -68,7 +68,10 @@ class EndpointRole(Construct):
             Statement(
                 sid="PullImage",
                 actions=PULL,
-                resources=[place.arn("ecr", f"repository/{image.repository}", account=image.account)],
+                resources=[
+                    place.arn("ecr", f"repository/{each.name}", account=each.account)
+                    for each in self._endpoint.repositories
+                ],
             ),
             Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=self._log_groups()),
             self._metrics_statement(),

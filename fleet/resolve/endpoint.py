@@ -9,6 +9,7 @@ from fleet.catalog.images import Image, Partition
 from fleet.catalog.instances import Instance
 from fleet.decide.alarms import Alarm
 from fleet.decide.kinds import kinds
+from fleet.decide.registries import Repository
 from fleet.decide.variables import TritonMetrics
 from fleet.engines.runner import Project
 from fleet.findings import Finding
@@ -123,13 +124,15 @@ class ResolvedEndpoint:
     has no default model; without `compression`, the prefix of the one repository's files. `volume_key` is the
     key of the instances' volumes, None for AWS's own or where they have none. The environment's and ours are
     among the `tags`. `counted_models` is what Triton's metrics call the models, as far as a deploy
-    decides it. `engines` are built before the archives are packed.
+    decides it. `engines` are built before the archives are packed. `repositories` are what the role may pull
+    from: the image's, and that of an image which the spec names instead.
     """
 
     name: str
     place: Place
     mode: Mode
     image: Image
+    repositories: tuple[Repository, ...]
     instance: Instance
     instance_count: int
     ami: str | None

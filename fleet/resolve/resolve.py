@@ -9,6 +9,7 @@ from fleet.catalog.builds import codebuild_has_gpus
 from fleet.catalog.images import partition_of
 from fleet.decide.decided import Decided
 from fleet.decide.log_groups import log_groups
+from fleet.decide.registries import pulled_repositories
 from fleet.decide.tags import endpoint_tags, environment_tags
 from fleet.decide.variables import triton_metrics
 from fleet.decide.volume_key import volume_key
@@ -98,6 +99,7 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
         place=place,
         mode=spec.mode,
         image=decided.image,
+        repositories=pulled_repositories(decided),
         instance=machine,
         instance_count=spec.instance.count,
         ami=decided.named_ami or ((decided.ami.name or None) if decided.ami else None),

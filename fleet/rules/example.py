@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -37,17 +37,22 @@ LONGEST_LINE = 160
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One spec, the region that it is deployed to, and what the lock knows of its models."""
+    """One spec, where it is deployed to, and what the lock knows of its models.
+
+    `environment` is further keys of the environment's file.
+    """
 
     spec: Mapping[str, Any]
     region: str
     models: Mapping[str, Any] | None
     archive_size: int
+    environment: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def shown(self) -> str:
         """The case as YAML, with the parts of an environment and a lock that matter as comments."""
         notes = [f"# region: {self.region}"] if self.region != REGION else []
+        notes += [f"# environment: {key}: {_flow(value)}" for key, value in self.environment.items()]
         notes += (
             [f"# archive: {self.archive_size} bytes unpacked"] if self.archive_size != ARCHIVE_SIZE else []
         )
@@ -59,7 +64,8 @@ class Case:
         """The case as rules see it."""
         source = Source(FILE, dict(SPEC)).merged(Source(FILE, dict(self.spec)))
         spec = validated(EndpointSpec, source)
-        environment = Environment(environment="example", account="111122223333", region=self.region)
+        keys = {"environment": "example", "account": "111122223333", "region": self.region}
+        environment = validated(Environment, Source(FILE, {**keys, **self.environment}))
         return Decided(loaded=LoadedSpec(spec, source), environment=environment, lock=self._lock(spec))
 
     def problems(self, rule: Rule) -> list[Problem]:
@@ -123,6 +129,7 @@ def _case(entry: Mapping[str, Any], which: str) -> Case:
         region=entry.get(f"{which}_region", entry.get("region", REGION)),
         models=entry.get(f"{which}_models", entry.get("models")),
         archive_size=entry.get("archive_size", ARCHIVE_SIZE),
+        environment=entry.get(f"{which}_environment", {}),
     )
 
 

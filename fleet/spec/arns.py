@@ -13,6 +13,7 @@ from fleet.spec.mistake import Mistake
 
 _KEY = re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[a-zA-Z0-9-]+")
 _BOUNDARY = re.compile(r"arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[\x21-\x7e]+")
+_ROLE = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[a-zA-Z0-9_+=,.@/-]+")
 _ALIAS = re.compile(r"(arn:[^/]*:)?alias/.*")
 
 
@@ -31,6 +32,12 @@ def _boundary(value: str) -> str:
     return value
 
 
+def _role(value: str) -> str:
+    if not _ROLE.fullmatch(value):
+        raise Mistake("it is no ARN of an IAM role", "write `arn:aws:iam::ACCOUNT:role/NAME`")
+    return value
+
+
 def _form(pattern: re.Pattern[str]) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "pattern": f"^{pattern.pattern}$"})
 
@@ -39,6 +46,8 @@ KeyArn = Annotated[str, AfterValidator(_key), _form(_KEY)]
 """A KMS key, by its own ARN."""
 BoundaryArn = Annotated[str, AfterValidator(_boundary), _form(_BOUNDARY)]
 """A managed policy of an account, or of AWS."""
+RoleArn = Annotated[str, AfterValidator(_role), _form(_ROLE)]
+"""A role of an account."""
 
 
 def elsewhere(arn: str, account: str, region: str) -> str | None:

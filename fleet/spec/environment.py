@@ -14,7 +14,7 @@ from pydantic import (
     field_validator,
 )
 
-from fleet.spec.arns import BoundaryArn, KeyArn, elsewhere
+from fleet.spec.arns import BoundaryArn, KeyArn, RoleArn, elsewhere
 from fleet.spec.engine_builds import EngineBuilds
 from fleet.spec.mistake import Mistake
 from fleet.spec.notifications import BY_HAND, Notifications, protocol
@@ -45,6 +45,26 @@ Page = Annotated[
 """The address of a page, to which a section is added."""
 
 
+_REGISTRY = re.compile(r"[0-9]{12}|[a-z0-9-]+(\.[a-z0-9-]+)*(\.[a-z0-9-]+|:[0-9]+)")
+
+
+def _registry(value: str) -> str:
+    if not _REGISTRY.fullmatch(value):
+        raise Mistake(
+            "it is neither an AWS account nor the host of a registry",
+            'write the account whose ECR it is, `"444455556666"`, or a host, `registry.example.com`',
+        )
+    return value
+
+
+Registry = Annotated[
+    str,
+    AfterValidator(_registry),
+    WithJsonSchema({"type": "string", "pattern": f"^({_REGISTRY.pattern})$"}),
+]
+"""An AWS account, or the host of a registry."""
+
+
 class LocalLimits(Document):
     """What each multi-model endpoint may take of this machine; past it, models are evicted."""
 
@@ -70,6 +90,12 @@ class Environment(Document):
     groups, and the volumes of instances without storage of their own. Left out: AWS's own keys."""
     permissions_boundary: BoundaryArn | None = None
     """ARN of the IAM policy that bounds every role that is deployed; left out: none does."""
+    allowed_roles: Annotated[tuple[RoleArn, ...], Field(strict=False)] = ()
+    """ARNs of roles of this account that a spec may give its endpoint as a raw `ExecutionRoleArn`, in place
+    of the role that the product makes; `permissions_boundary` does not bound them."""
+    allowed_registries: Annotated[tuple[Registry, ...], Field(strict=False)] = ()
+    """AWS accounts, in quotes, whose ECR a spec may name a raw `Image` of, and hosts of other registries;
+    SageMaker's own are always allowed."""
     defaults: dict[str, object] = Field(default_factory=dict)
     """Keys of an endpoint's spec that hold where the spec itself says nothing."""
     overrides: dict[str, dict[str, object]] = Field(default_factory=dict)
@@ -100,6 +126,15 @@ class Environment(Document):
         if problem := elsewhere(arn, info.data["account"], info.data["region"]):
             raise ValueError(problem)
         return arn
+
+    @field_validator("allowed_roles")
+    @classmethod
+    def _are_roles_of_this_account(cls, roles: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if {"account", "region"} <= info.data.keys():
+            for index, arn in enumerate(roles):
+                if problem := elsewhere(arn, info.data["account"], info.data["region"]):
+                    raise Mistake(problem, "SageMaker takes on roles of its own account alone", (index,))
+        return roles
 
     @field_validator("engine_builds")
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import sha256
@@ -124,6 +125,20 @@ ELSEWHERE: Mapping[str, tuple[Flip, Seen]] = {
 }
 """Keys of the spec that change no template."""
 
+
+def allowing(code: str, raw: dict[str, str]) -> Seen:
+    """Whether `fleet check` finds something of the code in a spec with raw properties of the Model."""
+
+    def seen(folder: FleetFolder, environment: str) -> object:
+        (spec,) = (folder.root / "model_specs").glob("*.yaml")
+        if "cloudformation" not in spec.read_text():
+            spec.write_text(f"{spec.read_text()}cloudformation: {{Model: {json.dumps(raw)}}}\n")
+        return finding(code)(folder, environment)
+
+    return seen
+
+
+ROLE = "arn:aws:iam::111122223333:role/reader"
 ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
     "environment": ("dev", "qa", templates),
     "account": ("111122223333", "444455556666", templates),
@@ -134,6 +149,12 @@ ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
         "arn:aws:iam::111122223333:policy/a",
         "arn:aws:iam::111122223333:policy/b",
         templates,
+    ),
+    "allowed_roles": ([], [ROLE], allowing("FL346", {"ExecutionRoleArn": ROLE})),
+    "allowed_registries": (
+        [],
+        ["registry.example.com"],
+        allowing("FL349", {"PrimaryContainer.Image": "registry.example.com/own:1"}),
     ),
     "defaults": ({"metrics": {"triton": True}}, {"metrics": {"triton": False}}, templates),
     "overrides": (

@@ -17,10 +17,11 @@ from fleet.resolve.scaling import ResolvedScaling, TrackedTarget
 from fleet.rules.example import REGION, Case
 from fleet_folder import SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
-from tests.synth.resources import BUCKET, KINDS, STACK, dimensions_of, only
+from tests.synth.resources import BUCKET, KINDS, STACK, dimensions_of, only, statements
 from triton_endpoints import EndpointScaling
 
 ARN = "arn:aws:iam::111122223333:role/our-own"
+IMAGE = "444455556666.dkr.ecr.us-east-1.amazonaws.com/team/triton:25.04"
 
 
 class TestZeros:
@@ -108,6 +109,29 @@ class TestRoleOfOnesOwn:
     def test_a_spec_does_not_give_itself_one(self, folder: FleetFolder, allow: str) -> None:
         folder.spec(f'cloudformation: {{Model: {{ExecutionRoleArn: "{ARN}"}}}}\n{allow}')
         assert "FL346" in [each.code for each in folder.findings()]
+
+    def test_the_environment_gives_it_one(self, folder: FleetFolder) -> None:
+        folder.environment(f'allowed_roles: ["{ARN}"]\n')
+        folder.spec(f'cloudformation: {{Model: {{ExecutionRoleArn: "{ARN}"}}}}\n')
+        model = only(templates(folder)[STACK], "AWS::SageMaker::Model")["Properties"]
+        assert model["ExecutionRoleArn"] == ARN
+
+    @pytest.mark.parametrize(
+        "allow", ["", 'allow: {FL349: "ours", FL263: "ours", FL298: "ours", FL268: "ours"}\n']
+    )
+    def test_a_spec_does_not_allow_itself_an_image(self, folder: FleetFolder, allow: str) -> None:
+        folder.spec(f"cloudformation: {{Model: {{PrimaryContainer.Image: {IMAGE}}}}}\n{allow}")
+        assert "FL349" in [each.code for each in folder.findings()]
+
+    def test_the_role_pulls_an_image_that_the_environment_allows(self, folder: FleetFolder) -> None:
+        folder.environment('allowed_registries: ["444455556666"]\n')
+        folder.spec(f"cloudformation: {{Model: {{PrimaryContainer.Image: {IMAGE}}}}}\n")
+        made = templates(folder)[STACK]
+        assert only(made, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Image"] == IMAGE
+        assert statements(made)["PullImage"]["Resource"] == [
+            "arn:aws:ecr:us-east-1:763104351884:repository/sagemaker-tritonserver",
+            "arn:aws:ecr:us-east-1:444455556666:repository/team/triton",
+        ]
 
     def test_no_key_takes_one_and_forgets_it(self, folder: FleetFolder) -> None:
         folder.spec(f'role: "{ARN}"\n')

@@ -1,4 +1,4 @@
-"""What raw properties name is there for the endpoint: models, images, reservations; and no role is named."""
+"""What raw properties name is there for the endpoint: models, images, reservations."""
 
 from __future__ import annotations
 
@@ -102,28 +102,6 @@ class TestImages:
     def test_an_image_of_the_region_or_of_no_known_region_is_none(self, image: object) -> None:
         assert said("FL232", "Model", {"PrimaryContainer": {"Image": image}}) == []
 
-    @pytest.mark.parametrize(
-        ("account", "end"),
-        [
-            (
-                "111122223333",
-                "; the endpoint's role is not granted it, so the repository's own policy has to let it pull",
-            ),
-            ("444455556666", "; the endpoint's role may not pull from the registry of account 444455556666"),
-        ],
-    )
-    def test_a_registry_that_the_role_may_not_pull_from_is_told(self, account: str, end: str) -> None:
-        image = f"{account}.dkr.ecr.us-east-1.amazonaws.com/own:1"
-        (message,) = said("FL299", "Model", {"PrimaryContainer.Image": image})
-        assert message.endswith(f"are not checked{end}")
-
-    def test_of_the_registry_that_it_may_pull_from_nothing_is_told(self) -> None:
-        case = Case(spec={}, region=REGION, models=None, archive_size=1 << 20)
-        image = case.decided().image
-        assert image is not None
-        (message,) = said("FL299", "Model", {"PrimaryContainer.Image": image.uri.replace("25.04", "25.03")})
-        assert message.endswith("are not checked")
-
 
 class TestReservations:
     @pytest.mark.parametrize(
@@ -142,24 +120,6 @@ class TestReservations:
     @pytest.mark.parametrize("arn", [f"arn:aws:sagemaker:us-east-1:111122223333:{PLAN}", {"Ref": "Plan"}])
     def test_one_of_the_environment_is_taken(self, arn: object) -> None:
         assert config("FL232", {RESERVED: {"MlReservationArn": arn}}) == []
-
-
-class TestRoles:
-    @pytest.mark.parametrize("resource", ["Model", "EndpointConfig"])
-    @pytest.mark.parametrize("role", ["arn:aws:iam::111122223333:role/a", {"Fn::Sub": "a"}, None])
-    def test_no_resource_is_given_a_role(self, resource: str, role: object) -> None:
-        (message,) = said("FL346", resource, {"ExecutionRoleArn": role})
-        assert (
-            message
-            == f"ExecutionRoleArn of {resource} gives the endpoint a role that the product did not make"
-        )
-
-    def test_a_role_of_another_account_is_told_as_such(self) -> None:
-        (message,) = said("FL346", "Model", {"ExecutionRoleArn": "arn:aws:iam::444455556666:role/a"})
-        assert message.endswith(", of account 444455556666: SageMaker takes on roles of 111122223333 alone")
-
-    def test_no_spec_can_allow_itself_one(self) -> None:
-        assert rules()["FL346"].needed
 
 
 class TestPoolsAndShadows:

@@ -62,13 +62,19 @@ def test_a_mistake_in_a_spec_is_told_at_its_line(folder: FleetFolder, keys: str,
         (f"kms_key: {KEY.replace('key/', 'alias/')}", "an alias is not taken"),
         ("kms_key: 1234abcd", "it is no ARN of a KMS key"),
         ("permissions_boundary: arn:aws:iam::444455556666:policy/a", "it is of account 444455556666"),
+        ("allowed_roles: [arn:aws:iam::444455556666:role/a]", "it is of account 444455556666"),
+        ("allowed_roles: ['arn:aws:iam::111122223333:role/*']", "it is no ARN of an IAM role"),
+        ("allowed_registries: ['*']", "it is neither an AWS account nor the host of a registry"),
+        ("allowed_registries: [library]", "it is neither an AWS account nor the host of a registry"),
         (
             "permissions_boundary: boundary",
             "it is no ARN of an IAM policy | write `arn:aws:iam::ACCOUNT:policy/NAME`",
         ),
     ],
 )
-def test_a_key_or_a_boundary_of_somewhere_else_is_refused(folder: FleetFolder, key: str, said: str) -> None:
+def test_a_key_a_role_or_a_boundary_of_somewhere_else_is_refused(
+    folder: FleetFolder, key: str, said: str
+) -> None:
     folder.environment(f"{key}\n")
     (finding,) = folder.said()
     assert finding.startswith("dev.yaml:4 FL112")

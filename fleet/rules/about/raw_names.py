@@ -1,6 +1,6 @@
 """Rules about what `cloudformation` lays over the template.
 
-Here: what raw properties name beside it: models, images, reservations, roles.
+Here: what raw properties name beside it: models, images, reservations.
 """
 
 from __future__ import annotations
@@ -11,20 +11,18 @@ from collections.abc import Iterator, Mapping
 from fleet.catalog.images import partition_of
 from fleet.decide.decided import Decided
 from fleet.decide.machines import OWN_MODEL, OWN_VARIANT, names_own_model, pools
-from fleet.decide.raw import RawProperty, is_intrinsic, raw_properties
+from fleet.decide.raw import is_intrinsic, raw_properties
+from fleet.decide.registries import IMAGE
 from fleet.findings import Severity
 from fleet.rules.raw import outermost
 from fleet.rules.rule import Problem, rule
 
 CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
-IMAGE = "PrimaryContainer.Image"
-ROLE = "ExecutionRoleArn"
 RESERVATION = "CapacityReservationConfig.MlReservationArn"
 REGISTRY = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr(-fips)?\.(?P<region>[a-z0-9-]+)\.(?P<dns>[a-z.]+)/(?P<repository>[^:@]+)"
 )
 NO_MODEL = "which is no Model's name in the template"
-ROLE_ARN = re.compile(r"arn:[^:]+:iam::(?P<account>\d{12}):")
 
 
 @rule("FL232", source=CONTAINER)
@@ -50,30 +48,12 @@ def image_that_is_known(endpoint: Decided) -> Iterator[Problem]:
     """The container's image is SageMaker's own.
 
     Of an image of one's own nobody knows the CUDA version, the backends and the TensorRT in it: the rules go
-    by `triton`, and do not check that the host's driver runs the image, or that its models load. The
-    endpoint's role may pull the image that follows from `triton` and no other.
+    by `triton`, and do not check that the host's driver runs the image, or that its models load. Which
+    registries it may come from is FL349's.
     """
     for raw, _ in outermost(endpoint, "Model", {IMAGE: IMAGE}):
         message = "an image of one's own: its CUDA, driver and backends are not checked"
-        hint = "build it on the image of the release that `triton` names"
-        yield Problem(raw.path, f"{message}{_pulled(endpoint, raw)}", hint)
-
-
-@rule("FL346", source="docs/security.md", needed=True)
-def role_of_the_product(endpoint: Decided) -> Iterator[Problem]:
-    """The endpoint's role is the one that the product makes.
-
-    With another a spec would run its models with whatever the account grants that role, past the
-    environment's `permissions_boundary`; a role of another account SageMaker cannot take on.
-    """
-    account = endpoint.environment.account
-    for resource in ("Model", "EndpointConfig"):
-        for raw, _ in outermost(endpoint, resource, {ROLE: ROLE}):
-            found = ROLE_ARN.match(raw.value) if isinstance(raw.value, str) else None
-            message = f"{raw.name} of {resource} gives the endpoint a role that the product did not make"
-            if found is not None and found["account"] != account:
-                message += f", of account {found['account']}: SageMaker takes on roles of {account} alone"
-            yield Problem(raw.path, message, "leave it out: the role is granted what the spec's keys need")
+        yield Problem(raw.path, message, "build it on the image of the release that `triton` names")
 
 
 def _models(endpoint: Decided) -> Iterator[Problem]:
@@ -129,20 +109,6 @@ def _reservations(endpoint: Decided) -> Iterator[Problem]:
         if raw.value.split(":")[1:5] != wanted:
             message = f"{raw.value} is no reservation of account {account} in {region}"
             yield Problem(raw.path, message, f"name one whose ARN begins with arn:{':'.join(wanted)}:")
-
-
-def _pulled(endpoint: Decided, raw: RawProperty) -> str:
-    """What to add of an image that the endpoint's role may not pull; empty where nobody knows."""
-    found = REGISTRY.match(raw.value) if isinstance(raw.value, str) else None
-    own = endpoint.image
-    if found is None or own is None:
-        return ""
-    account = found["account"]
-    if (account, found["repository"]) == (own.account, own.repository):
-        return ""
-    if account == endpoint.environment.account:
-        return "; the endpoint's role is not granted it, so the repository's own policy has to let it pull"
-    return f"; the endpoint's role may not pull from the registry of account {account}"
 
 
 def _own() -> str:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter
 
-from fleet.spec.arns import BoundaryArn, KeyArn
+from fleet.spec.arns import BoundaryArn, KeyArn, RoleArn
 from fleet.spec.capture import WholeShare
 from fleet.spec.endpoint import InstanceType
 from fleet.spec.engine import Shape
@@ -39,7 +39,7 @@ KINDS = (
     Kind("instance type", "as SageMaker names it: `ml.g5.xlarge`", (InstanceType,)),
     Kind("digest", "`sha256:` and 64 hexadecimal digits", (Digest,)),
     Kind("shape", "dimensions of 1 or more, the batch's first: `16x3x224x224`", (Shape,)),
-    Kind("ARN", "the Amazon resource name", (KeyArn, BoundaryArn, FleetArn)),
+    Kind("ARN", "the Amazon resource name", (KeyArn, BoundaryArn, FleetArn, RoleArn)),
 )
 _WORDS = {TypeAdapter(type_).json_schema()["pattern"]: kind.word for kind in KINDS for type_ in kind.types}
 _PLAIN = {"string": "text", "boolean": "`true` or `false`", "integer": "whole number", "number": "number"}

@@ -1,0 +1,154 @@
+"""Roles and images of a spec are the product's, and exceptions are the environment's to give, not the spec's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fleet.decide.registries import Repository, pulled_repositories
+from fleet.rules.example import REGION, Case
+from fleet.rules.registry import rules
+
+ROLE = "arn:aws:iam::111122223333:role/reader"
+OTHERS = "444455556666.dkr.ecr.us-east-1.amazonaws.com"
+OWN = "111122223333.dkr.ecr.us-east-1.amazonaws.com"
+AWS = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
+
+
+def case(resource: str, raw: dict[str, Any], region: str = REGION, **environment: Any) -> Case:
+    """A spec with raw properties of one resource, in an environment with further keys."""
+    spec = {"cloudformation": {resource: raw}}
+    return Case(spec=spec, region=region, models=None, archive_size=1 << 20, environment=environment)
+
+
+def said(code: str, found: Case) -> list[str]:
+    return [problem.message for problem in found.problems(rules()[code])]
+
+
+class TestRoles:
+    @pytest.mark.parametrize("resource", ["Model", "EndpointConfig"])
+    @pytest.mark.parametrize("role", [ROLE, {"Fn::Sub": "a"}, None])
+    def test_no_resource_is_given_a_role_that_the_environment_does_not_allow(
+        self, resource: str, role: object
+    ) -> None:
+        (message,) = said("FL346", case(resource, {"ExecutionRoleArn": role}, allowed_roles=[f"{ROLE}-2"]))
+        assert message.startswith(f"ExecutionRoleArn of {resource} gives the endpoint a role that")
+
+    @pytest.mark.parametrize("resource", ["Model", "EndpointConfig"])
+    def test_a_role_that_the_environment_allows_is_taken(self, resource: str) -> None:
+        assert said("FL346", case(resource, {"ExecutionRoleArn": ROLE}, allowed_roles=[ROLE])) == []
+
+    def test_the_hint_names_the_key_of_the_environment(self) -> None:
+        (problem,) = case("Model", {"ExecutionRoleArn": ROLE}).problems(rules()["FL346"])
+        assert problem.hint == (
+            "leave it out, or have `allowed_roles` of environments/example.yaml allow it: no spec allows it itself"
+        )
+
+    def test_a_role_of_another_account_is_told_as_such(self) -> None:
+        (message,) = said("FL346", case("Model", {"ExecutionRoleArn": "arn:aws:iam::444455556666:role/a"}))
+        assert message.endswith(", of account 444455556666: SageMaker takes on roles of 111122223333 alone")
+
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            {"ExecutionRoleArn.Fn::Sub": ROLE},
+            {"ExecutionRoleArn": {"Fn::Sub": ROLE}},
+            {"Fn::Transform": {"Name": "AWS::Include", "Parameters": {"Location": "s3://theirs/role.json"}}},
+            {"Fn::Transform.Name": "AWS::Include"},
+        ],
+    )
+    def test_a_role_that_cloudformation_computes_is_refused_with_the_allowed_one_in_it(
+        self, raw: dict[str, Any]
+    ) -> None:
+        assert said("FL346", case("Model", raw, allowed_roles=[ROLE])) != []
+
+    def test_no_spec_can_allow_itself_one(self) -> None:
+        assert rules()["FL346"].needed
+
+
+class TestImages:
+    @pytest.mark.parametrize("image", [f"{OTHERS}/own:1", f"{OWN}/own:1", "registry.example.com/own:1"])
+    def test_an_image_of_another_registry_is_refused(self, image: str) -> None:
+        assert said("FL349", case("Model", {"PrimaryContainer.Image": image})) == [
+            f"the image is of the registry {image.split('/')[0]}, which the environment does not allow"
+        ]
+
+    @pytest.mark.parametrize("image", ["own:1", "library/own"])
+    def test_an_image_without_a_registry_is_of_docker_hub(self, image: str) -> None:
+        (message,) = said("FL349", case("Model", {"PrimaryContainer.Image": image}))
+        assert message.startswith("the image is of the registry docker.io, ")
+
+    @pytest.mark.parametrize(
+        ("image", "allowed"),
+        [
+            (f"{OTHERS}/own:1", "444455556666"),
+            (f"{OTHERS}/own/deeper@sha256:{'a' * 64}", OTHERS),
+            (f"{OTHERS.replace('ecr', 'ecr-fips')}/own:1", "444455556666"),
+            ("registry.example.com:5000/own:1", "registry.example.com:5000"),
+        ],
+    )
+    def test_a_registry_that_the_environment_allows_is_taken(self, image: str, allowed: str) -> None:
+        raw = {"PrimaryContainer": {"Image": image}}
+        assert said("FL349", case("Model", raw, allowed_registries=[allowed])) == []
+
+    def test_those_that_keep_sagemakers_images_are_always_allowed(self) -> None:
+        assert said("FL349", case("Model", {"PrimaryContainer.Image": f"{AWS}/pytorch-inference:2.6"})) == []
+
+    @pytest.mark.parametrize(
+        "host",
+        [
+            "444455556666.dkr.ecr.us-east-1.example.com",
+            "444455556666.dkr.ecr.us-east-1.amazonaws.com.example.com",
+            "444455556666.dkr.ecr.us-west-2.amazonaws.com",
+            "1444455556666.dkr.ecr.us-east-1.amazonaws.com",
+            "444455556666",
+        ],
+    )
+    def test_a_host_that_looks_like_the_registry_of_an_allowed_account_is_none(self, host: str) -> None:
+        raw = {"PrimaryContainer.Image": f"{host}/own:1"}
+        assert len(said("FL349", case("Model", raw, allowed_registries=["444455556666"]))) == 1
+
+    def test_of_china_the_registry_has_its_own_domain(self) -> None:
+        raw = {"PrimaryContainer.Image": "444455556666.dkr.ecr.cn-north-1.amazonaws.com.cn/own:1"}
+        assert said("FL349", case("Model", raw, "cn-north-1", allowed_registries=["444455556666"])) == []
+
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            {"PrimaryContainer.Image": {"Fn::Sub": f"{OTHERS}/own"}},
+            {"PrimaryContainer.Image.Fn::Sub": f"{OTHERS}/own"},
+            {"PrimaryContainer.Image": f"{OTHERS}/*"},
+            {"PrimaryContainer.Image": None},
+            {"PrimaryContainer": {"Fn::If": ["a", {}, {}]}},
+            {"PrimaryContainer.Fn::Transform": {"Name": "AWS::Include"}},
+            {"PrimaryContainer.ModelPackageName": "theirs"},
+            {"Containers": [{"Image": f"{AWS}/own:1"}]},
+            {"Fn::Transform": {"Name": "AWS::Include"}},
+        ],
+    )
+    def test_an_image_that_nobody_can_read_off_the_spec_is_refused(self, raw: dict[str, Any]) -> None:
+        (problem,) = case("Model", raw, allowed_registries=["444455556666"]).problems(rules()["FL349"])
+        assert problem.path[:2] == ("cloudformation", "Model")
+
+    def test_no_spec_can_allow_itself_one(self) -> None:
+        assert rules()["FL349"].needed
+
+
+class TestPulls:
+    @pytest.mark.parametrize(
+        ("image", "allowed", "more"),
+        [
+            (f"{OTHERS}/team/own:1", ["444455556666"], [Repository("444455556666", "team/own")]),
+            (f"{OTHERS}/team/own:1", [OTHERS], [Repository("444455556666", "team/own")]),
+            (f"{AWS}/sagemaker-tritonserver:25.03-py3", [], []),
+            (f"{AWS}/other:1", [], [Repository("763104351884", "other")]),
+            (f"{OTHERS}/own:1", [], []),
+            ("registry.example.com/own:1", ["registry.example.com"], []),
+        ],
+    )
+    def test_the_role_pulls_what_is_allowed_beside_the_release(
+        self, image: str, allowed: list[str], more: list[Repository]
+    ) -> None:
+        found = case("Model", {"PrimaryContainer.Image": image}, allowed_registries=allowed).decided()
+        assert pulled_repositories(found) == (Repository("763104351884", "sagemaker-tritonserver"), *more)
