@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 ENDPOINTS = "endpoints/"
 GRACE = timedelta(hours=24)
 """Nothing younger goes: the publish of another branch may be under way, whose lock is not here."""
+MOST_SKEW = timedelta(minutes=5)
+"""Between S3's clock and this machine's: past it one of them is wrong, and S3's own refuses at 15 minutes."""
 BATCH = 1000
 """S3 takes so many keys in one request."""
 SHOWN = 5
@@ -37,18 +40,27 @@ class Prune:
     it alone, while it is removed here. Its copy fails then, or its deploy is refused; another run repairs it.
     """
 
-    def __init__(self, s3: S3Client, sagemaker: SageMakerClient, root: Path, place: Place, keep: int) -> None:
-        self._s3, self._sagemaker, self._keep = s3, sagemaker, keep
+    def __init__(
+        self,
+        s3: S3Client,
+        sagemaker: SageMakerClient,
+        root: Path,
+        place: Place,
+        keep: int,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._s3, self._sagemaker, self._keep, self._clock = s3, sagemaker, keep, clock
         self._bucket, self._locks = place.bucket, root / "locks" / place.environment
 
-    def plan(self, now: datetime | None = None) -> Plan:
-        """Find what nobody needs, as of now; nothing is changed.
+    def plan(self) -> Plan:
+        """Find what nobody needs, by S3's clock; nothing is changed.
 
         Raises:
             FindingsError: a lock or a release cannot be read, so that nobody knows what it needs.
+            CannotRunError: S3's clock and this machine's differ by more than a few minutes.
             ClientError: access is denied.
         """
-        young = (now or datetime.now(UTC)) - GRACE
+        young = self._now() - GRACE
         kept, old = self._releases()
         needed = tuple(
             needed_by_models(self._sagemaker, self._bucket)
@@ -68,15 +80,15 @@ class Prune:
             too_young=sum(len(unit.objects) for unit in units if unit.modified >= young),
         )
 
-    def remove(self, plan: Plan, now: datetime | None = None) -> Plan:
+    def remove(self, plan: Plan) -> Plan:
         """Remove what was planned, as far as it is still not needed and still the same; what was removed.
 
         Raises:
             FindingsError: a lock or a release cannot be read any more; nothing was removed.
-            CannotRunError: S3 refused to remove some of it.
+            CannotRunError: S3 refused to remove some of it, or the clocks differ, and nothing was removed.
             ClientError: access is denied; nothing was removed.
         """
-        latest = self.plan(now)
+        latest = self.plan()
         planned = {unit.name: unit for unit in plan.units}
         units = tuple(unit for unit in latest.units if planned.get(unit.name) == unit)
         uploads = tuple(upload for upload in latest.uploads if upload in plan.uploads)
@@ -100,6 +112,21 @@ class Prune:
             more = f"; and {len(refused) - SHOWN} more" if len(refused) > SHOWN else ""
             raise CannotRunError(f"{len(refused)} objects of {self._bucket} were not removed: {said}{more}")
         return Plan(units=units, uploads=uploads, too_young=latest.too_young)
+
+    def _now(self) -> datetime:
+        """When S3 answers, by the clock that dates its objects."""
+        answer = self._s3.list_objects_v2(Bucket=self._bucket, MaxKeys=1)
+        date = answer["ResponseMetadata"]["HTTPHeaders"].get("date", "")
+        try:
+            now = parsedate_to_datetime(date).astimezone(UTC)
+        except ValueError:
+            problem = f"S3's answer has no date ({date!r}), so nobody knows how old objects are"
+            raise CannotRunError(problem, "ask S3 itself, without a proxy that drops it") from None
+        ours = self._clock()
+        if abs(ours - now) > MOST_SKEW:
+            problem = f"this machine's clock says {_shown(ours)}, and S3's {_shown(now)}: nothing is removed"
+            raise CannotRunError(problem, "set this machine's clock, then run it again")
+        return now
 
     def _releases(self) -> tuple[list[str], dict[str, Listed]]:
         """The keys of the last releases of each endpoint, and the older ones."""
@@ -135,3 +162,7 @@ class Prune:
             answer = self._s3.delete_objects(Bucket=self._bucket, Delete={"Objects": batch, "Quiet": True})
             refused += answer.get("Errors", [])
         return refused
+
+
+def _shown(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"

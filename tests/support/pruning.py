@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 from artifact_bucket import ArtifactBucket
@@ -21,15 +22,31 @@ def later(hours: float = 25) -> datetime:
     return datetime.now(UTC) + timedelta(hours=hours)
 
 
-def work(bucket: ArtifactBucket, keep: int = 10) -> Prune:
+def work(
+    bucket: ArtifactBucket, keep: int = 10, *, now: datetime | None = None, clock: datetime | None = None
+) -> Prune:
+    """A prune at a moment by S3's clock, a day later unless it is given, and by the machine's."""
+    now = now or later()
+    date_answers(bucket, format_datetime(now.astimezone(UTC), usegmt=True))
     place = place_of(bucket.project.environment)
-    return Prune(bucket.s3, bucket.sagemaker, bucket.folder.root, place, keep)
+    return Prune(bucket.s3, bucket.sagemaker, bucket.folder.root, place, keep, clock=lambda: clock or now)
+
+
+def date_answers(bucket: ArtifactBucket, date: str) -> None:
+    """Have the embedded S3 give its listings this date."""
+
+    def dated(parsed: dict[str, Any], **_: object) -> None:
+        parsed["ResponseMetadata"]["HTTPHeaders"]["date"] = date
+
+    events = bucket.s3.meta.events
+    events.unregister("after-call.s3.ListObjectsV2", unique_id="date")
+    events.register("after-call.s3.ListObjectsV2", dated, unique_id="date")
 
 
 def prune(bucket: ArtifactBucket, keep: int = 10) -> Plan:
     """Plan and remove, a day later."""
-    pruning, now = work(bucket, keep), later()
-    return pruning.remove(pruning.plan(now), now)
+    pruning = work(bucket, keep)
+    return pruning.remove(pruning.plan())
 
 
 def model(bucket: ArtifactBucket, name: str = "m", **containers: Any) -> None:

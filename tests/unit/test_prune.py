@@ -11,7 +11,7 @@ from fleet.artifacts.releases import record_release
 from fleet.artifacts.store import store_key
 from fleet.findings import FindingsError
 from fleet_folder import FleetFolder
-from pruning import DIGEST, HEX, later, model, prune, work
+from pruning import DIGEST, HEX, model, prune, work
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_what_nobody_uses_goes(bucket: ArtifactBucket) -> None:
 
 def test_planning_changes_nothing(bucket: ArtifactBucket) -> None:
     key = bucket.put(store_key(DIGEST))
-    assert list(work(bucket).plan(later()).objects) == [key]
+    assert list(work(bucket).plan().objects) == [key]
     assert bucket.held() == [key]
 
 

@@ -13,7 +13,7 @@ from fleet.artifacts.prune import BATCH
 from fleet.artifacts.store import files_marker, files_prefix, store_key
 from fleet.findings import CannotRunError
 from fleet_folder import FleetFolder
-from pruning import DIGEST, HEX, later, model, prune, work
+from pruning import DIGEST, HEX, date_answers, later, model, prune, work
 
 
 @pytest.fixture
@@ -23,10 +23,10 @@ def bucket(aws_url: str, folder: FleetFolder) -> ArtifactBucket:
 
 def test_nothing_younger_than_a_day_goes_and_it_says_so(bucket: ArtifactBucket) -> None:
     key = bucket.put(store_key(DIGEST))
-    pruning = work(bucket)
-    plan = pruning.plan(later(hours=23))
+    plan = work(bucket, now=later(hours=23)).plan()
     assert (plan.units, plan.too_young) == ((), 1)
-    pruning.remove(pruning.plan(later()), later(hours=23))
+    old = work(bucket).plan()
+    work(bucket, now=later(hours=23)).remove(old)
     assert bucket.held() == [key]
 
 
@@ -35,26 +35,62 @@ def test_what_belongs_together_is_as_young_as_its_last_object(bucket: ArtifactBu
     stamp = bucket.s3.head_object(Bucket=BUCKET, Key=old)["LastModified"]
     while bucket.s3.head_object(Bucket=BUCKET, Key=bucket.put(files_marker(DIGEST)))["LastModified"] == stamp:
         pass  # until the next second, which S3 counts in
-    between = stamp + timedelta(hours=24, milliseconds=500)
-    plan = work(bucket).plan(between)
+    between = stamp + timedelta(hours=24, seconds=1)
+    plan = work(bucket, now=between).plan()
     assert (plan.units, plan.too_young) == ((), 2)
+
+
+@pytest.mark.parametrize("hours", [-25, -0.1, 0.1, 25])
+def test_with_a_clock_that_is_wrong_nothing_goes_and_both_clocks_are_told(
+    bucket: ArtifactBucket, hours: float
+) -> None:
+    key = bucket.put(store_key(DIGEST))
+    now = datetime(2026, 11, 22, 12, tzinfo=UTC)
+    pruning = work(bucket, now=now, clock=now + timedelta(hours=hours))
+    with pytest.raises(CannotRunError, match="clock says .* UTC, and S3's 2026-11-22 12:00:00 UTC: nothing"):
+        pruning.plan()
+    assert bucket.held() == [key]
+
+
+def test_a_clock_that_becomes_wrong_before_the_answer_stops_it(bucket: ArtifactBucket) -> None:
+    key = bucket.put(store_key(DIGEST))
+    plan = work(bucket).plan()
+    with pytest.raises(CannotRunError, match="this machine's clock"):
+        work(bucket, clock=later(hours=50)).remove(plan)
+    assert bucket.held() == [key]
+
+
+def test_age_goes_by_the_clock_that_dates_objects(bucket: ArtifactBucket) -> None:
+    bucket.put(store_key(DIGEST))
+    edge = datetime.now(UTC) + timedelta(hours=24)
+    early, late = edge - timedelta(minutes=2), edge + timedelta(minutes=2)
+    assert work(bucket, now=early, clock=late).plan().units == ()
+    assert len(work(bucket, now=late, clock=early).plan().units) == 1
+
+
+@pytest.mark.parametrize("date", ["", "yesterday"])
+def test_an_answer_of_s3_without_a_date_stops_it(bucket: ArtifactBucket, date: str) -> None:
+    pruning = work(bucket)
+    date_answers(bucket, date)
+    with pytest.raises(CannotRunError, match="S3's answer has no date"):
+        pruning.plan()
 
 
 def test_what_changed_since_it_was_shown_stays(bucket: ArtifactBucket) -> None:
     changed, same = bucket.put("endpoints/a/x.tar.gz"), bucket.put("endpoints/a/y.tar.gz")
-    pruning, now = work(bucket), later()
-    plan = pruning.plan(now)
+    pruning = work(bucket)
+    plan = pruning.plan()
     bucket.put(changed, b"another")
-    assert list(pruning.remove(plan, now).objects) == [same]
+    assert list(pruning.remove(plan).objects) == [same]
     assert bucket.held() == [changed]
 
 
 def test_what_is_needed_since_it_was_shown_stays(bucket: ArtifactBucket) -> None:
     key = bucket.put(f"endpoints/a/{HEX}.tar.gz")
-    pruning, now = work(bucket), later()
-    plan = pruning.plan(now)
+    pruning = work(bucket)
+    plan = pruning.plan()
     model(bucket, PrimaryContainer={"Image": "i", "ModelDataUrl": f"s3://{BUCKET}/{key}"})
-    assert pruning.remove(plan, now).objects == {}
+    assert pruning.remove(plan).objects == {}
     assert bucket.held() == [key]
 
 
@@ -69,7 +105,7 @@ def test_uploads_that_nobody_completed_are_aborted(bucket: ArtifactBucket) -> No
             upload["Initiated"] = initiated
 
     bucket.s3.meta.events.register("after-call.s3.ListMultipartUploads", say_when)
-    assert work(bucket).plan(later(hours=23)).uploads == ()
+    assert work(bucket, now=later(hours=23)).plan().uploads == ()
     prune(bucket)
     left = bucket.s3.list_multipart_uploads(Bucket=BUCKET)["Uploads"]
     assert [upload["Key"] for upload in left] == ["engines/c.plan"]
@@ -127,11 +163,11 @@ def test_without_access_to_the_models_nothing_is_removed(bucket: ArtifactBucket,
 
     key = bucket.put(f"endpoints/a/{HEX}.tar.gz")
     model(bucket, PrimaryContainer={"Image": "i", "ModelDataUrl": f"s3://{BUCKET}/{key}"})
-    pruning, now = work(bucket), later()
+    pruning = work(bucket)
     bucket.put(store_key(DIGEST))
-    plan = pruning.plan(now)
+    plan = pruning.plan()
     bucket.sagemaker.meta.events.register(f"before-call.sagemaker.{operation}", deny)
     with pytest.raises(ClientError, match="AccessDenied"):
-        pruning.remove(plan, now)
+        pruning.remove(plan)
     assert len(bucket.held()) == 2
     bucket.sagemaker.meta.events.unregister(f"before-call.sagemaker.{operation}", deny)
