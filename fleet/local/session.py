@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 
 import psutil
 
 from fleet.aws.embedded import without_aws
 from fleet.findings import CannotRunError
 from fleet.local.state import LocalState, Supervisor
+from fleet.local.supervisor_process import state_problem, supervisor_command, supervisor_process
 
 SECONDS_TO_STOP = 40.0
 
@@ -25,7 +25,7 @@ def start_supervisor(state: LocalState, account: str) -> Supervisor:
     read, write = os.pipe()
     with os.fdopen(read) as announced, state.log("supervisor").open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "fleet.local", str(state.root), str(write)],
+            supervisor_command(state.root, write),
             cwd=state.root,
             pass_fds=[write],
             stdin=subprocess.DEVNULL,
@@ -38,7 +38,7 @@ def start_supervisor(state: LocalState, account: str) -> Supervisor:
         try:
             line = announced.readline()
         except BaseException:
-            _end(process.pid)
+            _end(psutil.Process(process.pid))
             raise
     said = json.loads(line) if line else {"problem": f"it ended at once; see {state.log('supervisor')}"}
     if "url" not in said:
@@ -48,16 +48,27 @@ def start_supervisor(state: LocalState, account: str) -> Supervisor:
 
 
 def stop_supervisor(state: LocalState) -> bool:
-    """Stop the background process; whether there was one. Its Tritons end with it, however it ends."""
-    supervisor = state.supervisor()
-    if supervisor is not None:
-        _end(supervisor.pid)
-    return supervisor is not None
+    """Stop the background process; whether there was one. Its Tritons end with it, however it ends.
+
+    Raises:
+        CannotRunError: a local fleet runs, and the state does not lead to its process; nothing was signalled.
+    """
+    supervisor, file = state.supervisor(), state.supervisor_file
+    if supervisor is None:
+        if state.is_running():
+            raise state_problem(file, "is not there", state.root)
+        return False
+    process = supervisor_process(supervisor.pid, state.root)
+    if process is not None:
+        _end(process)
+    elif state.is_running():
+        why = f"is wrong: it names process {supervisor.pid}, which is not the local fleet's"
+        raise state_problem(file, why, state.root)
+    return True
 
 
-def _end(pid: int) -> None:
+def _end(process: psutil.Process) -> None:
     try:
-        process = psutil.Process(pid)
         process.terminate()
         process.wait(SECONDS_TO_STOP)
     except psutil.TimeoutExpired:

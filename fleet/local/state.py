@@ -26,6 +26,11 @@ class Supervisor:
     account: str
     region: str
 
+    def __post_init__(self) -> None:
+        """Raises ValueError where it was read from what no supervisor wrote."""
+        if not isinstance(self.pid, int) or self.pid < 1 or not isinstance(self.url, str):
+            raise ValueError("its pid or its url is none")
+
 
 @dataclass(frozen=True)
 class LocalState:
@@ -56,17 +61,30 @@ class LocalState:
         logs = self.folder / "logs"
         return {file.stem: file for file in sorted([*logs.glob("endpoints/*.log"), *logs.glob("*.log")])}
 
-    def supervisor(self) -> Supervisor | None:
-        """Who runs the local fleet; None where nobody does, whatever a killed process left behind."""
+    def is_running(self) -> bool:
+        """Whether a process runs the local fleet: it keeps the lock as long as it lives."""
         if not self._lock.exists():
-            return None
+            return False
         with _lock_file(self._lock) as lock:
-            if _try_lock(lock, fcntl.LOCK_SH):
-                return None
-        try:
-            return Supervisor(**json.loads(self._supervisor_file.read_text()))
-        except (OSError, ValueError, TypeError):
+            return not _try_lock(lock, fcntl.LOCK_SH)
+
+    def supervisor(self) -> Supervisor | None:
+        """Who runs the local fleet; None where nobody does, or where it is still starting.
+
+        Raises:
+            CannotRunError: somebody does, and the file that says who is damaged.
+        """
+        if not self.is_running():
             return None
+        try:
+            return Supervisor(**json.loads(self.supervisor_file.read_text()))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, TypeError) as error:
+            # psutil is needed for the message alone, and every command reads the state.
+            from fleet.local.supervisor_process import state_problem
+
+            raise state_problem(self.supervisor_file, f"is damaged ({error})", self.root) from error
 
     @contextmanager
     def supervised(self, stop: threading.Event) -> Iterator[Callable[[], bool]]:
@@ -83,11 +101,13 @@ class LocalState:
             if not any(tries) or stop.is_set():
                 problem = "another process keeps the lock of the local fleet"
                 raise CannotRunError(problem, "run `fleet local down` first")
+            # Of a process that was killed.
+            self.supervisor_file.unlink(missing_ok=True)
             try:
                 yield lambda: _is_file_of(lock, self._lock)
             finally:
                 if _is_file_of(lock, self._lock):
-                    self._supervisor_file.unlink(missing_ok=True)
+                    self.supervisor_file.unlink(missing_ok=True)
 
     @contextmanager
     def deploying(self) -> Iterator[None]:
@@ -103,15 +123,16 @@ class LocalState:
 
     def announce(self, supervisor: Supervisor) -> None:
         """Say who runs the local fleet."""
-        write_atomically(self._supervisor_file, json.dumps(asdict(supervisor)) + "\n")
+        write_atomically(self.supervisor_file, json.dumps(asdict(supervisor)) + "\n")
+
+    @property
+    def supervisor_file(self) -> Path:
+        """What says who runs the local fleet."""
+        return self.folder / "supervisor.json"
 
     @property
     def _lock(self) -> Path:
         return self.folder / "supervisor.lock"
-
-    @property
-    def _supervisor_file(self) -> Path:
-        return self.folder / "supervisor.json"
 
 
 @contextmanager

@@ -1,0 +1,116 @@
+"""State of the local fleet that is damaged, or names somebody else's process: said as such, and never signalled."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from fleet.findings import CannotRunError
+from fleet.local.session import stop_supervisor
+from fleet.local.state import LocalState, Supervisor
+
+SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
+WHOLE = '{"pid": 7, "url": "http://localhost:9", "account": "123456789012", "region": "us-east-1"}'
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> LocalState:
+    return LocalState(tmp_path)
+
+
+@contextmanager
+def process(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that does nothing, with further arguments on its command line."""
+    with subprocess.Popen([*SLEEP, *arguments]) as running:
+        try:
+            yield running
+        finally:
+            running.kill()
+
+
+def supervisor(pid: int) -> Supervisor:
+    return Supervisor(pid=pid, url="http://localhost:9", account="123456789012", region="us-east-1")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        WHOLE[:40].encode(),
+        WHOLE.replace('"pid": 7, ', "").encode(),
+        WHOLE.replace("7", '"seven"').encode(),
+        WHOLE.replace("7", "-7").encode(),
+        WHOLE.replace('"http://localhost:9"', "9").encode(),
+        b"null",
+        b"[]",
+        b"\xff",
+    ],
+)
+def test_a_damaged_file_is_told_with_what_ends_the_process(state: LocalState, content: bytes) -> None:
+    with state.supervised(threading.Event()), process("-m", "fleet.local", str(state.root)) as running:
+        (state.folder / "supervisor.json").write_bytes(content)
+        for look in (state.supervisor, lambda: stop_supervisor(state)):
+            with pytest.raises(CannotRunError) as refused:
+                look()
+            assert refused.value.problem.startswith(f"{state.folder}/supervisor.json is damaged (")
+            assert refused.value.remedy == f"`kill {running.pid}` ends it; then run `fleet local up`"
+        assert running.poll() is None
+
+
+def test_the_process_of_somebody_else_is_not_signalled(state: LocalState) -> None:
+    with state.supervised(threading.Event()), process() as stranger:
+        state.announce(supervisor(stranger.pid))
+        with pytest.raises(
+            CannotRunError, match=f"it names process {stranger.pid}, which is not the local fl"
+        ):
+            stop_supervisor(state)
+        assert stranger.poll() is None
+
+
+def test_the_process_of_another_clone_is_not_signalled(state: LocalState, tmp_path: Path) -> None:
+    with state.supervised(threading.Event()), process("-m", "fleet.local", str(tmp_path / "other")) as theirs:
+        state.announce(supervisor(theirs.pid))
+        with pytest.raises(CannotRunError, match="which is not the local fleet's"):
+            stop_supervisor(state)
+        assert theirs.poll() is None
+
+
+def test_a_number_that_nobody_has_any_more_is_told(state: LocalState) -> None:
+    with process() as gone:
+        gone.kill()
+    with state.supervised(threading.Event()):
+        state.announce(supervisor(gone.pid))
+        with pytest.raises(CannotRunError, match=f"it names process {gone.pid}, which is not"):
+            stop_supervisor(state)
+
+
+def test_what_a_killed_process_left_is_not_taken_for_its_successors(state: LocalState) -> None:
+    """Whoever has the number now is not signalled."""
+    with process() as reused:
+        state.folder.mkdir(parents=True)
+        state.announce(supervisor(reused.pid))
+        assert stop_supervisor(state) is False
+        with state.supervised(threading.Event()):
+            assert state.supervisor() is None
+        assert reused.poll() is None
+
+
+def test_a_file_that_is_gone_is_told_by_down(state: LocalState) -> None:
+    with state.supervised(threading.Event()), process("-m", "fleet.local", str(state.root)) as running:
+        with pytest.raises(CannotRunError, match=r"supervisor.json is not there") as refused:
+            stop_supervisor(state)
+        assert f"`kill {running.pid}`" in refused.value.remedy
+        assert running.poll() is None
+
+
+def test_its_own_process_is_ended(state: LocalState) -> None:
+    with state.supervised(threading.Event()), process("-m", "fleet.local", str(state.root), "5") as own:
+        state.announce(supervisor(own.pid))
+        assert stop_supervisor(state) is True
+        assert own.poll() is not None
