@@ -20,7 +20,7 @@ from triton_endpoints.lambda_function import (
     see_stacks,
     service_token,
 )
-from triton_endpoints.policy import Statement, policy_of
+from triton_endpoints.policy import Statement, policy_of, spares_others
 
 NOUN = "endpoint-check"
 SECONDS_TO_BEGIN = 60
@@ -111,7 +111,12 @@ class CheckedEndpoint(CfnResource):
 
 def _statements(place: Place) -> list[Statement]:
     return [
-        Statement(sid="SeeEndpoints", actions=["sagemaker:DescribeEndpoint"], resources=[_endpoints(place)]),
+        Statement(
+            sid="SeeEndpoints",
+            actions=["sagemaker:DescribeEndpoint"],
+            resources=[_endpoints(place)],
+            conditions=spares_others(place),
+        ),
         Statement(
             sid="CallEndpoints",
             actions=["sagemaker:InvokeEndpoint"],

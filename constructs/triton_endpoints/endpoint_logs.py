@@ -12,7 +12,7 @@ from constructs import Construct
 from fleet.decide.log_groups import container_log_group
 from fleet.resolve.endpoint import Place, ResolvedEndpoint
 from triton_endpoints.lambda_function import provider_of, see_stacks, service_token
-from triton_endpoints.policy import Statement
+from triton_endpoints.policy import Statement, spares_others
 
 NOUN = "endpoint-logs"
 SECONDS = 300
@@ -69,6 +69,7 @@ def _statements(place: Place) -> list[Statement]:
             sid="OwnLogGroups",
             actions=OWN,
             resources=[place.arn("logs", f"log-group:{group}") for group in groups],
+            conditions=spares_others(place),
         ),
         see_stacks(place),
     ]

@@ -8,7 +8,7 @@ from constructs import Construct
 from fleet.catalog.metrics import granted_namespaces
 from fleet.resolve.endpoint import ResolvedEndpoint
 from fleet.spec.endpoint import Mode
-from triton_endpoints.policy import Statement, document, policy_of
+from triton_endpoints.policy import Statement, document, policy_of, use_key
 
 PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
 ATTACH = [
@@ -116,11 +116,9 @@ class EndpointRole(Construct):
         return [Statement(sid="KeepCapturedCalls", actions=["s3:PutObject"], resources=[resource])]
 
     def _key_statements(self) -> list[Statement]:
-        key, volume = self._endpoint.place.kms_key, self._endpoint.volume_key
-        statements = []
-        if key:
-            writes = ["kms:GenerateDataKey"] if self._endpoint.capture else []
-            statements.append(Statement(sid="UseKey", actions=["kms:Decrypt", *writes], resources=[key]))
+        volume = self._endpoint.volume_key
+        writes = ["kms:GenerateDataKey"] if self._endpoint.capture else []
+        statements = use_key(self._endpoint.place, "kms:Decrypt", *writes)
         if volume:
             granted = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
             statements += [

@@ -8,13 +8,15 @@ from fleet.catalog.images import registry_accounts
 from fleet.engines.places import ENGINES, FAILURE, MANIFEST, PLAN, PLANS
 from fleet.resolve.endpoint import Place
 from triton_endpoints.endpoint_role import PULL, WRITE_LOGS
-from triton_endpoints.policy import Statement
+from triton_endpoints.policy import Statement, use_key
 
 JOB_NAME = "engine-*"
 _JOBS = ("Processing", "Training")
 _REPOSITORY = "sagemaker-tritonserver"
-_BUILT = (*(f"{PLANS}*/{name}" for name in (PLAN, MANIFEST, FAILURE)), f"{ENGINES}timing/*")
-"""What builds write: not the requests, which tell other builds what to do."""
+_FAILURE = f"{PLANS}*/{FAILURE}"
+_RECORDS = (_FAILURE, f"{ENGINES}timing/*")
+"""What builds write again: not the requests, which tell other builds what to do."""
+_KEY = ("kms:Decrypt", "kms:GenerateDataKey")
 _LEFT_BY_TRAINING = f"{PLANS}*/job/*"
 """Where a training job puts what its container leaves in /opt/ml/model."""
 
@@ -22,11 +24,12 @@ _LEFT_BY_TRAINING = f"{PLANS}*/job/*"
 def build_statements(place: Place) -> list[Statement]:
     """A build on a GPU."""
     return [
-        *_engines(place, written=_BUILT),
+        *_engines(place, records=_RECORDS),
+        *_built(place),
         *_source(place),
         *_image(place),
         _write_log(place),
-        *_key(place),
+        *use_key(place, *_KEY),
     ]
 
 
@@ -37,7 +40,8 @@ def job_statements(place: Place) -> list[Statement]:
     CreateTrainingJob.
     """
     return [
-        *_engines(place, written=(*_BUILT, _LEFT_BY_TRAINING)),
+        *_engines(place, records=(*_RECORDS, _LEFT_BY_TRAINING)),
+        *_built(place),
         *_image(place),
         Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=_job_logs(place, "", ":*")),
         Statement(
@@ -48,7 +52,7 @@ def job_statements(place: Place) -> list[Statement]:
                 "StringEquals": {"cloudwatch:namespace": [f"/aws/sagemaker/{kind}Jobs" for kind in _JOBS]}
             },
         ),
-        *_key(place),
+        *use_key(place, *_KEY),
         *_volume_key(place),
     ]
 
@@ -57,7 +61,7 @@ def starter_statements(place: Place, *, job_role: str) -> list[Statement]:
     """A build that starts a job and follows it."""
     actions = [f"sagemaker:{verb}{kind}Job" for verb in ("Create", "Describe", "Stop") for kind in _JOBS]
     return [
-        *_engines(place, read=PLANS, written=(f"{PLANS}*/{FAILURE}",)),
+        *_engines(place, read=PLANS, records=(_FAILURE,)),
         *_source(place),
         Statement(
             sid="RunJobs",
@@ -79,21 +83,45 @@ def starter_statements(place: Place, *, job_role: str) -> list[Statement]:
             resources=_job_logs(place, f":log-stream:{JOB_NAME}"),
         ),
         _write_log(place),
-        *_key(place),
+        *use_key(place, *_KEY),
     ]
 
 
-def _engines(place: Place, *, read: str = ENGINES, written: Sequence[str]) -> list[Statement]:
+def _engines(place: Place, *, read: str = ENGINES, records: Sequence[str]) -> list[Statement]:
     return [
         Statement(sid="ReadEngines", actions=["s3:GetObject"], resources=[f"{place.bucket_arn}/{read}*"]),
         Statement(
-            sid="WriteEngines",
+            sid="WriteRecords",
             actions=["s3:AbortMultipartUpload", "s3:PutObject"],
-            resources=[f"{place.bucket_arn}/{key}" for key in written],
+            resources=[f"{place.bucket_arn}/{key}" for key in records],
         ),
         # Without conditions: S3 says of a missing object that it is missing to those alone who may list, and
         # a question for one object has no prefix.
         Statement(sid="SeeBucket", actions=["s3:ListBucket"], resources=[place.bucket_arn]),
+    ]
+
+
+def _built(place: Place) -> list[Statement]:
+    """Plans and manifests, which are never written again: no build replaces what another has built.
+
+    A part of an upload has no condition to give, and its completion does. Source: S3 user guide,
+    conditional-writes-enforce.html.
+    """
+    plan, manifest = (f"{place.bucket_arn}/{PLANS}*/{name}" for name in (PLAN, MANIFEST))
+    return [
+        Statement(
+            sid="WriteEngines",
+            actions=["s3:PutObject"],
+            resources=[plan, manifest],
+            conditions={"Null": {"s3:if-none-match": "false"}},
+        ),
+        Statement(
+            sid="UploadParts",
+            actions=["s3:PutObject"],
+            resources=[plan],
+            conditions={"Bool": {"s3:ObjectCreationOperation": "false"}},
+        ),
+        Statement(sid="EndUploads", actions=["s3:AbortMultipartUpload"], resources=[plan]),
     ]
 
 
@@ -136,14 +164,6 @@ def _write_log(place: Place) -> Statement:
 def _job_logs(place: Place, *ends: str) -> list[str]:
     groups = [place.arn("logs", f"log-group:/aws/sagemaker/{kind}Jobs") for kind in _JOBS]
     return [f"{group}{end}" for group in groups for end in ends]
-
-
-def _key(place: Place) -> list[Statement]:
-    if not place.kms_key:
-        return []
-    return [
-        Statement(sid="UseKey", actions=["kms:Decrypt", "kms:GenerateDataKey"], resources=[place.kms_key])
-    ]
 
 
 def _volume_key(place: Place) -> list[Statement]:

@@ -13,6 +13,7 @@ from typing import Any
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from fleet.decide.tags import ENVIRONMENT_TAG
 from fleet.resolve.endpoint import Place
 from triton_endpoints.acknowledgements import acknowledge_wildcards
 
@@ -37,6 +38,28 @@ class Statement:
             "Resource": _one_or_all(self.resources),
             **conditions,
         }
+
+
+def use_key(place: Place, *actions: str) -> list[Statement]:
+    """The use of the environment's key, if there is one, by S3 alone: nobody decrypts with it by themselves.
+
+    Source: KMS developer guide, conditions-kms.html, kms:ViaService.
+    """
+    if not place.kms_key:
+        return []
+    # In China no page says which of both S3 is called; both are S3's own.
+    names = [f"s3.{place.region}.{dns}" for dns in dict.fromkeys((place.partition.dns, "amazonaws.com"))]
+    through_s3 = {"StringEquals": {"kms:ViaService": _one_or_all(names)}}
+    return [Statement(sid="UseKey", actions=actions, resources=[place.kms_key], conditions=through_s3)]
+
+
+def spares_others(place: Place) -> dict[str, Any]:
+    """The condition that a resource has no tag of another environment.
+
+    What has no tag passes, and what does not exist: for that AWS says "could not find", which the functions
+    go by, and not that access is denied.
+    """
+    return {"StringEqualsIfExists": {f"aws:ResourceTag/{ENVIRONMENT_TAG}": place.environment}}
 
 
 def policy_of(scope: Construct, id: str, *, role_name: str, statements: Sequence[Statement]) -> iam.CfnPolicy:

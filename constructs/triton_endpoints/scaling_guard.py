@@ -10,7 +10,7 @@ from constructs import Construct
 
 from fleet.resolve.endpoint import Place
 from triton_endpoints.lambda_function import provider_of, see_stacks, service_token
-from triton_endpoints.policy import Statement
+from triton_endpoints.policy import Statement, spares_others, use_key
 
 NOUN = "scaling-guard"
 SECONDS = 120
@@ -88,22 +88,27 @@ def _statements(place: Place) -> list[Statement]:
         Statement(
             sid="ChangeAlarmsOfScaling",
             actions=CHANGE_ALARMS,
-            resources=[place.arn("cloudwatch", "alarm:TargetTracking-*")],
+            resources=[place.arn("cloudwatch", "alarm:TargetTracking-endpoint/*")],
         ),
+        # It tries the caller's permissions out on resources that do not exist, which have no tag. Source:
+        # security_iam_permission_validation.html of the same guide.
         Statement(
             sid="ScaleEndpoints",
             actions=["sagemaker:UpdateEndpointWeightsAndCapacities"],
             resources=[place.arn("sagemaker", "endpoint/*")],
+            conditions=spares_others(place),
         ),
         Statement(
             sid="SeeEndpoints",
             actions=["sagemaker:DescribeEndpoint"],
             resources=[place.arn("sagemaker", "endpoint/*")],
+            conditions=spares_others(place),
         ),
         Statement(
             sid="SeeConfigurations",
             actions=["sagemaker:DescribeEndpointConfig"],
             resources=[place.arn("sagemaker", "endpoint-config/*")],
+            conditions=spares_others(place),
         ),
         see_stacks(place),
         Statement(
@@ -117,12 +122,6 @@ def _statements(place: Place) -> list[Statement]:
             resources=[place.bucket_arn],
             conditions={"StringLike": {"s3:prefix": [SAVED]}},
         ),
-        *_key_statements(place),
+        # What is saved lies in a bucket that may be encrypted with the environment's key.
+        *use_key(place, "kms:Decrypt", "kms:GenerateDataKey"),
     ]
-
-
-def _key_statements(place: Place) -> list[Statement]:
-    """What is saved lies in a bucket that may be encrypted with the environment's key."""
-    key = place.kms_key
-    actions = ["kms:Decrypt", "kms:GenerateDataKey"]
-    return [Statement(sid="UseKey", actions=actions, resources=[key])] if key else []

@@ -71,7 +71,8 @@ WILDCARDS = (
             }
         ),
         "one function owns the log groups of the environment's endpoints, which share these prefixes with all"
-        " endpoints of account and region; it reads and deletes none",
+        " endpoints of account and region; a condition spares those of other environments, and one that a"
+        " container made has no tag; it reads and deletes none",
     ),
     Wildcard(
         r"\*",
@@ -95,13 +96,14 @@ WILDCARDS = (
                 "application-autoscaling:RegisterScalableTarget",
             }
         ),
-        "AWS makes the ARNs of targets: it may change all of SageMaker's variants in account and region, to"
-        " which a condition holds it",
+        "AWS makes the ARNs of targets, and none has a tag: it may change all of SageMaker's variants in"
+        " account and region, to which a condition holds it",
     ),
     Wildcard(
-        r"arn:[^:]+:cloudwatch:[^:]+:\d+:alarm:TargetTracking-\*",
+        r"arn:[^:]+:cloudwatch:[^:]+:\d+:alarm:TargetTracking-endpoint/\*",
         frozenset({"cloudwatch:DeleteAlarms", "cloudwatch:PutMetricAlarm"}),
-        "Application Auto Scaling names these alarms, for all that it scales in account and region",
+        "Application Auto Scaling names these alarms, for all SageMaker variants in account and region, and"
+        " gives them no tag",
     ),
     Wildcard(
         r"arn:[^:]+:cloudwatch:[^:]+:\d+:alarm:TritonFleet/[^/]+/rollback/\*",
@@ -111,13 +113,14 @@ WILDCARDS = (
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint(-config)?/\*",
         frozenset({"sagemaker:DescribeEndpoint", "sagemaker:DescribeEndpointConfig"}),
-        "read alone, of all in account and region: specs name endpoints, CloudFormation configurations",
+        "read alone; specs name endpoints, CloudFormation configurations, and a condition spares those of"
+        " other environments",
     ),
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint/\*",
         frozenset({"sagemaker:UpdateEndpointWeightsAndCapacities"}),
-        "Application Auto Scaling asks whoever registers a target; specs name endpoints, so it is granted on"
-        " all in account and region",
+        "Application Auto Scaling asks whoever registers a target; specs name endpoints, and a condition"
+        " spares those of other environments",
     ),
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint/\*",
@@ -142,8 +145,8 @@ WILDCARDS = (
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/engines/(plans/\*/(model\.plan|manifest\.json|failure\.json|job/\*)|timing/\*)",
         frozenset({"s3:AbortMultipartUpload", "s3:PutObject"}),
-        "what comes of builds, named by the engine's key, and none of what other builds are told; it may not"
-        " delete, and the bucket keeps versions",
+        "what comes of builds, named by the engine's key, and none of what other builds are told; plans and"
+        " manifests that are there stay as they are, it may not delete, and the bucket keeps versions",
     ),
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:(processing|training)-job/engine-\*",

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import boto3
+from botocore.exceptions import ClientError
 
 from .group import own
 from .request import Request
+from .retried import is_error
 from .stack import physical_id, rolls_back
 
 _MOST = 1500
@@ -60,6 +62,11 @@ def _owned(event: Mapping[str, Any], client: Client) -> str:
                 if request.key:
                     remedy += (
                         f"; the policy of {request.key} has to let CloudWatch Logs use it (docs/security.md)"
+                    )
+                if isinstance(error, ClientError) and is_error(error, "AccessDeniedException"):
+                    remedy += (
+                        "; where its tag triton-fleet:environment names another environment, take the tag off"
+                        " or delete the group"
                     )
                 raise LogsError(f"{told[:_MOST]} {remedy}.") from error
             done.append(f"Reported only, because the stack rolls back: {told}")

@@ -20,10 +20,8 @@ from tests.synth.resources import BUCKET
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
 FLEET = "arn:aws:codebuild:us-east-1:111122223333:fleet/gpus:11111111-2222-3333-4444-555555555555"
 ENGINES = f"arn:aws:s3:::{BUCKET}/engines"
-BUILT = [
-    *(f"{ENGINES}/plans/*/{name}" for name in ("model.plan", "manifest.json", "failure.json")),
-    f"{ENGINES}/timing/*",
-]
+PLAN, MANIFEST = f"{ENGINES}/plans/*/model.plan", f"{ENGINES}/plans/*/manifest.json"
+RECORDS = [f"{ENGINES}/plans/*/failure.json", f"{ENGINES}/timing/*"]
 LOGS = "arn:aws:logs:us-east-1:111122223333:log-group:"
 GPU, JOB = "triton-fleet-dev-engines-gpu", "triton-fleet-dev-engines-job"
 
@@ -156,7 +154,10 @@ class TestRoles:
         found = granted(plain, GPU)
         assert {sid: (each["Action"], each["Resource"]) for sid, each in found.items()} == {
             "ReadEngines": ("s3:GetObject", f"{ENGINES}/*"),
-            "WriteEngines": (["s3:AbortMultipartUpload", "s3:PutObject"], BUILT),
+            "WriteRecords": (["s3:AbortMultipartUpload", "s3:PutObject"], RECORDS),
+            "WriteEngines": ("s3:PutObject", [PLAN, MANIFEST]),
+            "UploadParts": ("s3:PutObject", PLAN),
+            "EndUploads": ("s3:AbortMultipartUpload", PLAN),
             "SeeBucket": ("s3:ListBucket", f"arn:aws:s3:::{BUCKET}"),
             "FetchSource": (["s3:GetObject", "s3:GetObjectVersion"], f"{ENGINES}/scripts/*"),
             "SeeSource": (["s3:GetBucketAcl", "s3:GetBucketLocation"], f"arn:aws:s3:::{BUCKET}"),
@@ -173,6 +174,24 @@ class TestRoles:
                 f"{LOGS}/triton-fleet/dev/engines:*",
             ),
         }
+
+    def test_no_build_replaces_a_plan_or_a_manifest_that_is_there(self, plain: Template) -> None:
+        """A part of an upload takes no condition; what completes the upload does."""
+        for found in (granted(plain, GPU), granted_to_jobs(plain)):
+            conditions = {
+                sid: each.get("Condition")
+                for sid, each in found.items()
+                if "s3:PutObject" in str(each["Action"]) and PLAN in each["Resource"]
+            }
+            assert conditions == {
+                "WriteEngines": {"Null": {"s3:if-none-match": "false"}},
+                "UploadParts": {"Bool": {"s3:ObjectCreationOperation": "false"}},
+            }
+
+    def test_the_key_is_used_through_s3_alone(self, keyed: Template) -> None:
+        for found in (granted(keyed, GPU), granted(keyed, JOB), granted_to_jobs(keyed)):
+            through = {"StringEquals": {"kms:ViaService": "s3.us-east-1.amazonaws.com"}}
+            assert found["UseKey"]["Condition"] == through
 
     def test_a_build_that_starts_a_job_starts_jobs_of_engines_alone(self, plain: Template) -> None:
         found = granted(plain, JOB)
@@ -194,7 +213,8 @@ class TestRoles:
             f"{LOGS}/aws/sagemaker/TrainingJobs:log-stream:engine-*",
         ]
         assert found["ReadEngines"]["Resource"] == f"{ENGINES}/plans/*"
-        assert found["WriteEngines"]["Resource"] == f"{ENGINES}/plans/*/failure.json"
+        assert found["WriteRecords"]["Resource"] == f"{ENGINES}/plans/*/failure.json"
+        assert "WriteEngines" not in found
         assert not [each for each in found.values() if "ecr:" in str(each["Action"])]
 
     def test_it_passes_the_role_of_jobs_and_no_other_and_to_sagemaker_alone(self, plain: Template) -> None:
@@ -213,9 +233,10 @@ class TestRoles:
         self, plain: Template
     ) -> None:
         job, build = granted_to_jobs(plain), granted(plain, GPU)
-        shared = {"ReadEngines", "SeeBucket", "LogInToRegistry", "PullImage"}
+        written = {"WriteEngines", "UploadParts", "EndUploads"}
+        shared = {"ReadEngines", "SeeBucket", "LogInToRegistry", "PullImage", *written}
         assert {sid: job[sid] for sid in shared} == {sid: build[sid] for sid in shared}
-        assert job.keys() == shared | {"WriteEngines", "WriteLogs", "PublishJobMetrics"}
+        assert job.keys() == shared | {"WriteRecords", "WriteLogs", "PublishJobMetrics"}
         namespaces = ["/aws/sagemaker/ProcessingJobs", "/aws/sagemaker/TrainingJobs"]
         assert job["PublishJobMetrics"] == {
             "Sid": "PublishJobMetrics",
@@ -224,7 +245,7 @@ class TestRoles:
             "Resource": "*",
             "Condition": {"StringEquals": {"cloudwatch:namespace": namespaces}},
         }
-        assert job["WriteEngines"]["Resource"] == [*BUILT, f"{ENGINES}/plans/*/job/*"]
+        assert job["WriteRecords"]["Resource"] == [*RECORDS, f"{ENGINES}/plans/*/job/*"]
         assert all(
             re.search(":log-group:/aws/sagemaker/(Processing|Training)Jobs", each)
             for each in job["WriteLogs"]["Resource"]

@@ -11,7 +11,7 @@ from aws_cdk.assertions import Template
 from cdk_nag import AwsSolutionsChecks
 
 from endpoint_logs.retried import SECONDS
-from fleet_folder import SPEC, FleetFolder
+from fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
 from tests.synth.resources import BUCKET, KINDS, STACK, only, statements
 from triton_endpoints.policy import Statement, policy_of
@@ -19,6 +19,8 @@ from triton_endpoints.policy import Statement, policy_of
 FOUNDATION = "triton-fleet-dev"
 VPC = "subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]"
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
+THROUGH_S3 = {"StringEquals": {"kms:ViaService": "s3.us-east-1.amazonaws.com"}}
+SPARES_OTHERS = {"StringEqualsIfExists": {"aws:ResourceTag/triton-fleet:environment": "dev"}}
 BOUNDARY = "arn:aws:iam::111122223333:policy/teams/boundary"
 CPU = SPEC.replace("ml.g5.xlarge", "ml.c5.xlarge")
 
@@ -123,11 +125,26 @@ class TestKey:
             "SeeVolumeKey": ("kms:DescribeKey", KEY),
             "GrantVolumeKey": ("kms:CreateGrant", KEY),
         }
+        assert granted["UseKey"]["Condition"] == THROUGH_S3
         assert granted["GrantVolumeKey"]["Condition"] == {"Bool": {"kms:GrantIsForAWSResource": "true"}}
 
     def test_what_saves_scalings_in_the_bucket_uses_it_too(self, made: dict[str, Template]) -> None:
         granted = of_all(made[FOUNDATION])["UseKey"]
         assert (granted["Action"], granted["Resource"]) == (["kms:Decrypt", "kms:GenerateDataKey"], KEY)
+        assert granted["Condition"] == THROUGH_S3
+
+    def test_in_china_s3_is_known_by_both_of_its_names(self, folder: FleetFolder) -> None:
+        key = KEY.replace("aws:", "aws-cn:", 1).replace("us-east-1", "cn-north-1")
+        folder.write(
+            "environments/dev.yaml", f"{ENVIRONMENT.replace('us-east-1', 'cn-north-1')}kms_key: {key}\n"
+        )
+        folder.spec(base=SPEC.replace("g5.xlarge", "g4dn.xlarge"))
+        assert statements(templates(folder)[STACK])["UseKey"]["Condition"]["StringEquals"][
+            "kms:ViaService"
+        ] == [
+            "s3.cn-north-1.amazonaws.com.cn",
+            "s3.cn-north-1.amazonaws.com",
+        ]
 
     def test_an_endpoint_with_local_storage_only_decrypts(self, folder: FleetFolder) -> None:
         folder.environment(f"kms_key: {KEY}\n")
@@ -162,6 +179,29 @@ class TestLogs:
         groups = "arn:aws:logs:us-east-1:111122223333:log-group:"
         assert granted["Resource"] == [f"{groups}/aws/sagemaker/Endpoints/*", f"{groups}/triton-fleet/*"]
         assert not [each for each in granted["Action"] if each.startswith(("logs:Get", "logs:Delete"))]
+        assert granted["Condition"] == SPARES_OTHERS
+
+    def test_functions_reach_no_endpoint_of_another_environment(self, template: Synth) -> None:
+        """Without a tag it is nobody's of ours: of a missing endpoint AWS has to say that it is missing."""
+        policies = template("", FOUNDATION).find_resources("AWS::IAM::Policy").values()
+        reaching = {
+            each["Action"]: each.get("Condition")
+            for policy in policies
+            for each in policy["Properties"]["PolicyDocument"]["Statement"]
+            if ":endpoint" in str(each["Resource"])
+        }
+        assert reaching == {
+            "sagemaker:DescribeEndpoint": SPARES_OTHERS,
+            "sagemaker:DescribeEndpointConfig": SPARES_OTHERS,
+            "sagemaker:UpdateEndpointWeightsAndCapacities": SPARES_OTHERS,
+            "sagemaker:InvokeEndpoint": {"StringEquals": {"aws:ResourceTag/triton-fleet:environment": "dev"}},
+        }
+
+    def test_the_guard_changes_alarms_of_endpoints_alone(self, template: Synth) -> None:
+        granted = of_all(template("", FOUNDATION))["ChangeAlarmsOfScaling"]
+        assert (
+            granted["Resource"] == "arn:aws:cloudwatch:us-east-1:111122223333:alarm:TargetTracking-endpoint/*"
+        )
 
     def test_the_function_has_time_for_all_its_pauses(self, template: Synth) -> None:
         """Of five calls for each of two groups."""

@@ -184,7 +184,10 @@ def test_a_refusal_fails_the_deployment_in_words(owner: Owner, operation: str) -
     with pytest.raises(LogsError) as failed:
         owner.ask("Create")
     assert f"The log group {owner.group} could not be owned: ClientError" in str(failed.value)
-    assert str(failed.value).endswith("Remove the cause and deploy again.")
+    assert str(failed.value).endswith(
+        "Remove the cause and deploy again; where its tag triton-fleet:environment names another environment, take"
+        " the tag off or delete the group."
+    )
 
 
 def test_a_key_that_cloudwatch_may_not_use_is_told_with_what_its_policy_lacks(owner: Owner) -> None:
