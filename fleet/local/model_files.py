@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.local.hosting import HostingError
+from fleet.local.unpacking import TooLargeError, budget_of_disk
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -26,18 +27,23 @@ def fetch_model_files(s3: S3Client, url: str, folder: Path) -> Path:
     """Download all objects below an s3:// URL that ends in a slash; the folder of the model repository.
 
     Raises:
-        HostingError: nothing is there, or a key cannot be a file of its own below the folder.
+        HostingError: nothing is there, it takes more than half of what is free on the disk, or a key cannot
+            be a file of its own below the folder.
         OSError: the disk is full.
     """
     bucket, _, prefix = url.removeprefix("s3://").partition("/")
     try:
         pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
-        keys = [found["Key"] for page in pages for found in page.get("Contents", [])]
+        sizes = {found["Key"]: found["Size"] for page in pages for found in page.get("Contents", [])}
     except ClientError as error:
         raise HostingError(f"Could not list model data at {url}: {error}") from error
-    if not keys:
+    if not sizes:
         raise HostingError(f"Could not find model data at {url}.")
-    paths = {key: _path(key, key.removeprefix(prefix)) for key in keys}
+    try:
+        budget_of_disk(folder).require(sum(sizes.values()), len(sizes))
+    except TooLargeError as error:
+        raise HostingError(f"Could not download model data at {url}: {error}") from error
+    paths = {key: _path(key, key.removeprefix(prefix)) for key in sizes}
     _refuse_clashes(paths.values(), url)
     model = folder / "model"
     for key, path in paths.items():

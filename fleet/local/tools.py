@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fleet.findings import CannotRunError
 
-EMBEDDED_AWS = ("moto", "prometheus_client", "backports")
+EMBEDDED_AWS = ("moto", "prometheus_client")
 
 
 def check_place(root: Path) -> None:

@@ -136,8 +136,8 @@ def test_an_image_whose_tensorrt_nobody_says_has_that_for_which_engines_are_plan
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (zipped({"../outside": "x"}), "has a path that leads out of it: '../outside'"),
-        (zipped({"/outside": "x"}), "has a path that leads out of it: '/outside'"),
+        (zipped({"../outside": "x"}), "'../outside' leads out of its folder"),
+        (zipped({"/outside": "x"}), "'/outside' is an absolute path"),
         (b"no zip", "is no zip file"),
         (None, "The specified key does not exist"),
     ],

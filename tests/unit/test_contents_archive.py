@@ -91,7 +91,7 @@ def test_a_tar_file_without_gzip_is_read_and_told(tmp_path: Path) -> None:
         (file("/etc/passwd"), "error FL441: '/etc/passwd' is an absolute path"),
         (file("a/../../b"), "error FL441: 'a/../../b' leads out of its folder"),
         (extended(record("path", "../x")) + file("x"), "error FL441: '../x' leads out of its folder"),
-        (file("a\\b"), "error FL441: 'a\\\\b' holds backslashes, which part no folders on Linux"),
+        (file("a\\b"), "error FL441: 'a\\\\b' holds a backslash, which separates no folders on Linux"),
         (extended(record("path", "x" * 256)) + file("x"), "is longer than Linux takes"),
         (extended(record("path", "x/" * 2048 + "x")) + file("x"), "is longer than Linux takes"),
         (file("a\nb"), "error FL414: 'a\\nb' holds control characters or is not in UTF-8"),

@@ -14,19 +14,12 @@ from dataclasses import dataclass
 
 from fleet.artifacts.archive import Sink
 from fleet.artifacts.sources.tree import UntrustedError
+from fleet.repository.reading.tar import WHAT
 
 BLOCK = tarfile.BLOCKSIZE
 MAX_HEADER = 1 << 20
 """Bytes of a header that extends another's."""
-REFUSED = {
-    tarfile.LNKTYPE: "a hard link",
-    tarfile.SYMTYPE: "a symbolic link",
-    tarfile.CHRTYPE: "a device",
-    tarfile.BLKTYPE: "a device",
-    tarfile.FIFOTYPE: "a pipe",
-    tarfile.GNUTYPE_SPARSE: "a sparse file",
-    tarfile.GNUTYPE_LONGLINK: "a link",
-}
+REFUSED = {**WHAT, tarfile.GNUTYPE_LONGLINK: "a link"}
 RECORD = re.compile(rb"([1-9]\d{0,6}) ([^=\0]+)=")
 
 
@@ -117,8 +110,8 @@ def _header(block: bytes) -> tarfile.TarInfo:
 
 def _entry(header: tarfile.TarInfo, extended: dict[str, str]) -> TarEntry:
     path, size = extended.get("path", header.name), extended.get("size", str(header.size))
-    if header.type not in (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.DIRTYPE):
-        raise UntrustedError(f"{path!r} is {REFUSED.get(header.type, 'neither a folder nor a file')}")
+    if what := REFUSED.get(header.type, "neither a folder nor a file"):
+        raise UntrustedError(f"{path!r} is {what}")
     if any(key.startswith("GNU.sparse.") for key in extended):
         raise UntrustedError(f"{path!r} is a sparse file")
     if not re.fullmatch(r"[0-9]{1,15}", size) or (header.isdir() and int(size)):

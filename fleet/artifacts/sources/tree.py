@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.repository.layout import NO_TEXT
+from fleet.repository.reading.entry_path import path_problem
 
 MAX_ENTRIES, MAX_PATHS = 1_000_000, 64 << 20
 """Entries, and bytes of all paths together: what is remembered of a repository stays below some 300 MiB."""
 MAX_SIZE = 1 << 40
 """Bytes of a repository, 1 TiB: more than an upload of archives takes, and an end to whatever inflates."""
-MAX_PATH, MAX_NAME = 4096, 255
-"""Bytes that Linux takes as a path and as a name in it; an archive is unpacked there."""
 
 
 class UntrustedError(Exception):
@@ -80,23 +78,10 @@ def check_path(path: str) -> None:
     Raises:
         UntrustedError: it is not.
     """
-    if problem := _problem(path):
-        raise UntrustedError(f"{path!r} {problem}")
-
-
-def _problem(path: str) -> str:
     parts = path.split("/")
-    if path.startswith("/"):
-        return "is an absolute path"
-    if ".." in parts:
-        return "leads out of its folder"
-    if "" in parts or "." in parts:
-        return "has an empty name in its path"
-    if "\\" in path or NO_TEXT.search(path):
-        return "holds a backslash or control characters"
-    if len(path.encode()) > MAX_PATH or any(len(part.encode()) > MAX_NAME for part in parts):
-        return f"is longer than Linux takes: {MAX_NAME} bytes a name, {MAX_PATH} a path"
-    return ""
+    is_plain = "" not in parts and "." not in parts
+    if problem := path_problem(path) or ("" if is_plain else "has an empty name in its path"):
+        raise UntrustedError(f"{path!r} {problem}")
 
 
 def place(path: str, *, is_folder: bool) -> tuple[tuple[bool, str], ...]:

@@ -10,8 +10,8 @@ from fleet.local.last_word.asked import ask, multi_model, single
 from fleet.local.last_word.prepared import Prepared, prepared
 from fleet.local.last_word.unchanged import refused_as_written
 from fleet.local.last_word.words import ready, words
-from fleet.local.model_data import TooLargeError
 from fleet.local.triton.runtime import TritonRuntime
+from fleet.local.unpacking import TooLargeError
 
 SECONDS = 60.0
 

@@ -14,6 +14,7 @@ from fleet.local.last_word.stand_ins import backends_of, with_stand_ins, without
 from fleet.local.model_data import unpack
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import Rewrite, stage
+from fleet.local.unpacking import budget_of_disk
 from fleet.repository.config.parsed import CONFIG
 from fleet.repository.main_model import main_model
 
@@ -86,7 +87,7 @@ def prepared(path: Path, runtime: TritonRuntime, *, multi_model: bool) -> Iterat
 
 
 def _unpacked(archive: Path, folder: Path) -> Path:
-    return unpack(archive, folder, str(archive), most=shutil.disk_usage(folder.parent).free // 2)
+    return unpack(archive, folder, str(archive), budget_of_disk(folder.parent))
 
 
 def _staged(source: Path, target: Path) -> list[Rewrite]:

@@ -19,13 +19,14 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.local.containers import LackOfMemory, Record, Refusal
 from fleet.local.hosting import HostingError
-from fleet.local.model_data import TooLargeError, download, unpack
+from fleet.local.model_data import download, unpack
 from fleet.local.multi_model.archive import check_archive
 from fleet.local.multi_model.models import Others
 from fleet.local.multi_model.target import folder_name
 from fleet.local.sizes import shown
 from fleet.local.triton.model_backend import stand_ins
 from fleet.local.triton.staging import stage
+from fleet.local.unpacking import TooLargeError, budget
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 NOT_THERE = 400
 """SageMaker's status for an archive that is not in S3."""
+MODEL_DISK = "`local.model_disk` in environments/local.yaml"
 
 
 @dataclass
@@ -161,21 +163,21 @@ class ModelDisk:
                 self._held[target] = unpacked
 
     def _unpack(self, target: str, content: str) -> Unpacked:
-        url = f"{self._url}{target}"
-        name = folder_name(url)
+        url, limit = f"{self._url}{target}", self._limit()
+        name, within = folder_name(url), budget(limit, MODEL_DISK)
         self.root.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self.root, prefix="draft-") as draft:
             archive, unpacked, staged = (Path(draft) / part for part in ("model.tar.gz", "unpacked", "model"))
             try:
                 start = time.monotonic()
-                download(self._s3, url, archive)
+                download(self._s3, url, archive, within)
                 self._record("model_downloading_time", (time.monotonic() - start) * 1e6)
-                unpack(archive, unpacked, url, most=self._limit())
+                unpack(archive, unpacked, url, within)
                 check_archive(unpacked, target)
             except TooLargeError as error:
-                raise _too_large(
-                    f"{target} takes at least {shown(error.size)} of disk", error.most
-                ) from error
+                if limit is None or error.size <= limit:
+                    raise _lack(str(error)) from error
+                raise _too_large(f"{target} takes at least {shown(error.size)} of disk", limit) from error
             except HostingError as error:
                 raise Refusal(400, "ValidationError", str(error)) from error
             archive.unlink()
@@ -218,7 +220,7 @@ def _is_full(error: OSError) -> bool:
 
 
 def _too_large(takes: str, limit: int) -> LackOfMemory:
-    return _lack(f"{takes}; `local.model_disk` in environments/local.yaml is {shown(limit)}")
+    return _lack(f"{takes}; {MODEL_DISK} is {shown(limit)}")
 
 
 def _lack(said: str) -> LackOfMemory:

@@ -8,14 +8,13 @@ from typing import BinaryIO
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents, Entry, Kind
 from fleet.repository.layout import NO_TEXT
+from fleet.repository.reading.entry_path import path_problem
 from fleet.repository.reading.gathered import FOLDER, Gathered, TooManyError
 from fleet.repository.reading.gunzip import MAGIC, Bounds, TooLargeError, unpacked
 from fleet.repository.reading.kept import Kept
 from fleet.repository.reading.stream import PIECE, CutOffError, FileStream, Stream, UnreadableError
 from fleet.repository.reading.tar import Member, members
 
-MAX_PATH, MAX_NAME = 4096, 255
-"""Bytes that Linux takes as a path and as a name in it."""
 OTHERS = {
     b"PK\3\4": "a zip archive",
     b"PK\5\6": "a zip archive",
@@ -102,9 +101,9 @@ class _Archive:
 
     def _take(self, member: Member) -> None:
         path = "/".join(part for part in member.path.split("/") if part not in ("", "."))
-        if problem := _problem(member.path):
-            code, reason = problem
-            self._notes.add(code, f"{member.path!r} {reason}", hint=ANEW)
+        if problem := path_problem(member.path):
+            code = "FL414" if NO_TEXT.search(member.path) else "FL441"
+            self._notes.add(code, f"{member.path!r} {problem}", hint=ANEW)
         elif member.what:
             kind = Kind.LINK if "link" in member.what else Kind.OTHER
             if self._gathered.add(path, Entry(kind)):
@@ -115,19 +114,3 @@ class _Archive:
                 self._gathered.add(path, FOLDER)
         elif self._gathered.add(path, Entry(Kind.FILE, member.content.size)):
             self._kept.read(path, member.content.size, member.content)
-
-
-def _problem(path: str) -> tuple[str, str] | None:
-    """The code and the reason why an entry cannot be where its path says."""
-    if NO_TEXT.search(path):
-        return "FL414", "holds control characters or is not in UTF-8"
-    if path.startswith("/"):
-        return "FL441", "is an absolute path"
-    parts = path.split("/")
-    if ".." in parts:
-        return "FL441", "leads out of its folder"
-    if "\\" in path:
-        return "FL441", "holds backslashes, which part no folders on Linux"
-    if len(path.encode()) > MAX_PATH or any(len(part.encode()) > MAX_NAME for part in parts):
-        return "FL441", f"is longer than Linux takes: {MAX_NAME} bytes a name, {MAX_PATH} a path"
-    return None

@@ -8,6 +8,7 @@ parsing of one header is used. Formats: POSIX pax and ustar
 from __future__ import annotations
 
 import re
+import stat
 import tarfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -56,10 +57,14 @@ HAS_MORE, MORE_AGAIN = 482, 504
 
 @dataclass(frozen=True)
 class Member:
-    """An entry as it is named; `what` is "" of a file and of a folder, else what it is instead."""
+    """An entry as it is named; `what` is "" of a file and of a folder, else what it is instead.
+
+    `is_executable` is whether its owner may execute it.
+    """
 
     path: str
     is_folder: bool
+    is_executable: bool
     what: str
     content: Part
 
@@ -114,7 +119,7 @@ def _member(stream: Stream, header: tarfile.TarInfo, extended: Mapping[str, str]
     if not re.fullmatch(r"[0-9]{1,15}", size) or (int(size) and header.type in WITHOUT_CONTENT):
         raise UnreadableError(f"its tar stream gives {path!r} a size of {size!r}")
     is_folder = header.isdir() or (not what and path.endswith("/"))
-    return Member(path, is_folder, what, Part(stream, int(size)))
+    return Member(path, is_folder, bool(header.mode & stat.S_IXUSR), what, Part(stream, int(size)))
 
 
 def _pass_map(stream: Stream, block: bytes) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from io import BytesIO
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile, ZipFile
 
 from botocore.exceptions import ClientError
+
+from fleet.local.unpacking import UnpackingError, budget_of_disk, unpack_zip
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -31,13 +32,8 @@ def unpack_source(source: Mapping[str, Any], folder: Path, s3: S3Client) -> None
     bucket, _, key = source.get("location", "").partition("/")
     try:
         content = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
-        with ZipFile(BytesIO(content)) as archive:
-            for name in archive.namelist():
-                path = PurePosixPath(name.replace("\\", "/"))
-                if path.is_absolute() or ".." in path.parts:
-                    raise SourceError(f"{source['location']} has a path that leads out of it: {name!r}")
-            archive.extractall(folder)
+        unpack_zip(BytesIO(content), folder, budget_of_disk(folder))
     except ClientError as error:
         raise SourceError(f"{error.response['Error']['Message']} ({source['location']})") from error
-    except BadZipFile as error:
-        raise SourceError(f"{source['location']} is no zip file: {error}") from error
+    except UnpackingError as error:
+        raise SourceError(f"{source['location']} cannot be unpacked: {error}") from error

@@ -12,9 +12,9 @@ import threading
 from io import BytesIO
 from pathlib import Path
 from types import ModuleType
-from zipfile import ZipFile
 
 from fleet.local.aws.functions.output import LOGGER, LineKeeper, printed
+from fleet.local.unpacking import budget_of_disk, unpack_zip
 
 
 class DeployedCode:
@@ -59,8 +59,7 @@ class DeployedCode:
                 logging.getLogger(LOGGER).addHandler(self._keeper)
                 folder = Path(tempfile.mkdtemp(prefix="fleet-function-"))
                 self._folders[package] = folder
-                with ZipFile(BytesIO(archive)) as opened:
-                    opened.extractall(folder)
+                unpack_zip(BytesIO(archive), folder, budget_of_disk(folder))
                 root = ModuleType(package)
                 root.__path__ = [str(folder)]
                 sys.modules[package] = root
