@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 
 from fleet.findings import CannotRunError, FindingsError
+from fleet.printers.lines import print_error
 
 INPUT_IS_WRONG, COULD_NOT_RUN, INTERRUPTED = 1, 2, 130
 
@@ -25,10 +26,10 @@ def run_to_exit(work: Callable[[], None]) -> None:
         place = f"{error.filename}: " if error.filename else ""
         sys.exit(_could_not_run(f"{place}{error.strerror or error}"))
     except KeyboardInterrupt:
-        print("\ninterrupted: run the command again, and it goes on", file=sys.stderr)
+        print_error("interrupted: run the command again, and it goes on")
         sys.exit(INTERRUPTED)
 
 
 def _could_not_run(problem: str) -> int:
-    print(f"cannot run: {problem}", file=sys.stderr)
+    print_error(f"cannot run: {problem}")
     return COULD_NOT_RUN

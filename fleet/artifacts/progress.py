@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 
 from rich import filesize
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -24,7 +23,8 @@ from rich.progress import (
 from rich.table import Column
 from rich.text import Text
 
-from fleet.printers.visible import visible
+from fleet.printers.console import OutputConsole
+from fleet.printers.visible import continued, visible
 from fleet.spec.environment import LOCAL
 
 Advance = Callable[[int], None]
@@ -79,7 +79,7 @@ class SilentProgress:
 class LineProgress:
     """A line at the end of each archive, one at both ends of an engine's build, and one for all copies."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: OutputConsole) -> None:
         self._console = console
 
     def engines(self, count: int) -> AbstractContextManager[None]:
@@ -121,13 +121,13 @@ class LineProgress:
         self._say(f"copied on the server: {objects} object{'s' * (objects != 1)}")
 
     def _say(self, line: str) -> None:
-        self._console.print(Text(line), soft_wrap=True)
+        self._console.print(Text(continued(line)), soft_wrap=True)
 
 
 class BarProgress:
     """A bar for each archive under way and one for all of them, with rate and time left."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: OutputConsole) -> None:
         self._console = console
         self._bars = Progress(
             TextColumn("{task.description}", markup=False),
@@ -214,7 +214,7 @@ def shown_builder(environment: str) -> str:
     return " by a stand-in of trtexec" if environment == LOCAL else ""
 
 
-def progress_on(console: Console) -> PublishProgress:
+def progress_on(console: OutputConsole) -> PublishProgress:
     """Bars where the console is a terminal, else lines."""
     return BarProgress(console) if console.is_terminal else LineProgress(console)
 

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 
-from rich.console import Console
 from rich.status import Status
 from rich.text import Text
+
+from fleet.printers.console import OutputConsole
+from fleet.printers.visible import continued, visible
 
 
 @dataclass
@@ -33,7 +35,7 @@ class Taken:
 class Steps:
     """Prints the steps of a command as they are taken, and remembers them."""
 
-    console: Console
+    console: OutputConsole
     taken: list[Taken] = field(default_factory=list)
     to_come: list[str] = field(default_factory=list)
     """Titles of the steps that are yet to be taken, as far as a command says which."""
@@ -59,7 +61,7 @@ class Steps:
         step, start = Step(), time.monotonic()
         if title in self.to_come:
             self.to_come.remove(title)
-        self._spinner = self.console.status(title) if spinner else None
+        self._spinner = self.console.status(Text(visible(title))) if spinner else None
         try:
             with self._spinner or nullcontext():
                 yield step
@@ -72,5 +74,5 @@ class Steps:
         self.taken.append(taken)
         sign = ("✗", "red bold") if taken.failed else ("✓", "green")
         noted = f": {taken.note}" if taken.note else ""
-        line = Text.assemble(sign, f" {taken.title}{noted}", (f"  {taken.seconds:.1f} s", "dim"))
+        line = Text.assemble(sign, continued(f" {taken.title}{noted}"), (f"  {taken.seconds:.1f} s", "dim"))
         self.console.print(line, soft_wrap=True)

@@ -17,6 +17,7 @@ from fleet.cli.say import say
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.printers.formats import Format, print_findings
+from fleet.printers.lines import print_error
 from fleet.project_root import project_root
 from fleet.spec.paths import named_by
 from fleet.spec.project import open_project
@@ -88,7 +89,7 @@ def check(
         return
     print_findings(findings, format, root)
     if format is Format.HUMAN:
-        print(f"`fleet rules {findings[0].code}` explains the first", file=sys.stderr)
+        print_error(f"`fleet rules {findings[0].code}` explains the first")
     if any(strict or each.severity is Severity.ERROR for each in findings):
         sys.exit(INPUT_IS_WRONG)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +13,7 @@ from fleet.cli.cost_lines import print_cost
 from fleet.cli.ls import Format
 from fleet.cli.say import say
 from fleet.findings import CannotRunError
+from fleet.printers.lines import print_json
 from fleet.project_root import project_root
 from fleet.report.cost import fleet_cost
 from fleet.spec.environment import LOCAL
@@ -37,7 +37,7 @@ def cost(
     loaded = all_of(project.endpoints, project.load, project.findings)
     found = fleet_cost(project.environment, [each.spec for each in loaded])
     if format is Format.JSON:
-        print(json.dumps(cost_document(found), indent=1))
+        print_json(cost_document(found))
     elif found.endpoints:
         print_cost(found)
     else:

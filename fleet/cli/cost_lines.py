@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from fleet.catalog.prices import price_list
 from fleet.cli.say import say
 from fleet.cli.show_lines import WIDTH_OF_A_PIPE
+from fleet.printers.console import OutputConsole
 from fleet.report.cost import MONTH, YEAR, Cost, EndpointCost, FleetCost, Saving
 
 NOT_COUNTED = (
@@ -21,7 +21,7 @@ NOT_COUNTED = (
 
 def print_cost(found: FleetCost) -> None:
     """A table, and under it what the numbers mean, what they lack, and where they come from."""
-    console, place = Console(highlight=False), found.environment
+    console, place = OutputConsole(), found.environment
     if not console.is_terminal:
         console.width = WIDTH_OF_A_PIPE
     title = f"{place.environment}: account {place.account}, {place.region}; US dollars\n"

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -21,7 +20,9 @@ from fleet.cli.agree import consent
 from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.findings import Finding, FindingsError
+from fleet.printers.console import OutputConsole
 from fleet.printers.human import show_findings
+from fleet.printers.visible import visible
 from fleet.project_root import project_root
 from fleet.resolve.resolve import resolve_foundation
 from fleet.spec.environment import LOCAL
@@ -61,7 +62,7 @@ def deploy(
     if foundation and endpoints:
         raise typer.BadParameter("it goes without endpoints", param_hint="--foundation")
     end_like_ctrl_c()
-    root, console = project_root(Path.cwd()), Console(highlight=False)
+    root, console = project_root(Path.cwd()), OutputConsole()
     project, steps = open_project(root, env, endpoints or ()), Steps(console)
     with steps.step("check"):
         fleet = resolve_foundation(root, env) if foundation else checked_fleet(project, locked=locked)
@@ -103,7 +104,7 @@ def _summary(steps: Steps) -> Table:
         table.add_column(heading, overflow="fold")
     table.add_column("seconds", justify="right")
     for taken in steps.taken:
-        result = Text("failed", "red") if taken.failed else Text(taken.note or "done")
+        result = Text("failed", "red") if taken.failed else Text(visible(taken.note) or "done")
         table.add_row(Text(taken.title), result, f"{taken.seconds:.1f}")
     for title in steps.to_come:
         table.add_row(Text(title), Text("not done", "yellow"), "")

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from fleet.artifacts.aws_errors import aws_errors_told
 from fleet.aws.destroy import Doomed, doomed
@@ -17,6 +16,7 @@ from fleet.cli.agree import agreed
 from fleet.cli.arguments import Env, Profile, Yes
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.say import say
+from fleet.printers.console import OutputConsole
 from fleet.project_root import project_root
 from fleet.resolve.endpoint import Place, prefix_of
 from fleet.resolve.resolve import place_of
@@ -43,7 +43,7 @@ def destroy(
         if not agreed(f"Destroy {endpoint} in {env}?", yes=yes):
             say("nothing was done")
             return
-        with Steps(Console(highlight=False)).step(f"delete {found.stack.name}"):
+        with Steps(OutputConsole()).step(f"delete {found.stack.name}"):
             delete(access, found.stack)
 
 

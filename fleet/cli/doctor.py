@@ -22,7 +22,6 @@ from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import CannotRunError
 from fleet.local.state import LocalState
 from fleet.printers.human import show_findings
-from fleet.printers.visible import visible
 from fleet.project_root import project_root
 from fleet.resolve.resolve import place_of
 from fleet.spec.environment import LOCAL
@@ -55,7 +54,7 @@ def doctor(
         seen = replace(seen, logs=tuple(_local_log(root, endpoint)), since=None)
     say(f"{endpoint} in {env}: account {place.account}, {place.region}", "bold")
     for line in _told(seen):
-        say(f"  {visible(line)}")
+        say(f"  {line}")
     if not is_well(seen):
         show_findings(diagnosis(seen, checked(project, endpoint)))
         sys.exit(INPUT_IS_WRONG)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import asdict
 from datetime import datetime
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -26,6 +24,8 @@ from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.ls import Format
 from fleet.cli.say import say
 from fleet.findings import FindingsError
+from fleet.printers.console import OutputConsole
+from fleet.printers.lines import print_json
 from fleet.printers.visible import visible
 from fleet.project_root import project_root
 from fleet.resolve.resolve import place_of, resolve_project
@@ -42,7 +42,7 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
     if not engines:
         say(f"{env}: no engines in {', '.join(project.endpoints) or 'model_specs/, which holds no spec'}")
         return
-    access, progress = connect(root, fleet.place, profile), progress_on(Console(highlight=False))
+    access, progress = connect(root, fleet.place, profile), progress_on(OutputConsole())
     with aws_errors_told(fleet.place):
         done = with_engines_there(
             access.client("s3"), project, engines, progress, access.engine_clients, PACE
@@ -71,9 +71,9 @@ def ls(
     with aws_errors_told(place):
         found = held_engines(access.client("s3"), place.bucket, root / "locks" / env)
     if format is Format.JSON:
-        print(json.dumps([asdict(each) for each in found], indent=1, ensure_ascii=False))
+        print_json([asdict(each) for each in found])
     elif found:
-        Console(highlight=False).print(_table(found))
+        OutputConsole().print(_table(found))
     else:
         say(f"s3://{place.bucket} holds no engines")
 

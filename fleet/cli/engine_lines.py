@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rich.console import Console
 from rich.text import Text
 
 from fleet.catalog.data_file import data_file
@@ -11,6 +10,7 @@ from fleet.decide.decided import Decided
 from fleet.engines.command import command_line
 from fleet.engines.locked import locked_engine
 from fleet.engines.planned import PlannedEngine, named_model
+from fleet.printers.console import OutputConsole
 from fleet.printers.visible import visible
 
 
@@ -98,8 +98,8 @@ def _said(what: str, value: str) -> Text:
     return Text.assemble(f"  {what}: ", (visible(value), "bold"))
 
 
-def _console() -> Console:
-    console = Console(highlight=False)
+def _console() -> OutputConsole:
+    console = OutputConsole()
     if not console.is_terminal:
         console.width = WIDTH_OF_A_PIPE
     return console

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +15,7 @@ from fleet.cli.say import say
 from fleet.decide.decided import Decided
 from fleet.engines.planned import planned_engines
 from fleet.findings import Finding, FindingsError
+from fleet.printers.lines import print_json
 from fleet.project_root import project_root
 from fleet.resolve.locks import read_lock
 from fleet.spec.problems import did_you_mean
@@ -52,7 +52,7 @@ def plan(
         for each in planned_engines(decided)
     ]
     if format is Format.JSON:
-        print(json.dumps([engine_document(*each) for each in planned], indent=1, ensure_ascii=False))
+        print_json([engine_document(*each) for each in planned])
         return
     for decided, each in planned:
         print_plan(decided, each)

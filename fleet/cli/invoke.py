@@ -18,6 +18,7 @@ from fleet.cli.invoke_refused import instead
 from fleet.cli.say import say
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.state import LocalState
+from fleet.printers.lines import print_bytes, print_error, print_json_text
 from fleet.project_root import project_root
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project, open_project
@@ -93,9 +94,7 @@ def invoke(
     if arrays is not None:
         _show(answer, save)
     else:
-        sys.stdout.buffer.write(answer.body)
-        if sys.stdout.isatty():
-            sys.stdout.buffer.write(b"\n")
+        print_bytes(answer.body)
 
 
 def _check_together(others: Mapping[str, bool], problem: str) -> None:
@@ -143,7 +142,7 @@ def _connect(root: Path, env: str, region: str, endpoint: str) -> TritonEndpoint
     except (BotoCoreError, ValueError) as error:  # botocore says ValueError of a URL that is none
         raise _unreachable(endpoint, error) from error
     if env != LOCAL and ".amazonaws.com" not in client.meta.endpoint_url:
-        print(f"asking {client.meta.endpoint_url}, as AWS_ENDPOINT_URL or a profile says", file=sys.stderr)
+        print_error(f"asking {client.meta.endpoint_url}, as AWS_ENDPOINT_URL or a profile says")
     return TritonEndpoint(endpoint, client=client, pause=_pause)
 
 
@@ -180,7 +179,7 @@ def _show(answer: Payload, save: Path | None) -> None:
     except AnswerError as error:
         raise FindingsError([Finding(code="FL710", message=str(error))]) from error
     if save is None:
-        print(as_json(outputs))
+        print_json_text(as_json(outputs))
     else:
         for line in saved(outputs, save):
             say(line)
@@ -201,5 +200,5 @@ def _unreachable(endpoint: str, error: Exception) -> CannotRunError:
 
 
 def _pause(seconds: float) -> None:
-    print(f"no answer yet; asking again in {seconds:.1f} s", file=sys.stderr)
+    print_error(f"no answer yet; asking again in {seconds:.1f} s")
     time.sleep(seconds)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from fleet.cli.arguments import Endpoints
 from fleet.cli.interruption import end_like_ctrl_c
@@ -18,6 +17,8 @@ from fleet.local.sizes import shown
 from fleet.local.state import LocalState
 from fleet.local.status import HeldModel, Status, ask_status
 from fleet.local.up import up as deploy
+from fleet.printers.console import OutputConsole
+from fleet.printers.lines import print_line
 from fleet.project_root import project_root
 from fleet.spec.problems import did_you_mean
 
@@ -32,10 +33,11 @@ EVICTIONS_SHOWN = 5
 def up(endpoints: Endpoints = None) -> None:
     """Deploy the endpoints to an embedded AWS on this machine and serve them; again, to what runs already."""
     end_like_ctrl_c()
-    supervisor, status = deploy(project_root(Path.cwd()), endpoints or (), Console(highlight=False))
+    supervisor, status = deploy(project_root(Path.cwd()), endpoints or (), OutputConsole())
     _show(status)
+    say("")
     say(
-        f"\nboto3 and the AWS CLI reach it with AWS_ENDPOINT_URL={supervisor.url}, any credentials"
+        f"boto3 and the AWS CLI reach it with AWS_ENDPOINT_URL={supervisor.url}, any credentials"
         " and the region of environments/local.yaml; `fleet local down` ends it"
     )
 
@@ -64,7 +66,10 @@ def logs(
     if name not in found:
         hint = did_you_mean(name, list(found)) if found else "nothing was started yet"
         raise FindingsError([Finding(code="FL121", message=f"there is no log {name!r}", hint=hint)])
-    subprocess.run(["tail", "-n", "+1", *(["-f"] if follow else []), str(found[name])], check=False)
+    command = ["tail", "-n", "+1", *(["-f"] if follow else []), str(found[name])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as tail:
+        for line in tail.stdout or ():
+            print_line(line.decode("utf-8", "replace"))
 
 
 @app.command()

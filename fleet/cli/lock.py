@@ -7,12 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 from fleet.artifacts.lock import write_locks
 from fleet.cli.access import connect
 from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.cli.say import say
+from fleet.printers.console import OutputConsole
 from fleet.project_root import project_root
 from fleet.resolve.resolve import place_of
 from fleet.spec.project import open_project
@@ -30,7 +29,7 @@ def lock(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None
     def s3() -> S3Client:
         return connect(root, place_of(project.environment), profile).client("s3")
 
-    console = Console(stderr=True)
+    console = OutputConsole(stderr=True)
     with console.status("reading the model repositories") if console.is_terminal else nullcontext():
         changed = write_locks(project, s3)
     for file in changed:

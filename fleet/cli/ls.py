@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -18,6 +16,8 @@ from fleet.aws.compared import Compared, Runs, compared
 from fleet.cli.access import connect
 from fleet.cli.arguments import Env, Profile
 from fleet.cli.say import say
+from fleet.printers.console import OutputConsole
+from fleet.printers.lines import print_json
 from fleet.project_root import project_root
 from fleet.resolve.resolve import place_of
 from fleet.spec.project import open_project
@@ -42,12 +42,12 @@ def ls(
     with aws_errors_told():
         found = compared(project, access)
     if format is Format.JSON:
-        print(json.dumps([asdict(each) for each in found], indent=1, ensure_ascii=False))
+        print_json([asdict(each) for each in found])
         return
     if not found:
         say(f"{env}: no spec, no lock, no stack")
         return
-    Console(highlight=False).print(_table(found))
+    OutputConsole().print(_table(found))
     for each in found:
         if each.remedy:
             say(f"{each.name}: {each.remedy}")

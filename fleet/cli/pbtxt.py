@@ -7,7 +7,7 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +16,7 @@ import typer
 
 from fleet.cli.say import say
 from fleet.findings import Finding, FindingsError
+from fleet.printers.lines import print_bytes, print_line
 from fleet.repository.text_format.files import canonical_of, pbtxt_files
 
 app = typer.Typer(help="The config.pbtxt files of models.", no_args_is_help=True)
@@ -56,7 +57,8 @@ def format_files(
     changed = [each for each in formatted if each.before != each.after]
     if diff:
         for each in changed:
-            _write_out(_diff(each))
+            for line in _diff(each):
+                print_line(line)
     if check:
         findings += [_not_canonical(each.file) for each in changed]
     if findings:
@@ -87,7 +89,7 @@ def _read(paths: Sequence[Path]) -> tuple[list[Formatted], list[Finding]]:
 def _write(formatted: Sequence[Formatted]) -> None:
     for each in formatted:
         if each.file == STDIN:
-            _write_out(each.after)
+            print_bytes(each.after)
         elif each.before != each.after:
             _replace(each.file.resolve(), each.after)
             say(f"rewrote {each.file}")
@@ -107,23 +109,16 @@ def _replace(file: Path, content: bytes) -> None:
         raise
 
 
-def _diff(formatted: Formatted) -> bytes:
+def _diff(formatted: Formatted) -> Iterator[str]:
     name = str(formatted.file)
-    return "".join(
-        difflib.unified_diff(_lines(formatted.before), _lines(formatted.after), name, name)
-    ).encode()
+    for line in difflib.unified_diff(_lines(formatted.before), _lines(formatted.after), name, name):
+        yield from line.removesuffix("\n").split("\n")
 
 
 def _lines(content: bytes) -> list[str]:
     """As `diff` has them, which says where the last newline is missing."""
     *lines, rest = content.decode().split("\n")
     return [*(f"{line}\n" for line in lines), *([f"{rest}\n\\ No newline at end of file\n"] if rest else [])]
-
-
-def _write_out(content: bytes) -> None:
-    sys.stdout.flush()
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
 
 
 def _not_canonical(file: Path) -> Finding:

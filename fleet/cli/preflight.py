@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from fleet.aws.preflight.checks import preflight as look
@@ -17,7 +16,9 @@ from fleet.cli.access import access_to
 from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import Severity
+from fleet.printers.console import OutputConsole
 from fleet.printers.formats import Format, print_findings
+from fleet.printers.visible import continued
 from fleet.project_root import project_root
 from fleet.resolve.resolve import resolve_project
 from fleet.spec.project import open_project
@@ -38,7 +39,7 @@ def preflight(
     The account, its bootstrap and Foundation, quotas, images, artifacts, endpoints and their alarms. Exit
     code 1: a deploy or scaling would fail; 2: AWS could not be asked.
     """
-    root, console = project_root(Path.cwd()), Console(highlight=False)
+    root, console = project_root(Path.cwd()), OutputConsole()
     project = open_project(root, env, endpoints or ())
     fleet = resolve_project(project)
     seen = []
@@ -56,4 +57,4 @@ def preflight(
 
 
 def _line(seen: Seen) -> Text:
-    return Text.assemble(SIGNS[seen.severity], f" {seen.what}: {seen.text}")
+    return Text.assemble(SIGNS[seen.severity], continued(f" {seen.what}: {seen.text}"))

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from fleet.artifacts.progress import progress_on, shown_size
 from fleet.artifacts.promote import Next, Tested
@@ -14,6 +13,7 @@ from fleet.artifacts.promote import promote as copy_and_lock
 from fleet.artifacts.promote_lock import require_two
 from fleet.cli.access import connect
 from fleet.cli.say import say
+from fleet.printers.console import OutputConsole
 from fleet.project_root import project_root
 from fleet.resolve.resolve import place_of
 from fleet.spec.environment import LOCAL
@@ -38,7 +38,7 @@ def promote(
     done = copy_and_lock(
         Tested(project=tested, s3=read.client("s3"), sagemaker=read.client("sagemaker")),
         Next(project=wanted, s3=written.client("s3")),
-        progress_on(Console(highlight=False)),
+        progress_on(OutputConsole()),
     )
     if done.copied:
         also = f"; {done.there} there already" if done.there else ""

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from fleet.artifacts.aws_errors import aws_errors_told
 from fleet.artifacts.progress import progress_on, shown_builder, shown_size
@@ -20,6 +19,7 @@ from fleet.cli.agree import agreed
 from fleet.cli.arguments import Endpoints, Env, Profile, Yes
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.say import say
+from fleet.printers.console import OutputConsole
 from fleet.project_root import project_root
 from fleet.resolve.resolve import resolve_project
 from fleet.spec.project import open_project
@@ -56,7 +56,7 @@ def publish(
     project = open_project(root, env, endpoints or ())
     fleet = resolve_project(project)
     access = connect(root, fleet.place, profile)
-    progress = progress_on(Console(highlight=False))
+    progress = progress_on(OutputConsole())
     s3, builders = access.client("s3"), access.engine_clients
     done = publish_archives(s3, project, fleet.endpoints, progress, builders)
     if done.engines:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from fleet.cli.say import say
 from fleet.findings import Finding, FindingsError
+from fleet.printers.console import OutputConsole
+from fleet.printers.lines import print_json
 from fleet.rules.docs import link_to, said_of, weight_of
 from fleet.rules.example import examples
 from fleet.rules.other_codes import other_codes, severity_of, weight_of_other
@@ -46,12 +46,12 @@ def rules(
     named = [code.upper() for code in codes or ()]
     wanted = _known(named)
     if format is Format.JSON:
-        print(json.dumps([_entry(code) for code in wanted or all_rules()], indent=1, ensure_ascii=False))
+        print_json([_entry(code) for code in wanted or all_rules()])
     elif wanted and set(wanted) <= set(named):
         for code in wanted:
             _explain(code)
     else:
-        console = Console(highlight=False)
+        console = OutputConsole()
         if not console.is_terminal:
             console.width = WIDTH_OF_A_PIPE
         console.print(_table(wanted or list(all_rules())))
@@ -114,14 +114,18 @@ def _explain(code: str) -> None:
     rule = all_rules().get(code)
     if rule is None:
         say(f"{code} ({weight_of_other(code)})", "bold")
-        say(f"{other_codes()[code]}\n")
+        say(other_codes()[code])
+        say("")
         return
     say(f"{code} {rule.name} ({weight_of(rule)})", "bold")
     say(_one_line(rule.summary))
     if rule.why:
-        say(f"\n{rule.why}")
+        say("")
+        for line in rule.why.splitlines():
+            say(line)
     _show_example(rule)
-    say(f"\nsource: {rule.source}\ndocs:   {link_to(code)}\n", "dim")
+    for line in ("", f"source: {rule.source}", f"docs:   {link_to(code)}", ""):
+        say(line, "dim")
 
 
 def _show_example(rule: Rule) -> None:
@@ -133,7 +137,8 @@ def _show_example(rule: Rule) -> None:
         "fleet check says": said_of(example.wrong, rule),
         "right": example.right.shown.splitlines(),
     }.items():
-        say(f"\n{heading}:", "bold")
+        say("")
+        say(f"{heading}:", "bold")
         for line in lines:
             say(f"  {line}")
 

@@ -1,12 +1,17 @@
-"""Plain lines on standard output: what a user has named is never taken for markup."""
+"""Plain lines on standard output: what anybody has named is never taken for markup, and has no power."""
 
 from __future__ import annotations
 
-from rich.console import Console
 from rich.text import Text
+
+from fleet.printers.console import OutputConsole
+from fleet.printers.visible import continued
 
 
 def say(line: str, style: str = "") -> None:
-    """Print one line; a terminal folds it between words, a pipe gets it whole."""
-    console = Console(highlight=False)
-    console.print(Text(line, style=style), soft_wrap=not console.is_terminal)
+    """Print one line; a terminal folds it between words, a pipe gets it whole.
+
+    Where a name in it breaks the line, what follows begins with `    | `.
+    """
+    console = OutputConsole()
+    console.print(Text(continued(line), style=style), soft_wrap=not console.is_terminal)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from enum import StrEnum
 from itertools import groupby
@@ -10,13 +9,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from fleet.cli.arguments import Env
 from fleet.cli.show_lines import WIDTH_OF_A_PIPE, Line, print_lines
 from fleet.cli.show_spec import spec_lines
 from fleet.decide.decided import Decided
+from fleet.printers.console import OutputConsole
+from fleet.printers.lines import print_json
 from fleet.printers.places import place_in
 from fleet.printers.visible import visible
 from fleet.project_root import project_root
@@ -52,9 +52,9 @@ def show(
     spec = effective_spec(loaded, project.environment_source)
     made = decisions(Decided(loaded=loaded, environment=project.environment, lock=lock), wrong_lock)
     if format is Format.JSON:
-        print(json.dumps(_document(endpoint, project.environment, spec, made, root), indent=1))
+        print_json(_document(endpoint, project.environment, spec, made, root))
         return
-    console = Console(highlight=False)
+    console = OutputConsole()
     if not console.is_terminal:
         console.width = WIDTH_OF_A_PIPE
     where = project.environment

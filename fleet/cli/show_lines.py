@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rich.console import Console
 from rich.text import Text
 
+from fleet.printers.console import OutputConsole
 from fleet.printers.visible import visible
 
 WIDTH_OF_A_PIPE = 10_000
@@ -24,13 +24,13 @@ class Line:
     comment: str = ""
 
 
-def print_lines(console: Console, lines: Sequence[Line]) -> None:
+def print_lines(console: OutputConsole, lines: Sequence[Line]) -> None:
     """Print each line with its comment, which begins with `#` and is folded between words."""
     for text in _laid_out(console, lines):
         console.print(text, soft_wrap=True)
 
 
-def _laid_out(console: Console, lines: Sequence[Line]) -> Iterator[Text]:
+def _laid_out(console: OutputConsole, lines: Sequence[Line]) -> Iterator[Text]:
     limit = min(console.width // 2, WIDEST)
     column = 2 + max((each.text.cell_len for each in lines if each.text.cell_len <= limit), default=0)
     for line in lines:
@@ -45,7 +45,7 @@ def _laid_out(console: Console, lines: Sequence[Line]) -> Iterator[Text]:
             yield from _below(console, line)
 
 
-def _below(console: Console, line: Line) -> Iterator[Text]:
+def _below(console: OutputConsole, line: Line) -> Iterator[Text]:
     """Further in than the line, to which it so belongs; still a comment to a reader of YAML."""
     plain = line.text.plain
     lead = f"{' ' * (len(plain) - len(plain.lstrip()) + 2)}# "

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from botocore.exceptions import BotoCoreError
-from rich.console import Console
 
 from fleet.artifacts.checked import judged_fleet
 from fleet.artifacts.lock import write_locks
@@ -22,13 +21,14 @@ from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import Status, ask_status
 from fleet.local.tools import check_embedded_aws, check_place
 from fleet.local.unserved import servable
+from fleet.printers.console import OutputConsole
 from fleet.printers.human import show_findings
 from fleet.resolve.endpoint import Place, ResolvedFleet
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project, open_project
 
 
-def up(root: Path, endpoints: Sequence[str], console: Console) -> tuple[Supervisor, Status]:
+def up(root: Path, endpoints: Sequence[str], console: OutputConsole) -> tuple[Supervisor, Status]:
     """Deploy the endpoints locally, or deploy them again to what runs already; return when they answer.
 
     Where it fails or is interrupted, a background process that it started itself is stopped again.

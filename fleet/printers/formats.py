@@ -10,6 +10,7 @@ from pathlib import Path
 from fleet.findings import Finding
 from fleet.printers.human import show_findings
 from fleet.printers.places import outside
+from fleet.printers.visible import printable_json, visible
 
 
 class Format(StrEnum):
@@ -38,20 +39,26 @@ def print_findings(findings: Sequence[Finding], format: Format, root: Path) -> N
         case Format.JSON:
             from fleet.printers.json import as_json
 
-            _write(as_json(findings, root))
+            _write(printable_json(_unicode(as_json(findings, root))))
         case Format.SARIF:
             from fleet.printers.sarif import as_sarif
 
-            _write(as_sarif([outside(each) for each in findings], root))
+            _write(printable_json(_unicode(as_sarif([outside(each) for each in findings], root))))
         case Format.GITHUB:
             from fleet.printers.github import as_github
 
-            _write(as_github([outside(each) for each in findings], root))
+            lines = _unicode(as_github([outside(each) for each in findings], root)).split("\n")
+            _write("\n".join(map(visible, lines)))
+
+
+def _unicode(text: str) -> str:
+    """What is no Unicode, in a file's name, becomes `?`."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _write(text: str) -> None:
-    """In UTF-8, which machines expect in every locale; what is no Unicode, in a file's name, becomes `?`."""
+    """In UTF-8, which machines expect in every locale."""
     if text:
         sys.stdout.flush()
-        sys.stdout.buffer.write(f"{text}\n".encode("utf-8", "replace"))
+        sys.stdout.buffer.write(f"{text}\n".encode())
         sys.stdout.buffer.flush()

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console
 from rich.text import Text
 
 from fleet.findings import Finding, Severity
+from fleet.printers.console import OutputConsole
 from fleet.printers.excerpt import Excerpt, Excerpts
-from fleet.printers.visible import visible
+from fleet.printers.visible import continued, visible
 
 STYLE = {Severity.ERROR: "red bold", Severity.WARNING: "yellow bold"}
 WIDTH_OF_A_LOG = 120
@@ -24,7 +24,7 @@ CUT = "…"
 
 def show_findings(findings: Sequence[Finding]) -> None:
     """Print each finding on standard error, with its place relative to the working directory."""
-    console = Console(stderr=True, highlight=False)
+    console = OutputConsole(stderr=True)
     width = console.width if console.is_terminal else WIDTH_OF_A_LOG
     excerpts = Excerpts(findings)
     for finding in findings:
@@ -34,7 +34,7 @@ def show_findings(findings: Sequence[Finding]) -> None:
             for line in _drawn(excerpt, str(finding.line), width, STYLE[finding.severity]):
                 console.print(line, soft_wrap=True)
         if finding.hint:
-            console.print(Text(f"  hint: {_paragraph(finding.hint)}", style="dim"), soft_wrap=True)
+            console.print(Text(f"  hint: {continued(finding.hint)}", style="dim"), soft_wrap=True)
     console.print(Text(sum_of(findings), style="bold"))
 
 
@@ -54,12 +54,7 @@ def _line(finding: Finding) -> Text:
         finding = replace(finding, file=file.relative_to(Path.cwd()))
     place = f"{visible(finding.place)}: " if finding.place else ""
     mark = (f"{finding.severity} {finding.code}", STYLE[finding.severity])
-    return Text.assemble((place, "bold"), mark, f": {_paragraph(finding.message)}")
-
-
-def _paragraph(text: str) -> str:
-    """Several lines stay several, but none of them can pass for a line of ours."""
-    return "\n    ".join(visible(line) for line in text.split("\n"))
+    return Text.assemble((place, "bold"), mark, f": {continued(finding.message)}")
 
 
 def _drawn(excerpt: Excerpt, number: str, width: int, style: str) -> Iterator[Text]:

@@ -9,7 +9,6 @@ from io import StringIO
 
 import pytest
 from onnx import helper
-from rich.console import Console
 
 from codebuild_stand_in import StandInCodeBuild, refusal
 from engine_bucket import EngineBucket, engine_bucket, small_onnx
@@ -17,6 +16,7 @@ from engine_request.problems import ALL
 from fleet.artifacts.engines.failure import CODES
 from fleet.artifacts.progress import BarProgress, LineProgress
 from fleet.findings import Finding, FindingsError
+from fleet.printers.console import OutputConsole
 from fleet_folder import ROOT, FleetFolder
 
 UNSUPPORTED = small_onnx(nodes=[helper.make_node("NoSuchOperator", ["x"], ["y"], domain="of.somebody")])
@@ -140,7 +140,7 @@ def test_without_a_terminal_a_build_is_told_by_lines(
     bucket: EngineBucket, codebuild: StandInCodeBuild
 ) -> None:
     shown = StringIO()
-    bucket.publish(LineProgress(Console(file=shown, width=200)))
+    bucket.publish(LineProgress(OutputConsole(file=shown, width=200)))
     first, second, *_ = shown.getvalue().splitlines()
     assert first == "engine sentences/bert: building"
     assert second.startswith("engine sentences/bert: there after ")
@@ -151,7 +151,7 @@ def test_on_a_terminal_a_build_shows_the_last_line_of_its_log(
 ) -> None:
     codebuild.lines = ["first", "\x1b[31mtactic 7 of 9"]
     shown = StringIO()
-    bucket.publish(BarProgress(Console(file=shown, width=200, force_terminal=True)))
+    bucket.publish(BarProgress(OutputConsole(file=shown, width=200, force_terminal=True)))
     assert "engine sentences/bert" in shown.getvalue()
     assert "\\x1b[31mtactic 7 of 9" in shown.getvalue()
 

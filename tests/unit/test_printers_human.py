@@ -133,7 +133,7 @@ def test_a_hostile_file_cannot_drive_the_terminal(spec: Path, capsys: pytest.Cap
         r"  1 | a: \x1b[2J\x1b]0;owned\x07\u202e\u200b[red]x[/red] :smile:",
         "    | ^",
         r"  hint: no\x9b1m",
-        "    0 errors, 0 warnings",
+        "    | 0 errors, 0 warnings",
     ]
 
 

@@ -8,9 +8,9 @@ import threading
 from concurrent.futures import CancelledError
 
 import pytest
-from rich.console import Console
 
 from fleet.artifacts.progress import LineProgress, PublishProgress, progress_on, shown_size
+from fleet.printers.console import OutputConsole
 
 
 class Written(io.StringIO):
@@ -30,9 +30,9 @@ class Written(io.StringIO):
             return self._changed.wait_for(lambda: text in self.getvalue(), 10)
 
 
-def console(*, terminal: bool) -> tuple[Console, Written]:
+def console(*, terminal: bool) -> tuple[OutputConsole, Written]:
     written = Written()
-    return Console(file=written, force_terminal=terminal, width=100, color_system=None), written
+    return OutputConsole(file=written, force_terminal=terminal, width=100, color_system=None), written
 
 
 def publish_two(progress: PublishProgress) -> None:

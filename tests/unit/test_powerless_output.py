@@ -1,0 +1,292 @@
+"""What a stranger wrote reaches a terminal or a CI log as visible text: it drives neither."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import sys
+import unicodedata
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.table import Table
+from rich.text import Text
+
+from fleet.artifacts.live_targets import Target
+from fleet.artifacts.progress import BarProgress, LineProgress
+from fleet.aws.steps import Steps, Taken
+from fleet.cli import deploy, destroy, local, models, preflight, publish
+from fleet.cli.say import say
+from fleet.cli.show_lines import Line, print_lines
+from fleet.exits import run_to_exit
+from fleet.findings import CannotRunError, Finding, FindingsError, Severity
+from fleet.local.state import LocalState
+from fleet.local.status import Status
+from fleet.printers.console import OutputConsole
+from fleet.printers.formats import Format, print_findings
+from fleet.printers.lines import print_bytes, print_error, print_json, print_line
+from fleet.printers.visible import powerless
+from fleet_folder import ROOT
+
+COMMANDS = (
+    "::error::x",
+    "  ::warning file=a::x",
+    "##[error]x",
+    "a ##[group]b",
+    "::",
+    "##[",
+    "###[add-mask]x",
+)
+BREAKS = ("\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
+UNSEEN = (
+    *map(chr, (*range(0x20), *range(0x7F, 0xA0))),  # C0, DEL, C1
+    *"\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069",  # direction
+    *"\u200b\u200c\u200d\u2060\ufeff\u00ad\u034f\u115f\u3164\ufe0f\U000e0020\U000e0100",  # nothing to see
+)
+HOSTILE = (
+    *COMMANDS,
+    *(f"a{broken}{command}" for broken in BREAKS for command in ("::error::x", "  ::error::x", "##[group]x")),
+    "a\x1b]0;title\x07\x1b[2J\x1b[31mb",
+    "".join(f"{each}x" for each in UNSEEN if each not in "\n"),
+    "[red]markup[/red] :warning:",
+)
+
+
+def require_powerless(output: str) -> None:
+    for line in output.split("\n"):
+        assert not line.strip().startswith("::"), line
+        assert "##[" not in line
+        for each in line:
+            assert each == " " or unicodedata.category(each)[0] not in "CZ", (line, each)
+            assert each not in "\u034f\u115f\u3164\ufe0f\U000e0100", (line, each)
+
+
+@given(st.text(st.sampled_from([*UNSEEN, *":#[] a\n"]), max_size=30), st.integers(0, 30))
+def test_any_text_becomes_powerless_whole_and_in_pieces(text: str, at: int) -> None:
+    require_powerless(powerless(text))
+    printed = io.StringIO()
+    console = OutputConsole(file=printed, width=10_000)
+    console.print(Text.assemble((text[:at], "bold"), (text[at:], "red")))
+    require_powerless(printed.getvalue())
+
+
+def test_all_of_unicode_is_visible_or_an_escape() -> None:
+    require_powerless("\n".join(powerless(chr(code)) for code in range(sys.maxunicode + 1)))
+
+
+@pytest.mark.parametrize("plain", ["é 日本 ✓ 🚀", "a::b", "std::vector", ": :", "#[x]", "# [x]", "a\nb"])
+def test_text_without_power_stays_as_it_is(plain: str) -> None:
+    assert powerless(plain) == plain
+
+
+# --- what prints
+
+
+def refuse(text: str) -> None:
+    def wrong() -> None:
+        raise CannotRunError(text, text)
+
+    with pytest.raises(SystemExit):
+        run_to_exit(wrong)
+
+
+def find(text: str) -> None:
+    found = Finding(code="FL001", message=text, hint=text, file=Path("a", text.replace("\0", "0") or "b"))
+
+    def wrong() -> None:
+        raise FindingsError([found, Finding(code="FL001", message=f"a\n{text}", severity=Severity.WARNING)])
+
+    with pytest.raises(SystemExit):
+        run_to_exit(wrong)
+
+
+def steps(text: str) -> None:
+    taken = Steps(OutputConsole())
+    with taken.step(text) as step:
+        step.note = text
+    taken.taken.append(Taken(title=text, note=text, seconds=1, failed=False))
+    taken.to_come.append(text)
+    OutputConsole().print(deploy._summary(taken))
+
+
+def progress(text: str) -> None:
+    for made in (LineProgress(OutputConsole()), BarProgress(OutputConsole(force_terminal=False))):
+        with made.engine(text) as tell:
+            tell(text)
+        with made.archive(text, 1) as advance:
+            advance(1)
+
+
+def table(text: str) -> None:
+    made = Table(box=None, pad_edge=False)
+    made.add_column(text)
+    made.add_row(text)
+    made.add_row(Text(text))
+    OutputConsole().print(made)
+
+
+def served(text: str) -> None:
+    model = SimpleNamespace(target=text, state=text, memory=1, disk=1)
+    endpoint = SimpleNamespace(
+        endpoint=text,
+        state=text,
+        restarts=1,
+        configuration=text,
+        models=[model],
+        evictions=[text],
+        differences=[text],
+        missing_permissions=[text],
+    )
+    local._show(Status(endpoints=[endpoint], skipped=[text]))  # type: ignore[list-item]
+
+
+def live_models(text: str) -> None:
+    live: Any = SimpleNamespace(place=SimpleNamespace(environment="dev"), endpoint="zoo")
+    when = datetime(2026, 1, 1, tzinfo=UTC)
+    for target in (
+        Target(name=text, size=1, modified=when, is_declared=False),
+        Target(name=text, is_declared=True),
+    ):
+        say("  ".join(models._row(live, target, {text: text})))
+
+
+def unneeded(text: str) -> None:
+    unit, upload = SimpleNamespace(name=text, size=1, objects=[1, 2]), SimpleNamespace(key=text)
+    publish._show(
+        SimpleNamespace(units=[unit], uploads=[upload], objects=[1], size=1, too_young=1),  # type: ignore[arg-type]
+        text,
+    )
+
+
+def doomed(text: str) -> None:
+    found: Any = SimpleNamespace(
+        stack=SimpleNamespace(name=text, status=text), endpoint=text, resources=[(text, text)]
+    )
+    place: Any = SimpleNamespace(account="1", region="r", bucket=text)
+    destroy._show(found, place, text)
+
+
+def looked(text: str) -> None:
+    OutputConsole().print(preflight._line(SimpleNamespace(what=text, text=text, severity=None)))  # type: ignore[arg-type]
+
+
+def commented(text: str) -> None:
+    print_lines(OutputConsole(), [Line(Text(text), text), Line(Text("x" * 200), text)])
+
+
+def machine(text: str) -> None:
+    finding = Finding(code="FL110", message=text, hint=text)
+    for format in (Format.JSON, Format.SARIF):
+        print_findings([finding], format, ROOT)
+
+
+PRINTING: list[Callable[[str], None]] = [
+    *(say, print_error, print_line, refuse, find, steps, progress, table, served, live_models, unneeded),
+    *(doomed, looked, commented, machine, print_json, lambda text: print_json({text: [text]})),
+]
+
+
+@pytest.mark.parametrize("show", PRINTING)
+def test_no_text_of_others_has_power(show: Callable[[str], None], capfd: pytest.CaptureFixture[str]) -> None:
+    for text in HOSTILE:
+        show(text)
+        shown = capfd.readouterr()
+        assert shown.out + shown.err
+        require_powerless(shown.out + shown.err)
+
+
+def test_lines_after_the_first_begin_with_a_mark(capfd: pytest.CaptureFixture[str]) -> None:
+    say("one\ntwo\nthree")
+    refuse("one\ntwo")
+    find("one\ntwo")
+    shown = capfd.readouterr()
+    assert shown.out == "one\n    | two\n    | three\n"
+    assert shown.err.startswith("cannot run: one\n    | two")
+    assert "FL001: one\n    | two\n  hint: one\n    | two\n" in shown.err
+
+
+def test_json_says_what_it_said(capfd: pytest.CaptureFixture[str]) -> None:
+    for text in (*HOSTILE, "é 日本 🚀 \ud800"):
+        print_json({"a": text})
+        assert json.loads(capfd.readouterr().out) == {"a": text}
+
+
+def test_a_github_annotation_is_one_command_whatever_its_text(capfd: pytest.CaptureFixture[str]) -> None:
+    for text in HOSTILE:
+        print_findings([Finding(code="FL001", message=text, hint=text)], Format.GITHUB, ROOT)
+        (line, rest) = capfd.readouterr().out.split("\n")
+        assert line.startswith("::error title=FL001")
+        assert line.isprintable()
+        assert rest == ""
+
+
+class Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_an_answer_is_bytes_for_a_program_and_visible_lines_for_a_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answer = b"\x1b[2J\xff\n::error::x\ty"
+    for stream, shown in (
+        (io.TextIOWrapper(io.BytesIO()), answer),
+        (Terminal(io.BytesIO()), b"\\x1b[2J\\xff\n:\\x3aerror::x    y\n"),
+    ):
+        monkeypatch.setattr("sys.stdout", stream)
+        print_bytes(answer)
+        stream.flush()
+        assert stream.buffer.getvalue() == shown  # type: ignore[attr-defined]
+
+
+def test_a_log_of_a_model_is_printed_without_power(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "zoo.log"
+    log.write_bytes("\n".join(HOSTILE).encode() + b"\xff")
+    monkeypatch.setattr(LocalState, "logs", lambda _: {"zoo": log})
+    monkeypatch.setattr(local, "_state", lambda: LocalState(tmp_path))
+    local.logs("zoo")
+    shown = capfd.readouterr().out
+    assert len(shown.splitlines()) == len("\n".join(HOSTILE).split("\n"))
+    require_powerless(shown)
+
+
+# --- nothing else prints
+
+PROGRAMS = ("fleet/local/aws/functions/output.py", "fleet/local/engines/")
+"""What stands in for a program, or keeps a deployed function's own output, prints as that does."""
+THE_PLACE = ("fleet/printers/lines.py", "fleet/printers/console.py", "fleet/printers/formats.py")
+CONFIRMS = ("fleet/cli/agree.py",)
+
+
+def strays(file: Path) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(file.read_text())):
+        match node:
+            case ast.Call(func=ast.Name(id="print" | "Console" | "input")):
+                found.append(f"{file}:{node.lineno}")
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="typer" | "click"), attr=name)) if name in (
+                *("echo", "secho", "confirm", "prompt"),
+            ):
+                found.append(f"{file}:{node.lineno}")
+            case ast.Attribute(value=ast.Name(id="sys"), attr="stdout" | "stderr" | "__stdout__"):
+                found.append(f"{file}:{node.lineno}")
+            case ast.ImportFrom(module="rich.console" | "rich") if "Console" in {n.name for n in node.names}:
+                found.append(f"{file}:{node.lineno}")
+    return found
+
+
+def test_nothing_prints_past_the_one_place() -> None:
+    files = {path.relative_to(ROOT).as_posix(): path for path in (ROOT / "fleet").rglob("*.py")}
+    allowed = (*PROGRAMS, *THE_PLACE, *CONFIRMS)
+    printing = [each for name, path in files.items() if not name.startswith(allowed) for each in strays(path)]
+    assert printing == []
+    assert all(strays(files[name]) for name in THE_PLACE)
