@@ -24,7 +24,7 @@ from fleet.artifacts.progress import SilentProgress
 from fleet.artifacts.publish import Published, publish
 from fleet.artifacts.store import listed
 from fleet.artifacts.upload import UPLOAD_CONFIG
-from fleet.aws.embedded import local_session
+from fleet.aws.embedded import Keys, local_session
 from fleet.local.aws.server import EmbeddedAws
 from fleet.local.hosting import DeployedEndpoint
 from fleet.resolve.resolve import resolve_project
@@ -77,9 +77,12 @@ def main() -> int:
     return int(not result.is_fast_enough)
 
 
+KEYS = Keys.random()
+
+
 def republished() -> Republished:
     """Publish the archives, then list and publish again in turns."""
-    aws = EmbeddedAws(_Nobody())
+    aws = EmbeddedAws(_Nobody(), keys=KEYS)
     aws.start()
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -91,7 +94,9 @@ def republished() -> Republished:
 def _measured(project: Project, url: str) -> Republished:
     (endpoint,) = resolve_project(project).endpoints
     bucket = endpoint.place.bucket
-    s3: S3Client = local_session(endpoint.place.region).client("s3", endpoint_url=url, config=UPLOAD_CONFIG)
+    s3: S3Client = local_session(endpoint.place.region, KEYS).client(
+        "s3", endpoint_url=url, config=UPLOAD_CONFIG
+    )
     s3.create_bucket(Bucket=bucket)
 
     def once() -> Published:

@@ -1,6 +1,7 @@
 """Asks the local model zoo for more models than its memory holds, and shows which had to leave.
 
-The local fleet's URL comes from `AWS_ENDPOINT_URL`, or from what `fleet local up` has written down.
+The local fleet's URL and keys come from the environment that `fleet local env` prints, or from what
+`fleet local up` has written down.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import urllib3
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
 from make_models import find_graphs
 
 from fleet_client import CLIENT_CONFIG, FleetClientError, TritonEndpoint
@@ -36,14 +39,9 @@ class NotServedError(Exception):
 class Zoo:
     """The endpoint, and what the local fleet tells about it."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.session = boto3.Session(
-            aws_access_key_id="local",
-            aws_secret_access_key="local",  # noqa: S106 - the embedded AWS takes any
-            region_name="us-east-1",
-        )
-        client = self.session.client("sagemaker-runtime", endpoint_url=url, config=CLIENT_CONFIG)
+    def __init__(self, session: boto3.Session, url: str) -> None:
+        self.session, self.url = session, url
+        client = session.client("sagemaker-runtime", endpoint_url=url, config=CLIENT_CONFIG)
         self.endpoint = TritonEndpoint(ENDPOINT, client=client)
         self.left: set[str] = set()
 
@@ -62,15 +60,14 @@ class Zoo:
 
     def loaded(self) -> dict[str, int]:
         """Bytes of memory by target; a model that is on disk alone takes none."""
-        report = json.loads(urllib3.request("GET", f"{self.url}/_fleet/status", timeout=10.0).data)
-        for endpoint in report["endpoints"]:
+        for endpoint in json.loads(self._fleet("GET", "status"))["endpoints"]:
             if endpoint["endpoint"] == ENDPOINT:
                 return {each["target"]: each["memory"] for each in endpoint["models"] if each["memory"] > 0}
         raise NotServedError
 
     def hits(self, since: datetime) -> tuple[float, float]:
         """How many calls found their model loaded, and how many calls there were, by CloudWatch."""
-        urllib3.request("POST", f"{self.url}/_fleet/metrics", timeout=60.0)
+        self._fleet("POST", "metrics")
         points = self.session.client("cloudwatch", endpoint_url=self.url).get_metric_statistics(
             Namespace="AWS/SageMaker",
             MetricName="ModelCacheHit",
@@ -86,10 +83,19 @@ class Zoo:
         calls = sum(point["SampleCount"] for point in points)
         return sum(point["Average"] * point["SampleCount"] for point in points), calls
 
+    def _fleet(self, method: str, page: str) -> bytes:
+        """What the local fleet says beside its API; it wants the same signature."""
+        request = AWSRequest(method=method, url=f"{self.url}/_fleet/{page}")
+        SigV4Auth(self.session.get_credentials(), "fleet", self.session.region_name).add_auth(request)
+        answer = urllib3.request(method, request.url, headers=dict(request.headers), timeout=60.0)
+        if answer.status != 200:
+            raise NotServedError
+        return answer.data
+
 
 def main() -> int:
     try:
-        zoo = Zoo(local_url())
+        zoo = Zoo(*local_fleet())
         zoo.loaded()  # before anything is printed: it may not be served
         show(zoo)
     except (NotServedError, json.JSONDecodeError, urllib3.exceptions.HTTPError):
@@ -137,13 +143,19 @@ def shipped(name: str) -> npt.NDArray[Any]:
     return onnx.numpy_helper.to_array(onnx.TensorProto.FromString((find_graphs() / name).read_bytes()))
 
 
-def local_url() -> str:
-    supervisor = Path(__file__).parents[2] / ".fleet" / "local" / "supervisor.json"
+def local_fleet() -> tuple[boto3.Session, str]:
     if url := os.environ.get("AWS_ENDPOINT_URL"):
-        return url
-    if not supervisor.is_file():
+        return boto3.Session(), url
+    state = Path(__file__).parents[2] / ".fleet" / "local"
+    if not (state / "supervisor.json").is_file():
         raise NotServedError
-    return str(json.loads(supervisor.read_text())["url"])
+    where, keys = (json.loads((state / name).read_text()) for name in ("supervisor.json", "keys.json"))
+    session = boto3.Session(
+        aws_access_key_id=keys["access_key_id"],
+        aws_secret_access_key=keys["secret_access_key"],
+        region_name=where["region"],
+    )
+    return session, where["url"]
 
 
 if __name__ == "__main__":

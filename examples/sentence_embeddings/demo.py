@@ -1,7 +1,7 @@
 """Asks the deployed endpoint for the embeddings of three sentences, by JSON and by binary+json.
 
-Everything here is what an application does: boto3 and the endpoint's name. The local fleet's URL comes from
-`AWS_ENDPOINT_URL`, or from what `fleet local up` has written down.
+Everything here is what an application does: boto3 and the name of the endpoint. The local URL and keys come
+from the environment that `fleet local env` prints, or from what `fleet local up` has written down.
 """
 
 from __future__ import annotations
@@ -65,14 +65,16 @@ def show(payload: str, embeddings: Embeddings) -> None:
 
 
 def local_runtime() -> Any:
-    supervisor = Path(__file__).parents[2] / ".fleet" / "local" / "supervisor.json"
-    url = os.environ.get("AWS_ENDPOINT_URL") or json.loads(supervisor.read_text())["url"]
+    if "AWS_ENDPOINT_URL" in os.environ:
+        return boto3.client("sagemaker-runtime")
+    state = Path(__file__).parents[2] / ".fleet" / "local"
+    where, keys = (json.loads((state / name).read_text()) for name in ("supervisor.json", "keys.json"))
     return boto3.client(
         "sagemaker-runtime",
-        endpoint_url=url,
-        region_name="us-east-1",
-        aws_access_key_id="local",
-        aws_secret_access_key="local",  # noqa: S106 - the embedded AWS takes any
+        endpoint_url=where["url"],
+        region_name=where["region"],
+        aws_access_key_id=keys["access_key_id"],
+        aws_secret_access_key=keys["secret_access_key"],
     )
 
 

@@ -1,7 +1,7 @@
 """Calls the endpoint for some minutes, by more and fewer callers: its dashboard has something to show.
 
-Usage: load.py [MINUTES], 8 by default. One call in fifty is wrong on purpose. The local fleet's URL comes
-from `AWS_ENDPOINT_URL`, or from what `fleet local up` has written down.
+Usage: load.py [MINUTES], 8 by default. One call in fifty is wrong on purpose. The local fleet's URL and keys
+come from the environment that `fleet local env` prints, or from what `fleet local up` has written down.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import boto3
 from fleet.artifacts.aws_errors import aws_errors_told
 from fleet.artifacts.engines.clients import EngineClients
 from fleet.artifacts.upload import UPLOAD_CONFIG
-from fleet.aws.embedded import local_session, local_variables
+from fleet.aws.embedded import Keys, local_session, local_variables
 from fleet.findings import Finding, FindingsError
 from fleet.resolve.endpoint import Place
 
@@ -125,7 +125,7 @@ def account_access(place: Place, profile: str | None) -> Access:
     )
 
 
-def embedded_access(place: Place, url: str) -> Access:
+def embedded_access(place: Place, url: str, keys: Keys) -> Access:
     """The embedded AWS at a URL, whatever the user's own settings are."""
-    variables = local_variables(os.environ, place, url)
-    return Access(place, lambda: local_session(place.region), cdk_environment=variables, url=url)
+    variables = local_variables(os.environ, region=place.region, url=url, keys=keys)
+    return Access(place, lambda: local_session(place.region, keys), cdk_environment=variables, url=url)

@@ -1,52 +1,81 @@
-"""Access to the embedded AWS: its environment's name, and credentials that it takes for its own account."""
+"""Access to the embedded AWS: the keys that it takes, and what clients and processes need to use them."""
 
 from __future__ import annotations
 
 import os
+import secrets
+import string
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import boto3
 import botocore.session
+import urllib3
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
 from botocore.config import Config
+from botocore.credentials import Credentials
 
-from fleet.resolve.endpoint import Place
-
-_KEY = "local"
 LOOPBACK = "localhost,127.0.0.1"
+_PREFIX = "FLEET"
 
 
-def local_session(region: str) -> boto3.Session:
+@dataclass(frozen=True)
+class Keys:
+    """An access key: whoever has it may do anything in the embedded AWS, and so run commands as its owner."""
+
+    access_key_id: str
+    secret_access_key: str = field(repr=False)
+
+    @classmethod
+    def random(cls) -> Keys:
+        """New ones; an id has 20 capital letters and digits, as AWS's have, by which moto finds it."""
+        characters = string.ascii_uppercase + string.digits
+        name = "".join(secrets.choice(characters) for _ in range(20 - len(_PREFIX)))
+        return cls(f"{_PREFIX}{name}", secrets.token_urlsafe(30))
+
+
+def local_session(region: str, keys: Keys) -> boto3.Session:
     """A session without the user's own AWS settings and proxies; clients need the embedded AWS's URL."""
     settings = {"profile": None, "config_file": os.devnull, "credentials_file": os.devnull}
     plain = botocore.session.Session({name: (None, None, value, None) for name, value in settings.items()})
-    plain.set_credentials(_KEY, _KEY)
+    plain.set_credentials(keys.access_key_id, keys.secret_access_key)
     plain.set_default_client_config(Config(proxies={}))
     return boto3.Session(botocore_session=plain, region_name=region)
 
 
-def local_variables(environment: Mapping[str, str], place: Place, url: str) -> dict[str, str]:
+def local_variables(environment: Mapping[str, str], *, region: str, url: str, keys: Keys) -> dict[str, str]:
     """The same for a process that is started: an environment without the user's settings, and with ours."""
-    return account_variables(environment, account=place.account, region=place.region, url=url)
-
-
-def account_variables(
-    environment: Mapping[str, str], *, account: str, region: str, url: str
-) -> dict[str, str]:
-    """The variables of an account in a region.
-
-    The CDK CLI remembers for good which account an access key belongs to, so each account has its own.
-    """
     return {
         **without_aws(environment),
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "AWS_EC2_METADATA_DISABLED": "true",
-        "AWS_ACCESS_KEY_ID": f"{_KEY}{account}",
-        "AWS_SECRET_ACCESS_KEY": _KEY,
+        **client_variables(region=region, url=url, keys=keys),
+    }
+
+
+def client_variables(*, region: str, url: str, keys: Keys) -> dict[str, str]:
+    """The variables by which boto3, the AWS CLI and the CDK CLI find the embedded AWS."""
+    return {
+        "AWS_ACCESS_KEY_ID": keys.access_key_id,
+        "AWS_SECRET_ACCESS_KEY": keys.secret_access_key,
         "AWS_REGION": region,
         "AWS_DEFAULT_REGION": region,
         "AWS_ENDPOINT_URL": url,
     }
+
+
+def ask(method: str, url: str, *, region: str, keys: Keys, seconds: float) -> urllib3.BaseHTTPResponse:
+    """The answer to a request that is none of AWS's API, signed as all of those are.
+
+    Raises:
+        urllib3.exceptions.HTTPError: there is no answer within the time.
+    """
+    request = AWSRequest(method=method, url=url)
+    credentials = Credentials(keys.access_key_id, keys.secret_access_key)
+    SigV4Auth(credentials, "fleet", region).add_auth(request)
+    return urllib3.request(method, url, headers=dict(request.headers), timeout=seconds, retries=False)
 
 
 def without_aws(environment: Mapping[str, str]) -> dict[str, str]:

@@ -45,4 +45,4 @@ def _embedded(root: Path, place: Place, profile: str | None) -> Access:
     if supervisor.region != place.region:
         problem = f"the local fleet runs in {supervisor.region}; environments/local.yaml says {place.region}"
         raise CannotRunError(problem, "run `fleet local down`, then `fleet local up`")
-    return embedded_access(place, supervisor.url)
+    return embedded_access(place, supervisor.url, supervisor.keys)

@@ -150,7 +150,7 @@ def _local(root: Path, region: str) -> tuple[boto3.Session, str]:
     supervisor = LocalState(root).supervisor()
     if supervisor is None:
         raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
-    return local_session(region), supervisor.url
+    return local_session(region, supervisor.keys), supervisor.url
 
 
 def _send(endpoint: TritonEndpoint, payload: Payload, target: str | None, project: Project) -> Payload:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import subprocess
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fleet.aws.embedded import client_variables
 from fleet.cli.arguments import Endpoints
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.say import say
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.session import stop_supervisor
 from fleet.local.sizes import shown
-from fleet.local.state import LocalState
+from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import HeldModel, Status, ask_status
 from fleet.local.up import up as deploy
 from fleet.printers.console import OutputConsole
@@ -29,6 +33,13 @@ app = typer.Typer(
 EVICTIONS_SHOWN = 5
 
 
+class Format(StrEnum):
+    """How the variables are printed."""
+
+    SHELL = "shell"
+    JSON = "json"
+
+
 @app.command()
 def up(endpoints: Endpoints = None) -> None:
     """Deploy the endpoints to an embedded AWS on this machine and serve them; again, to what runs already."""
@@ -37,19 +48,31 @@ def up(endpoints: Endpoints = None) -> None:
     _show(status)
     say("")
     say(
-        f"boto3 and the AWS CLI reach it with AWS_ENDPOINT_URL={supervisor.url}, any credentials"
-        " and the region of environments/local.yaml; `fleet local down` ends it"
+        f"embedded AWS at {supervisor.url}; boto3 and the AWS CLI reach it after"
+        ' eval "$(fleet local env)"; `fleet local down` ends it'
     )
 
 
 @app.command()
 def status() -> None:
     """Say what is served, and by what it differs from SageMaker."""
-    supervisor = _state().supervisor()
-    if supervisor is None:
-        raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
+    supervisor = _supervisor()
     say(f"embedded AWS at {supervisor.url}, process {supervisor.pid}")
     _show(ask_status(supervisor))
+
+
+@app.command()
+def env(
+    format: Annotated[Format, typer.Option("--format", help="Lines for a shell, or JSON.")] = Format.SHELL,
+) -> None:
+    """Print the variables by which boto3 and the AWS CLI reach it: eval "$(fleet local env)"."""
+    supervisor = _supervisor()
+    variables = client_variables(region=supervisor.region, url=supervisor.url, keys=supervisor.keys)
+    if format is Format.JSON:
+        print(json.dumps(variables, indent=2))
+        return
+    for name, value in variables.items():
+        print(f"export {name}={shlex.quote(value)}")
 
 
 @app.command()
@@ -77,6 +100,13 @@ def down() -> None:
     """Stop the endpoints and the embedded AWS; nothing of the account is kept."""
     stopped = stop_supervisor(_state())
     say("stopped" if stopped else "nothing was running")
+
+
+def _supervisor() -> Supervisor:
+    supervisor = _state().supervisor()
+    if supervisor is None:
+        raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
+    return supervisor
 
 
 def _state() -> LocalState:

@@ -40,11 +40,13 @@ def start_supervisor(state: LocalState, account: str) -> Supervisor:
         except BaseException:
             _end(psutil.Process(process.pid))
             raise
-    said = json.loads(line) if line else {"problem": f"it ended at once; see {state.log('supervisor')}"}
-    if "url" not in said:
+    ended = {"problem": f"it ended at once; see {state.log('supervisor')}"}
+    said = json.loads(line) if line else ended
+    supervisor = None if "problem" in said else state.supervisor()
+    if supervisor is None:
         process.wait()
-        raise CannotRunError(f"the local fleet could not start: {said['problem']}")
-    return Supervisor(pid=process.pid, **said)
+        raise CannotRunError(f"the local fleet could not start: {(ended | said)['problem']}")
+    return supervisor
 
 
 def stop_supervisor(state: LocalState) -> bool:

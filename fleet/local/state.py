@@ -11,7 +11,10 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import urllib3
+
 from fleet.artifacts.files import write_atomically
+from fleet.aws.embedded import Keys, ask
 from fleet.findings import CannotRunError
 
 SECONDS_A_TRY, TRIES = 0.1, 50
@@ -19,12 +22,21 @@ SECONDS_A_TRY, TRIES = 0.1, 50
 
 @dataclass(frozen=True, kw_only=True)
 class Supervisor:
-    """The background process of the local fleet: its pid, and where its embedded AWS is."""
+    """The background process of the local fleet: its pid, where its embedded AWS is, and what it takes."""
 
     pid: int
     url: str
     account: str
     region: str
+    keys: Keys
+
+    def ask(self, method: str, path: str, *, seconds: float) -> urllib3.BaseHTTPResponse:
+        """The answer to a request that is none of AWS's API.
+
+        Raises:
+            urllib3.exceptions.HTTPError: there is no answer within the time.
+        """
+        return ask(method, f"{self.url}{path}", region=self.region, keys=self.keys, seconds=seconds)
 
     def __post_init__(self) -> None:
         """Raises ValueError where it was read from what no supervisor wrote."""
@@ -77,9 +89,12 @@ class LocalState:
         if not self.is_running():
             return None
         try:
-            return Supervisor(**json.loads(self.supervisor_file.read_text()))
+            written = self.supervisor_file.read_bytes()
         except FileNotFoundError:
             return None
+        try:
+            keys = Keys(**json.loads(self.keys_file.read_bytes()))
+            return Supervisor(**json.loads(written), keys=keys)
         except (OSError, ValueError, TypeError) as error:
             # psutil is needed for the message alone, and every command reads the state.
             from fleet.local.supervisor_process import state_problem
@@ -108,6 +123,7 @@ class LocalState:
             finally:
                 if _is_file_of(lock, self._lock):
                     self.supervisor_file.unlink(missing_ok=True)
+                    self.keys_file.unlink(missing_ok=True)
 
     @contextmanager
     def deploying(self) -> Iterator[None]:
@@ -122,13 +138,20 @@ class LocalState:
             yield
 
     def announce(self, supervisor: Supervisor) -> None:
-        """Say who runs the local fleet."""
-        write_atomically(self.supervisor_file, json.dumps(asdict(supervisor)) + "\n")
+        """Say who runs the local fleet; its keys in a file that only this user can read."""
+        said = asdict(supervisor)
+        write_atomically(self.keys_file, json.dumps(said.pop("keys")) + "\n", mode=0o600)
+        write_atomically(self.supervisor_file, json.dumps(said) + "\n")
 
     @property
     def supervisor_file(self) -> Path:
         """What says who runs the local fleet."""
         return self.folder / "supervisor.json"
+
+    @property
+    def keys_file(self) -> Path:
+        """Where the keys of the embedded AWS lie while it runs."""
+        return self.folder / "keys.json"
 
     @property
     def _lock(self) -> Path:

@@ -57,7 +57,7 @@ def ask_status(supervisor: Supervisor) -> Status:
         CannotRunError: it does not answer.
     """
     try:
-        answer = urllib3.request("GET", f"{supervisor.url}{STATUS}", timeout=10.0, retries=False)
+        answer = supervisor.ask("GET", STATUS, seconds=10.0)
     except urllib3.exceptions.HTTPError as error:
         problem = f"the local fleet (process {supervisor.pid}) does not answer: {error}"
         raise CannotRunError(problem, "run `fleet local down`, then `fleet local up`") from error

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from botocore.config import Config
 
-from fleet.aws.embedded import local_session
+from fleet.aws.embedded import Keys, local_session
 from fleet.findings import CannotRunError, FindingsError
 from fleet.local.aws.permissions import may_put_metrics
 from fleet.local.aws.server import EmbeddedAws
@@ -54,19 +54,20 @@ def run(root: Path, announce: int) -> None:
         try:
             can_be_found = ends.enter_context(state.supervised(stop))
             environment = open_project(root, LOCAL).environment
-            url = _start(state, environment, ends)
+            keys = Keys.random()
+            url = _start(state, environment, keys, ends)
         except (CannotRunError, FindingsError) as error:
             _tell(announce, {"problem": str(error)})
             return
         where = {"url": url, "account": environment.account, "region": environment.region}
-        state.announce(Supervisor(pid=os.getpid(), **where))
+        state.announce(Supervisor(pid=os.getpid(), keys=keys, **where))
         _tell(announce, where)
         while not stop.wait(SECONDS_BETWEEN_LOOKS) and can_be_found():
             pass
 
 
-def _start(state: LocalState, environment: Environment, ends: ExitStack) -> str:
-    session = local_session(environment.region)
+def _start(state: LocalState, environment: Environment, keys: Keys, ends: ExitStack) -> str:
+    session = local_session(environment.region, keys)
 
     def s3() -> S3Client:
         return session.client("s3", endpoint_url=aws.url, config=OF_THE_GATEWAY)
@@ -89,7 +90,7 @@ def _start(state: LocalState, environment: Environment, ends: ExitStack) -> str:
         status=lambda: {"endpoints": host.report(), "skipped": list(aws.skipped)},
         publish=publisher.publish_now,
     )
-    aws = EmbeddedAws(host, control, log=state.log("aws"))
+    aws = EmbeddedAws(host, control, keys=keys, log=state.log("aws"))
     aws.start()
     # Nothing of moto and botocore is ever garbage, and to look for it stops every call for a while.
     gc.freeze()

@@ -78,7 +78,7 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supe
 def _deploy(
     state: LocalState, supervisor: Supervisor, steps: Steps, project: Project, fleet: ResolvedFleet
 ) -> None:
-    access = embedded_access(fleet.place, supervisor.url)
+    access = embedded_access(fleet.place, supervisor.url, supervisor.keys)
     cdk = Cdk(
         state.root,
         access.cdk_environment,

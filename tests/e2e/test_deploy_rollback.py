@@ -9,6 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 import aws_cli_stand_in
+from embedded_keys import KEYS
 from fleet.aws.access import Access, embedded_access
 from fleet.aws.failed_rollback import FailedRollback, failed_rollback
 from fleet.aws.preflight.stacks import stack_state_finding
@@ -23,7 +24,7 @@ from tests.e2e.test_deploy_states import PLACE, refusing
 
 @pytest.fixture
 def access(aws: EmbeddedAws) -> Access:
-    return embedded_access(PLACE, aws.url)
+    return embedded_access(PLACE, aws.url, KEYS)
 
 
 def found(access: Access, name: str) -> FailedRollback:

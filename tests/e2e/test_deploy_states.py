@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from embedded_keys import KEYS
 from fleet.aws.access import Access, embedded_access
 from fleet.aws.bootstrap import must_bootstrap
 from fleet.aws.compared import Held, Runs, compared
@@ -37,7 +38,7 @@ VERSION = "/cdk-bootstrap/test/version"
 
 @pytest.fixture
 def access(aws: EmbeddedAws) -> Access:
-    return embedded_access(PLACE, aws.url)
+    return embedded_access(PLACE, aws.url, KEYS)
 
 
 @pytest.fixture

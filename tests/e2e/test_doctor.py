@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from clinic import GROUP, NAME, STACK, Clinic, deny
+from embedded_keys import KEYS, PROFILE_KEYS
 from faulty_s3 import FaultyS3, faulty_s3
 from fleet.catalog.symptoms import symptoms
 from fleet.findings import CannotRunError, FindingsError
@@ -48,9 +49,7 @@ def clinic(
     """Nothing is deployed, and nothing logged."""
     folder.write("environments/dev.yaml", 'environment: dev\naccount: "123456789012"\nregion: us-east-1\n')
     settings = f"endpoint_url = {proxied.url}\nretry_mode = standard\nmax_attempts = 1\n"
-    (tmp_path / "config").write_text(
-        f"[profile deployer]\naws_access_key_id = a\naws_secret_access_key = b\n{settings}"
-    )
+    (tmp_path / "config").write_text(f"[profile deployer]\n{PROFILE_KEYS}{settings}")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.chdir(folder.root)
@@ -257,7 +256,9 @@ def test_of_the_local_fleet_the_log_is_the_file_that_its_triton_writes(clinic: C
     clinic.stacks.create("triton-fleet-local-sentences", endpoint(NAME))
     clinic.host.failure = ""
     with state.supervised(threading.Event()):
-        state.announce(Supervisor(pid=1, url=clinic.aws.url, account="123456789012", region="us-east-1"))
+        state.announce(
+            Supervisor(pid=1, url=clinic.aws.url, account="123456789012", region="us-east-1", keys=KEYS)
+        )
         code, seen, wrong = clinic.doctor(env="local", profile=None)
     assert code == 1
     assert "log:      .fleet/local/logs/endpoints/sentences.log: 2 lines, 1 of them errors" in seen

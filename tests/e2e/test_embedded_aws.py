@@ -13,6 +13,7 @@ from moto.cloudwatch.models import CloudWatchBackend
 from moto.s3.models import S3Backend
 from moto.ssm.models import SimpleSystemManagerBackend
 
+from embedded_keys import KEYS
 from fleet.local.aws.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
@@ -41,7 +42,7 @@ def host() -> RecordingHost:
 
 @pytest.fixture(scope="module")
 def aws(host: RecordingHost, log: Path) -> Iterator[EmbeddedAws]:
-    aws = EmbeddedAws(host, gateway, log=log)
+    aws = EmbeddedAws(host, gateway, log=log, keys=KEYS)
     aws.start()
     s3 = client(aws, "s3")
     s3.create_bucket(Bucket="data")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from embedded_keys import KEYS, VARIABLES
 from fleet.local.aws.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
@@ -39,8 +40,7 @@ class Account:
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "HOME": str(self.folder),
             "AWS_ENDPOINT_URL": self.aws.url,
-            "AWS_ACCESS_KEY_ID": "test",
-            "AWS_SECRET_ACCESS_KEY": "test",
+            **VARIABLES,
             "AWS_REGION": "us-east-1",
             "CDK_DISABLE_CLI_TELEMETRY": "1",
             "NO_COLOR": "1",
@@ -79,7 +79,7 @@ class Account:
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
     folder = tmp_path_factory.mktemp("embedded-cdk")
     account = Account(
-        aws=EmbeddedAws(host := RecordingHost(), log=folder / "aws.log"), host=host, folder=folder
+        aws=EmbeddedAws(host := RecordingHost(), log=folder / "aws.log", keys=KEYS), host=host, folder=folder
     )
     # Not in the account's home: jsii unpacks the CDK library once for each.
     subprocess.run(

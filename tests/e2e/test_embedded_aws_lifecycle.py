@@ -11,6 +11,7 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 
 from builds import Builds, commands
+from embedded_keys import KEYS
 from fleet.local.aws.server import EmbeddedAws
 from running_aws import running_aws
 from tests.e2e.embedded_app.clients import client
@@ -19,7 +20,7 @@ from tests.e2e.embedded_app.host import RecordingHost
 
 def test_each_start_begins_with_an_empty_account() -> None:
     for _ in range(2):
-        aws = EmbeddedAws(RecordingHost())
+        aws = EmbeddedAws(RecordingHost(), keys=KEYS)
         aws.start()
         try:
             s3, cloudformation = client(aws, "s3"), client(aws, "cloudformation")
@@ -33,7 +34,7 @@ def test_each_start_begins_with_an_empty_account() -> None:
 
 
 def test_only_one_runs_in_a_process() -> None:
-    first, second = EmbeddedAws(RecordingHost()), EmbeddedAws(RecordingHost())
+    first, second = EmbeddedAws(RecordingHost(), keys=KEYS), EmbeddedAws(RecordingHost(), keys=KEYS)
     first.start()
     try:
         with pytest.raises(RuntimeError, match="already running"):
@@ -48,17 +49,17 @@ def test_a_port_that_is_taken_is_an_error_and_leaves_nothing_behind() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        aws = EmbeddedAws(RecordingHost(), port=taken.getsockname()[1])
+        aws = EmbeddedAws(RecordingHost(), port=taken.getsockname()[1], keys=KEYS)
         with pytest.raises((OSError, SystemExit)):
             aws.start()
-    after = EmbeddedAws(RecordingHost())
+    after = EmbeddedAws(RecordingHost(), keys=KEYS)
     after.start()
     after.stop()
 
 
 def test_stopping_waits_for_the_stack_under_way() -> None:
     host = RecordingHost()
-    aws = EmbeddedAws(host)
+    aws = EmbeddedAws(host, keys=KEYS)
     aws.start()
     host.may_finish.clear()
     container = {"Image": "triton", "ModelDataUrl": "s3://data/models/", "Mode": "MultiModel"}

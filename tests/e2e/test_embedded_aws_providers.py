@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from embedded_keys import VARIABLES
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.functions import archive, asked, custom, kinds, upload, waiting_provider
 from tests.e2e.embedded_app.stacks import Stacks, embedded_aws
@@ -31,8 +32,7 @@ def test_handlers_behind_cdk_providers_are_deployed_updated_and_destroyed(tmp_pa
             "PATH": path,
             "HOME": str(tmp_path),
             "AWS_ENDPOINT_URL": aws.url,
-            "AWS_ACCESS_KEY_ID": "test",
-            "AWS_SECRET_ACCESS_KEY": "test",
+            **VARIABLES,
             "AWS_REGION": "us-east-1",
             "CDK_DISABLE_CLI_TELEMETRY": "1",
         }

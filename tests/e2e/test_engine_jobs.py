@@ -12,6 +12,7 @@ from zipfile import ZipFile
 import boto3
 import pytest
 
+from embedded_keys import SESSION
 from embedded_s3 import BUCKET
 from engine_builds import JOB, EngineStore, engine_store
 from engine_job.job import run_job
@@ -38,7 +39,7 @@ def request_of(store: EngineStore, kind: JobKind, instance_type: str = "", **cha
 
 def run(store: EngineStore, request: EngineRequest, pause: Callable[[float], object] | None = None) -> None:
     make: Any = boto3.client
-    session = {"aws_access_key_id": "test", "aws_secret_access_key": "test", "region_name": "us-east-1"}
+    session = {**SESSION, "region_name": "us-east-1"}
     run_job(
         Request.of(request.json().encode()),
         Bucket(store.s3, BUCKET),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from embedded_keys import VARIABLES
 from engine_bucket import EngineBucket, engine_bucket
 from fleet.cli.commands import app
 from fleet_folder import FleetFolder
@@ -32,8 +33,8 @@ def bucket(url: str, folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> En
     bucket.clients.s3.create_bucket(Bucket=f"triton-fleet-dev-{ACCOUNT}-us-east-1")
     monkeypatch.chdir(folder.root)
     monkeypatch.setenv("AWS_ENDPOINT_URL", url)
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "local")
+    for name, value in VARIABLES.items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setattr("fleet.cli.engine_builds.end_like_ctrl_c", lambda: None)
     monkeypatch.setattr("fleet.cli.publish.end_like_ctrl_c", lambda: None)
     return bucket

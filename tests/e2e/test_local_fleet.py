@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -19,6 +20,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from clone import Clone, interrupt, make_clone
+from fleet.local.state import LocalState
 from fleet.local.triton.runtime import TritonRuntime
 from minilm_reference import embed
 
@@ -117,6 +119,35 @@ def test_the_demo_tells_which_sentences_are_alike(deployed: Clone) -> None:
     assert by_json == by_binary, done.stderr
     alike, unlike = (float(each) for each in by_json)
     assert alike > 2 * unlike
+
+
+def test_what_fleet_local_env_prints_is_all_that_a_client_needs(deployed: Clone) -> None:
+    asks = "import boto3; print(boto3.client('sagemaker').list_endpoints()['Endpoints'])"
+    script = f'eval "$0" && {sys.executable} -c "$1"'
+    printed = deployed.fleet("local", "env").stdout
+    plain = {"PATH": os.environ["PATH"], "HOME": str(deployed.root / "nobody")}
+    done = subprocess.run(
+        ["sh", "-c", script, printed, asks], env=plain, capture_output=True, text=True, check=False
+    )
+    assert ENDPOINT in done.stdout, done.stderr
+    variables = json.loads(deployed.fleet("local", "env", "--format", "json").stdout)
+    assert variables.keys() == {
+        "AWS_ACCESS_KEY_ID",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_REGION",
+        "AWS_DEFAULT_REGION",
+        "AWS_ENDPOINT_URL",
+    }
+    assert variables["AWS_SECRET_ACCESS_KEY"] not in deployed.fleet("local", "status").stdout
+
+
+def test_the_secret_is_in_no_log_and_no_command_line(deployed: Clone) -> None:
+    supervisor = LocalState(deployed.root).supervisor()
+    assert supervisor is not None
+    secret = supervisor.keys.secret_access_key
+    logs = LocalState(deployed.root).logs().values()
+    assert [log for log in logs if secret in log.read_text(errors="replace")] == []
+    assert [each for each in deployed.processes() if secret in " ".join(each.cmdline())] == []
 
 
 def test_status_and_logs_tell_of_the_endpoint(deployed: Clone) -> None:

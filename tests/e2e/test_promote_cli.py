@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from embedded_keys import PROFILE_KEYS
 from fleet.cli.commands import app
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.project import load_lock
@@ -30,8 +31,7 @@ def promotion(
     config = tmp_path / "config"
     config.write_text(
         "".join(
-            f"[profile {name}]\nregion = {region}\nendpoint_url = {urls[account]}\n"
-            "aws_access_key_id = x\naws_secret_access_key = x\n"
+            f"[profile {name}]\nregion = {region}\nendpoint_url = {urls[account]}\n{PROFILE_KEYS}"
             for name, (account, region) in PLACES.items()
         )
     )

@@ -15,6 +15,7 @@ import pytest
 from moto.s3.models import s3_backends
 
 from artifact_bucket import ArtifactBucket, empty_bucket
+from embedded_keys import VARIABLES
 from fleet_folder import ROOT, FleetFolder
 from running_aws import running_aws
 
@@ -37,8 +38,7 @@ class Command:
 
     @property
     def variables(self) -> dict[str, str]:
-        keys = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
-        return {**os.environ, **keys, "AWS_ENDPOINT_URL": self.url, "NO_PROXY": "localhost"}
+        return {**os.environ, **VARIABLES, "AWS_ENDPOINT_URL": self.url, "NO_PROXY": "localhost"}
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """`fleet publish` without a terminal."""

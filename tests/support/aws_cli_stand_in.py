@@ -101,7 +101,7 @@ def _tail(group: str = "", *rest: str) -> Call:
 def run(words: Sequence[str], *, url: str, region: str) -> None:
     """Make the call and print the answer, as `--query` and `--output text` want it; 254 where AWS refuses it."""
     call = parse(words)
-    client: Any = boto3.client(
+    client: Any = boto3.Session().client(
         call.service,  # type: ignore[call-overload]
         endpoint_url=url,
         region_name=call.options.get("--region", region),

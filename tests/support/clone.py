@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import boto3
 import psutil
 from botocore.config import Config
 
+from fleet.aws.embedded import local_session
+from fleet.local.state import LocalState
 from fleet_folder import ROOT
 
 LEFT_OUT = shutil.ignore_patterns(".*", "node_modules", "cdk.out", "*.egg-info", "__pycache__", "benchmarks")
@@ -49,15 +50,11 @@ class Clone:
 
     def client(self, service: str) -> Any:
         """A boto3 client of what runs in this clone."""
-        supervisor = json.loads((self.root / ".fleet" / "local" / "supervisor.json").read_text())
-        return boto3.client(
-            service,  # type: ignore[call-overload]
-            endpoint_url=supervisor["url"],
-            region_name="us-east-1",
-            aws_access_key_id="local",
-            aws_secret_access_key="local",
-            config=Config(retries={"total_max_attempts": 1}, read_timeout=70),
-        )
+        supervisor = LocalState(self.root).supervisor()
+        assert supervisor is not None
+        make: Any = local_session("us-east-1", supervisor.keys).client
+        config = Config(retries={"total_max_attempts": 1}, read_timeout=70)
+        return make(service, endpoint_url=supervisor.url, config=config)
 
     def processes(self, name: str = "") -> list[psutil.Process]:
         """Processes that name this clone in their command lines."""

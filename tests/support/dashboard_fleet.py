@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from aws_cdk import App, Stack
 from werkzeug.wrappers import Request, Response
 
+from embedded_keys import KEYS
 from fleet.aws.embedded import local_session
 from fleet.local.aws.server import EmbeddedAws
 from fleet.local.metrics.ask import METRICS
@@ -71,7 +72,7 @@ class DashboardFleet:
 
     def client(self, service: str) -> Any:
         """A boto3 client of the embedded AWS."""
-        make: Any = local_session("us-east-1").client
+        make: Any = local_session("us-east-1", KEYS).client
         return make(service, endpoint_url=self.aws.url)
 
 
@@ -90,7 +91,7 @@ def dashboard_fleet(folder: FleetFolder) -> Iterator[DashboardFleet]:
             publisher.publish_now()
         return Response(status=200 if is_known and fleet.publishes else 503)(environ, start_response)
 
-    aws = EmbeddedAws(RecordingHost(), answer)
+    aws = EmbeddedAws(RecordingHost(), answer, keys=KEYS)
     now = time.time()
     fleet = DashboardFleet(folder, aws, Recorder(lambda: now))
     publisher = Publisher(
@@ -104,5 +105,7 @@ def dashboard_fleet(folder: FleetFolder) -> Iterator[DashboardFleet]:
         ends.enter_context(state.supervised(threading.Event()))
         aws.start()
         ends.callback(aws.stop)
-        state.announce(Supervisor(pid=os.getpid(), url=aws.url, account="123456789012", region="us-east-1"))
+        state.announce(
+            Supervisor(pid=os.getpid(), url=aws.url, account="123456789012", region="us-east-1", keys=KEYS)
+        )
         yield fleet

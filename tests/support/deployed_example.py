@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from artifact_bucket import REGION
+from embedded_keys import KEYS
 from engine_bucket import EngineBucket, engine_bucket
 from fleet.artifacts.publish import Published
 from fleet.local.aws.permissions import may_put_metrics
@@ -113,7 +114,7 @@ def deployed(
         record=recorder.record,
         may_put=may_put_metrics,
     )
-    aws = EmbeddedAws(host, Gateway(host.calling, account="123456789012", region=REGION))
+    aws = EmbeddedAws(host, Gateway(host.calling, account="123456789012", region=REGION), keys=KEYS)
     publisher = Publisher(
         recorder, sources=host.sources, gauges=host.gauges, cloudwatch=lambda: client(aws, "cloudwatch")
     )

@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 
+from embedded_keys import KEYS, PROFILE_KEYS
 from faulty_s3 import Answer, FaultyS3, Request, faulty_s3
 from fleet.artifacts.lock import write_locks
 from fleet.aws.cdk import Cdk
@@ -203,12 +204,11 @@ def empty_account(root: Path) -> Iterator[Deploys]:
     for name in ("constructs", "node_modules"):
         (root / name).symlink_to(ROOT / name)
     host = RecordingHost()
-    aws = EmbeddedAws(host, log=root / "aws.log")
+    aws = EmbeddedAws(host, log=root / "aws.log", keys=KEYS)
     aws.start()
     try:
         with faulty_s3(aws.url) as proxy:
-            keys = "aws_access_key_id = key-of-123456789012\naws_secret_access_key = secret\n"
-            folder.write("aws.ini", f"[profile {PROFILE}]\n{keys}")
+            folder.write("aws.ini", f"[profile {PROFILE}]\n{PROFILE_KEYS}")
             yield Deploys(folder, aws, host, proxy)
     finally:
         aws.stop()

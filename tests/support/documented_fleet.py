@@ -21,7 +21,8 @@ import doc_shell
 from clone import make_clone
 from doc_commands import Documented
 from doc_shell import DocShell, Ended
-from fleet.aws.embedded import account_variables, local_session
+from embedded_keys import KEYS
+from fleet.aws.embedded import local_session, local_variables
 from fleet.local.aws.permissions import may_put_metrics
 from fleet.local.aws.server import EmbeddedAws
 from fleet.local.gateway import Gateway
@@ -72,7 +73,7 @@ def documented_fleet(runtime: TritonRuntime, folder: Path) -> Iterator[Documente
         record=lambda *_: None,
         may_put=may_put_metrics,
     )
-    aws = EmbeddedAws(host, Gateway(host.calling, account=ACCOUNT, region=REGION))
+    aws = EmbeddedAws(host, Gateway(host.calling, account=ACCOUNT, region=REGION), keys=KEYS)
     aws.start()
     try:
         with pytest.MonkeyPatch.context() as patch:
@@ -97,7 +98,7 @@ def documented_fleet(runtime: TritonRuntime, folder: Path) -> Iterator[Documente
 
 def _variables(root: Path, url: str) -> dict[str, str]:
     return {
-        **account_variables({}, account=ACCOUNT, region=REGION, url=url),
+        **local_variables({}, region=REGION, url=url, keys=KEYS),
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(root / "home"),
         "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(Path.home() / ".cache" / "aws" / "jsii" / "package-cache"),
@@ -135,7 +136,7 @@ def _add_what_pages_presuppose(root: Path) -> None:
 
 def _add_what_the_reader_has(url: str) -> None:
     """The function `page`, which calls whoever is on duty; and a Foundation to be deleted, of which the name is enough."""
-    session = local_session(REGION)
+    session = local_session(REGION, KEYS)
     session.client("cloudformation", endpoint_url=url).create_stack(
         StackName="triton-fleet-dev",
         TemplateBody=json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}),

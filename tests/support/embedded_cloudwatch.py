@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from moto.cloudwatch.models import cloudwatch_backends
 
+from embedded_keys import KEYS
 from fleet.aws.embedded import local_session
 from running_aws import running_aws
 
@@ -24,7 +25,7 @@ NOW = datetime(2026, 8, 21, 12, 0, 30, tzinfo=UTC)
 def embedded_cloudwatch() -> Iterator[CloudWatchClient]:
     """CloudWatch of an embedded AWS."""
     with running_aws() as aws:
-        yield local_session(REGION).client("cloudwatch", endpoint_url=aws.url)
+        yield local_session(REGION, KEYS).client("cloudwatch", endpoint_url=aws.url)
 
 
 def forget() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from artifact_bucket import REGION, ArtifactBucket, empty_bucket
+from embedded_keys import KEYS
 from fleet.artifacts.engines.clients import EngineClients
 from fleet.artifacts.engines.work import Pace
 from fleet.artifacts.progress import PublishProgress, SilentProgress
@@ -156,7 +157,7 @@ def engine_bucket(url: str, folder: FleetFolder) -> EngineBucket:
 @cache
 def _clients(url: str) -> EngineClients:
     """Making them takes longer than what most tests do with them."""
-    make: Any = local_session(REGION).client
+    make: Any = local_session(REGION, KEYS).client
     return EngineClients(
         **{name: make(name, endpoint_url=url) for name in ("s3", "ssm", "codebuild", "logs")}
     )

@@ -19,6 +19,7 @@ from zipfile import ZipFile
 import yaml
 
 from compile_engine.compile import compile_engine
+from embedded_keys import VARIABLES
 from embedded_s3 import BUCKET
 from engine_request.outcome import outcome
 from fleet.artifacts.engine_script import SOURCES, build_script
@@ -129,8 +130,7 @@ class EngineStore:
             "PATH": path,
             "TMPDIR": str(self.folder),
             "AWS_ENDPOINT_URL": self.url,
-            "AWS_ACCESS_KEY_ID": "test",
-            "AWS_SECRET_ACCESS_KEY": "test",
+            **VARIABLES,
             "AWS_DEFAULT_REGION": "us-east-1",
             "AWS_CONFIG_FILE": os.devnull,
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,

@@ -34,7 +34,11 @@ class WrongCommandError(Exception):
 
 
 def simple_commands(text: str) -> list[list[str]]:
-    """The words of each program call in a line of the shell, without comments, redirections and assignments."""
+    """The words of each program call in a line of the shell, without comments, redirections and assignments.
+
+    Of `eval "$(CALL)"` it is that call.
+    """
+    text = re.sub(r'^eval "\$\((.*)\)"$', r"\1", text)
     lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     calls: list[list[str]] = [[]]

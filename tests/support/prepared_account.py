@@ -16,6 +16,7 @@ import pytest
 from moto.core.base_backend import BackendDict
 from moto.servicequotas.models import servicequotas_backends
 
+from embedded_keys import KEYS
 from faulty_s3 import Answer, FaultyS3, Request, Wanted, faulty_s3
 from fleet.aws.access import Access, embedded_access
 from fleet.catalog.images import partition_of
@@ -70,7 +71,7 @@ class WatchedAws:
     @cached_property
     def access(self) -> Access:
         """As its user."""
-        return embedded_access(PLACE, self.proxy.url)
+        return embedded_access(PLACE, self.proxy.url, KEYS)
 
     def client(self, service: str) -> Any:
         """Past the proxy."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
+from embedded_keys import KEYS
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import PublishProgress, SilentProgress
 from fleet.artifacts.promote import Next, Promoted, Tested, promote
@@ -37,12 +38,12 @@ ENDPOINT = "sentences"
 
 @cache
 def _s3(url: str, region: str) -> S3Client:
-    return local_session(region).client("s3", endpoint_url=url)
+    return local_session(region, KEYS).client("s3", endpoint_url=url)
 
 
 @cache
 def _sagemaker(url: str, region: str) -> SageMakerClient:
-    return local_session(region).client("sagemaker", endpoint_url=url)
+    return local_session(region, KEYS).client("sagemaker", endpoint_url=url)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from embedded_keys import KEYS
 from fleet.local.aws.server import EmbeddedAws
 from tests.e2e.embedded_app.host import RecordingHost
 
@@ -12,7 +13,7 @@ from tests.e2e.embedded_app.host import RecordingHost
 @contextmanager
 def running_aws(host: RecordingHost | None = None) -> Iterator[EmbeddedAws]:
     """It forgets everything at its end; without a host it has one of its own."""
-    aws = EmbeddedAws(host or RecordingHost())
+    aws = EmbeddedAws(host or RecordingHost(), keys=KEYS)
     aws.start()
     try:
         yield aws

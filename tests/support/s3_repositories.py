@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 import pytest
 
 from artifact_bucket import REGION
+from embedded_keys import KEYS
 from fleet.artifacts.archive import DigestWriter
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.sources.folder import FolderSource
@@ -35,7 +36,7 @@ FILES = {
 
 def repositories_client(url: str) -> S3Client:
     """A client of the S3 at that URL, which has the bucket."""
-    s3: S3Client = local_session(REGION).client("s3", endpoint_url=url)
+    s3: S3Client = local_session(REGION, KEYS).client("s3", endpoint_url=url)
     s3.create_bucket(Bucket=BUCKET)
     return s3
 

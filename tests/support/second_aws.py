@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from embedded_keys import KEYS
 from fleet.aws.embedded import without_aws
 from fleet_folder import ROOT
 
@@ -43,7 +44,7 @@ def _run() -> None:
     from fleet.local.aws.server import EmbeddedAws
     from tests.e2e.embedded_app.host import RecordingHost
 
-    aws = EmbeddedAws(RecordingHost())
+    aws = EmbeddedAws(RecordingHost(), keys=KEYS)
     aws.start()
     print(aws.url, flush=True)
     sys.stdin.read()

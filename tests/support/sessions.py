@@ -6,10 +6,11 @@ from functools import cache
 
 import boto3
 
+from embedded_keys import KEYS
 from fleet.aws.embedded import local_session
 
 
 @cache
 def shared_session(region: str) -> boto3.Session:
     """A session that has read botocore's descriptions: its clients take 2 ms each, a new session's first 30 ms."""
-    return local_session(region)
+    return local_session(region, KEYS)

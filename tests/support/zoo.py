@@ -13,6 +13,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
+from embedded_keys import KEYS, SESSION
 from fleet.local.aws.permissions import may_put_metrics
 from fleet.local.aws.server import EmbeddedAws
 from fleet.local.gateway import Gateway
@@ -90,7 +91,7 @@ class Zoo:
             may_put=may_put_metrics,
         )
         self.aws = EmbeddedAws(
-            self.host, Gateway(self.host.calling, account="123456789012", region="us-east-1")
+            self.host, Gateway(self.host.calling, account="123456789012", region="us-east-1"), keys=KEYS
         )
 
     def start(self) -> None:
@@ -138,8 +139,7 @@ class Zoo:
             service,  # type: ignore[call-overload]
             endpoint_url=self.aws.url,
             region_name="us-east-1",
-            aws_access_key_id="local",
-            aws_secret_access_key="local",
+            **SESSION,
             config=Config(retries={"total_max_attempts": 1}, read_timeout=70, max_pool_connections=256),
         )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from embedded_keys import KEYS, PROFILE_KEYS
 from faulty_s3 import Answer, FaultyS3, faulty_s3
 from fleet.artifacts.aws_errors import aws_errors_told
 from fleet.aws.access import account_access, embedded_access
@@ -46,9 +47,8 @@ def proxy(aws: EmbeddedAws) -> Iterator[FaultyS3]:
 def settings(tmp_path: Path, proxy: FaultyS3, monkeypatch: pytest.MonkeyPatch) -> None:
     """A profile `deployer` of the account, and no other credentials."""
     file = tmp_path / "config"
-    keys = "aws_access_key_id = a\naws_secret_access_key = b\n"
     file.write_text(
-        f"[profile deployer]\nendpoint_url = {proxy.url}\nretry_mode = standard\nmax_attempts = 1\n{keys}"
+        f"[profile deployer]\nendpoint_url = {proxy.url}\nretry_mode = standard\nmax_attempts = 1\n{PROFILE_KEYS}"
     )
     monkeypatch.setenv("AWS_CONFIG_FILE", str(file))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -102,7 +102,7 @@ def test_a_refusal_of_aws_is_told_with_what_helps(
 
 def test_an_aws_that_cannot_be_reached_is_told_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    access = embedded_access(PLACE, "http://localhost:9")
+    access = embedded_access(PLACE, "http://localhost:9", KEYS)
     with pytest.raises(CannotRunError, match='AWS does not answer: .*"http://localhost:9/"'):
         access.check_account()
 

@@ -12,6 +12,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
+from embedded_keys import SESSION, signed
 from embedded_s3 import BUCKET, FIRST, LAST, Upload, crc32, embedded_s3, refused
 
 WHOLE = FIRST + LAST
@@ -78,12 +79,13 @@ def test_a_checksum_may_come_behind_the_body_as_the_cdk_cli_sends_it(
     s3: Any, trailer: str, status: int, said: str
 ) -> None:
     headers = {
-        "Authorization": "AWS4-HMAC-SHA256 Credential=a/20260821/us-east-1/s3/aws4_request",
         "x-amz-content-sha256": "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
         "x-amz-sdk-checksum-algorithm": "CRC32",
         "x-amz-decoded-content-length": "4",
         **({"x-amz-trailer": "x-amz-checksum-crc32"} if trailer else {}),
     }
+    url = f"{s3.meta.endpoint_url}/{BUCKET}/trailer"
+    headers = signed("PUT", url, headers, service="s3")
     connection = HTTPConnection(s3.meta.endpoint_url.removeprefix("http://"))
     sent = f"4\r\nbody\r\n0\r\n{trailer}\r\n\r\n"
     connection.request("PUT", f"/{BUCKET}/trailer", body=sent.encode(), headers=headers)
@@ -164,8 +166,7 @@ def test_every_part_of_a_composite_checksum_has_one(s3: Any) -> None:
         "s3",
         endpoint_url=s3.meta.endpoint_url,
         region_name="us-east-1",
-        aws_access_key_id="test",
-        aws_secret_access_key="test",
+        **SESSION,
         config=Config(request_checksum_calculation="when_required"),
     )
     whole = Upload(bare, "bare whole", **FULL).all([LAST])

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from botocore.config import Config
 
+from embedded_keys import KEYS
 from endpoint_check.errors import CheckError
 from endpoint_check.handler import is_complete
 from fleet.aws.embedded import local_session
@@ -47,7 +48,7 @@ def right() -> bytes:
 @cache
 def session() -> boto3.Session:
     """Its models of services are read once."""
-    return local_session("us-east-1")
+    return local_session("us-east-1", KEYS)
 
 
 @dataclass

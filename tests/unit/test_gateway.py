@@ -14,6 +14,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from werkzeug.serving import make_server
 
+from embedded_keys import SESSION
 from fleet.local.containers import RESTARTING, SECONDS_TO_ANSWER, ModelRefusal, Refusal, Route
 from fleet.local.gateway import MAX_BODY, Gateway
 
@@ -119,8 +120,7 @@ def runtime(request: pytest.FixtureRequest) -> Iterator[Any]:
         "sagemaker-runtime",
         endpoint_url=f"http://127.0.0.1:{server.server_port}",
         region_name="us-east-1",
-        aws_access_key_id="local",
-        aws_secret_access_key="local",
+        **SESSION,
         config=Config(retries={"total_max_attempts": 1}),
     )
     Container.release.set()

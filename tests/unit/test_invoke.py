@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from embedded_keys import KEYS
 from fleet.cli.commands import app
 from fleet.exits import run_to_exit
 from fleet.local.state import LocalState, Supervisor
@@ -32,7 +33,9 @@ def runtime(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ru
     state = LocalState(folder.root)
     with runtime_stand_in() as stand_in, state.supervised(threading.Event()):
         state.announce(
-            Supervisor(pid=os.getpid(), url=stand_in.url, account="123456789012", region="us-east-1")
+            Supervisor(
+                pid=os.getpid(), url=stand_in.url, account="123456789012", region="us-east-1", keys=KEYS
+            )
         )
         yield stand_in
 
@@ -266,7 +269,9 @@ def test_an_endpoint_that_cannot_be_reached_exits_with_2(
 ) -> None:
     with served(RuntimeStandIn()) as port:
         pass
-    gone = Supervisor(pid=os.getpid(), url=f"http://127.0.0.1:{port}", account="1", region="us-east-1")
+    gone = Supervisor(
+        pid=os.getpid(), url=f"http://127.0.0.1:{port}", account="1", region="us-east-1", keys=KEYS
+    )
     LocalState(folder.root).announce(gone)
     assert invoke("--input", SENTENCE) == 2
     assert "cannot run: sentences could not be reached" in capsys.readouterr().err

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from artifact_bucket import BUCKET
+from embedded_keys import KEYS
 from fleet.artifacts.live import check_archive_name, live_set, require_removable
 from fleet.artifacts.live_add import Added, add_archive
 from fleet.artifacts.live_source import repository_source, told_of_arguments
@@ -34,7 +35,7 @@ SAME = "x = 2\n"
 @pytest.fixture(scope="module")
 def s3() -> Iterator[S3Client]:
     with running_aws() as aws:
-        yield local_session("us-east-1").client("s3", endpoint_url=aws.url)
+        yield local_session("us-east-1", KEYS).client("s3", endpoint_url=aws.url)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from embedded_keys import KEYS
 from fleet.aws.embedded import local_session, local_variables
 from fleet.aws.failures import deploy_failure
 from fleet.catalog.images import partition_of
@@ -33,7 +34,9 @@ PLACE = Place(
 )
 
 
-SUPERVISOR = Supervisor(pid=1, url="http://127.0.0.1:9", account=PLACE.account, region=PLACE.region)
+SUPERVISOR = Supervisor(
+    pid=1, url="http://127.0.0.1:9", account=PLACE.account, region=PLACE.region, keys=KEYS
+)
 
 
 class Buckets(BaseHTTPRequestHandler):
@@ -71,13 +74,13 @@ def odd_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("odd_settings")
 def test_a_session_reads_no_profile_and_no_proxy(url: str) -> None:
-    assert local_session("us-east-1").client("s3", endpoint_url=url).list_buckets()["Buckets"] == []
+    assert local_session("us-east-1", KEYS).client("s3", endpoint_url=url).list_buckets()["Buckets"] == []
 
 
 @pytest.mark.usefixtures("odd_settings")
 def test_a_process_is_started_without_them(url: str) -> None:
     code = f"import boto3; print(boto3.client('s3', endpoint_url={url!r}).list_buckets()['Buckets'])"
-    variables = local_variables(os.environ, PLACE, url)
+    variables = local_variables(os.environ, region="us-east-1", url=url, keys=KEYS)
     done = subprocess.run(
         [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from fleet.aws.embedded import Keys
 from fleet.findings import CannotRunError
 from fleet.local.session import stop_supervisor
 from fleet.local.state import LocalState, Supervisor
@@ -35,7 +36,8 @@ def process(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def supervisor(pid: int) -> Supervisor:
-    return Supervisor(pid=pid, url="http://localhost:9", account="123456789012", region="us-east-1")
+    where = {"url": "http://localhost:9", "account": "123456789012", "region": "us-east-1"}
+    return Supervisor(pid=pid, keys=Keys.random(), **where)
 
 
 @pytest.mark.parametrize(

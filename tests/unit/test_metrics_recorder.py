@@ -12,6 +12,7 @@ from botocore.config import Config
 from botocore.exceptions import EndpointConnectionError
 
 from embedded_cloudwatch import NOW, REGION, values
+from embedded_keys import KEYS
 from fleet.aws.embedded import local_session
 from fleet.local.metrics import recorder as module
 from fleet.local.metrics.recorder import Recorder
@@ -48,7 +49,7 @@ def calls(cloudwatch: CloudWatchClient) -> Iterator[list[Any]]:
 
 def unreachable() -> CloudWatchClient:
     config = Config(retries={"total_max_attempts": 1})
-    return local_session(REGION).client("cloudwatch", endpoint_url="http://localhost:1", config=config)
+    return local_session(REGION, KEYS).client("cloudwatch", endpoint_url="http://localhost:1", config=config)
 
 
 def asked(

@@ -11,6 +11,7 @@ from botocore.config import Config
 from botocore.exceptions import EndpointConnectionError
 
 from embedded_cloudwatch import REGION, values
+from embedded_keys import KEYS
 from fleet.aws.embedded import local_session
 from fleet.local.metrics.scrape import TritonScraper, TritonSource
 from metrics_server import NAMESPACE, MetricsServer, counter, metrics_server
@@ -189,7 +190,9 @@ def test_growth_that_cloudwatch_did_not_take_goes_with_the_next(
 ) -> None:
     scraper = TritonScraper()
     config = Config(retries={"total_max_attempts": 1})
-    unreachable = local_session(REGION).client("cloudwatch", endpoint_url="http://localhost:1", config=config)
+    unreachable = local_session(REGION, KEYS).client(
+        "cloudwatch", endpoint_url="http://localhost:1", config=config
+    )
     triton.text = counter(5)
     with pytest.raises(EndpointConnectionError):
         scraper.publish(triton.source(), unreachable)

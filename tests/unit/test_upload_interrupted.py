@@ -17,13 +17,13 @@ PUBLISHER = """
 import os, random, sys, threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from fleet.artifacts.upload import UPLOAD_CONFIG, ObjectPlace, Uploads
-from fleet.aws.embedded import local_session
+from fleet.aws.embedded import Keys, local_session
 from fleet.cli.interruption import end_like_ctrl_c
 
 url, way = sys.argv[1:]
 noise, interrupted = random.Random(0).randbytes(1 << 20), threading.Event()
 end_like_ctrl_c()
-s3 = local_session("us-east-1").client("s3", endpoint_url=url, config=UPLOAD_CONFIG)
+s3 = local_session("us-east-1", Keys("FLEET000000000000000", "of-the-tests")).client("s3", endpoint_url=url, config=UPLOAD_CONFIG)
 
 # A signal may reach Python just before its main thread waits, and is heard when that wakes: so no wait is endless.
 def write(sink):

@@ -21,7 +21,7 @@ import random, resource, sys
 from concurrent.futures import ThreadPoolExecutor
 from fleet.artifacts.archive import DigestWriter
 from fleet.artifacts.upload import UPLOAD_CONFIG, ObjectPlace, Uploads
-from fleet.aws.embedded import local_session
+from fleet.aws.embedded import Keys, local_session
 import fleet.cli.publish  # the command's own modules are part of its memory
 
 url, archives, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
@@ -34,7 +34,7 @@ def write(sink):
 digest = DigestWriter()
 write(digest)
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # from here on no file can be written
-s3 = local_session("us-east-1").client("s3", endpoint_url=url, config=UPLOAD_CONFIG)
+s3 = local_session("us-east-1", Keys("FLEET000000000000000", "of-the-tests")).client("s3", endpoint_url=url, config=UPLOAD_CONFIG)
 with Uploads(s3) as uploads, ThreadPoolExecutor(archives) as pool:
     done = [
         pool.submit(uploads.archive, ObjectPlace("b", str(number)), write, digest=digest.digest, size=size)

@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape
 from moto.core.exceptions import ServiceException, _RESTError
 from moto.core.responses import ActionResult, BaseResponse
 
+from fleet.local.aws.signatures import Refusal
 from fleet.local.hosting import HostingError
 
 if TYPE_CHECKING:
@@ -55,11 +56,24 @@ def call_action(self: BaseResponse) -> TYPE_RESPONSE:
 def answer(error: Exception, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     """The last resort for what failed outside an API call (S3 has no such calls, it is plain HTTP)."""
     code, text = EmbeddedAwsError.code, reason_of(error)
-    if "/s3/" in environ.get("HTTP_AUTHORIZATION", ""):
-        content_type = "application/xml"
+    said = Refusal(s3=(code, text), query=(code, text), others=(code, text))
+    return refuse("400 Bad Request", said, environ, start_response)
+
+
+def refuse(
+    status: str, refusal: Refusal, environ: WSGIEnvironment, start_response: StartResponse
+) -> Iterable[bytes]:
+    """Answer in the protocol of the caller, as far as the request tells it."""
+    signed = environ.get("HTTP_AUTHORIZATION", "") + environ.get("QUERY_STRING", "").replace("%2F", "/")
+    if "/s3/" in signed:
+        content_type, (code, text) = "application/xml", refusal.s3
         body = f"<Error><Code>{code}</Code><Message>{escape(text)}</Message></Error>"
+    elif environ.get("CONTENT_TYPE", "").startswith("application/x-www-form-urlencoded"):
+        content_type, (code, text) = "text/xml", refusal.query
+        error = f"<Type>Sender</Type><Code>{code}</Code><Message>{escape(text)}</Message>"
+        body = f"<ErrorResponse><Error>{error}</Error></ErrorResponse>"
     else:
-        content_type = "application/json"
+        content_type, (code, text) = "application/json", refusal.others
         body = json.dumps({"__type": code, "message": text})
-    start_response("400 Bad Request", [("Content-Type", content_type), ("x-amzn-ErrorType", code)])
+    start_response(status, [("Content-Type", content_type), ("x-amzn-ErrorType", code)])
     return [body.encode()]

@@ -6,26 +6,36 @@ import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from fleet.aws.embedded import Keys, local_session
 from fleet.local.aws.functions.code import DeployedCode
 from fleet.local.aws.work.task import Task
 from fleet.local.hosting import EndpointHost
 
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
 
 @dataclass(kw_only=True)
 class Running:
-    """The host of the endpoints, what could not be hosted, the functions' code, and what is under way.
+    """The host of the endpoints, the keys, what could not be hosted, the functions' code, what is under way.
 
     `url` is where the embedded AWS itself answers, known as soon as it does; `stopping` is set when it stops.
     """
 
     host: EndpointHost
+    keys: Keys
     url: str = ""
     stopping: threading.Event = field(default_factory=threading.Event)
     functions: DeployedCode = field(default_factory=DeployedCode)
     skipped: list[str] = field(default_factory=list)
     _runs: list[threading.Thread] = field(default_factory=list)
     _tasks: list[weakref.ref[Task]] = field(default_factory=list)
+
+    def s3(self, region: str) -> S3Client:
+        """A client of the embedded S3."""
+        return local_session(region, self.keys).client("s3", endpoint_url=self.url)
 
     def skip(self, resource: str) -> None:
         """Record a resource that is not hosted, once."""

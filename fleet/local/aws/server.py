@@ -12,9 +12,11 @@ from moto.core.base_backend import BackendDict
 from moto.core.model_instances import reset_model_data
 from werkzeug.serving import BaseWSGIServer, make_server
 
+from fleet.aws.embedded import Keys
 from fleet.local.aws import running
 from fleet.local.aws.install import install
 from fleet.local.aws.running import Running
+from fleet.local.aws.signatures import Signatures
 from fleet.local.aws.wsgi import Application, RequestHandler
 from fleet.local.hosting import EndpointHost
 
@@ -28,17 +30,21 @@ _SECONDS_FOR_RUNS = 30.0
 
 
 class EmbeddedAws:
-    """AWS in this process, empty at each start; its account is MOTO_ACCOUNT_ID, else 123456789012."""
+    """AWS in this process, empty at each start; its account is MOTO_ACCOUNT_ID, else 123456789012.
+
+    It answers what `keys`, or the keys of a role that was assumed with them, have signed.
+    """
 
     def __init__(
         self,
         host: EndpointHost,
         gateway: WSGIApplication | None = None,
         *,
+        keys: Keys,
         port: int = 0,
         log: Path | None = None,
     ) -> None:
-        self._running = Running(host=host)
+        self._running = Running(host=host, keys=keys)
         self._gateway = gateway
         self._port = port
         self._log = log
@@ -72,7 +78,7 @@ class EmbeddedAws:
             self._server = make_server(
                 _LOOPBACK,
                 self._port,
-                Application(self._gateway),
+                Application(self._gateway, Signatures(self._running.keys)),
                 threaded=True,
                 request_handler=RequestHandler,
             )

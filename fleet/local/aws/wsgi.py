@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, partial
 from io import BytesIO
 from typing import TYPE_CHECKING
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 
 from fleet.local.aws import failures
+from fleet.local.aws.signatures import REFUSALS, Signatures, UnsignedError
 from fleet.local.aws.turns import turn
 
 if TYPE_CHECKING:
@@ -20,27 +21,34 @@ if TYPE_CHECKING:
 log = logging.getLogger("fleet.local.aws")
 
 _SERVICE = re.compile(r"/([^/]+)/aws4_request")
+_HOST = re.compile(r"(([a-z0-9._-]+\.)?localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?", re.IGNORECASE)
+"""Any other name may come to mean this machine while its page is open: that is DNS rebinding."""
 _GATEWAY = re.compile(r"/endpoints/[^/]+/invocations$|/_fleet/")
 
 
 class Application:
-    """Tells SageMaker's runtime calls from all others."""
+    """Answers what is signed and asks for a name of this machine; invocations are the gateway's to answer."""
 
-    def __init__(self, gateway: WSGIApplication | None) -> None:
-        self._gateway = gateway
+    def __init__(self, gateway: WSGIApplication | None, signatures: Signatures) -> None:
+        self._gateway, self._signatures = gateway, signatures
         self._moto = DomainDispatcherApplication(create_backend_app)
         # All requests of a service have the same host; moto would look through its own folders for each.
         self._moto.get_backend_for_host = cache(self._moto.get_backend_for_host)  # type: ignore[method-assign]
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request; an exception becomes an AWS error."""
+        if _HOST.fullmatch(environ.get("HTTP_HOST", "")) is None:
+            return _forbidden(start_response, "The embedded AWS answers to names of this machine alone.")
         if _is_of_a_page(environ):
-            start_response("403 Forbidden", [("Content-Type", "text/plain")])
-            return [b"The embedded AWS answers no web pages: it runs what it is told on this machine.\n"]
+            said = "The embedded AWS answers no web pages: it runs what it is told on this machine."
+            return _forbidden(start_response, said)
+        try:
+            self._signatures.check(environ, partial(_read_body, environ))
+        except UnsignedError as error:
+            return failures.refuse("403 Forbidden", REFUSALS[error.kind], environ, start_response)
         try:
             if self._gateway is not None and _GATEWAY.match(environ.get("PATH_INFO", "")):
                 return self._gateway(environ, start_response)
-            _read_body(environ)
             with turn():
                 answer: Iterable[bytes] = self._moto(environ, start_response)
                 return answer
@@ -57,11 +65,19 @@ def _is_of_a_page(environ: WSGIEnvironment) -> bool:
     return "HTTP_ORIGIN" in environ or environ.get("HTTP_SEC_FETCH_SITE", "none") != "none"
 
 
-def _read_body(environ: WSGIEnvironment) -> None:
+def _forbidden(start_response: StartResponse, said: str) -> Iterable[bytes]:
+    start_response("403 Forbidden", [("Content-Type", "text/plain")])
+    return [f"{said}\n".encode()]
+
+
+def _read_body(environ: WSGIEnvironment) -> bytes:
     """Have the request's body before the turn: whoever sends it slowly keeps nobody waiting."""
     length = environ.get("CONTENT_LENGTH", "")
-    if length.isdecimal():
-        environ["wsgi.input"] = BytesIO(environ["wsgi.input"].read(int(length)))
+    if not length.isdecimal():
+        return b""
+    body = environ["wsgi.input"].read(int(length))
+    environ["wsgi.input"] = BytesIO(body)
+    return bytes(body)
 
 
 class RequestHandler(MotoRequestHandler):

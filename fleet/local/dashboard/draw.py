@@ -24,7 +24,7 @@ def draw_dashboard(supervisor: Supervisor, endpoint: str, stack: str, hours: flo
         raise CannotRunError("plotly, which draws the dashboard, is not installed", "run `make setup`")
     from fleet.local.dashboard.page import Page, draw_page
 
-    session = local_session(supervisor.region)
+    session = local_session(supervisor.region, supervisor.keys)
     cloudwatch = session.client("cloudwatch", endpoint_url=supervisor.url)
     cloudformation = session.client("cloudformation", endpoint_url=supervisor.url)
     deployed = find_dashboard(cloudformation, cloudwatch, stack)

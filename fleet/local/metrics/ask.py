@@ -19,9 +19,8 @@ def ask_to_publish(supervisor: Supervisor) -> None:
     """
     problem = f"the local fleet (process {supervisor.pid}) does not publish its metrics"
     remedy = "run `fleet local down`, then `fleet local up`"
-    url = f"{supervisor.url}{METRICS}"
     try:
-        answer = urllib3.request("POST", url, timeout=SECONDS_TO_ANSWER, retries=False)
+        answer = supervisor.ask("POST", METRICS, seconds=SECONDS_TO_ANSWER)
     except urllib3.exceptions.HTTPError as error:
         raise CannotRunError(f"{problem}: {error}", remedy) from error
     if answer.status != 200:

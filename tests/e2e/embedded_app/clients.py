@@ -9,6 +9,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
+from embedded_keys import SESSION
 from fleet.local.aws.server import EmbeddedAws
 
 _making = threading.Lock()
@@ -25,4 +26,4 @@ def client(aws: EmbeddedAws, service: str) -> Any:
 @cache
 def _session() -> boto3.Session:
     """One for all, as each reads botocore's descriptions of the services anew."""
-    return boto3.Session(aws_access_key_id="test", aws_secret_access_key="test", region_name="us-east-1")
+    return boto3.Session(**SESSION, region_name="us-east-1")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import boto3
 import pytest
 
 from engine_builds import EngineStore, engine_store
@@ -26,6 +27,7 @@ def store(
     store = replace(engine_bucket, folder=tmp_path)
     for name, value in store.environment.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # it keeps the keys of whoever was first
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     yield store
     for number, handler in handlers.items():

@@ -14,6 +14,7 @@ from compile_engine import upload
 from compile_engine.compile import compile_engine
 from compile_engine.file_digest import file_digest
 from compile_engine.upload import upload_plan
+from embedded_keys import SESSION
 from embedded_s3 import BUCKET, FIRST, LAST
 from engine_builds import EngineStore
 from engine_request.bucket import Bucket, TakenError
@@ -33,7 +34,7 @@ def plan(tmp_path: Path) -> Path:
 @pytest.fixture
 def s3() -> Any:
     make: Any = boto3.client
-    return make("s3", region_name="us-east-1", aws_access_key_id="test", aws_secret_access_key="test")
+    return make("s3", region_name="us-east-1", **SESSION)
 
 
 def begin(stub: Stubber) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from moto.events.models import events_backends
 
-from fleet.aws.embedded import local_session
 from fleet.local.aws import running
 from fleet.local.aws.codebuild.build import FAILED, STOPPED, SUCCEEDED, TIMED_OUT, Build
 from fleet.local.aws.codebuild.buildspec import PHASES, Buildspec, BuildspecError, Phase, read_buildspec
@@ -71,7 +70,7 @@ class _Run:
         self._end_phase()
         self._begin("DOWNLOAD_SOURCE")
         try:
-            s3 = local_session(self._region).client("s3", endpoint_url=running.current().url)
+            s3 = running.current().s3(self._region)
             unpack_source(self._declared["source"], self._source, s3)
             buildspec = read_buildspec(self._declared["source"].get("buildspec", ""))
         except (SourceError, BuildspecError) as error:
@@ -120,7 +119,7 @@ class _Run:
         declared = {each["name"]: each["value"] for each in environment["environmentVariables"]}
         return {
             **buildspec.variables,
-            **machine.variables(self._folder, account=self._account, region=self._region),
+            **machine.variables(self._folder, region=self._region),
             **declared,
             "CODEBUILD_BUILD_ID": self._build.id,
             "CODEBUILD_BUILD_ARN": self._build.arn,

@@ -18,8 +18,8 @@ from botocore.config import Config
 from moto.awslambda.exceptions import InvalidParameterValueException
 
 from fleet.aws.embedded import local_session
-from fleet.local.aws.functions.code import DeployedCode
 from fleet.local.aws.functions.output import keep_lines
+from fleet.local.aws.running import Running
 
 log = logging.getLogger("fleet.local.aws")
 
@@ -73,9 +73,7 @@ class Outcome:
         return cls(payload=json.dumps(description), failed=True)
 
 
-def call(
-    code: Code, event: str, request_id: str, *, deployed: DeployedCode, url: str, lines: list[str]
-) -> Outcome:
+def call(code: Code, event: str, request_id: str, *, here: Running, lines: list[str]) -> Outcome:
     """Call the function with an event of JSON; what it says is added to `lines`.
 
     A call that outlasts its time-out is given up but cannot be ended: its thread goes on by itself.
@@ -85,7 +83,7 @@ def call(
     """
     log.info("function %s starts, request %s", code.name, request_id)
     future: Future[Outcome] = Future()
-    work = partial(_run, code, event, request_id, deployed, url)
+    work = partial(_run, code, event, request_id, here)
     thread = threading.Thread(
         target=_settle, args=(future, code.name, work, lines), name=f"function-{code.name}", daemon=True
     )
@@ -111,11 +109,11 @@ def _settle(future: Future[Outcome], name: str, work: Callable[[], Outcome], lin
         future.set_result(Outcome.failure(type(error).__name__, str(error), trace))
 
 
-def _run(code: Code, event: str, request_id: str, deployed: DeployedCode, url: str) -> Outcome:
+def _run(code: Code, event: str, request_id: str, here: Running) -> Outcome:
     deadline = time.monotonic() + code.seconds
     module_name, _, name = code.handler.replace("/", ".").rpartition(".")
     try:
-        module = deployed.module(code.archive, module_name)
+        module = here.functions.module(code.archive, module_name)
     except ImportError as error:
         problem = f"Unable to import module '{module_name}': {error}"
         return Outcome.failure("Runtime.ImportModuleError", problem)
@@ -130,7 +128,8 @@ def _run(code: Code, event: str, request_id: str, deployed: DeployedCode, url: s
         invoked_function_arn=code.arn,
         deadline=deadline,
     )
-    client = partial(local_session(code.region).client, endpoint_url=url, config=_ONCE)
+    session = local_session(code.region, here.keys)
+    client = partial(session.client, endpoint_url=here.url, config=_ONCE)
     answer = handler(json.loads(event), context, client=client, environ=_environment(code))
     try:
         return Outcome(payload=json.dumps(answer))

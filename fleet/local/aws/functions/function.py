@@ -76,9 +76,7 @@ class EmbeddedFunction(LambdaFunction):
             return Outcome.failure("Sandbox.Failure", "The embedded AWS was stopped")
         lines: list[str] = []
         with handed_over():
-            outcome = call(
-                code, json.dumps(event), request_id, deployed=here.functions, url=here.url, lines=lines
-            )
+            outcome = call(code, json.dumps(event), request_id, here=here, lines=lines)
         self.logs_backend.ensure_log_group(self.logs_group_name)
         self.save_logs("\n".join([f"START RequestId: {request_id}", *lines, f"END RequestId: {request_id}"]))
         return outcome

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.aws.embedded import account_variables
+from fleet.aws.embedded import local_variables
 from fleet.catalog.builds import codebuild_family
 from fleet.catalog.images import release, releases
 from fleet.catalog.instances import Instance, instance, instance_types
@@ -54,14 +54,15 @@ class Machine:
     def _with(cls, image: str, machine: Instance) -> Machine:
         return cls(image=image, gpu=machine.gpu, compute_capability=machine.compute_capability)
 
-    def variables(self, folder: Path, *, account: str, region: str) -> dict[str, str]:
+    def variables(self, folder: Path, *, region: str) -> dict[str, str]:
         """The environment of a process, whose home and temporary files are in the folder.
 
         Of the user's own environment nothing is there but the search path.
         """
         path = os.pathsep.join([str(STAND_INS), str(Path(sys.executable).parent), os.environ["PATH"]])
         own = {"PATH": path, "HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8"}
-        ours = account_variables(own, account=account, region=region, url=running.current().url)
+        here = running.current()
+        ours = local_variables(own, region=region, url=here.url, keys=here.keys)
         return ours | self._stand_in_variables()
 
     def _stand_in_variables(self) -> dict[str, str]:

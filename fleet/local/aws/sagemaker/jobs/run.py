@@ -7,7 +7,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from fleet.aws.embedded import local_session
 from fleet.local.aws import running
 from fleet.local.aws.sagemaker.jobs.inputs import InputError, copy_input, mapped
 from fleet.local.aws.sagemaker.jobs.job import COMPLETED, FAILED, STOPPED, Job
@@ -36,7 +35,7 @@ def run_job(job: Job, *, account: str, region: str) -> None:
 def _run(job: Job, root: Path, account: str, region: str) -> None:
     request, ml = job.request, root / "opt" / "ml"
     (ml / "output").mkdir(parents=True)
-    s3 = local_session(region).client("s3", endpoint_url=running.current().url)
+    s3 = running.current().s3(region)
     try:
         for each in request.inputs:
             copy_input(each, root, s3)
@@ -49,7 +48,7 @@ def _run(job: Job, root: Path, account: str, region: str) -> None:
     said.write(NOTE)
     machine = Machine.of_instance(request.image, request.instance_type)
     variables = {
-        **machine.variables(root, account=account, region=region),
+        **machine.variables(root, region=region),
         **{name: mapped(value, root) for name, value in request.environment.items()},
     }
     command = [mapped(each, root) for each in request.command]

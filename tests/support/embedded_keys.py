@@ -1,0 +1,29 @@
+"""The keys of every embedded AWS that a test starts itself, and requests that are signed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
+from fleet.aws.embedded import Keys
+
+KEYS = Keys("FLEET000000000000000", "of-the-tests")
+VARIABLES = {"AWS_ACCESS_KEY_ID": KEYS.access_key_id, "AWS_SECRET_ACCESS_KEY": KEYS.secret_access_key}
+SESSION: dict[str, Any] = {
+    "aws_access_key_id": KEYS.access_key_id,
+    "aws_secret_access_key": KEYS.secret_access_key,
+}
+PROFILE_KEYS = "".join(f"{name} = {value}\n" for name, value in SESSION.items())
+
+
+def signed(
+    method: str, url: str, headers: Mapping[str, str], *, service: str, body: str = "", keys: Keys = KEYS
+) -> dict[str, str]:
+    """The headers of a request, with those of its signature."""
+    request = AWSRequest(method=method, url=url, headers=headers, data=body)
+    SigV4Auth(Credentials(keys.access_key_id, keys.secret_access_key), service, "us-east-1").add_auth(request)
+    return dict(request.headers)
