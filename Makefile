@@ -18,7 +18,7 @@ ZOO := examples/model_zoo
 BERT := examples/bert_trt
 ENSEMBLES := examples/gpu_ensembles
 
-.PHONY: help setup demo test lint format bench synth generated weights lock-requirements clean
+.PHONY: help setup demo test lint audit format bench synth generated weights lock-requirements clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -81,6 +81,15 @@ lint: setup  ## Check format, lint, types, imports and generated files
 	@PYTHONPATH=constructs lint-imports
 	@fleet schema --check
 
+.venv-audit/.ready: requirements-audit.txt .venv/.ready
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-audit
+	@$(call INSTALL,.venv-audit,--require-hashes -r requirements-audit.txt)
+	@touch $@
+
+# For a weekly run: it asks the network, so that its answer changes without a commit.
+audit: .venv-audit/.ready  ## Ask for known vulnerabilities of what the locks pin; offline it says so
+	@python .ci/audit.py .venv-audit/bin/pip-audit npm
+
 format: setup  ## Format the code
 	@ruff format .
 	@ruff check --fix .
@@ -97,7 +106,7 @@ bench: setup  ## Run a benchmark: make bench NAME=... [SHORT=1: in small, withou
 	@python benchmarks/$(NAME).py $(if $(SHORT),--short)
 
 lock-requirements: setup  ## Pin the newest versions of all requirements, with hashes
-	@for name in requirements requirements-dev requirements-checkov; do \
+	@for name in requirements requirements-dev requirements-checkov requirements-audit; do \
 	  uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 	    --custom-compile-command 'make lock-requirements' $$name.in --output-file $$name.txt || exit 2; done
 	@for name in requirements-payload $(ENSEMBLES)/environment requirements-triton; do \
@@ -109,4 +118,4 @@ lock-requirements: setup  ## Pin the newest versions of all requirements, with h
 
 clean:  ## Stop the local endpoints and remove what setup, deploys and tests made
 	@test ! -x $(BIN)/fleet || fleet local down
-	@rm -rf .venv .venv-checkov node_modules cdk.out .fleet .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+	@rm -rf .venv .venv-checkov .venv-audit node_modules cdk.out .fleet .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

@@ -121,5 +121,7 @@ def recipe(*words: str) -> list[str]:
     return [line for line in lines if line.split()[0] not in ("echo", "test")]
 
 
-MADE = tuple(f"--old-file={folder}/.ready" for folder in (".venv", ".venv-checkov", "node_modules"))
+MADE = tuple(
+    f"--old-file={folder}/.ready" for folder in (".venv", ".venv-checkov", ".venv-audit", "node_modules")
+)
 """For make: what `make setup` makes is there."""

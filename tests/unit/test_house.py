@@ -48,7 +48,13 @@ def test_imports_run_one_way(root: Path) -> None:
 
 @pytest.mark.parametrize(
     "file",
-    ["requirements.txt", "requirements-dev.txt", "requirements-payload.txt", "requirements-triton.txt"],
+    [
+        "requirements.txt",
+        "requirements-dev.txt",
+        "requirements-audit.txt",
+        "requirements-payload.txt",
+        "requirements-triton.txt",
+    ],
 )
 def test_every_requirement_is_pinned_with_hashes(root: Path, file: str) -> None:
     pinned = (root / file).read_text().split("\n")
