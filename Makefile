@@ -88,7 +88,7 @@ lint: setup  ## Check format, lint, types, imports and generated files
 
 # For a weekly run: it asks the network, so that its answer changes without a commit.
 audit: .venv-audit/.ready  ## Ask for known vulnerabilities of what the locks pin; offline it says so
-	@python .ci/audit.py .venv-audit/bin/pip-audit npm
+	@python .ci/audit.py
 
 format: setup  ## Format the code
 	@ruff format .

@@ -32,7 +32,7 @@ def main(root: Path, pip_audit: str, npm: str) -> int:
     if missed:
         more = f"; and {len(missed) - SHOWN} more" if len(missed) > SHOWN else ""
         print(f"could not audit {len(missed)}: {'; '.join(missed[:SHOWN])}{more}", file=sys.stderr)
-        print("  remedy: run it where pypi.org and registry.npmjs.org answer", file=sys.stderr)
+        print("  remedy: run it where the advisories of PyPI and of npm can be reached", file=sys.stderr)
     if not (found or missed):
         print("no known vulnerabilities")
     return 1 if found else 2 if missed else 0
@@ -94,4 +94,4 @@ def _json(command: Sequence[str], root: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path.cwd(), *sys.argv[1:3]))
+    sys.exit(main(Path.cwd(), ".venv-audit/bin/pip-audit", "npm"))

@@ -87,4 +87,4 @@ def test_a_package_that_the_index_knows_nothing_of_is_not_clean(root: Path, flee
     code, said, told = audited(root, fleet, [{"name": "b", "skip_reason": "not found on PyPI: b (3.0)"}])
     assert (code, said) == (2, "")
     assert "not found on PyPI: b (3.0)" in told
-    assert "remedy: run it where pypi.org and registry.npmjs.org answer" in told
+    assert "remedy: run it where the advisories of PyPI and of npm can be reached" in told
