@@ -19,6 +19,8 @@ from typing import Any
 LOCKS = ("requirements*.txt", "examples/*/environment.txt", "engine_build/*/requirements.txt")
 PIN = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^]]*\])?==([^ ;\\]+)", re.MULTILINE)
 SHOWN = 5
+PROGRAMS = (".venv-audit/bin/pip-audit", "npm")
+"""What is asked where the command line names no others."""
 
 
 def main(root: Path, pip_audit: str, npm: str) -> int:
@@ -94,4 +96,4 @@ def _json(command: Sequence[str], root: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path.cwd(), ".venv-audit/bin/pip-audit", "npm"))
+    sys.exit(main(Path.cwd(), *(sys.argv[1:3] or PROGRAMS)))
