@@ -5,7 +5,7 @@ from __future__ import annotations
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from fleet.catalog.metrics import granted_namespaces
+from fleet.catalog.metrics import granted_namespace
 from fleet.resolve.endpoint import ResolvedEndpoint
 from fleet.spec.endpoint import Mode
 from triton_endpoints.policy import Statement, document, policy_of, use_key
@@ -94,7 +94,7 @@ class EndpointRole(Construct):
 
     def _metrics_statement(self) -> Statement:
         metrics = self._endpoint.triton_metrics
-        namespaces = [granted_namespaces(), *([metrics.namespace] if metrics else [])]
+        namespaces = [granted_namespace(), *([metrics.namespace] if metrics else [])]
         return Statement(
             sid="PublishMetrics",
             actions=["cloudwatch:PutMetricData"],

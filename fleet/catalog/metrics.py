@@ -52,7 +52,7 @@ def instance_namespace() -> str:
     return str(data_file("metrics.yaml")["instances"]["namespace"])
 
 
-def granted_namespaces() -> str:
+def granted_namespace() -> str:
     """What of CloudWatch's namespaces the role has to be granted for that, as a pattern of a policy."""
     return str(data_file("metrics.yaml")["instances"]["granted"])
 

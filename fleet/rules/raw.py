@@ -17,14 +17,14 @@ WHOLES = {
     "Endpoint": (),
 }
 """Lists and mappings that hold what follows from the spec."""
-Meaning = TypeVar("Meaning")
+Entry = TypeVar("Entry")
 SHOWN = 60
 """So many characters of a value are shown."""
 
 
 def outermost(
-    endpoint: Decided, resource: str, names: Mapping[str, Meaning]
-) -> Iterator[tuple[RawProperty, Meaning]]:
+    endpoint: Decided, resource: str, names: Mapping[str, Entry]
+) -> Iterator[tuple[RawProperty, Entry]]:
     """The raw properties of the given names or below one, with what the name stands for; the outer ones."""
     told = set[KeyPath]()
     for raw in raw_properties(endpoint.spec, resource):

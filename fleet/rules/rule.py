@@ -36,7 +36,7 @@ class Problem:
 Check: TypeAlias = Callable[[Decided], Iterable[Problem]]
 
 
-class Each(Enum):
+class Scope(Enum):
     """What a rule looks at, one after the other: the endpoint, or those of its machines that it is about."""
 
     ENDPOINT = auto()
@@ -57,11 +57,11 @@ class Each(Enum):
             is_first = machine.variant not in seen
             seen.add(machine.variant)
             takes = {
-                Each.ENDPOINT: machine is endpoint.machines[0],
-                Each.VARIANT: is_first,
-                Each.POOL: machine.variant == OWN_VARIANT,
-                Each.CONTAINER: machine.runs_model,
-                Each.MACHINE: True,
+                Scope.ENDPOINT: machine is endpoint.machines[0],
+                Scope.VARIANT: is_first,
+                Scope.POOL: machine.variant == OWN_VARIANT,
+                Scope.CONTAINER: machine.runs_model,
+                Scope.MACHINE: True,
             }
             if takes[self]:
                 yield machine
@@ -105,7 +105,7 @@ def rule(
     source: str,
     needed: bool = False,
     at_deploy: bool = False,
-    each: Each = Each.ENDPOINT,
+    scope: Scope = Scope.ENDPOINT,
 ) -> Callable[[Check], Rule]:
     """Make a rule of a function; its docstring's first line is the summary, the rest says why.
 
@@ -115,7 +115,7 @@ def rule(
         source: Where the rule's facts come from.
         needed: Nothing can be decided without it.
         at_deploy: Only a warning until the endpoint is deployed.
-        each: What the function looks at; it sees the endpoint on one machine at a time.
+        scope: What the function looks at; it sees the endpoint on one machine at a time.
     """
 
     def made(check: Check) -> Rule:
@@ -130,20 +130,20 @@ def rule(
             source=source,
             needed=needed,
             at_deploy=at_deploy,
-            check=check if each is Each.ENDPOINT else _on_each(each, check),
+            check=check if scope is Scope.ENDPOINT else _on_machines(scope, check),
         )
 
     return made
 
 
-def _on_each(each: Each, check: Check) -> Check:
+def _on_machines(scope: Scope, check: Check) -> Check:
     @wraps(check)
-    def on_each(endpoint: Decided) -> Iterator[Problem]:
-        for machine in each.of(endpoint):
+    def on_machines(endpoint: Decided) -> Iterator[Problem]:
+        for machine in scope.of(endpoint):
             for problem in check(endpoint.on(machine)):
                 yield _labelled(problem, machine)
 
-    return on_each
+    return on_machines
 
 
 def _labelled(problem: Problem, machine: Machine) -> Problem:

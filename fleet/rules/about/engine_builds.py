@@ -13,7 +13,7 @@ from fleet.engines.locked import locked_engines, packed_name
 from fleet.engines.planned import expected_tensorrt, planned_engines, spec_engines
 from fleet.engines.runner import NoRunner, runner_for
 from fleet.findings import Severity
-from fleet.rules.rule import Each, Problem, rule
+from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.engine import Compatibility, Precision
 from fleet.spec.s3_repository import in_s3, onnx_in_s3
 from fleet.spec.values import BYTES
@@ -49,7 +49,7 @@ def family_that_engines_can_be_built_on(endpoint: Decided) -> Iterator[Problem]:
             yield Problem(path, message, "take another family, or an older release")
 
 
-@rule("FL390", Severity.WARNING, source=HEADER, each=Each.CONTAINER)
+@rule("FL390", Severity.WARNING, source=HEADER, scope=Scope.CONTAINER)
 def workspace_within_the_gpu(endpoint: Decided) -> Iterator[Problem]:
     """An engine's workspace is less than the GPU's memory.
 

@@ -11,7 +11,7 @@ from fleet.catalog.versions import numbers
 from fleet.decide.decided import Decided
 from fleet.engines.planned import expected_tensorrt, spec_engines
 from fleet.repository.copies import copied_name
-from fleet.rules.rule import Each, Problem, rule
+from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.engine import Compatibility, Engine
 from fleet.spec.lock import LockedModel
 from fleet.spec.problems import did_you_mean
@@ -21,7 +21,7 @@ TRTEXEC = "https://github.com/NVIDIA/TensorRT/blob/main/samples/common/sampleOpt
 TYPED = "cast it to FP16, or quantise it with NVIDIA's ModelOpt"
 
 
-@rule("FL290", source=SUPPORT, each=Each.CONTAINER)
+@rule("FL290", source=SUPPORT, scope=Scope.CONTAINER)
 def engine_that_the_gpu_runs(endpoint: Decided) -> Iterator[Problem]:
     """The GPU can do what the engine asks for.
 

@@ -10,7 +10,7 @@ from fleet.catalog.instances import Instance, Kind, offered_families
 from fleet.catalog.versions import numbers
 from fleet.decide.decided import Decided
 from fleet.findings import Severity
-from fleet.rules.rule import Each, Problem, rule
+from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.problems import did_you_mean
 
 DLC = "https://github.com/aws/deep-learning-containers/blob/master/available_images.md"
@@ -65,7 +65,7 @@ def image_listed_by_aws(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(TRITON, message, hint)
 
 
-@rule("FL204", source=DRIVERS, each=Each.CONTAINER)
+@rule("FL204", source=DRIVERS, scope=Scope.CONTAINER)
 def driver_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
     """A host image has a driver for the container's CUDA version on this instance family.
 
@@ -102,7 +102,7 @@ def driver_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
     yield Problem(TYPE, message, hint)
 
 
-@rule("FL222", source=DRIVERS, each=Each.MACHINE)
+@rule("FL222", source=DRIVERS, scope=Scope.MACHINE)
 def ami_that_takes_the_family(endpoint: Decided) -> Iterator[Problem]:
     """The host image takes the instance's family.
 
@@ -127,7 +127,7 @@ def ami_that_takes_the_family(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(path, message, hint, certain=False)
 
 
-@rule("FL223", source=DRIVERS, each=Each.VARIANT)
+@rule("FL223", source=DRIVERS, scope=Scope.VARIANT)
 def ami_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
     """The host image that is named has the driver of the container's CUDA version.
 
@@ -159,7 +159,7 @@ def ami_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(endpoint.named_ami_path, message, _instead(image, untried), certain=not untried)
 
 
-@rule("FL225", source=SUPPORT, each=Each.CONTAINER)
+@rule("FL225", source=SUPPORT, scope=Scope.CONTAINER)
 def gpu_that_the_release_supports(endpoint: Decided) -> Iterator[Problem]:
     """The GPU is not older than the release supports.
 

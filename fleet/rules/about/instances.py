@@ -16,7 +16,7 @@ from fleet.catalog.instances import (
 )
 from fleet.decide.decided import Decided
 from fleet.findings import Severity
-from fleet.rules.rule import Each, Problem, rule
+from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.endpoint import Mode
 from fleet.spec.problems import did_you_mean
 
@@ -30,7 +30,7 @@ NO_TRITON = {
 }
 
 
-@rule("FL203", source=PRICING, needed=True, each=Each.MACHINE)
+@rule("FL203", source=PRICING, needed=True, scope=Scope.MACHINE)
 def instance_that_sagemaker_hosts(endpoint: Decided) -> Iterator[Problem]:
     """The instance type is one that SageMaker hosts endpoints on.
 
@@ -45,7 +45,7 @@ def instance_that_sagemaker_hosts(endpoint: Decided) -> Iterator[Problem]:
 @rule(
     "FL226",
     source="https://github.com/triton-inference-server/server/blob/main/docs/introduction/compatibility.md",
-    each=Each.CONTAINER,
+    scope=Scope.CONTAINER,
 )
 def instance_that_runs_the_image(endpoint: Decided) -> Iterator[Problem]:
     """SageMaker's Triton image runs on the instance.
@@ -65,7 +65,7 @@ def instance_that_runs_the_image(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(TYPE, message, _gpu_hint())
 
 
-@rule("FL227", source=PRICING, each=Each.MACHINE)
+@rule("FL227", source=PRICING, scope=Scope.MACHINE)
 def instance_that_is_still_offered(endpoint: Decided) -> Iterator[Problem]:
     """SageMaker still offers the instance type.
 
@@ -77,7 +77,7 @@ def instance_that_is_still_offered(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(TYPE, message, _gpu_hint())
 
 
-@rule("FL228", source=PRICING, each=Each.MACHINE)
+@rule("FL228", source=PRICING, scope=Scope.MACHINE)
 def instance_in_the_region(endpoint: Decided) -> Iterator[Problem]:
     """SageMaker offers the instance type in the environment's region.
 
@@ -94,7 +94,7 @@ def instance_in_the_region(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(TYPE, message, "; ".join(filter(None, hints)), certain=bool(there))
 
 
-@rule("FL216", source=MULTI_MODEL, each=Each.CONTAINER)
+@rule("FL216", source=MULTI_MODEL, scope=Scope.CONTAINER)
 def one_gpu_for_multi_model(endpoint: Decided) -> Iterator[Problem]:
     """A multi-model endpoint's instances have one GPU each, or none.
 
@@ -109,7 +109,7 @@ def one_gpu_for_multi_model(endpoint: Decided) -> Iterator[Problem]:
     yield Problem(TYPE, message, f"with one GPU: {', '.join(fitting)}")
 
 
-@rule("FL229", Severity.WARNING, source=MULTI_MODEL, each=Each.CONTAINER)
+@rule("FL229", Severity.WARNING, source=MULTI_MODEL, scope=Scope.CONTAINER)
 def instance_listed_for_multi_model(endpoint: Decided) -> Iterator[Problem]:
     """AWS lists the instance type for multi-model endpoints.
 
@@ -127,7 +127,7 @@ def instance_listed_for_multi_model(endpoint: Decided) -> Iterator[Problem]:
 @rule(
     "FL267",
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html",
-    each=Each.MACHINE,
+    scope=Scope.MACHINE,
 )
 def instance_that_the_api_takes(endpoint: Decided) -> Iterator[Problem]:
     """The API takes the instance type for an endpoint.

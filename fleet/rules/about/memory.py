@@ -10,7 +10,7 @@ from fleet.catalog.variables import variables
 from fleet.decide.decided import Decided
 from fleet.decide.variables import PREFIX
 from fleet.decide.weights import instances_on_gpu, loaded_together, weights_on_gpu
-from fleet.rules.rule import Each, Problem, rule
+from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.lock import InstanceGroup, LockedModel
 
 SHM = f"{PREFIX}SHM_DEFAULT_BYTE_SIZE"
@@ -19,7 +19,7 @@ DIGITS = 19
 """Of the largest number of bytes that tritonserver reads."""
 
 
-@rule("FL250", source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html", each=Each.CONTAINER)
+@rule("FL250", source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html", scope=Scope.CONTAINER)
 def shared_memory_of_python_models(endpoint: Decided) -> Iterator[Problem]:
     """The instances of Python models fit into the instance's shared memory.
 
@@ -49,7 +49,7 @@ def shared_memory_of_python_models(endpoint: Decided) -> Iterator[Problem]:
 @rule(
     "FL251",
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md",
-    each=Each.CONTAINER,
+    scope=Scope.CONTAINER,
 )
 def weights_that_fit_the_gpu(endpoint: Decided) -> Iterator[Problem]:
     """The weights of all models that are loaded together fit into one GPU's memory.
@@ -85,7 +85,7 @@ def weights_that_fit_the_gpu(endpoint: Decided) -> Iterator[Problem]:
 @rule(
     "FL262",
     source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-store-volumes.html",
-    each=Each.CONTAINER,
+    scope=Scope.CONTAINER,
 )
 def archives_that_fit_the_disk(endpoint: Decided) -> Iterator[Problem]:
     """An archive fits unpacked onto the instance's local storage.

@@ -13,7 +13,7 @@ from fleet.decide.decided import Decided, PlacedModel
 from fleet.decide.listeners import ADDITIONAL_ARGS
 from fleet.decide.variables import PREFIX
 from fleet.findings import Severity
-from fleet.rules.rule import Each, Problem, rule
+from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.endpoint import Compression, Mode
 from fleet.spec.source import KeyPath
 
@@ -69,7 +69,7 @@ def folders_that_s3_can_hold(endpoint: Decided) -> Iterator[Problem]:
             yield Problem(_entry(each), message, f"put a file into {each.name}/1/, such as a README.md")
 
 
-@rule("FL253", source=CONFIG, each=Each.CONTAINER)
+@rule("FL253", source=CONFIG, scope=Scope.CONTAINER)
 def gpu_for_models_that_want_one(endpoint: Decided) -> Iterator[Problem]:
     """Models that run on a GPU alone are on an instance with a GPU.
 
@@ -89,7 +89,7 @@ def gpu_for_models_that_want_one(endpoint: Decided) -> Iterator[Problem]:
             yield Problem(("instance", "type"), message, "take a GPU instance, or change its config.pbtxt")
 
 
-@rule("FL252", source=CONFIG, each=Each.CONTAINER)
+@rule("FL252", source=CONFIG, scope=Scope.CONTAINER)
 def gpus_that_the_instance_has(endpoint: Decided) -> Iterator[Problem]:
     """The GPUs that a model names are there.
 

@@ -9,7 +9,7 @@ from fleet.catalog.instances import Instance, Kind, instance, instance_types
 from fleet.catalog.versions import numbers
 from fleet.decide.decided import Decided
 from fleet.decide.listeners import ADDITIONAL_ARGS
-from fleet.rules.rule import Each, Problem, rule
+from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import KeyPath
 
@@ -48,7 +48,7 @@ def plan_of_the_images_tensorrt(endpoint: Decided) -> Iterator[Problem]:
 @rule(
     "FL257",
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md",
-    each=Each.CONTAINER,
+    scope=Scope.CONTAINER,
 )
 def plan_for_the_instances_gpu(endpoint: Decided) -> Iterator[Problem]:
     """Of plans for several GPUs one is for the instance's.
@@ -79,7 +79,7 @@ def plan_for_the_instances_gpu(endpoint: Decided) -> Iterator[Problem]:
             yield Problem(("models", each.index), message, hint)
 
 
-@rule("FL297", source=TRT, each=Each.CONTAINER)
+@rule("FL297", source=TRT, scope=Scope.CONTAINER)
 def plan_built_on_the_instances_gpu(endpoint: Decided) -> Iterator[Problem]:
     """Plans in a repository were built on the GPU that serves them, and the spec says on which.
 

@@ -11,13 +11,13 @@ from fleet.catalog.instances import volume_refused
 from fleet.decide.decided import Decided
 from fleet.decide.raw import raw_properties
 from fleet.findings import Severity
-from fleet.rules.rule import Each, Problem, rule
+from fleet.rules.rule import Problem, Scope, rule
 
 
 @rule(
     "FL230",
     source="https://github.com/aws/sagemaker-python-sdk/blob/master/sagemaker-core/src/sagemaker/core/utils",
-    each=Each.MACHINE,
+    scope=Scope.MACHINE,
 )
 def no_volume_beside_local_storage(endpoint: Decided) -> Iterator[Problem]:
     """No volume size is given for instances that have NVMe storage of their own.

@@ -9,7 +9,7 @@ from fleet.decide.alarms import PERIOD
 from fleet.decide.decided import Decided
 from fleet.decide.rollout import LATENCIES, PERIODS, needed, rollback_alarms, waits
 from fleet.findings import Severity
-from fleet.rules.rule import Each, Problem, rule
+from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.problems import dotted
 from fleet.spec.rollout import Strategy
 
@@ -116,7 +116,7 @@ def keys_of_the_strategy(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(("rollout", "termination_wait"), message, "leave it out")
 
 
-@rule("FL276", source=EXCLUSIONS, each=Each.POOL)
+@rule("FL276", source=EXCLUSIONS, scope=Scope.POOL)
 def instances_that_are_rolled_out(endpoint: Decided) -> Iterator[Problem]:
     """SageMaker's deployment guardrails take the instance type.
 

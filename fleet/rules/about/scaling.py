@@ -9,7 +9,7 @@ from fleet.decide.decided import Decided
 from fleet.decide.kinds import kinds
 from fleet.decide.raw import raw_properties
 from fleet.findings import Severity
-from fleet.rules.rule import Each, Problem, rule
+from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.endpoint import Mode
 
 SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html"
@@ -47,7 +47,7 @@ def first_count_in_range(endpoint: Decided) -> Iterator[Problem]:
         )
 
 
-@rule("FL272", source=METRICS, needed=True, each=Each.POOL)
+@rule("FL272", source=METRICS, needed=True, scope=Scope.POOL)
 def target_that_is_measured(endpoint: Decided) -> Iterator[Problem]:
     """What is scaled on is measured of such an endpoint.
 
@@ -62,7 +62,7 @@ def target_that_is_measured(endpoint: Decided) -> Iterator[Problem]:
             yield Problem(("scaling", measure), message, "scale on `invocations_per_instance`")
 
 
-@rule("FL273", source=SCALING, each=Each.POOL)
+@rule("FL273", source=SCALING, scope=Scope.POOL)
 def no_scaling_of_burstable_instances(endpoint: Decided) -> Iterator[Problem]:
     """Burstable instances are not scaled.
 
