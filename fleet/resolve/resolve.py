@@ -119,7 +119,7 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
         retention_days=spec.logs.retention_days,
         network=spec.network,
         capture=spec.capture,
-        volume_key=volume_key(project.environment, machine),
+        volume_key=volume_key(decided),
         tags=endpoint_tags(project.environment, spec),
         counted_models=counted_models(decided),
         timeouts=spec.timeouts,

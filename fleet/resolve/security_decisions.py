@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fleet.decide.decided import Decided
 from fleet.decide.log_groups import log_groups
 from fleet.decide.tags import endpoint_tags
-from fleet.decide.volume_key import volume_key
+from fleet.decide.volume_key import machines_with_volume, volume_key
 from fleet.resolve.decision import Decision, dated
 from fleet.resolve.endpoint import Place, capture_prefix_of
 
@@ -59,7 +59,8 @@ def _encryption(endpoint: Decided) -> Iterator[Decision]:
         yield Decision(group="encryption", what="volume", value=None, reason=reason)
         return
     facts = (dated("instances.yaml"),)
-    if machine.nvme_gb:
+    on_volume = [each.type for each in machines_with_volume(endpoint)]
+    if not on_volume:
         value, reason = (
             "its hardware's own",
             f"{machine.type} keeps models on local storage, which no key encrypts",
@@ -68,8 +69,8 @@ def _encryption(endpoint: Decided) -> Iterator[Decision]:
         value, reason = "AWS's own", "the environment has no `kms_key`"
     else:
         value, reason = (
-            str(volume_key(endpoint.environment, machine)),
-            f"{machine.type} keeps models on a volume",
+            str(volume_key(endpoint)),
+            f"{' and '.join(on_volume)} {'keeps' if len(on_volume) == 1 else 'keep'} models on a volume",
         )
     yield Decision(group="encryption", what="volume", value=value, reason=reason, facts=facts)
 

@@ -116,6 +116,15 @@ class TestKey:
         assert (config["KmsKeyId"], config["DataCaptureConfig"]["KmsKeyId"]) == (KEY, KEY)
         assert only(made[STACK], "Custom::EndpointLogs")["Properties"]["KmsKey"] == KEY
 
+    def test_it_encrypts_the_volumes_of_a_pool_beside_local_storage(self, folder: FleetFolder) -> None:
+        folder.environment(f"kms_key: {KEY}\n")
+        pools = "[{InstanceType: ml.c5d.xlarge, Priority: 1}, {InstanceType: ml.c5.xlarge, Priority: 2}]"
+        raw = f"cloudformation: {{EndpointConfig: {{ProductionVariants.0.InstancePools: {pools}}}}}\n"
+        folder.spec(raw, base=CPU.replace("ml.c5.xlarge", "ml.c5d.xlarge"))
+        made = templates(folder)[STACK]
+        assert only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["KmsKeyId"] == KEY
+        assert {"SeeVolumeKey", "GrantVolumeKey"} <= statements(made).keys()
+
     def test_the_endpoints_role_uses_that_key_alone(self, made: dict[str, Template]) -> None:
         granted = {
             sid: each for sid, each in statements(made[STACK]).items() if "kms:" in str(each["Action"])

@@ -123,6 +123,23 @@ def test_the_key_is_for_volumes_and_not_for_local_storage(
     assert folder.resolve().volume_key == key
 
 
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "ProductionVariants.0.InstancePools: [{InstanceType: ml.c5d.xlarge, Priority: 1},"
+        " {InstanceType: ml.c5.xlarge, Priority: 2}]",
+        "ShadowProductionVariants: [{VariantName: b, InstanceType: ml.c5.xlarge,"
+        " ModelName: {Fn::GetAtt: [Model0301700E, ModelName]}, InitialInstanceCount: 1}]",
+    ],
+)
+def test_the_key_is_for_the_volumes_of_pools_and_shadow_variants(folder: FleetFolder, raw: str) -> None:
+    folder.environment(f"kms_key: {KEY}\n")
+    folder.spec(
+        f"cloudformation: {{EndpointConfig: {{{raw}}}}}\n", base=SPEC.replace("ml.g5.xlarge", "ml.c5d.xlarge")
+    )
+    assert folder.resolve().volume_key == KEY
+
+
 def test_without_a_key_everything_is_encrypted_with_aws_own(folder: FleetFolder) -> None:
     folder.spec(base=SPEC.replace("ml.g5.xlarge", "ml.c5.xlarge"))
     endpoint = folder.resolve()

@@ -82,6 +82,14 @@ def test_whether_the_key_encrypts_the_volume_is_told_with_its_reason(
     assert (found["volume"].value, found["volume"].reason) == (value, reason)
 
 
+def test_the_volume_of_a_pool_is_told_with_its_instance_type(folder: FleetFolder) -> None:
+    folder.environment(f"kms_key: {KEY}\n")
+    pools = "[{InstanceType: ml.c5d.xlarge, Priority: 1}, {InstanceType: ml.c5.xlarge, Priority: 2}]"
+    raw = f"cloudformation: {{EndpointConfig: {{ProductionVariants.0.InstancePools: {pools}}}}}\n"
+    found = decided(folder, raw, base=SPEC.replace("ml.g5.xlarge", "ml.c5d.xlarge"))["volume"]
+    assert (found.value, found.reason) == (KEY, "ml.c5.xlarge keeps models on a volume")
+
+
 def test_what_is_captured_is_told_with_its_place(folder: FleetFolder) -> None:
     found = decided(folder, "capture: {sample: 10%, requests: false}\n")["captured"]
     assert found.value == "10% of calls"

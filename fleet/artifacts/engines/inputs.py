@@ -169,7 +169,9 @@ class BuildInputs:
             instance_type=runner.instance_type,
             role=self._job_role,
             volume_gb=VOLUME_GB + -(-4 * use.engine.size // 10**9),
-            volume_key=use.endpoint.volume_key,
+            # Of the job's own instance type: SageMaker refuses a key beside local storage. Source: botocore
+            # 1.44.5, CreateTrainingJob and CreateProcessingJob, VolumeKmsKeyId.
+            volume_key=None if use.endpoint.instance.nvme_gb else self._place.kms_key,
             tags=dict(self._place.tags),
         )
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from fleet.catalog.instances import volume_refused
 from fleet.decide.decided import Decided
 from fleet.decide.raw import raw_properties
+from fleet.decide.volume_key import machines_with_volume
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, Scope, rule
 
@@ -46,7 +47,7 @@ def no_volume_key_for_local_storage(endpoint: Decided) -> Iterator[Problem]:
     SageMaker takes it, and does not encrypt local storage with it.
     """
     machine = endpoint.machine
-    if machine is None or not machine.nvme_gb:
+    if machine is None or machines_with_volume(endpoint):
         return
     for raw in raw_properties(endpoint.spec, "EndpointConfig"):
         if raw.name == "KmsKeyId":
