@@ -76,7 +76,7 @@ def ledger(resource: str) -> Mapping[str, Member]:
 
 
 def values_of_the_api() -> Mapping[str, Mapping[str, str]]:
-    """What the API takes of a variant's member and CloudFormation does not, each with what is known of it."""
+    """What the API takes of a member and CloudFormation does not, each with what is known of it."""
     found: Mapping[str, Mapping[str, str]] = data_file(FILE)["values_of_the_api"]
     return found
 
@@ -88,12 +88,13 @@ def ledger_resources() -> Mapping[str, tuple[str, ...]]:
 
 def _members(resource: str) -> Iterator[Member]:
     for name, entry in data_file(FILE)["resources"][resource]["members"].items():
-        outer = _member(name, entry)
+        overrides = entry.get("overrides", {})
+        outer = _member(name, {key: value for key, value in entry.items() if key != "overrides"})
         yield outer
         if outer.inside:
             is_list = "array" in property_at(resource, (name,)).property.types
             prefix = f"{name}.*" if is_list else name
-            for inner, about in data_file(FILE)["inside"][outer.inside].items():
+            for inner, about in {**data_file(FILE)["inside"][outer.inside], **overrides}.items():
                 yield _member(f"{prefix}.{inner}", about)
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from fleet.catalog.amis import Ami, ami, amis, inference_ami, runs_by_default, unnamed_ami
 from fleet.catalog.images import Image, image, regions_of, releases
 from fleet.catalog.instances import Instance, Kind, instance, instance_types
-from fleet.decide.machines import OWN_VARIANT, Machine, Raws, machines, pools, raw_variants
+from fleet.decide.machines import OWN_VARIANT, Machine, Raws, has_pools, machines, raw_variants
 from fleet.decide.variables import all_variables
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import LOCAL, Environment
@@ -70,8 +70,8 @@ class Decided:
 
     @property
     def is_pooled(self) -> bool:
-        """Whether raw InstancePools stand in place of the variant's instance type."""
-        return bool(pools(self.raw_variants.get(OWN_VARIANT, {})))
+        """Whether raw InstancePools stand in place of the variant's instance type, computed ones as well."""
+        return has_pools(self.raw_variants.get(OWN_VARIANT, {}))
 
     def on(self, placed: Machine) -> Decided:
         """The same endpoint on another of its instance types; of a model of others nothing is known."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import TypeAlias
 
 from fleet.catalog.properties import is_index
-from fleet.decide.raw import RawProperty, raw_properties
+from fleet.decide.raw import RawProperty, is_intrinsic, raw_properties
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.source import KeyPath
 
@@ -20,8 +19,8 @@ OWN_MODEL = "Model0301700E"
 SHADOWS = "ShadowProductionVariants"
 VARIANTS = ("ProductionVariants", SHADOWS)
 POOLS = "InstancePools"
-MOST = 100
-"""SageMaker takes no more: 5 pools in each of 10 variants, and as many shadow variants."""
+MOST_POOLS = 5
+"""SageMaker takes no more in a variant. Source: botocore 1.44.5, InstancePoolList."""
 Raws: TypeAlias = Mapping[tuple[str, ...], RawProperty]
 """Raw properties by their path below a variant or a pool; the last one wins, as in the template."""
 
@@ -72,7 +71,8 @@ def machines(spec: EndpointSpec, variants: Mapping[str, Raws]) -> tuple[Machine,
     """The spec's own instance type first, then what raw properties bring in, each once.
 
     SageMaker takes InstancePools in place of an InstanceType; a pool of the spec's own type is the spec's
-    own. What CloudFormation computes is not known here.
+    own. What CloudFormation computes is not known here. More pools and shadow variants than SageMaker takes
+    (FL350) are left out.
     """
     named, ami_path = _ami(variants.get(OWN_VARIANT, {}))
     if named is None:
@@ -87,19 +87,41 @@ def machines(spec: EndpointSpec, variants: Mapping[str, Raws]) -> tuple[Machine,
         runs_model=True,
     )
     found = {_identity(own): own}
+    shadow = next((each for each in variants if each.startswith(SHADOWS)), None)
     for variant, raws in variants.items():
-        for each in _machines(variant, raws, own):
-            found.setdefault(_identity(each), each)
-    return tuple(islice(found.values(), MOST))
+        if variant in (OWN_VARIANT, shadow):
+            for each in _machines(variant, raws, own):
+                found.setdefault(_identity(each), each)
+    return tuple(found.values())
 
 
 def raw_variants(spec: EndpointSpec) -> Mapping[str, Raws]:
-    """The raw properties of each variant, by the variant's place."""
+    """The raw properties of the spec's own variant and of shadow variants, by the variant's place.
+
+    A variant that CloudFormation computes has none.
+    """
     found = defaultdict[str, dict[tuple[str, ...], RawProperty]](dict)
     for raw in raw_properties(spec, "EndpointConfig"):
-        if raw.parts[0] in VARIANTS and len(raw.parts) > 1 and is_index(raw.parts[1]):
-            found[".".join(raw.parts[:2])][raw.parts[2:]] = raw
+        variant = ".".join(raw.parts[:2])
+        is_shadow = raw.parts[0] == SHADOWS and len(raw.parts) > 1 and is_index(raw.parts[1])
+        is_computed = len(raw.parts) == len((SHADOWS, "0")) and is_intrinsic(raw.value)
+        if (is_shadow or variant == OWN_VARIANT) and not is_computed:
+            found[variant][raw.parts[2:]] = raw
     return found
+
+
+def further_variant(raw: RawProperty) -> str:
+    """The place of the variant, beside the spec's own, that a raw property is of; empty for any other."""
+    outer, *inner = raw.parts[:2]
+    place = ".".join(raw.parts[:2])
+    is_further = outer == VARIANTS[0] and inner and is_index(inner[0]) and place != OWN_VARIANT
+    return place if is_further else ""
+
+
+def has_pools(raws: Raws) -> bool:
+    """Whether a variant has InstancePools, of whatever value."""
+    whole = raws.get((POOLS,))
+    return bool(pools(raws)) or (whole is not None and whole.value is not None)
 
 
 def pools(raws: Raws) -> tuple[Pool, ...]:
@@ -137,7 +159,7 @@ def _machines(variant: str, raws: Raws, own: Machine) -> Iterator[Machine]:
             ami_path=ami_path,
             runs_model=runs_model,
         )
-    for position, pool in enumerate(pools(raws), 1):
+    for position, pool in enumerate(pools(raws)[:MOST_POOLS], 1):
         if pool.type is not None:
             label = f"instance pool {pool.priority or position}"
             yield Machine(
@@ -174,6 +196,5 @@ def _ami(raws: Raws) -> tuple[str | None, KeyPath]:
 
 
 def _called(variant: str, raws: Raws) -> str:
-    kind = "shadow variant" if variant.startswith(SHADOWS) else "variant"
     name = raws.get(("VariantName",))
-    return f"{kind} {name.value}" if name is not None and isinstance(name.value, str) else variant
+    return f"shadow variant {name.value}" if name is not None and isinstance(name.value, str) else variant

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from fleet.decide.decided import Decided
+from fleet.decide.machines import further_variant
 from fleet.decide.raw import RawProperty, raw_properties
 from fleet.spec.source import KeyPath
 
@@ -22,12 +23,17 @@ SHOWN = 60
 """So many characters of a value are shown."""
 
 
+def judged_properties(endpoint: Decided, resource: str) -> Iterator[RawProperty]:
+    """The raw properties of a resource, without those of further variants, which are refused as a whole."""
+    return (raw for raw in raw_properties(endpoint.spec, resource) if not further_variant(raw))
+
+
 def outermost(
     endpoint: Decided, resource: str, names: Mapping[str, Entry]
 ) -> Iterator[tuple[RawProperty, Entry]]:
     """The raw properties of the given names or below one, with what the name stands for; the outer ones."""
     told = set[KeyPath]()
-    for raw in raw_properties(endpoint.spec, resource):
+    for raw in judged_properties(endpoint, resource):
         general = f"{raw.general}."
         for name, meaning in names.items():
             if general.startswith(f"{name}."):

@@ -209,6 +209,13 @@ class TestTritonEndpoint:
         assert [each["InstanceType"] for each in variant["InstancePools"]] == ["ml.g5.xlarge", "ml.g6.xlarge"]
         assert variant["InitialInstanceCount"] == 1
 
+    def test_so_do_pools_that_cloudformation_computes(self, template: Synth) -> None:
+        pools = "{Fn::If: [Large, [], {Ref: AWS::NoValue}]}"
+        raw = f"cloudformation: {{EndpointConfig: {{ProductionVariants.0.InstancePools: {pools}}}}}\n"
+        made = template(f"{raw}allow: {{FL347: a trial}}\n")
+        (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        assert "InstanceType" not in variant
+
     def test_a_shadow_variant_names_the_model_of_the_spec_by_its_logical_id(self, template: Synth) -> None:
         made = template()
         assert list(made.find_resources("AWS::SageMaker::Model")) == [OWN_MODEL]

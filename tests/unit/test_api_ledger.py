@@ -75,7 +75,12 @@ def test_the_ledger_has_every_member_and_no_other(resource: str, sagemaker: Serv
 
 
 @pytest.mark.parametrize(
-    ("resource", "outer"), [("Model", "PrimaryContainer"), ("EndpointConfig", "ProductionVariants.*")]
+    ("resource", "outer"),
+    [
+        ("Model", "PrimaryContainer"),
+        ("EndpointConfig", "ProductionVariants.*"),
+        ("EndpointConfig", "ShadowProductionVariants.*"),
+    ],
 )
 def test_the_ledger_has_every_member_of_container_and_variant(
     resource: str, outer: str, sagemaker: ServiceModel
@@ -133,14 +138,21 @@ def enums(shape: Shape, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...]
 
 
 def test_a_value_that_the_api_alone_has_is_in_the_ledger(sagemaker: ServiceModel) -> None:
-    variant = sagemaker.shape_for("ProductionVariant")
     missing = {}
-    for path, values in enums(variant, ("ProductionVariants", "0")):
-        reached = property_at("EndpointConfig", path)
-        allowed = set(map(str, reached.property.allowed))
-        # Where the catalog leaves an enum out, another of its files has it.
-        if not reached.rest and allowed and values - allowed:
-            missing[".".join(path[2:])] = values - allowed
+    for resource, *outer, name in (
+        ("EndpointConfig", "ProductionVariants", "0", "ProductionVariant"),
+        ("EndpointConfig", "DataCaptureConfig", "DataCaptureConfig"),
+        ("Model", "PrimaryContainer", "ContainerDefinition"),
+        ("Endpoint", "DeploymentConfig", "DeploymentConfig"),
+    ):
+        found = list(enums(sagemaker.shape_for(name), tuple(outer)))
+        assert found
+        for path, values in found:
+            reached = property_at(resource, path)
+            allowed = set(map(str, reached.property.allowed))
+            # Where the catalog leaves an enum out, another of its files has it.
+            if not reached.rest and allowed and values - allowed:
+                missing[".".join(path[len(outer) :])] = values - allowed
     assert missing == {member: set(values) for member, values in values_of_the_api().items()}
 
 

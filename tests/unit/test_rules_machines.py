@@ -1,4 +1,4 @@
-"""Rules judge every instance type that raw properties bring in: pools, further variants, shadow variants."""
+"""Rules judge every instance type that raw properties bring in: pools, a shadow variant."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fleet.decide.machines import MOST, OWN_MODEL
+from fleet.decide.machines import OWN_MODEL
 from fleet.rules.example import REGION, Case
 from fleet.rules.registry import rules
 from fleet_folder import SPEC, FleetFolder
@@ -136,6 +136,14 @@ class TestPools:
             " is to load them"
         )
 
+    def test_pools_that_cloudformation_computes_stand_in_place_of_the_type(self) -> None:
+        raw = {POOLS: {"Fn::If": ["Large", [], []]}}
+        assert case(pooled(G6, cloudformation={"EndpointConfig": raw})).decided().is_pooled
+
+    @pytest.mark.parametrize("raw", [{}, {POOLS: None}, {"ShadowProductionVariants.0.InstancePools": []}])
+    def test_without_pools_of_its_own_the_variant_has_its_type(self, raw: dict[str, Any]) -> None:
+        assert not case(pooled(G6, cloudformation={"EndpointConfig": raw})).decided().is_pooled
+
     def test_a_type_that_cloudformation_computes_is_not_judged(self) -> None:
         raw = {POOLS: [{"InstanceType": {"Ref": "Type"}, "Priority": 1}]}
         decided = case(pooled(G6, cloudformation={"EndpointConfig": raw})).decided()
@@ -144,7 +152,45 @@ class TestPools:
     def test_more_than_sagemaker_takes_are_not_looked_at(self) -> None:
         raw = {POOLS: [{"InstanceType": f"ml.a{number}.b", "Priority": 1} for number in range(500)]}
         decided = case(pooled(G6, cloudformation={"EndpointConfig": raw})).decided()
-        assert len(decided.machines) == MOST
+        assert len(decided.machines) == 6
+
+
+class TestSummedMetrics:
+    """FL348: a target or threshold is one number for all pools, and some metrics add up an instance's parts."""
+
+    MORE = "ml.g5.12xlarge"
+
+    def test_a_target_does_not_fit_a_pool_with_more_gpus(self) -> None:
+        scaling = {"min": 1, "max": 2, "gpu_utilization": 60}
+        assert said(pooled(G5, self.MORE, scaling=scaling), "FL348") == [
+            "instance pool 2: `scaling.gpu_utilization` is for the GPUs of ml.g5.xlarge (1), and ml.g5.12xlarge"
+            " has 4: GPUUtilization adds them up"
+        ]
+
+    def test_one_of_vcpus_neither(self) -> None:
+        scaling = {"min": 1, "max": 2, "cpu_utilization": 60}
+        (message,) = said(pooled(G5, "ml.g5.2xlarge", scaling=scaling), "FL348")
+        assert "the vCPUs of ml.g5.xlarge (4), and ml.g5.2xlarge has 8: CPUUtilization" in message
+
+    def test_a_target_of_calls_fits_every_pool(self) -> None:
+        scaling = {"min": 1, "max": 2, "invocations_per_instance": 60}
+        assert said(pooled(G5, self.MORE, scaling=scaling), "FL348") == []
+
+    def test_pools_with_as_many_gpus_share_a_target(self) -> None:
+        scaling = {"min": 1, "max": 2, "gpu_utilization": 60}
+        assert said(pooled(G5, G6, scaling=scaling), "FL348") == []
+
+    def test_nor_does_the_threshold_of_an_alarm(self) -> None:
+        alarms = {"gpu_utilization": {"warning": "80%", "critical": "95%"}, "memory": "90%"}
+        (message,) = said(pooled(G5, self.MORE, alarms=alarms), "FL348")
+        assert "`alarms.gpu_utilization` is for the GPUs of ml.g5.xlarge (1)" in message
+
+    def test_an_alarm_that_no_metric_stands_behind_is_not_judged(self) -> None:
+        assert said(pooled("ml.m5.xlarge", G5, alarms={"gpu_utilization": "80%"}), "FL348") == []
+
+    def test_a_shadow_variant_is_of_its_own(self) -> None:
+        scaling = {"min": 1, "max": 2, "gpu_utilization": 60}
+        assert said({**shadowed("ml.g6.12xlarge"), "scaling": scaling}, "FL348") == []
 
 
 class TestEngines:
@@ -213,14 +259,6 @@ class TestVariants:
         spec = pooled(G6, cloudformation={"EndpointConfig": {"ShadowProductionVariants": [raw]}})
         (message,) = said(spec, "FL203")
         assert message.startswith("shadow variant b, instance pool 3: ml.g99.xlarge is no instance")
-
-    def test_a_further_variant_is_judged(self) -> None:
-        raw = {
-            "ProductionVariants.1": {"VariantName": "c", "ModelName": OWN, "InstanceType": "ml.g99.xlarge"}
-        }
-        spec = pooled(G6, cloudformation={"EndpointConfig": raw})
-        (message,) = said(spec, "FL203")
-        assert message.startswith("variant c: ml.g99.xlarge is no instance")
 
     def test_a_raw_instance_type_of_the_own_variant_is_judged(self) -> None:
         raw = {"ProductionVariants.0.InstanceType": "ml.g99.xlarge"}

@@ -133,6 +133,25 @@ class TestWhatFollowsFromTheSpec:
         shadow = {"VariantName": "b", "ModelName": "b", "InstanceType": "ml.g5.xlarge"}
         assert config(ShadowProductionVariants=[shadow]) == []
 
+    @pytest.mark.parametrize("name", ["ServerlessConfig", "ManagedInstanceScaling"])
+    def test_a_shadow_variant_has_nothing_that_the_variant_may_not_have(self, name: str) -> None:
+        shadow = {"VariantName": "b", "InstanceType": "ml.g5.xlarge", name: {"Ref": "Other"}}
+        message, _ = said("FL263", {"EndpointConfig": {"ShadowProductionVariants": [shadow]}})
+        assert message.startswith(f"ShadowProductionVariants.0.{name} is not to be set: ")
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "InitialInstanceCount",
+            "InferenceAmiVersion",
+            "ModelDataDownloadTimeoutInSeconds",
+            "EnableSSMAccess",
+        ],
+    )
+    def test_a_shadow_variant_says_for_itself_what_keys_say_of_the_variant(self, name: str) -> None:
+        shadow = {"VariantName": "b", "ModelName": "b", "InstanceType": "ml.g5.xlarge", name: {"Ref": "Own"}}
+        assert "FL263" not in config(ShadowProductionVariants=[shadow])
+
     def test_an_asynchronous_endpoint_is_refused_as_nothing_could_invoke_it(self) -> None:
         message, hint = said("FL263", {"EndpointConfig": {"AsyncInferenceConfig": {"OutputConfig": {}}}})
         assert message.startswith(
@@ -296,5 +315,7 @@ class TestStorage:
 
     def test_a_key_for_the_storage_is_that_of_the_configuration(self) -> None:
         assert config(KmsKeyId="alias/models") == ["FL231", "FL263"]
+        pool = {"ProductionVariants.0.InstancePools": [{"InstanceType": "ml.c5.xlarge", "Priority": 2}]}
+        assert config(KmsKeyId="alias/models", **pool) == ["FL263"]
         dump = {"DestinationS3Uri": "s3://b/dumps", "KmsKeyId": "alias/models"}
         assert config(**{"ProductionVariants.0.CoreDumpConfig": dump}) == []

@@ -14,6 +14,7 @@ OWN = {"Fn::GetAtt": [OWN_MODEL, "ModelName"]}
 PACKAGE = "sagemaker-tritonserver:25.04-py3"
 POOL = {"InstanceType": "ml.g5.xlarge", "Priority": 1}
 POOLS = "ProductionVariants.0.InstancePools"
+COMPUTED = {"Fn::If": ["Large", [POOL], {"Ref": "AWS::NoValue"}]}
 RESERVED = "ProductionVariants.0.CapacityReservationConfig"
 PLAN = "training-plan/ours"
 
@@ -150,8 +151,65 @@ class TestPoolsAndShadows:
             f"{variant} has InstancePools, which stand in place of an InstanceType"
         ]
 
+    @pytest.mark.parametrize(
+        "further", [{}, {"InstanceType": None}, {"ServerlessConfig": {"MaxConcurrency": 1}}]
+    )
+    def test_a_shadow_variant_has_an_instance_type_or_pools(self, further: dict[str, Any]) -> None:
+        raw = {"ShadowProductionVariants": [{"VariantName": "b", "ModelName": OWN, **further}]}
+        assert config("FL347", raw) == ["ShadowProductionVariants.0 has no instance type"]
+
+    @pytest.mark.parametrize("further", [{"InstanceType": {"Ref": "Type"}}, {"InstancePools": [POOL]}])
+    def test_one_that_has_is_taken(self, further: dict[str, Any]) -> None:
+        raw = {"ShadowProductionVariants": [{"VariantName": "b", "ModelName": OWN, **further}]}
+        assert config("FL347", raw) == []
+
+    @pytest.mark.parametrize(
+        ("name", "raw"),
+        [
+            (POOLS, {POOLS: COMPUTED}),
+            (POOLS, {"ProductionVariants.0": {"InstancePools": COMPUTED}}),
+            (f"{POOLS}.0", {POOLS: [COMPUTED]}),
+            ("ShadowProductionVariants", {"ShadowProductionVariants": COMPUTED}),
+            ("ShadowProductionVariants.0", {"ShadowProductionVariants": [COMPUTED]}),
+        ],
+    )
+    def test_pools_and_shadow_variants_are_written_out(self, name: str, raw: dict[str, Any]) -> None:
+        assert config("FL347", raw) == [f"{name} is an intrinsic function: what it computes cannot be judged"]
+        assert config("FL232", raw) == []
+
+
+class TestLimits:
     def test_there_is_one_shadow_variant(self) -> None:
         variants = shadow(ModelName=OWN)["ShadowProductionVariants"] * 2
-        assert config("FL347", {"ShadowProductionVariants": variants}) == [
+        assert config("FL350", {"ShadowProductionVariants": variants}) == [
             "SageMaker takes one shadow variant, beside one variant"
         ]
+
+    @pytest.mark.parametrize("variant", ["ProductionVariants.0", "ShadowProductionVariants.0"])
+    @pytest.mark.parametrize("as_list", [True, False])
+    def test_there_are_five_pools(self, variant: str, as_list: bool) -> None:
+        pools: Any = [POOL] * 7 if as_list else {str(index): POOL for index in range(7)}
+        assert config("FL350", {f"{variant}.InstancePools": pools}) == [
+            f"{variant} has 7 instance pools, and SageMaker takes 5"
+        ]
+        assert config("FL350", {f"{variant}.InstancePools": [POOL] * 5}) == []
+
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            {"ProductionVariants.1": {"VariantName": "c", "InstanceType": "ml.g99.xlarge"}},
+            {"ProductionVariants.1": {"ModelName": "theirs", "VolumeSizeInGB": 100, "Unknown": 1}},
+            {f"{RESERVED.replace('.0.', '.1.')}.MlReservationArn": "arn:aws:sagemaker:a:b:c"},
+            {"ProductionVariants.1.ModelName": "a", "ProductionVariants.1.InstanceType": "ml.g5.xlarge"},
+        ],
+    )
+    def test_of_a_further_variant_one_thing_is_told(self, raw: dict[str, Any]) -> None:
+        spec = {"cloudformation": {"EndpointConfig": raw}}
+        case = Case(spec=spec, region=REGION, models=None, archive_size=1 << 20)
+        found = [(code, each) for code, rule in rules().items() for each in case.problems(rule)]
+        assert [(code, each.message, each.hint) for code, each in found] == [
+            ("FL350", "an endpoint has one variant", "take ProductionVariants.1 out")
+        ]
+
+    def test_no_spec_can_allow_itself_what_is_not_judged(self) -> None:
+        assert rules()["FL350"].needed

@@ -14,7 +14,7 @@ from fleet.decide.machines import OWN_MODEL, OWN_VARIANT, names_own_model, pools
 from fleet.decide.raw import is_intrinsic, raw_properties
 from fleet.decide.registries import IMAGE
 from fleet.findings import Severity
-from fleet.rules.raw import outermost
+from fleet.rules.raw import judged_properties, outermost
 from fleet.rules.rule import Problem, rule
 
 CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
@@ -49,7 +49,7 @@ def image_that_is_known(endpoint: Decided) -> Iterator[Problem]:
 
     Of an image of one's own nobody knows the CUDA version, the backends and the TensorRT in it: the rules go
     by `triton`, and do not check that the host's driver runs the image, or that its models load. Which
-    registries it may come from is FL349's.
+    registries it may come from is FL350's.
     """
     for raw, _ in outermost(endpoint, "Model", {IMAGE: IMAGE}):
         message = "an image of one's own: its CUDA, driver and backends are not checked"
@@ -103,7 +103,7 @@ def _images(endpoint: Decided) -> Iterator[Problem]:
 def _reservations(endpoint: Decided) -> Iterator[Problem]:
     region, account = endpoint.region, endpoint.environment.account
     wanted = [partition_of(region).name, "sagemaker", region, account]
-    for raw in raw_properties(endpoint.spec, "EndpointConfig"):
+    for raw in judged_properties(endpoint, "EndpointConfig"):
         if not raw.general.endswith(f".{RESERVATION}") or not isinstance(raw.value, str):
             continue
         if raw.value.split(":")[1:5] != wanted:

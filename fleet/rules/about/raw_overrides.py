@@ -21,8 +21,8 @@ def no_raw_property_that_has_a_key(endpoint: Decided) -> Iterator[Problem]:
     """What follows from the spec is not set as a raw property.
 
     Rules, scaling, the dashboard and `fleet show` go by the spec, and would judge another endpoint than the
-    one deployed; of a host image and of time-outs it is only said. An endpoint has one variant, and one model
-    with one container.
+    one deployed; of a host image and of time-outs it is only said. An endpoint has one model with one
+    container.
     """
     for resource in RESOURCES:
         members = {path: each for path, each in ledger(resource).items() if not (each.rule or each.inside)}

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from fleet.catalog.api_ledger import values_of_the_api
 from fleet.catalog.properties import Property, properties_date, property_at
 from fleet.decide.decided import Decided
-from fleet.decide.raw import DEEPEST, RawProperty, is_intrinsic, raw_properties
-from fleet.rules.raw import RESOURCES, WHOLES, shown
+from fleet.decide.raw import DEEPEST, RawProperty, is_intrinsic
+from fleet.rules.raw import RESOURCES, WHOLES, judged_properties, shown
 from fleet.rules.rule import Problem, rule
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import KeyPath
@@ -31,7 +31,7 @@ def raw_property_that_exists(endpoint: Decided) -> Iterator[Problem]:
     """
     for resource in RESOURCES:
         told = set[KeyPath]()
-        for raw in raw_properties(endpoint.spec, resource):
+        for raw in judged_properties(endpoint, resource):
             message, hint = _unknown(resource, raw)
             if message and raw.path[:-1] not in told:
                 yield Problem(raw.path, message, hint)
@@ -46,7 +46,7 @@ def raw_value_in_its_limits(endpoint: Decided) -> Iterator[Problem]:
     What an intrinsic function such as `Ref` computes is not judged.
     """
     for resource in RESOURCES:
-        raws = list(raw_properties(endpoint.spec, resource))
+        raws = list(judged_properties(endpoint, resource))
         for raw in raws:
             known = _known(resource, raw.parts)
             if known is None or is_intrinsic(raw.value) or raw.takes_out or known.takes(raw.value):

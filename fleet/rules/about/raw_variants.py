@@ -5,34 +5,128 @@ Here: instance pools and shadow variants.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from fleet.catalog.metrics import endpoint_metric
+from fleet.decide.alarm_thresholds import lacking, thresholds
 from fleet.decide.decided import Decided
-from fleet.decide.machines import OWN_VARIANT, POOLS, SHADOWS, Raws, pools
-from fleet.rules.rule import Problem, rule
+from fleet.decide.machines import (
+    MOST_POOLS,
+    OWN_VARIANT,
+    POOLS,
+    SHADOWS,
+    VARIANTS,
+    Raws,
+    further_variant,
+    has_pools,
+    pools,
+)
+from fleet.decide.raw import is_intrinsic, raw_properties
+from fleet.rules.raw import judged_properties
+from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.endpoint import Mode
 from fleet.spec.source import KeyPath
 
 HETEROGENEOUS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-heterogeneous.html"
 
 
+METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
+CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
+WRITTEN_OUT = (
+    SHADOWS,
+    f"{SHADOWS}.*",
+    *(f"{each}.*.{POOLS}{item}" for each in VARIANTS for item in ("", ".*")),
+)
+"""What brings in instance types, by its general name."""
+PARTS = {"gpus": "GPUs", "vcpus": "vCPUs"}
+
+
 @rule("FL347", source=HETEROGENEOUS)
 def pools_and_shadows_that_fit_the_endpoint(endpoint: Decided) -> Iterator[Problem]:
     """Instance pools and shadow variants go with the mode and the instance type of the spec.
 
-    SageMaker takes neither for multi-model endpoints, pools only in place of an instance type, and one shadow
-    variant at most. Image, engines, alarms and costs go by `instance.type`, which is to be the first pool's.
+    SageMaker takes neither for multi-model endpoints, and pools only in place of an instance type. Image,
+    engines, alarms and costs go by `instance.type`, which is to be the first pool's. An intrinsic function in
+    place of pools or shadow variants brings in instance types that nobody judges.
     """
-    variants = endpoint.raw_variants
-    for variant, raws in variants.items():
+    for raw in judged_properties(endpoint, "EndpointConfig"):
+        if raw.general in WRITTEN_OUT and is_intrinsic(raw.value):
+            message = f"{raw.name} is an intrinsic function: what it computes cannot be judged"
+            yield Problem(raw.path, message, "write it out")
+    for variant, raws in endpoint.raw_variants.items():
         yield from _pools(endpoint, variant, raws)
-    shadows = [raws for variant, raws in variants.items() if variant.startswith(SHADOWS)]
-    if shadows and endpoint.spec.mode is Mode.MULTI_MODEL:
+        if variant.startswith(SHADOWS):
+            yield from _instance_type(variant, raws)
+    shadow = next(iter(_shadows(endpoint)), None)
+    if shadow is not None and endpoint.spec.mode is Mode.MULTI_MODEL:
         message = "SageMaker takes no shadow variant for a multi-model endpoint"
-        yield Problem(_place(shadows[0]), message, "leave it out, or take `mode: single`")
-    for raws in shadows[1:]:
-        message = "SageMaker takes one shadow variant, beside one variant"
-        yield Problem(_place(raws), message, "leave it out")
+        yield Problem(_place(shadow), message, "leave it out, or take `mode: single`")
+
+
+@rule("FL348", source=METRICS, scope=Scope.POOL)
+def metric_of_one_range_in_all_pools(endpoint: Decided) -> Iterator[Problem]:
+    """Targets and alarms fit the GPUs and vCPUs of every instance pool.
+
+    SageMaker adds up the utilisation of an instance's GPUs and vCPUs: with four, it goes to 400 percent. The
+    variant has one target and one threshold, computed for `instance.type`; for a pool with another number
+    of GPUs or vCPUs they are too low or too high.
+    """
+    own, machine = endpoint.own_machine, endpoint.machine
+    if own is None or machine is None:
+        return
+    for path, measure in _measures(endpoint.base or endpoint).items():
+        metric, key = endpoint_metric(measure), ".".join(map(str, path))
+        if not metric.adds_up:
+            continue
+        wanted, given = (getattr(each, metric.adds_up) for each in (own, machine))
+        if wanted and given and wanted != given:
+            part = PARTS[metric.adds_up]
+            message = (
+                f"`{key}` is for the {part} of {own.type} ({wanted}), and {machine.type} has {given}:"
+                f" {metric.name} adds them up"
+            )
+            yield Problem(path, message, f"take pools with as many {part}, or leave `{key}` out")
+
+
+@rule("FL350", source=CONFIG, needed=True)
+def variants_and_pools_that_are_judged(endpoint: Decided) -> Iterator[Problem]:
+    """An endpoint has one variant, one shadow variant at most, and five instance pools at most in each.
+
+    The product scales and watches one variant. SageMaker takes no second shadow variant and no sixth pool.
+    What is beyond is not judged, so that no spec can allow itself more.
+    """
+    found = dict[str, KeyPath]()
+    for raw in raw_properties(endpoint.spec, "EndpointConfig"):
+        if variant := further_variant(raw):
+            found.setdefault(variant, raw.path)
+    for variant, path in found.items():
+        yield Problem(path, "an endpoint has one variant", f"take {variant} out")
+    for raws in _shadows(endpoint)[1:]:
+        yield Problem(_place(raws), "SageMaker takes one shadow variant, beside one variant", "leave it out")
+    for variant, raws in endpoint.raw_variants.items():
+        there = pools(raws)
+        if len(there) > MOST_POOLS:
+            message = f"{variant} has {len(there)} instance pools, and SageMaker takes {MOST_POOLS}"
+            yield Problem(there[MOST_POOLS].path, message, "leave the others out")
+
+
+def _measures(endpoint: Decided) -> Mapping[KeyPath, str]:
+    """The measures of SageMaker that scaling and alarms go by, by their keys in the spec."""
+    scaling = endpoint.spec.scaling
+    targets: dict[KeyPath, str] = {("scaling", each): each for each in (scaling.targets if scaling else ())}
+    records = [each.record for each in thresholds(endpoint.spec) if not lacking(each.record, endpoint)]
+    return targets | {("alarms", each.key): each.measure for each in records if each.unit == "part"}
+
+
+def _shadows(endpoint: Decided) -> list[Raws]:
+    return [raws for variant, raws in endpoint.raw_variants.items() if variant.startswith(SHADOWS)]
+
+
+def _instance_type(variant: str, raws: Raws) -> Iterator[Problem]:
+    single = raws.get(("InstanceType",))
+    if not has_pools(raws) and (single is None or single.value is None):
+        message = f"{variant} has no instance type"
+        yield Problem(_place(raws), message, f"write `{variant}.InstanceType`")
 
 
 def _pools(endpoint: Decided, variant: str, raws: Raws) -> Iterator[Problem]:
