@@ -40,7 +40,7 @@ def _words(message: str) -> str:
     """Triton answers `{"error": "..."}`; other servers and SageMaker itself answer plain text."""
     try:
         said = json.loads(message)
-    except ValueError:
+    except (ValueError, RecursionError):  # json's parser goes as deep as Python's stack
         return message
     match said:
         case {"error": str(words)}:

@@ -62,7 +62,7 @@ class Request:
                     "job": None if job is None else Job(**job),
                 }
             )
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise BuildError(
                 REFUSED, f"this is no request that the script can read: {error}", remedy="publish again"
             ) from error

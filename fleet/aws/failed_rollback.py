@@ -210,6 +210,6 @@ def _wanted(cloudformation: CloudFormationClient, stack: LiveStack, logical_id: 
 def _object(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

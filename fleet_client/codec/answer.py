@@ -149,5 +149,8 @@ def _described(header: bytes) -> list[Any]:
 
 
 def _cut(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:  # what could just be parsed may be too deep to be written
+        return "nested too deeply to be shown"
     return text if len(text) <= 80 else f"{text[:77]}…"

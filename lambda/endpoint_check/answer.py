@@ -43,6 +43,6 @@ def outputs_of(body: bytes, content_type: str) -> dict[str, Output]:
                 raise ValueError(f"output {each['name']} is cut off")
             found[each["name"]] = Output(datatype=each["datatype"], shape=each["shape"], values=values)
             at = end
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise AnswerError(f"cannot be read: {type(error).__name__}: {error}") from error
     return found

@@ -138,7 +138,17 @@ def test_tritons_refusal_is_told_in_its_own_words_with_status_and_log(runtime: R
     assert len(runtime.requests) == 1
 
 
-@pytest.mark.parametrize("said", ["Your invocation timed out", '{"detail":"x"}', '{"error":{"a":1}}', "7"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Your invocation timed out",
+        '{"detail":"x"}',
+        '{"error":{"a":1}}',
+        "7",
+        "[" * 100_000,
+        '{"error":' * 5000,
+    ],
+)
 def test_a_refusal_of_another_form_is_told_as_it_is(runtime: RuntimeStandIn, said: str) -> None:
     more = {"OriginalStatusCode": 0, "OriginalMessage": said}
     runtime.answers.append(refusal(424, "ModelError", "Received server error (0)", **more))

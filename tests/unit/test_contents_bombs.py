@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import ItemsView, Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,12 +14,15 @@ from hypothesis import strategies as st
 
 from fleet.findings import FindingsError
 from fleet.repository.contents import Contents
+from fleet.repository.judged.judge import judged
+from fleet.repository.judged.setting import Setting
 from fleet.repository.reading.path import read
 from hostile_tar import END, extended, file, folder, header, record
-from repository_archives import archive, tar_of, zipped
+from repository_archives import archive, folder_of, tar_of, zipped
 
 LIMITS = "fleet.repository.reading.gunzip"
 MODEL = {"m/config.pbtxt": b"c", "m/1/model.py": b""}
+FILES = {"config.pbtxt": b'backend: "python"', "1/model.py": b"class TritonPythonModel: pass\n"}
 ZEROS = bytes(30 << 20)
 
 
@@ -130,3 +135,45 @@ def test_any_archive_is_read_or_refused_with_findings(
             above = {path.rpartition("/")[0] for path in contents.entries} - {""}
             assert above <= {path for path, entry in contents.entries.items() if entry.kind == "folder"}
             assert not any(".." in path.split("/") or path.startswith("/") for path in contents.entries)
+
+
+@pytest.mark.parametrize("below", ["", "m/"])
+def test_more_folders_than_any_repository_has_end_the_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str
+) -> None:
+    monkeypatch.setattr("fleet.repository.reading.gathered.MAX_AT_ROOT", 30)
+    monkeypatch.setattr("fleet.repository.reading.gathered.MAX_FOLDERS", 60)
+    many = tmp_path / "many.tar.gz"
+    many.write_bytes(
+        zipped(tar_of(MODEL)[:-10240] + b"".join(folder(f"{below}d{n}") for n in range(90)) + END)
+    )
+    contents = read(many)
+    assert told(contents) == [
+        "FL443: the rest of the archive is not judged: it holds more than 60 folders, or 30 at its root"
+    ]
+    assert len(contents.entries) <= 64
+
+
+class Texts(dict[str, bytes]):
+    """Counts how often all of them are looked through."""
+
+    passes = 0
+
+    def items(self) -> ItemsView[str, bytes]:
+        self.passes += 1
+        return super().items()
+
+    def __iter__(self) -> Iterator[str]:
+        self.passes += 1
+        return super().__iter__()
+
+
+def test_the_texts_of_a_repository_are_not_looked_through_for_each_model(tmp_path: Path) -> None:
+    passes = []
+    for models in (3, 30):
+        files = {f"m{n}/{file}": content for n in range(models) for file, content in FILES.items()}
+        contents = read(folder_of(tmp_path / str(models), files))
+        texts = Texts(contents.texts)
+        judged(replace(contents, texts=texts), Setting(multi_model=True, release="25.04"))
+        passes.append(texts.passes)
+    assert passes[0] == passes[1]

@@ -11,7 +11,7 @@ import pytest
 from endpoint_check.answer import AnswerError, outputs_of
 from endpoint_check.compare import difference
 from endpoint_check.datatypes import packed, unpacked
-from endpoint_check.sample import Sample
+from endpoint_check.sample import BINARY, Sample
 from fleet_client import codec
 from sampled_endpoint import answer
 
@@ -152,6 +152,12 @@ def test_an_output_that_is_not_there_is_told_with_those_that_are() -> None:
     sample = Sample.all_of('[{"name": "one", "inputs": {}, "outputs": {"z": {}}}]')[0]
     body, kind = answer({"x": np.zeros(1), "y": np.zeros(1)})
     assert difference(sample, outputs_of(body, kind)) == "there is no output z, but x, y"
+
+
+@pytest.mark.parametrize("header", [b"[" * 100_000, b'{"outputs":' * 20_000])
+def test_an_answer_that_is_nested_without_end_is_none(header: bytes) -> None:
+    with pytest.raises(AnswerError, match="cannot be read: RecursionError"):
+        outputs_of(header, f"{BINARY}{len(header)}")
 
 
 @pytest.mark.parametrize("array", [np.zeros(2, np.float32), np.array([b"abc", b"d"], object)])

@@ -120,6 +120,6 @@ def _said(answer: Answer, unpacked: Unpacked, reason: str) -> str:
         return said
     try:
         error = json.loads(said)["error"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         error = said
     return json.dumps({"error": f"{error}; {reason}"})

@@ -26,13 +26,14 @@ def unloaded_calls(
 
     Only names that stand in the call itself are seen.
     """
+    loaded_ones = set(loaded)
     for name in loaded:
         codes = _codes(contents, models[name])
         trees = {path: _calls(code) for path, code in codes.items()}
         own = {each for _, loads in trees.values() for each in loads}
         for path, (calls, _) in trees.items():
             for line, called in calls:
-                if called not in loaded and called not in own:
+                if called not in loaded_ones and called not in own:
                     yield _unloaded(contents.file(path), line, name, called, setting, models)
 
 
@@ -45,12 +46,9 @@ def called_models(contents: Contents, model: Model) -> set[str]:
 
 def _codes(contents: Contents, model: Model) -> dict[str, bytes]:
     """The Python files in the versions that are loaded."""
-    starts = tuple(f"{contents.path(model.directory, version)}/" for version in model.versions)
-    return {
-        path: text
-        for path, text in sorted(contents.texts.items())
-        if path.endswith(".py") and starts and path.startswith(starts)
-    }
+    folders = sorted(contents.path(model.directory, version) for version in model.versions)
+    paths = (contents.path(folder, name) for folder in folders for name in contents.below(folder))
+    return {path: contents.texts[path] for path in paths if path.endswith(".py") and path in contents.texts}
 
 
 def _unloaded(

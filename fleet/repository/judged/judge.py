@@ -56,7 +56,8 @@ def judged(contents: Contents, setting: Setting) -> Judgement:
     if contents.is_file(CONFIG) and main.model is None:
         return Judgement(main=None, loaded=(), unloaded=(), findings=(*contents.findings, *main.findings))
     loaded = _loaded(main.model, setting, models)
-    unloaded = tuple(name for name in models if name not in loaded)
+    loaded_ones = set(loaded)
+    unloaded = tuple(name for name in models if name not in loaded_ones)
     findings = [*contents.findings, *main.findings]
     for name, of_config in refused.items():
         findings += (
@@ -70,7 +71,7 @@ def judged(contents: Contents, setting: Setting) -> Judgement:
     for name, model in models.items():
         of_model = list(model_findings(contents, setting, model, is_main=name == main.model))
         of_model += ensemble_findings(model, models)
-        findings += of_model if name in loaded else map(_as_warning, of_model)
+        findings += of_model if name in loaded_ones else map(_as_warning, of_model)
     findings += circles({name: configs[name] for name in loaded if name in configs})
     findings += unloaded_calls(contents, setting, loaded, models)
     if main.model is not None:

@@ -13,6 +13,8 @@ from fleet.repository.reading.stream import UnreadableError
 
 MAX_ENTRIES, MAX_PATHS = 1_000_000, 64 << 20
 """Entries, and bytes of all paths together, as many as are packed: some 300 MiB of memory."""
+MAX_FOLDERS, MAX_AT_ROOT = 100_000, 10_000
+"""Folders, and those at the root, each of which may be a model: an unpacked environment has some 5,000."""
 FOLDER = Entry(Kind.FOLDER)
 
 
@@ -30,7 +32,7 @@ class Gathered:
         self.environments: dict[str, CondaEnvironment] = {}
         self._archive = archive
         self._entries: dict[str, Entry] = {}
-        self._paths = 0
+        self._paths = self._folders = self._at_root = 0
 
     def add(self, path: str, entry: Entry) -> bool:
         """An entry whose path is sound; False if it cannot be where another one is.
@@ -42,7 +44,7 @@ class Gathered:
             return False
         before = self._entries.get(path)
         if before is None:
-            self._count(path)
+            self._count(path, entry)
         elif before.kind is Kind.FOLDER and entry.kind is Kind.FOLDER:
             return True
         elif Kind.FOLDER in (before.kind, entry.kind):
@@ -78,14 +80,19 @@ class Gathered:
             self._clash(path[:end])
             return False
         for folder in new:
-            self._count(folder)
+            self._count(folder, FOLDER)
             self._entries[folder] = FOLDER
         return True
 
-    def _count(self, path: str) -> None:
+    def _count(self, path: str, entry: Entry) -> None:
         self._paths += len(path.encode("utf-8", "surrogateescape"))
         if len(self._entries) == MAX_ENTRIES or self._paths > MAX_PATHS:
             raise TooManyError(f"it holds more than {MAX_ENTRIES} entries or {MAX_PATHS >> 20} MiB of paths")
+        if entry.kind is Kind.FOLDER:
+            self._folders += 1
+            self._at_root += "/" not in path
+        if self._folders > MAX_FOLDERS or self._at_root > MAX_AT_ROOT:
+            raise TooManyError(f"it holds more than {MAX_FOLDERS} folders, or {MAX_AT_ROOT} at its root")
 
     def _clash(self, path: str) -> None:
         message = f"{path!r} is there as a folder and as something else"
