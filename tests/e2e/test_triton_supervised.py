@@ -57,6 +57,28 @@ def test_a_killed_server_is_started_again_and_answers(runtime: TritonRuntime, tm
     assert shared_memory(first) + shared_memory(last) == []
 
 
+def test_a_server_that_answers_no_ping_is_killed_and_started_again(
+    runtime: TritonRuntime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fleet.local.triton.supervised.SILENT_PINGS", 2)
+    stage(python_model(tmp_path), tmp_path / "staged")
+    log = tmp_path / "triton.log"
+    triton = SupervisedTriton(runtime, tmp_path / "staged", QUIET, log=log, ping_interval=0.1)
+    triton.start()
+    try:
+        assert triton.server is not None
+        stopped = triton.server.process
+        os.kill(stopped.pid, signal.SIGSTOP)
+        assert triton.wait_for(State.RESTARTING, 30.0)
+        assert triton.port is None
+        assert triton.wait_for(State.READY, 60.0)
+        assert all_gone(stopped.pid)
+        assert call(triton.port, [[1, 2]]) == [1, 2, 2, 4]
+    finally:
+        triton.stop()
+    assert triton.restarts == 1
+
+
 def test_a_server_that_cannot_start_again_is_tried_until_it_can(
     runtime: TritonRuntime, tmp_path: Path
 ) -> None:

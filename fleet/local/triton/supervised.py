@@ -1,7 +1,8 @@
-"""A Triton that is started again when it ends by itself, as SageMaker does with a container."""
+"""A Triton that is started again when it ends or goes silent, as SageMaker does with a container."""
 
 from __future__ import annotations
 
+import http.client
 import threading
 import time
 from collections.abc import Mapping
@@ -9,11 +10,18 @@ from enum import StrEnum
 from pathlib import Path
 
 from fleet.local.hosting import HostingError
+from fleet.local.triton.container import LOOPBACK
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.server import TritonServer
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 STEADY = 60.0  # seconds after which a server that ends is no longer part of a crash loop
+PING_TIMEOUT = 2.0  # source: SageMaker developer guide, your-algorithms-inference-code, health check requests
+PING_INTERVAL, SILENT_PINGS = 5.0, 12
+"""Seconds between pings, and how many in a row without any answer mean that it will not answer again.
+
+SageMaker publishes no number. A minute is what an invocation may take: by then a busy front end has a thread.
+"""
 
 
 class State(StrEnum):
@@ -37,10 +45,11 @@ class SupervisedTriton:
         *,
         log: Path,
         timeout: float = 120.0,
+        ping_interval: float = PING_INTERVAL,
     ) -> None:
-        """Args: what TritonServer wants, and how many seconds a start may take."""
+        """Args: what TritonServer wants, how many seconds a start may take, and seconds between pings."""
         self._parts = (runtime, repository, environment)
-        self._log, self._timeout = log, timeout
+        self._log, self._timeout, self._ping_interval = log, timeout, ping_interval
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._stopping = threading.Event()
@@ -115,10 +124,11 @@ class SupervisedTriton:
         pause = FIRST_PAUSE
         while True:
             ready = time.monotonic()
-            server.process.dead.wait()
+            self._watch(server)
             if time.monotonic() - ready > STEADY:
                 pause = FIRST_PAUSE
             self._become(State.RESTARTING)
+            server.stop(grace=0.0)  # a stopped process takes no other signal than the last one
             while True:
                 if self._stopping.wait(pause):
                     return
@@ -131,9 +141,28 @@ class SupervisedTriton:
             with self._lock:
                 self._restarts += 1
 
+    def _watch(self, server: TritonServer) -> None:
+        """Return when the server has ended, or has not answered any of several pings."""
+        silent = 0
+        while silent < SILENT_PINGS and not server.process.dead.wait(self._ping_interval):
+            silent = 0 if _answers(server.port) else silent + 1
+
     def _become(self, state: State) -> None:
         with self._changed:
             if self._stopping.is_set():
                 state = State.STOPPED
             self._state = state
             self._changed.notify_all()
+
+
+def _answers(port: int) -> bool:
+    """Whether /ping is answered at all: a server that is not ready, with 400, is not silent."""
+    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=PING_TIMEOUT)
+    try:
+        connection.request("GET", "/ping")
+        connection.getresponse()
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+    return True
