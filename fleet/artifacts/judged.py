@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 from fleet.artifacts.engined import engine_findings
 from fleet.artifacts.sampled import sample_findings
 from fleet.artifacts.sources.opening import built_models, repository_of
+from fleet.engines.planned import spec_engines
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents
 from fleet.repository.judged.judge import Judgement, judged
@@ -18,9 +21,12 @@ from fleet.repository.reading.folder import read_folder
 from fleet.rules.other_codes import allowable_codes
 from fleet.spec.endpoint import Archive, Mode
 from fleet.spec.project import LoadedSpec
-from fleet.spec.s3_repository import in_s3
-from fleet.spec.source import finding_at
+from fleet.spec.s3_repository import in_s3, onnx_in_s3
+from fleet.spec.source import KeyPath, finding_at
 
+OUTSIDE = "FL471"
+FOLDERS = ("model_specs", "environments")
+"""What makes a folder a fleet."""
 LOAD, NOT_NAMED = "--load-model", "FL460"
 SAID_BETTER = {"FL255": "FL415", "FL289": "FL411", "FL247": "FL435"}
 """Rules that go by a lock, and what is said of the same mistake where the repository itself is read."""
@@ -31,7 +37,7 @@ def repository_findings(loaded: LoadedSpec) -> Iterator[Finding]:
 
     Folders that cannot be read, and what lies in S3, are left out.
     """
-    found = list(_of_folders(loaded))
+    found = [*_outside(loaded), *_of_folders(loaded)]
     yield from (each for each in found if each.code not in loaded.spec.allow)
     codes = {each.code for each in found}
     for code in loaded.spec.allow:
@@ -41,6 +47,36 @@ def repository_findings(loaded: LoadedSpec) -> Iterator[Finding]:
                 mark, "FL130", f"`allow` names {code}, which finds nothing here", "leave it out"
             )
             yield replace(unused, severity=Severity.WARNING)
+
+
+def _outside(loaded: LoadedSpec) -> Iterator[Finding]:
+    """Folders and ONNX models that lie outside of the tree that is reviewed with the spec, links followed."""
+    named: list[tuple[KeyPath, str]] = [
+        (("models", index, "repository"), model.repository)
+        for index, model in enumerate(loaded.spec.models)
+        if not in_s3(model)
+    ]
+    named += [
+        ((*path, "onnx"), engine.onnx)
+        for path, _, engine in spec_engines(loaded.spec)
+        if not onnx_in_s3(engine)
+    ]
+    for path, name in named:
+        mark = loaded.source.mark(path)
+        tree, real = _tree(mark.file), Path(os.path.realpath(mark.file.parent / name))
+        if tree is not None and not real.is_relative_to(tree):
+            message = f"{name} leads to {real}, outside of {tree}: what lies there changes without a review"
+            found = finding_at(mark, OUTSIDE, message, f'move it there, or `allow: {{{OUTSIDE}: "WHY"}}`')
+            yield replace(found, severity=Severity.WARNING)
+
+
+def _tree(file: Path) -> Path | None:
+    """The root of the Git work tree that a spec lies in, else of its fleet; None where it is in neither."""
+    above = Path(os.path.realpath(file)).parents
+    for folder in above:
+        if (folder / ".git").exists():
+            return folder
+    return next((each for each in above if all((each / name).is_dir() for name in FOLDERS)), None)
 
 
 def _of_folders(loaded: LoadedSpec) -> Iterator[Finding]:

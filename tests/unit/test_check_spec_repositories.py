@@ -10,7 +10,7 @@ from fleet.artifacts.checked import all_findings, checked_fleet
 from fleet.artifacts.lock import write_locks
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
+from fleet_folder import SPEC, FleetFolder
 
 CONFIG = "repository/embed/config.pbtxt"
 BROKEN = 'backend: "python"\ninstance_group { kind: KIND_CPU gpus: 0 }\n'
@@ -61,4 +61,42 @@ def test_hidden_folders_are_left_out_as_they_are_when_it_is_packed(folder: Fleet
     folder.write("repository/.ipynb_checkpoints/x.py", "")
     folder.write("repository/embed/.git/a\x01b", "")
     folder.lock()
+    assert findings(folder) == []
+
+
+def moved_outside(folder: FleetFolder, how: str) -> Path:
+    """The repository, which a path, a link or an absolute path leads to."""
+    outside = folder.root.parent / f"{folder.root.name}-models"
+    (folder.root / "repository").rename(outside)
+    if how == "link":
+        (folder.root / "repository").symlink_to(outside)
+    else:
+        named = str(outside) if how == "absolute" else f"../../{outside.name}"
+        folder.spec(base=SPEC.replace("../repository", named))
+    return outside
+
+
+@pytest.mark.parametrize("how", ["relative", "absolute", "link"])
+def test_a_repository_outside_of_the_reviewed_tree_is_a_warning_with_its_place(
+    folder: FleetFolder, how: str
+) -> None:
+    folder.lock()
+    outside = moved_outside(folder, how)
+    (found,) = findings(folder)
+    assert (found.code, found.severity) == ("FL471", Severity.WARNING)
+    assert f"leads to {outside}, outside of {folder.root}:" in found.message
+    assert (found.file, found.line) == (folder.root / "model_specs/sentences.yaml", 5)
+
+
+def test_a_git_work_tree_around_the_fleet_is_the_reviewed_tree(folder: FleetFolder) -> None:
+    folder.lock()
+    moved_outside(folder, "relative")
+    (folder.root.parent / ".git").mkdir()
+    assert findings(folder) == []
+
+
+def test_a_spec_may_allow_itself_a_repository_elsewhere(folder: FleetFolder) -> None:
+    folder.lock()
+    moved_outside(folder, "link")
+    folder.spec('allow: {FL471: "the monorepo next to it"}\n')
     assert findings(folder) == []
