@@ -21,15 +21,18 @@ def run_to_exit(work: Callable[[], None]) -> None:
         show_findings(error.findings)
         sys.exit(INPUT_IS_WRONG)
     except CannotRunError as error:
-        sys.exit(_could_not_run(str(error)))
+        sys.exit(_could_not_run(error.problem, error.remedy))
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         sys.exit(_could_not_run(f"{place}{error.strerror or error}"))
     except KeyboardInterrupt:
+        print_error("")  # the terminal has written ^C
         print_error("interrupted: run the command again, and it goes on")
         sys.exit(INTERRUPTED)
 
 
-def _could_not_run(problem: str) -> int:
+def _could_not_run(problem: str, remedy: str = "") -> int:
     print_error(f"cannot run: {problem}")
+    if remedy:
+        print_error(f"  remedy: {remedy}")
     return COULD_NOT_RUN

@@ -208,7 +208,7 @@ def test_lines_after_the_first_begin_with_a_mark(capfd: pytest.CaptureFixture[st
     find("one\ntwo")
     shown = capfd.readouterr()
     assert shown.out == "one\n    | two\n    | three\n"
-    assert shown.err.startswith("cannot run: one\n    | two")
+    assert shown.err.startswith("cannot run: one\n    | two\n  remedy: one\n    | two\n")
     assert "FL001: one\n    | two\n  hint: one\n    | two\n" in shown.err
 
 
