@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import subprocess
 from enum import StrEnum
@@ -22,7 +21,7 @@ from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import HeldModel, Status, ask_status
 from fleet.local.up import up as deploy
 from fleet.printers.console import OutputConsole
-from fleet.printers.lines import print_line
+from fleet.printers.lines import print_json, print_line
 from fleet.project_root import project_root
 from fleet.spec.problems import did_you_mean
 
@@ -69,10 +68,10 @@ def env(
     supervisor = _supervisor()
     variables = client_variables(region=supervisor.region, url=supervisor.url, keys=supervisor.keys)
     if format is Format.JSON:
-        print(json.dumps(variables, indent=2))
+        print_json(variables)
         return
     for name, value in variables.items():
-        print(f"export {name}={shlex.quote(value)}")
+        print_line(f"export {name}={shlex.quote(value)}")
 
 
 @app.command()
