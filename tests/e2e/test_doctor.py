@@ -102,8 +102,9 @@ def test_an_update_that_was_rolled_back_is_told_although_the_endpoint_goes_on(cl
     assert "endpoint: InService, configuration " in seen
     assert "error FL643: AWS has no free instance of this type" in wrong
     assert f"error FL607: the stack {STACK} is in UPDATE_ROLLBACK_FAILED" in wrong
-    assert f"continue-update-rollback --stack-name {STACK} --resources-to-skip Endpoint" in " ".join(
-        wrong.split()
+    assert (
+        f"continue-update-rollback --region us-east-1 --stack-name {STACK} --resources-to-skip Endpoint"
+        in " ".join(wrong.split())
     )
     assert "the stack declares" not in seen
     assert "FL605" not in wrong
