@@ -59,7 +59,7 @@ class Build:
     @property
     def is_queued(self) -> bool:
         """Whether it waits for another build."""
-        return self.ended is None and self.phases[-1]["phaseType"] == QUEUED
+        return self.ended is None and self.task is None
 
     @property
     def outcome(self) -> str:
