@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from fleet.artifacts.described import described_endpoint
 from fleet.aws.access import Access
 from fleet.aws.failures import CANCELLED, ENDPOINT, ROLLING_BACK
+from fleet.aws.live import is_same_configuration
 from fleet.aws.stack import PAUSES, LiveStack, last_event, settled
 from fleet.findings import CannotRunError, Finding, Severity
 
@@ -45,13 +46,12 @@ class EndpointState:
     status: str
     runs: str
     wanted: str | None
-    is_scaling_aside: bool = False
+    is_scaling_aside: bool
 
     @property
     def is_back(self) -> bool:
         """Whether it serves what it served before the update."""
-        # SageMaker writes names in ARNs in lower case.
-        is_wanted = self.wanted is not None and self.wanted.lower() == self.runs.lower()
+        is_wanted = self.wanted is not None and is_same_configuration(self.wanted, self.runs)
         return is_wanted and self.status == IN_SERVICE
 
     def __str__(self) -> str:
@@ -133,13 +133,14 @@ def failed_rollback(access: Access, stack: LiveStack) -> FailedRollback:
         if each["ResourceStatus"] == "UPDATE_FAILED"
         and not each.get("ResourceStatusReason", "").endswith(CANCELLED)
     ]
+    is_guarded = any(each["ResourceType"] == GUARD for each in resources)
     return FailedRollback(
         stack=stack,
         region=access.place.region,
         failed={each["LogicalResourceId"]: each.get("ResourceStatusReason", "") for each in failed},
         endpoint=next(
             (
-                _endpoint(access, stack, each, is_guarded=GUARD in {one["ResourceType"] for one in resources})
+                _endpoint(access, stack, each, is_guarded=is_guarded)
                 for each in failed
                 if each["ResourceType"] == ENDPOINT
             ),

@@ -84,10 +84,14 @@ def require_running(
         raise FindingsError([found])
 
 
+def is_same_configuration(one: str, other: str) -> bool:
+    """Whether two names are of one endpoint configuration: SageMaker writes names in ARNs in lower case."""
+    return one.lower() == other.lower()
+
+
 def runs_another(name: str, runs: str | None, declared: str) -> Finding | None:
     """What is wrong where an endpoint does not run the configuration that its stack declares."""
-    # SageMaker writes names in ARNs in lower case.
-    if runs is not None and runs.lower() == declared.lower():
+    if runs is not None and is_same_configuration(runs, declared):
         return None
     running = "nothing" if runs is None else f"the configuration {runs}"
     message = f"{name} runs {running}, and its stack declares {declared}"

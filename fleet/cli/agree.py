@@ -7,7 +7,7 @@ import sys
 import typer
 
 from fleet.findings import CannotRunError
-from fleet.printers.visible import visible
+from fleet.printers.visible import continued
 
 
 def agreed(question: str, *, yes: bool) -> bool:
@@ -30,4 +30,4 @@ def consent(question: str, *, yes: bool) -> bool:
 
 def _confirmed(question: str) -> bool:
     """What the user answers; words of AWS and names of others in the question drive no terminal."""
-    return typer.confirm("\n".join(map(visible, question.split("\n"))))
+    return typer.confirm(continued(question))
