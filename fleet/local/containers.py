@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from urllib3 import HTTPConnectionPool
+
 from fleet.local.triton.supervised import SupervisedTriton
 
 SECONDS_TO_ANSWER = 60.0
@@ -44,9 +46,9 @@ class LackOfMemory(ModelRefusal):
 
 @dataclass(frozen=True, kw_only=True)
 class Route:
-    """Where on loopback one invocation goes, and how many evictions its container had made by then."""
+    """Where one invocation goes, and how many evictions its container had made by then."""
 
-    port: int
+    pool: HTTPConnectionPool
     path: str
     headers: Mapping[str, str] = field(default_factory=dict)
     evictions: int = 0
@@ -118,10 +120,10 @@ class SingleModel:
         if target is not None:
             said = "TargetModel is for multi-model endpoints; this one has a single model"
             raise Refusal(400, "ValidationError", said)
-        port = self._triton.port
-        if port is None:
+        server = self._triton.ready
+        if server is None:
             raise ModelRefusal(0, RESTARTING)
-        yield Route(port=port, path="/invocations")
+        yield Route(pool=server.pool, path="/invocations")
 
     def make_room(self, target: str | None, seconds: float, *, since: int) -> bool:
         """There is nothing that could be unloaded."""

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import urllib3
@@ -24,7 +25,7 @@ from fleet.local.containers import (
     Route,
 )
 from fleet.local.counted import Count, counted
-from fleet.local.triton.container import LOOPBACK
+from fleet.local.triton.network import CALLS
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 MAX_BODY = 6 * 1024 * 1024
 """Bytes of an InvokeEndpoint body; source: botocore, sagemaker-runtime BodyBlob."""
 SHORTEST = 0.001
-CALLS = 256
-"""Invocations at a time; a further one waits."""
 PASSED_ON = ("Content-Type", "Accept", "X-Amzn-SageMaker-Custom-Attributes")
 PASSED_BACK = ("Content-Type", "X-Amzn-SageMaker-Custom-Attributes")
 TIMED_OUT = (
@@ -61,7 +60,7 @@ class Gateway:
     ) -> None:
         self._calling = calling
         self._account, self._region = account, region
-        self._pool = urllib3.PoolManager(maxsize=CALLS, retries=False)
+        # As many invocations at a time; a further one waits.
         self._workers = ThreadPoolExecutor(CALLS, thread_name_prefix="invocation")
         self._seconds_to_answer = seconds_to_answer
 
@@ -140,11 +139,9 @@ class Gateway:
         self, route: Route, body: bytes, headers: Mapping[str, str], seconds: float
     ) -> urllib3.BaseHTTPResponse:
         """The whole answer within the limit; a worker asks, as urllib3's own time-out is one of each read."""
-        url = f"http://{LOOPBACK}:{route.port}{route.path}"
         timeout = urllib3.Timeout(connect=2.0, read=seconds)
-        asked = self._workers.submit(
-            self._pool.request, "POST", url, body=body, headers={**headers, **route.headers}, timeout=timeout
-        )
+        ask = partial(route.pool.request, "POST", route.path, timeout=timeout)
+        asked = self._workers.submit(ask, body=body, headers={**headers, **route.headers})
         try:
             return asked.result(seconds)
         finally:

@@ -45,17 +45,12 @@ class Served:
 
     def sources(self) -> Iterator[TritonSource]:
         """Where its Triton's metrics are, if they are to be published and its role may."""
-        server, namespace = self.triton.server, self._triton_namespace
-        if (
-            namespace
-            and server is not None
-            and self.triton.port == server.port
-            and self.may_put(self.endpoint.role, namespace)
-        ):
+        server, namespace = self.triton.ready, self._triton_namespace
+        if namespace and server is not None and self.may_put(self.endpoint.role, namespace):
             yield TritonSource(
                 endpoint=self.endpoint.name,
                 server=server.process.pid,
-                port=server.metrics_port,
+                pool=server.metrics,
                 namespace=namespace,
             )
 

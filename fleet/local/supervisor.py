@@ -21,11 +21,12 @@ from fleet.findings import CannotRunError, FindingsError
 from fleet.local.aws.permissions import may_put_metrics
 from fleet.local.aws.server import EmbeddedAws
 from fleet.local.control import Control
-from fleet.local.gateway import CALLS, Gateway
+from fleet.local.gateway import Gateway
 from fleet.local.limits import Limits
 from fleet.local.metrics.publisher import Publisher
 from fleet.local.metrics.recorder import Recorder
 from fleet.local.state import LocalState, Supervisor
+from fleet.local.triton.network import CALLS
 from fleet.local.triton.runtime import find_runtime
 from fleet.local.triton_host import TritonHost
 from fleet.spec.environment import LOCAL, Environment

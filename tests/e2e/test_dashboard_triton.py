@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-import urllib.request
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -39,19 +38,18 @@ def cloudwatch() -> Iterator[CloudWatchClient]:
 
 
 def source(server: TritonServer) -> TritonSource:
-    return TritonSource("double", server.process.pid, server.metrics_port, NAMESPACE)
+    return TritonSource("double", server.process.pid, server.metrics, NAMESPACE)
 
 
 def called(server: TritonServer, times: int) -> None:
     """Call the model, and wait until the server has counted it, which it does after it has answered."""
     for _ in range(times):
-        call(server.port, [[1.0, 2.0], [3.0, 4.0]])
+        call(server, [[1.0, 2.0], [3.0, 4.0]])
     counted = re.compile(rf"^nv_inference_request_success{{.*}} {times}$", re.MULTILINE)
     pause = threading.Event()
     for _ in range(500):
-        with urllib.request.urlopen(f"http://127.0.0.1:{server.metrics_port}/metrics") as answer:
-            if counted.search(answer.read().decode()):
-                return
+        if counted.search(server.metrics.request("GET", "/metrics").data.decode()):
+            return
         pause.wait(0.02)
     raise AssertionError("the calls were not counted")
 

@@ -22,9 +22,10 @@ from fleet.spec.endpoint import Mode
 from fleet.spec.project import load_lock, open_project
 from fleet_folder import ROOT
 from minilm_reference import embed
+from triton_models import RefusedError
 from zoo_graphs import PIXELS, Array, run, seeded, shipped_answer, shipped_input
 from zoo_repositories import EXAMPLE, copy_committed, files, make_models, with_graph
-from zoo_triton import Refused, ZooTriton
+from zoo_triton import ZooTriton
 
 pytestmark = pytest.mark.triton
 
@@ -181,7 +182,7 @@ def test_of_equal_scores_the_lower_class_comes_first(zoo: ZooTriton) -> None:
 def test_probabilities_that_have_no_five_best_are_refused(
     zoo: ZooTriton, row: list[float], said: str
 ) -> None:
-    with pytest.raises(Refused, match=f"400 .*{said}"):
+    with pytest.raises(RefusedError, match=f"400 .*{said}"):
         _top(zoo, np.array([row], dtype=np.float32))
 
 
@@ -189,7 +190,7 @@ def test_a_k_that_is_no_number_from_1_fails_the_load(zoo: ZooTriton, archives: P
     shutil.copytree(archives / "top-classes", tmp_path / "archive")
     config = tmp_path / "archive" / "top_classes" / "config.pbtxt"
     config.write_text(config.read_text().replace('"5"', '"0"'))
-    with pytest.raises(Refused, match="parameter k is '0': write a whole number from 1"):
+    with pytest.raises(RefusedError, match="parameter k is '0': write a whole number from 1"):
         zoo.load("refused.tar.gz", tmp_path / "archive")
 
 

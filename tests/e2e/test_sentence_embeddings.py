@@ -6,8 +6,6 @@ import json
 import shutil
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,7 @@ from fleet.spec.endpoint import Mode
 from fleet.spec.project import load_lock
 from fleet_folder import ROOT
 from minilm_reference import Array, embed, wheel
+from triton_models import RefusedError, post
 
 pytestmark = pytest.mark.triton
 
@@ -62,17 +61,9 @@ def server(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> 
     server.stop()
 
 
-def _post(server: TritonServer, body: bytes, content_type: str = "application/json") -> tuple[str, bytes]:
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{server.port}/invocations", body, {"Content-Type": content_type}
-    )
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        return answer.headers["Content-Type"], answer.read()
-
-
 def _embed(server: TritonServer, sentences: list[str]) -> Array:
     tensor = {"name": "INPUT0", "shape": [len(sentences), 1], "datatype": "BYTES", "data": sentences}
-    _, body = _post(server, json.dumps({"inputs": [tensor]}).encode())
+    _, body = post(server, json.dumps({"inputs": [tensor]}).encode())
     (output,) = json.loads(body)["outputs"]
     assert (output["name"], output["datatype"]) == ("finaloutput", "FP32")
     return np.array(output["data"]).reshape(output["shape"])
@@ -110,7 +101,7 @@ def test_json_and_binary_requests_get_the_same_numbers(server: TritonServer) -> 
     output = client.InferRequestedOutput("finaloutput", binary_data=True)
     body, header = client.InferenceServerClient.generate_request_body([tensor], outputs=[output])
 
-    content_type, answer = _post(server, body, f"{BINARY}{header}")
+    content_type, answer = post(server, body, headers={"Content-Type": f"{BINARY}{header}"})
 
     assert content_type.startswith(BINARY)
     size = int(content_type.removeprefix(BINARY))
@@ -134,17 +125,13 @@ def test_every_embedding_has_length_one(server: TritonServer) -> None:
 
 
 def test_a_batch_of_17_is_a_mistake_of_the_caller(server: TritonServer) -> None:
-    with pytest.raises(urllib.error.HTTPError) as caught:
+    with pytest.raises(RefusedError, match=r"400 .*batch-size must be <= 16 for 'ensemble'"):
         _embed(server, ["a"] * 17)
-    with caught.value as answer:
-        assert answer.code == 400
-        assert b"batch-size must be <= 16 for 'ensemble'" in answer.read()
 
 
 def test_triton_counts_the_requests_in_its_metrics(server: TritonServer) -> None:
     _embed(server, SENTENCES[:1])
-    with urllib.request.urlopen(f"http://127.0.0.1:{server.metrics_port}/metrics", timeout=10) as answer:
-        lines = answer.read().decode().splitlines()
+    lines = server.metrics.request("GET", "/metrics", timeout=10).data.decode().splitlines()
     assert any(
         'model="ensemble"' in line for line in lines if line.startswith("nv_inference_request_success{")
     )

@@ -19,7 +19,8 @@ from fleet.local.dali.serialized import read_pipeline
 from fleet.local.triton.runtime import TritonRuntime
 from fleet_folder import ROOT
 from real_dali import REAL, encoded, scene
-from zoo_triton import Refused, ZooTriton
+from triton_models import RefusedError
+from zoo_triton import ZooTriton
 
 pytestmark = pytest.mark.triton
 
@@ -78,14 +79,14 @@ def test_encoded_images_become_what_inception_makes_of_their_pixels(triton: ZooT
 
 
 def test_bytes_that_are_no_image_are_refused_and_later_calls_succeed(triton: ZooTriton) -> None:
-    with pytest.raises(Refused, match="stand-in for DALI: Unrecognized image format"):
+    with pytest.raises(RefusedError, match="stand-in for DALI: Unrecognized image format"):
         triton.infer("images", {"INPUT": batch(b"no image")}, ["OUTPUT"])
     file = encoded(scene(30, 40), "JPEG")
     assert triton.infer("images", {"INPUT": batch(file)}, ["OUTPUT"])["OUTPUT"].shape == (1, 1001)
 
 
 def test_tensors_of_another_type_are_refused(triton: ZooTriton) -> None:
-    with pytest.raises(Refused, match="400 .*INPUT"):
+    with pytest.raises(RefusedError, match="400 .*INPUT"):
         triton.infer("images", {"INPUT": np.zeros((1, 9), np.float32)}, ["OUTPUT"])
 
 
@@ -113,5 +114,5 @@ def test_what_the_stand_in_cannot_serve_is_refused_when_it_is_loaded(
     version.mkdir(parents=True)
     (version.parent / "config.pbtxt").write_text(config)
     (version / "model.dali").write_bytes(b64decode(REAL["unknown"]["operator Rotate"]))
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(RefusedError, match=said):
         triton.load(f"refused-{len(config)}", tmp_path / "repository")

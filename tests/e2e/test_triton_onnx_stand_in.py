@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import urllib.error
-import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import pytest
 
 from triton_models import (
     TENSORS,
+    RefusedError,
     Starter,
     call,
     onnx_model,
@@ -26,12 +25,11 @@ def test_an_onnx_model_without_config_is_completed_and_batches_across_requests(
     server = starter.start(onnx_model(tmp_path, None, ["n", 2]))
     calls = [[[float(number), 1.0]] * (1 + number % 3) for number in range(24)]
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda x: call(server.port, x), calls))
+        answers = list(pool.map(lambda x: call(server, x), calls))
     for x, answer in zip(calls, answers, strict=True):
         assert answer == [len(x), 2, *(2 * np.array(x)).ravel()]
-    with pytest.raises(urllib.error.HTTPError, match="400") as caught:
-        call(server.port, [[1.0, 1.0]] * 5)
-    caught.value.close()
+    with pytest.raises(RefusedError, match="400"):
+        call(server, [[1.0, 1.0]] * 5)
 
 
 def test_an_onnx_model_may_reshape_its_tensors(starter: Starter, tmp_path: Path) -> None:
@@ -41,7 +39,7 @@ def test_an_onnx_model_may_reshape_its_tensors(starter: Starter, tmp_path: Path)
     output [ { name: "y" data_type: TYPE_FP32 dims: [ 2 ] reshape { shape: [ 1, 2 ] } } ]
     """
     server = starter.start(onnx_model(tmp_path, config, [1, 2]))
-    assert call(server.port, [1, 2]) == [2, 2, 4]
+    assert call(server, [1, 2]) == [2, 2, 4]
 
 
 def test_an_error_of_onnx_runtime_reaches_the_caller_and_later_calls_succeed(
@@ -49,9 +47,6 @@ def test_an_error_of_onnx_runtime_reaches_the_caller_and_later_calls_succeed(
 ) -> None:
     config = f'platform: "onnxruntime_onnx" {TENSORS}'.replace("dims: [ 2 ]", "dims: [ -1 ]")
     server = starter.start(onnx_model(tmp_path, config, ["n", 2]))
-    with pytest.raises(urllib.error.HTTPError) as caught:
-        call(server.port, [[1, 2, 3]])
-    with caught.value as answer:
-        assert answer.code == 500
-        assert b"onnx runtime error: " in answer.read()
-    assert call(server.port, [[1, 2]]) == [1, 2, 2, 4]
+    with pytest.raises(RefusedError, match=r"500 .*onnx runtime error: "):
+        call(server, [[1, 2, 3]])
+    assert call(server, [[1, 2]]) == [1, 2, 2, 4]

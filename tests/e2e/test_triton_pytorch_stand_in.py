@@ -11,7 +11,8 @@ import pytest
 
 from fleet.local.packages import PACKAGES
 from fleet.local.triton.runtime import TritonRuntime
-from zoo_triton import Refused, ZooTriton
+from triton_models import RefusedError
+from zoo_triton import ZooTriton
 
 torch: Any = pytest.importorskip(
     "torch", reason=f"torch is not installed: `{PACKAGES['pytorch'].install}` runs these tests"
@@ -112,7 +113,9 @@ def test_inference_mode_is_what_the_parameter_says(
 def test_every_part_of_an_answer_has_to_be_a_tensor_or_texts(triton: ZooTriton, tmp_path: Path) -> None:
     forward = "def forward(self, x) -> Tuple[Tensor, Optional[Tensor]]:\n  return x, None"
     triton.load("part", repository(tmp_path, forward, tensors(x="FP32", out="FP32")))
-    with pytest.raises(Refused, match="PyTorch execute failure: output at index 1: Expected Tensor but got"):
+    with pytest.raises(
+        RefusedError, match="PyTorch execute failure: output at index 1: Expected Tensor but got"
+    ):
         triton.infer("part", {"x": X}, ["out"])
 
 
@@ -131,9 +134,9 @@ def test_what_the_model_and_its_configuration_do_not_agree_on_is_told_to_who_cal
     for name, kind in outputs.items():
         config = tensors(**{"x": "FP32", name: kind})
         triton.load(name, repository(tmp_path / name, forward, config))
-        with pytest.raises(Refused, match=f"stand-in for PyTorch's backend: .*{said[name]}"):
+        with pytest.raises(RefusedError, match=f"stand-in for PyTorch's backend: .*{said[name]}"):
             triton.infer(name, {"x": Y}, [name])
-    with pytest.raises(Refused, match=r"(?s)PyTorch execute failure: .*below"):
+    with pytest.raises(RefusedError, match=r"(?s)PyTorch execute failure: .*below"):
         triton.infer("out__0", {"x": X}, ["out__0"])
 
 
@@ -165,18 +168,18 @@ def test_what_cannot_be_served_is_refused_when_it_is_loaded(
     triton: ZooTriton, tmp_path: Path, name: str
 ) -> None:
     config, said = REFUSED[name]
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(RefusedError, match=said):
         triton.load(name, repository(tmp_path, "def forward(self, x):\n  return x", config))
 
 
 def test_a_model_without_forward_is_refused(triton: ZooTriton, tmp_path: Path) -> None:
     files = repository(tmp_path, "def other(self, x):\n  return x", tensors(x="FP32", out="FP32"))
-    with pytest.raises(Refused, match="model 'no-forward': its TorchScript has no method 'forward'"):
+    with pytest.raises(RefusedError, match="model 'no-forward': its TorchScript has no method 'forward'"):
         triton.load("no-forward", files)
 
 
 def test_a_file_that_is_no_torchscript_is_refused(triton: ZooTriton, tmp_path: Path) -> None:
     files = repository(tmp_path, "def forward(self, x):\n  return x", tensors(x="FP32", out="FP32"))
     (files / "net/1/model.pt").write_bytes(b"no archive")
-    with pytest.raises(Refused, match="failed to load model 'no-archive': PytorchStreamReader"):
+    with pytest.raises(RefusedError, match="failed to load model 'no-archive': PytorchStreamReader"):
         triton.load("no-archive", files)

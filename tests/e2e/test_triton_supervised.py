@@ -30,11 +30,11 @@ def test_a_killed_server_is_started_again_and_answers(runtime: TritonRuntime, tm
     stage(python_model(tmp_path), tmp_path / "staged")
     triton = SupervisedTriton(runtime, tmp_path / "staged", QUIET, log=tmp_path / "triton.log")
     assert str(triton.state) == "starting"
-    assert triton.port is None
+    assert triton.ready is None
     triton.start()
     try:
         assert str(triton.state) == "ready"
-        assert call(triton.port, [[1, 2]]) == [1, 2, 2, 4]
+        assert call(triton.ready, [[1, 2]]) == [1, 2, 2, 4]
         assert triton.server is not None
         first = triton.server.process
         killed = first.pid
@@ -42,17 +42,17 @@ def test_a_killed_server_is_started_again_and_answers(runtime: TritonRuntime, tm
         os.kill(killed, signal.SIGKILL)
 
         assert triton.wait_for(State.RESTARTING, 10.0)
-        assert triton.port is None
+        assert triton.ready is None
         assert all_gone(killed)
         assert triton.wait_for(State.READY, 60.0)
-        assert call(triton.port, [[3, 4]]) == [1, 2, 6, 8]
+        assert call(triton.ready, [[3, 4]]) == [1, 2, 6, 8]
         assert triton.server.process.pid != killed
         last = triton.server.process
     finally:
         triton.stop()
     assert str(triton.state) == "stopped"
     assert triton.restarts == 1
-    assert triton.port is None
+    assert triton.ready is None
     assert all_gone(last.pid)
     assert shared_memory(first) + shared_memory(last) == []
 
@@ -93,7 +93,7 @@ def test_a_server_that_cannot_start_again_is_tried_until_it_can(
         assert triton.wait_for(State.FAILED, 30.0)
         (tmp_path / "away").rename(staged)
         assert triton.wait_for(State.READY, 60.0)
-        assert call(triton.port, [[1, 2]]) == [1, 2, 2, 4]
+        assert call(triton.ready, [[1, 2]]) == [1, 2, 2, 4]
     finally:
         triton.stop()
 

@@ -12,7 +12,8 @@ from fleet.local.engines.trtexec import Trtexec
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.repository.plan_header import HEADER
 from onnx_graphs import INT64, add, graph_bytes
-from zoo_triton import Refused, ZooTriton
+from triton_models import RefusedError
+from zoo_triton import ZooTriton
 
 pytestmark = pytest.mark.triton
 
@@ -79,7 +80,7 @@ def test_what_a_real_plan_would_not_fit_and_what_this_one_cannot_know_is_refused
     triton: ZooTriton, tmp_path: Path, name: str
 ) -> None:
     tensors, said = REFUSED[name]
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(RefusedError, match=said):
         triton.load(name, repository(tmp_path, "10.9.0.34", tensors))
 
 
@@ -87,5 +88,7 @@ def test_a_real_plan_is_refused_with_the_remedy(triton: ZooTriton, tmp_path: Pat
     files = repository(tmp_path, "10.9.0.34", WIDE)
     plan = files / "double/1/model.plan"
     plan.write_bytes(plan.read_bytes()[:HEADER] + bytes(100))
-    with pytest.raises(Refused, match="model 'real', model.plan: it is a real plan of TensorRT 10.9.0.34"):
+    with pytest.raises(
+        RefusedError, match="model 'real', model.plan: it is a real plan of TensorRT 10.9.0.34"
+    ):
         triton.load("real", files)

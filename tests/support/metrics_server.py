@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from urllib3 import HTTPConnectionPool
+
 from fleet.local.metrics.scrape import TritonSource
 
 NAMESPACE = "TritonFleet/sentences"
@@ -19,7 +21,8 @@ class MetricsServer(ThreadingHTTPServer):
     text, status = "", 200
 
     def source(self, server: int = 1, namespace: str = NAMESPACE) -> TritonSource:
-        return TritonSource("sentences", server, self.server_port, namespace)
+        pool = HTTPConnectionPool("127.0.0.1", self.server_port, retries=False)
+        return TritonSource("sentences", server, pool, namespace)
 
 
 class _Handler(BaseHTTPRequestHandler):

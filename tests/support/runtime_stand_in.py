@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from urllib3 import HTTPConnectionPool, connection_from_url
 from werkzeug.serving import make_server
 from werkzeug.wrappers import Request, Response
 
@@ -50,7 +51,11 @@ class RuntimeStandIn:
     answers: list[Answer] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     url: str = ""
-    port: int = 0
+
+    @property
+    def pool(self) -> HTTPConnectionPool:
+        """Connections to it, as to a Triton."""
+        return connection_from_url(self.url, retries=False)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         request = Request(environ)
@@ -88,5 +93,5 @@ def runtime_stand_in() -> Iterator[RuntimeStandIn]:
     """A stand-in that is being served."""
     stand_in = RuntimeStandIn()
     with served(stand_in) as port:
-        stand_in.port, stand_in.url = port, f"http://127.0.0.1:{port}"
+        stand_in.url = f"http://127.0.0.1:{port}"
         yield stand_in

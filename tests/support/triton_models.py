@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import threading
-import urllib.error
-import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -63,11 +63,42 @@ def onnx_model(folder: Path, config: str | None, shape: list[str | int]) -> Path
     return folder / "repository"
 
 
-def call(port: int | None, x: list[Any]) -> list[float]:
+class RefusedError(Exception):
+    """Triton's status and words."""
+
+    def __init__(self, status: int, said: str) -> None:
+        self.status, self.said = status, said
+        super().__init__(f"{status} {said}")
+
+
+def post(
+    server: TritonServer,
+    body: bytes,
+    path: str = "/invocations",
+    headers: Mapping[str, str] = MappingProxyType({"Content-Type": "application/json"}),
+) -> tuple[str, bytes]:
+    """The answer's content type and body.
+
+    Raises:
+        RefusedError: it is no 200.
+    """
+    answer = server.pool.request("POST", path, body=body, headers=headers, timeout=60)
+    if answer.status != 200:
+        raise RefusedError(answer.status, answer.data.decode())
+    return answer.headers.get("Content-Type", ""), answer.data
+
+
+def call(server: TritonServer | None, x: list[Any]) -> list[float]:
+    """The shape and the values of y.
+
+    Raises:
+        RefusedError: Triton refuses.
+    """
+    assert server is not None
     tensor = {"name": "x", "shape": list(np.shape(x)), "datatype": "FP32", "data": x}
     body = json.dumps({"inputs": [tensor]}).encode()
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/invocations", body, timeout=30) as answer:
-        (output,) = json.loads(answer.read())["outputs"]
+    _, answer = post(server, body)
+    (output,) = json.loads(answer)["outputs"]
     return [*output["shape"], *output["data"]]
 
 

@@ -186,13 +186,7 @@ class Zoo:
 
     def ping(self) -> int:
         """The status of Triton's own /ping."""
-        import http.client
-
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=5)
-        connection.request("GET", "/ping")
-        status = connection.getresponse().status
-        connection.close()
-        return status
+        return int(self.server.pool.request("GET", "/ping", timeout=5).status)
 
 
 def all_at_once(calls: list[Any]) -> list[Any]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import urllib.error
-import urllib.request
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import tritonclient.utils
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.server import TritonServer
 from fleet.local.triton.staging import stage
+from triton_models import post
 
 ENVIRONMENT = {
     "SAGEMAKER_MULTI_MODEL": "true",
@@ -26,10 +25,6 @@ ENVIRONMENT = {
 BINARY = "application/vnd.sagemaker-triton.binary+json;json-header-size="
 client: Any = tritonclient  # it has no types
 Arrays = dict[str, np.ndarray[Any, Any]]
-
-
-class Refused(Exception):
-    """Triton's status and words."""
 
 
 class ZooTriton:
@@ -70,10 +65,4 @@ class ZooTriton:
         self, path: str, target: str, body: bytes, content_type: str = "application/json"
     ) -> tuple[str, bytes]:
         headers = {"Content-Type": content_type, "X-Amzn-SageMaker-Target-Model": target}
-        request = urllib.request.Request(f"http://127.0.0.1:{self.server.port}{path}", body, headers)
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return answer.headers.get("Content-Type", ""), answer.read()
-        except urllib.error.HTTPError as error:
-            with error:
-                raise Refused(f"{error.code} {error.read().decode()}") from None
+        return post(self.server, body, path, headers)

@@ -93,7 +93,7 @@ def test_the_target_model_is_sent_where_one_is_named_and_only_there(runtime: Run
 
 
 def test_the_same_call_goes_through_the_local_gateway(runtime: RuntimeStandIn) -> None:
-    triton: Any = SimpleNamespace(port=runtime.port)
+    triton: Any = SimpleNamespace(ready=SimpleNamespace(pool=runtime.pool))
     container = SingleModel(triton, "AllTraffic", differences=[], record=lambda _measure, _value: None)
     gateway = Gateway(
         lambda name: nullcontext({"embed": container}.get(name)), account="123456789012", region="us-east-1"

@@ -12,6 +12,7 @@ import boto3
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
+from urllib3 import HTTPConnectionPool
 from werkzeug.serving import make_server
 
 from embedded_keys import SESSION
@@ -26,8 +27,12 @@ class Way:
     differences: ClassVar[list[str]] = []
     gauges: ClassVar[dict[str, float]] = {}
 
-    def __init__(self, port: int = 0, refusal: Exception | None = None, room: int = 0) -> None:
-        self.port, self.refusal, self.room = port, refusal, room
+    def __init__(self, port: int = 1, refusal: Exception | None = None, room: int = 0) -> None:
+        self.pool, self.refusal, self.room = (
+            HTTPConnectionPool("127.0.0.1", port, retries=False),
+            refusal,
+            room,
+        )
         self.recorded: list[tuple[str, float]] = []
 
     def record(self, measure: str, value: float) -> None:
@@ -45,7 +50,7 @@ class Way:
             raise self.refusal
         room = {"X-Room": str(self.room)}
         headers = room if target is None else {**room, "X-Amzn-SageMaker-Target-Model": target}
-        yield Route(port=self.port, path="/invocations", headers=headers)
+        yield Route(pool=self.pool, path="/invocations", headers=headers)
 
     def make_room(self, target: str | None, seconds: float, *, since: int) -> bool:
         self.room += 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from botocore.config import Config
 from botocore.exceptions import EndpointConnectionError
+from urllib3 import HTTPConnectionPool
 
 from embedded_cloudwatch import REGION, values
 from embedded_keys import KEYS
@@ -181,7 +182,9 @@ def test_a_triton_that_does_not_answer_rightly_is_tried_again(
 
 
 def test_a_triton_that_does_not_listen_is_no_error(cloudwatch: CloudWatchClient) -> None:
-    TritonScraper().publish(TritonSource("sentences", 1, 1, NAMESPACE), cloudwatch)
+    TritonScraper().publish(
+        TritonSource("sentences", 1, HTTPConnectionPool("127.0.0.1", 1, retries=False), NAMESPACE), cloudwatch
+    )
     assert cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"] == []
 
 

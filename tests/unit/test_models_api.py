@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from urllib3 import HTTPConnectionPool
 
 from fleet.local.containers import ModelRefusal
 from fleet.local.multi_model import models_api
@@ -46,7 +47,7 @@ class StandIn:
                 """Be quiet."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self.server.server_port
+        self.pool = HTTPConnectionPool("127.0.0.1", self.server.server_port, retries=False)
 
     def stop(self, grace: float) -> None:
         """What ModelsApi asks of a run of Triton that gives no answer."""

@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from urllib3 import HTTPConnectionPool
 
 from fleet.local.containers import LackOfMemory, ModelRefusal, Refusal
 from fleet.local.multi_model.models import Model, Others, State
@@ -17,7 +18,7 @@ from fleet.local.multi_model.residency import Residency
 class Run:
     """One run of Triton."""
 
-    port = 1
+    pool = HTTPConnectionPool("127.0.0.1", 1)
 
 
 class Memory:

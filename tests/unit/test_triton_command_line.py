@@ -29,10 +29,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def _command(repository: Path, environment: dict[str, str], runtime: TritonRuntime = RUNTIME) -> list[str]:
-    ports = {"metrics": 23902, "gRPC": 23903, "HTTP": 23904}
-    return start_command(
-        runtime, repository, environment, sagemaker_port=1, service_ports=ports, shm_prefix="shm_"
-    )
+    return start_command(runtime, repository, environment, shm_prefix="shm_")
 
 
 def test_without_variables_the_defaults_are_the_scripts(repository: Path) -> None:
@@ -49,7 +46,7 @@ def test_without_variables_the_defaults_are_the_scripts(repository: Path) -> Non
         "--backend-config=python,shm-default-byte-size=16777216",
         "--backend-config=python,shm-growth-byte-size=1048576",
         "--load-model=bert",
-        "--sagemaker-port=1",
+        "--sagemaker-port=8080",
         "--sagemaker-safe-port-range=23000-23999",
         "--backend-directory=/cache/backends",
         "--cache-directory=/triton/caches",
@@ -128,26 +125,37 @@ def _service_options(repository: Path, environment: dict[str, str]) -> list[str]
     return command[first : command.index("--backend-directory=/cache/backends")]
 
 
-MOVED = ["--metrics-address=127.0.0.1", "--metrics-port=23902"]
 PUBLISHED = {"ALLOW_METRICS": "true", "PUBLISH_METRICS_TO_CLOUDWATCH": "true"}
 
 
 @pytest.mark.parametrize(
-    "environment",
+    ("environment", "port"),
     [
-        {"ALLOW_METRICS": "true", "METRICS_PORT": "23000"},
-        {"ALLOW_METRICS": "1", "ADDITIONAL_ARGS": "--metrics-port=23999"},
-        {"ADDITIONAL_ARGS": "--allow-metrics=On --metrics-port 23999"},
-        {"ALLOW_METRICS": "true", "METRICS_PORT": "8002", "ADDITIONAL_ARGS": "--metrics-port=23000"},
-        {**PUBLISHED, "METRICS_PORT": "8002"},
-        PUBLISHED,
-        {"LOG_INFO": "false --allow-metrics=true", "METRICS_PORT": "23000"},
+        ({"ALLOW_METRICS": "true", "METRICS_PORT": "23000"}, "23000"),
+        ({"ALLOW_METRICS": "1", "ADDITIONAL_ARGS": "--metrics-port=23999"}, "23999"),
+        ({"ADDITIONAL_ARGS": "--allow-metrics=On --metrics-port 23999"}, "23999"),
+        (
+            {"ALLOW_METRICS": "true", "METRICS_PORT": "8002", "ADDITIONAL_ARGS": "--metrics-port=23001"},
+            "23001",
+        ),
+        ({**PUBLISHED, "METRICS_PORT": "23007"}, "23007"),
+        ({"LOG_INFO": "false --allow-metrics=true", "METRICS_PORT": "23000"}, "23000"),
     ],
 )
-def test_metrics_at_a_port_that_is_not_blocked_answer_at_one_of_this_machine(
+def test_metrics_at_a_port_that_is_not_blocked_answer_there(
+    repository: Path, environment: dict[str, str], port: str
+) -> None:
+    wanted = ["--metrics-address=0.0.0.0", f"--metrics-port={port}"]
+    assert _service_options(repository, environment) == wanted
+
+
+@pytest.mark.parametrize("environment", [{**PUBLISHED, "METRICS_PORT": "8002"}, PUBLISHED])
+def test_published_metrics_at_a_blocked_port_get_a_free_one_as_by_awss_image(
     repository: Path, environment: dict[str, str]
 ) -> None:
-    assert _service_options(repository, environment) == MOVED
+    assert "--metrics-port=23000" in _service_options(repository, environment)
+    grpc = {"ALLOW_GRPC": "true", "GRPC_PORT": "23000"}
+    assert "--metrics-port=23001" in _service_options(repository, environment | grpc)
 
 
 @pytest.mark.parametrize(
@@ -181,18 +189,6 @@ def test_two_services_at_one_port_are_left_to_triton(repository: Path) -> None:
         "--metrics-port=23001",
         "--grpc-address=0.0.0.0",
         "--grpc-port=23001",
-    ]
-
-
-def test_a_port_that_is_another_one_here_is_told() -> None:
-    environment = {
-        "SAGEMAKER_TRITON_ALLOW_METRICS": "true",
-        "SAGEMAKER_TRITON_METRICS_PORT": "23000",
-        "SAGEMAKER_TRITON_ADDITIONAL_ARGS": "--allow-http=true --http-port=23005 --allow-grpc=true",
-    }
-    assert departures(environment) == [
-        "metrics at port 23000: a free port of 23000-23999 is used, on loopback",
-        "HTTP at port 23005: a free port of 23000-23999 is used, on loopback",
     ]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.triton.failure import explain, port_was_taken, still_loading
+from fleet.local.triton.failure import explain, still_loading
 
 REPOSITORY = Path("/repository")
 BACKENDS = ["onnxruntime", "python"]
@@ -85,9 +85,3 @@ def test_models_that_began_to_load_and_did_not_end_are_known() -> None:
         + _line("successfully loaded '/repository::post'", level="I")
     )
     assert still_loading(log, REPOSITORY) == ["pre"]
-
-
-def test_a_port_that_another_process_was_faster_to_use_is_recognised() -> None:
-    problem = "failed to start Sagemaker service: Unavailable - Socket '0.0.0.0:18080' already in use "
-    assert port_was_taken(_line(problem))
-    assert not port_was_taken(NOISE)

@@ -9,7 +9,6 @@ from pathlib import Path
 import urllib3
 
 from fleet.local.containers import TARGET_MODEL
-from fleet.local.triton.container import LOOPBACK
 from fleet.local.triton.server import TritonServer
 
 QUIET = {"SAGEMAKER_TRITON_LOG_VERBOSE": "false"}
@@ -28,9 +27,8 @@ def post(server: TritonServer, repository: Path, archive: str) -> str:
     """Load the main model of a repository by its archive's name; why it failed, empty if it did not."""
     target = target_of(archive)
     body = json.dumps({"model_name": repository.name, "url": str(repository)})
-    url, headers = f"http://{LOOPBACK}:{server.port}/models", {TARGET_MODEL: target}
     try:
-        answer = urllib3.request("POST", url, body=body, headers=headers, retries=False)
+        answer = server.pool.request("POST", "/models", body=body, headers={TARGET_MODEL: target})
     except urllib3.exceptions.HTTPError:
         server.process.dead.wait()
         return f"it ended with exit code {server.process.returncode}"

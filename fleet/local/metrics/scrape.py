@@ -32,11 +32,11 @@ Series: TypeAlias = tuple[str, Labels]
 
 @dataclass(frozen=True)
 class TritonSource:
-    """One tritonserver's metrics port on loopback; `server` is its pid: its counters begin at 0 with it."""
+    """One tritonserver's metrics port; `server` is its pid: its counters begin at 0 with it."""
 
     endpoint: str
     server: int
-    port: int
+    pool: urllib3.HTTPConnectionPool
     namespace: str
 
 
@@ -59,7 +59,6 @@ class TritonScraper:
     """
 
     def __init__(self) -> None:
-        self._http = urllib3.PoolManager(retries=False, timeout=SECONDS_TO_ANSWER)
         self._last: dict[int, dict[Series, float]] = {}
 
     def publish(self, source: TritonSource, cloudwatch: CloudWatchClient) -> None:
@@ -89,7 +88,7 @@ class TritonScraper:
         self._last = {server: last for server, last in self._last.items() if server in servers}
 
     def _read(self, source: TritonSource) -> str:
-        answer = self._http.request("GET", f"http://127.0.0.1:{source.port}/metrics")
+        answer = source.pool.request("GET", "/metrics", timeout=SECONDS_TO_ANSWER)
         if answer.status != 200:
             raise ValueError(f"HTTP {answer.status}")
         return answer.data.decode()

@@ -50,7 +50,7 @@ class MultiModel:
             self._disk.touch(target)
             path = f"/models/{folder_name(f'{self._prefix}{target}')}/invoke"
             evictions, headers = self._residency.eviction_count, {TARGET_MODEL: target}
-            yield Route(port=model.run.port, path=path, headers=headers, evictions=evictions)
+            yield Route(pool=model.run.pool, path=path, headers=headers, evictions=evictions)
 
     def make_room(self, target: str | None, seconds: float, *, since: int) -> bool:
         """Evict another model."""

@@ -40,8 +40,8 @@ class TritonModels:
         Raises:
             ModelRefusal: it is being restarted.
         """
-        server = self._triton.server
-        if server is None or self._triton.port != server.port:
+        server = self._triton.ready
+        if server is None:
             raise ModelRefusal(0, RESTARTING)
         return server
 

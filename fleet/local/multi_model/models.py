@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from urllib3 import HTTPConnectionPool
+
 
 class State(StrEnum):
     """What happens to a target model."""
@@ -19,7 +21,7 @@ class State(StrEnum):
 class Run(Protocol):
     """One run of a Triton."""
 
-    port: int
+    pool: HTTPConnectionPool
 
 
 @dataclass(eq=False)

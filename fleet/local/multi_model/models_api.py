@@ -14,11 +14,11 @@ from pathlib import Path
 import urllib3
 
 from fleet.local.containers import TARGET_MODEL, ModelRefusal
-from fleet.local.triton.container import LOOPBACK
 from fleet.local.triton.server import TritonServer
 
 log = logging.getLogger("fleet.local")
 
+PATH = "/models"
 ALREADY_LOADED = 409
 SECONDS_TO_LOAD, SECONDS_TO_UNLOAD = 120.0, 60.0
 """As long as a single model may take to start here; and as long as the longest call that it waits for."""
@@ -41,8 +41,6 @@ class ModelsApi:
 
     def __init__(self, server: TritonServer) -> None:
         self._server = server
-        self._url = f"http://{LOOPBACK}:{server.port}/models"
-        self._pool = urllib3.PoolManager(retries=False)
 
     def load(self, name: str, target: str, folder: Path) -> Answer:
         """POST /models: register the unpacked archive, and load the target model from it.
@@ -51,11 +49,11 @@ class ModelsApi:
             ModelRefusal: Triton gave no answer.
         """
         body = json.dumps({"model_name": name, "url": str(folder)}).encode()
-        answer = self._ask("POST", self._url, target, SECONDS_TO_LOAD, body)
+        answer = self._ask("POST", PATH, target, SECONDS_TO_LOAD, body)
         if answer.status != ALREADY_LOADED:
             return answer
         self.unload(name, target)
-        return self._ask("POST", self._url, target, SECONDS_TO_LOAD, body)
+        return self._ask("POST", PATH, target, SECONDS_TO_LOAD, body)
 
     def unload(self, name: str, target: str) -> None:
         """DELETE /models/NAME: returns when the model is gone.
@@ -63,16 +61,16 @@ class ModelsApi:
         Raises:
             ModelRefusal: Triton gave no answer.
         """
-        answer = self._ask("DELETE", f"{self._url}/{name}", target, SECONDS_TO_UNLOAD)
+        answer = self._ask("DELETE", f"{PATH}/{name}", target, SECONDS_TO_UNLOAD)
         if answer.status != 200:
             log.warning("unloading %s: Triton answered %d %s", target, answer.status, answer.said)
 
-    def _ask(self, method: str, url: str, target: str, seconds: float, body: bytes | None = None) -> Answer:
+    def _ask(self, method: str, path: str, target: str, seconds: float, body: bytes | None = None) -> Answer:
         headers = {TARGET_MODEL: target, "Content-Type": "application/json"}
         timeout = urllib3.Timeout(connect=2.0, read=seconds)
         doing = "loaded" if method == "POST" else "unloaded"
         try:
-            answer = self._pool.request(method, url, body=body, headers=headers, timeout=timeout)
+            answer = self._server.pool.request(method, path, body=body, headers=headers, timeout=timeout)
         except urllib3.exceptions.ReadTimeoutError as error:
             self._server.stop(grace=0.0)
             said = (

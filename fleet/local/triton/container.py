@@ -1,13 +1,14 @@
 """What the container's start script makes of the deployed Model's environment.
 
 Source: docker/sagemaker/serve of triton-inference-server/server, r25.04. Where this machine must decide for
-itself (ports, addresses, folders of the installation) its options come last, so that they win.
+itself (addresses, folders of the installation) its options come last, so that they win.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from fleet.catalog.front_end import safe_ports
@@ -18,14 +19,16 @@ from fleet.local.hosting import HostingError
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.start_rules import DEFAULT_MODEL, INFERENCE_TYPE, default_model, is_multi_model
 
+SAGEMAKER_PORT = 8080
+"""Where /ping and /invocations answer."""
 SAFE_PORTS = f"{safe_ports()[0]}-{safe_ports()[-1]}"
 _NOT_FOLLOWED = {
-    "SAGEMAKER_BIND_TO_PORT": "a free port is used",
+    "SAGEMAKER_BIND_TO_PORT": f"{SAGEMAKER_PORT} is used, as SageMaker sets it",
     "SAGEMAKER_SAFE_PORT_RANGE": f"{SAFE_PORTS} is passed on, as SageMaker sets it",
     "SAGEMAKER_TRITON_MODEL_LOAD_GPU_LIMIT": "there is no GPU",
 }
 _PING_MODE = "SAGEMAKER_TRITON_PING_MODE"
-LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - the address at which Triton checks ports
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - of a network of its own; the address at which Triton checks ports
 
 
 def start_command(
@@ -33,21 +36,14 @@ def start_command(
     repository: Path,
     environment: Mapping[str, str],
     *,
-    sagemaker_port: int,
-    service_ports: Mapping[str, int],
     shm_prefix: str,
 ) -> list[str]:
-    """The command line of the server.
-
-    Triton has no option for the address of its SageMaker port: it listens on every interface.
+    """The command line of the server, which has a network for itself: its ports are those of the container.
 
     Args:
         runtime: The Triton of this machine.
         repository: The model repository, staged for this machine; in multi-model mode an empty folder.
         environment: The variables of the deployed Model.
-        sagemaker_port: Where /ping and /invocations answer.
-        service_ports: By the service's name: where it answers on loopback, if it is allowed at a port that
-            SageMaker lets a container bind. At any other it is left to Triton, which then refuses to start.
         shm_prefix: How the names of this server's shared memory regions begin.
 
     Raises:
@@ -69,9 +65,9 @@ def start_command(
         f"--model-repository={repository}",
         # The script leaves its line unquoted, so white space in any value begins a new option.
         *_options(values).split(),
-        f"--sagemaker-port={sagemaker_port}",
+        f"--sagemaker-port={SAGEMAKER_PORT}",
         f"--sagemaker-safe-port-range={SAFE_PORTS}",
-        *_service_options(environment, service_ports),
+        *_service_options(environment),
         f"--backend-directory={runtime.backend_directory}",
         f"--cache-directory={runtime.cache_directory}",
         f"--backend-config=python,shm-region-prefix-name={shm_prefix}",
@@ -92,27 +88,31 @@ def _options(environment: Mapping[str, str]) -> str:
     )
 
 
-def _service_options(environment: Mapping[str, str], ports: Mapping[str, int]) -> Iterator[str]:
+def _service_options(environment: Mapping[str, str]) -> Iterator[str]:
     """Address and port of each service that is allowed.
 
-    Triton checks ports at the address of /invocations alone: what it is to refuse stays there as it is.
+    Triton checks ports at the address of /invocations alone: what it is to refuse has to be there.
     """
-    moved = moved_services(environment)
     for listener in listeners(_options(environment).split()):
-        is_moved, service = listener in moved, listener.service
-        yield f"--{service.flag}-address={LOOPBACK if is_moved else EVERYWHERE}"
-        yield f"{service.port_flag}={ports[service.name] if is_moved else listener.port}"
+        yield f"--{listener.service.flag}-address={EVERYWHERE}"
+        yield f"{listener.service.port_flag}={_port(listener, environment)}"
 
 
-def moved_services(environment: Mapping[str, str]) -> list[Listener]:
-    """The services that answer at other ports here: those whose own ports a container may bind."""
-    found = listeners(_options(environment).split())
-    numbers = [each.number for each in found]
-    return [
-        each
-        for each in found
-        if (each.is_safe and numbers.count(each.number) == 1) or is_moved_by_image(each, environment)
-    ]
+def service_ports(environment: Mapping[str, str]) -> dict[str, int]:
+    """Where each service that is allowed answers, by its name; without those whose port is no number."""
+    found = {
+        listener.service.name: replace(listener, port=_port(listener, environment)).number
+        for listener in listeners(_options(environment).split())
+    }
+    return {name: number for name, number in found.items() if number is not None}
+
+
+def _port(listener: Listener, environment: Mapping[str, str]) -> str:
+    """As it is given; for a blocked one of which AWS's image takes a free port, the first of the range."""
+    if listener.is_safe or not is_moved_by_image(listener, environment):
+        return listener.port
+    taken = {each.number for each in listeners(_options(environment).split())}
+    return str(next(port for port in safe_ports() if port not in taken))
 
 
 def server_environment(
@@ -138,13 +138,9 @@ def metrics_namespace(environment: Mapping[str, str]) -> str:
 
 
 def departures(environment: Mapping[str, str]) -> list[str]:
-    """One line for each variable and port of the Model that is not followed on this machine."""
-    lines = [
+    """One line for each variable of the Model that is not followed on this machine."""
+    return [
         f"{variable}={environment[variable]}: {instead}"
         for variable, instead in _NOT_FOLLOWED.items()
         if environment.get(variable)
-    ]
-    return lines + [
-        f"{listener.service.name} at port {listener.port}: a free port of {SAFE_PORTS} is used, on loopback"
-        for listener in moved_services(environment)
     ]

@@ -18,14 +18,8 @@ _FATAL = re.compile(r"^error: (?P<why>.*)", re.MULTILINE)
 _LOADING = re.compile(r'"loading: (?P<model>\S+):\d+"')
 _LOADED = re.compile(r"successfully loaded '(?P<model>[^']+)'")
 _PLACE = re.compile(r"^\s+(?P<file>/\S+)\((?P<line>\d+)\): ", re.MULTILINE)
-_PORT_TAKEN = re.compile(r"failed to start \S+ service: Unavailable - Socket '[^']*' already in use")
 # What a Triton built with CUDA says on every machine without.
 _NO_GPU = re.compile(r"CudaDriverHelper|CUDA driver version is insufficient")
-
-
-def port_was_taken(log: str) -> bool:
-    """Whether the server ended because another process was faster to use its port."""
-    return _PORT_TAKEN.search(log) is not None
 
 
 def explain(log: str, repository: Path, backends: Sequence[str]) -> str:

@@ -7,8 +7,10 @@ import signal
 import subprocess
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
+
+from fleet.local.triton.network import PrivateNetwork
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where POSIX shared memory lies on Linux
 
@@ -21,17 +23,30 @@ class ProcessGroup:
     """A command in a session of its own; when it is gone its children and shared memory are removed, too."""
 
     def __init__(
-        self, command: list[str], environment: Mapping[str, str], *, log: Path, cwd: Path, shm_prefix: str
+        self,
+        command: list[str],
+        environment: Mapping[str, str],
+        *,
+        log: Path,
+        cwd: Path,
+        shm_prefix: str,
+        network: PrivateNetwork | None = None,
     ) -> None:
-        """Start the command; its output is appended to `log`."""
+        """Start the command, in a network of its own if there is one; its output is appended to `log`."""
         self.dead = threading.Event()
         """Set once the process and everything that it left behind are gone."""
         self.returncode: int | None = None
         self.shm_prefix = shm_prefix
         self._lock = threading.Lock()
-        with log.open("ab") as output:
+        self._network = network
+        with log.open("ab") as output, ExitStack() as starting:
+            inherited: list[int] = []
+            if network is not None:
+                command, descriptor = starting.enter_context(network.starting(command))
+                inherited.append(descriptor)
             self._process = subprocess.Popen(
                 command,
+                pass_fds=inherited,
                 env=dict(environment),
                 cwd=cwd,
                 stdin=subprocess.DEVNULL,
@@ -71,4 +86,6 @@ class ProcessGroup:
             self.returncode = self._process.wait()
         for region in SHARED_MEMORY.glob(f"{self.shm_prefix}*"):
             region.unlink(missing_ok=True)
+        if self._network is not None:
+            self._network.close()
         self.dead.set()

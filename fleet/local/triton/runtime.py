@@ -12,6 +12,7 @@ from pathlib import Path
 from fleet.findings import CannotRunError
 from fleet.local.triton.backend_directory import assemble
 from fleet.local.triton.libraries import check_starts, libpython_directory
+from fleet.local.triton.network import check_network
 
 WHEEL = "nvidia-pytriton"
 WHEEL_VERSION = "0.7.0"
@@ -51,7 +52,8 @@ def find_runtime(cache: Path) -> TritonRuntime:
     """The runtime of this machine; its backend directory is assembled below `cache` and reused.
 
     Raises:
-        CannotRunError: this platform or Python has none, or a library that it needs is missing.
+        CannotRunError: this platform or Python has none, a library that it needs is missing, or it cannot
+            have a network of its own.
     """
     _check_platform()
     wheel = _wheel()
@@ -65,6 +67,7 @@ def find_runtime(cache: Path) -> TritonRuntime:
         )
     _check_numpy()
     library_path = (Path(str(wheel.locate_file("nvidia_pytriton.libs"))), *libpython_directory())
+    check_network()
     check_starts([str(stub)], library_path)
     check_starts([str(server / "bin/tritonserver"), "--help"], library_path)
     return TritonRuntime(

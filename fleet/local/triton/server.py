@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import http.client
+import socket
 import threading
 import time
 import uuid
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
-import psutil
+import urllib3
 
-from fleet.catalog.front_end import safe_ports, services
 from fleet.local.hosting import HostingError
-from fleet.local.triton.container import LOOPBACK, moved_services, server_environment, start_command
-from fleet.local.triton.failure import explain, is_loaded, port_was_taken, still_loading
-from fleet.local.triton.ports import free_ports
+from fleet.local.triton.container import SAGEMAKER_PORT, server_environment, service_ports, start_command
+from fleet.local.triton.failure import explain, is_loaded, still_loading
+from fleet.local.triton.network import PrivateNetwork
 from fleet.local.triton.process import ProcessGroup
 from fleet.local.triton.runtime import TritonRuntime
 
+SECONDS_TO_CONNECT = 2.0
 _SECONDS_BETWEEN_PINGS = 0.05
-_STARTS = 3  # a free port may be taken before Triton, which loads its models first, opens it
 
 
 class TritonServer:
-    """A tritonserver in SageMaker mode, on ports of its own."""
+    """A tritonserver in SageMaker mode, in a network of its own: nobody else reaches any of its ports."""
 
     def __init__(
         self, runtime: TritonRuntime, repository: Path, environment: Mapping[str, str], *, log: Path
@@ -34,11 +34,14 @@ class TritonServer:
         self._lock = threading.Lock()
         self._stopped = False
         self._process: ProcessGroup | None = None
-        self._ports: set[int] = set()
-        self.port = 0
-        """Where /ping and /invocations answer."""
-        self.metrics_port = 0
-        """Where /metrics answers, if the environment allows metrics."""
+        self._network = PrivateNetwork(lost=partial(self.stop, grace=0.0))
+        services = service_ports(environment)
+        self.ports = (SAGEMAKER_PORT, *services.values())
+        """Where it listens once it is ready."""
+        self.pool = self._network.pool(SAGEMAKER_PORT)
+        """Connections to where /ping and /invocations answer."""
+        self.metrics = self._network.pool(services.get("metrics", 0))
+        """Connections to where /metrics answers, if the environment allows metrics."""
 
     def start(self) -> None:
         """Start the process; return at once.
@@ -49,25 +52,17 @@ class TritonServer:
         with self._lock:
             if self._stopped:
                 raise HostingError("the server was stopped")
-            [self.port] = free_ports(1)
-            names = [service.name for service in services()]
-            service_ports = dict(zip(names, free_ports(len(names), safe_ports()), strict=True))
-            self.metrics_port = service_ports["metrics"]
-            moved = moved_services(self._environment)
-            self._ports = {self.port, *(service_ports[each.service.name] for each in moved)}
             shm_prefix = f"triton_fleet_{uuid.uuid4().hex[:12]}_"
-            command = start_command(
-                self._runtime,
-                self._repository,
-                self._environment,
-                sagemaker_port=self.port,
-                service_ports=service_ports,
-                shm_prefix=shm_prefix,
-            )
+            command = start_command(self._runtime, self._repository, self._environment, shm_prefix=shm_prefix)
             environment = server_environment(self._runtime, self._repository, self._environment)
             self._log_start = self._log.stat().st_size if self._log.exists() else 0
             self._process = ProcessGroup(
-                command, environment, log=self._log, cwd=self._repository.parent, shm_prefix=shm_prefix
+                command,
+                environment,
+                log=self._log,
+                cwd=self._repository.parent,
+                shm_prefix=shm_prefix,
+                network=self._network,
             )
 
     def wait_ready(self, timeout: float) -> None:
@@ -77,14 +72,10 @@ class TritonServer:
             HostingError: it ended, or took longer than `timeout` seconds and was stopped.
         """
         deadline = time.monotonic() + timeout
-        starts = 1
         while time.monotonic() < deadline:
             if self.process.dead.wait(_SECONDS_BETWEEN_PINGS):
-                if starts == _STARTS or not port_was_taken(self._said()):
-                    raise HostingError(self._failure(f"it ended with exit code {self.process.returncode}"))
-                starts += 1
-                self.start()
-            elif self._answers():
+                raise HostingError(self._failure(f"it ended with exit code {self.process.returncode}"))
+            if self._answers():
                 return
         loading = ", ".join(still_loading(self._said(), self._repository))
         problem = self._failure(
@@ -109,22 +100,23 @@ class TritonServer:
             process.stop(grace)
 
     def _answers(self) -> bool:
-        connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=2.0)
+        """Whether it is ready, and listens at all its ports: metrics start last."""
         try:
-            connection.request("GET", "/ping")
-            return connection.getresponse().status == 200 and self._listens()
-        except (OSError, http.client.HTTPException):
+            if self.pool.request("GET", "/ping", timeout=SECONDS_TO_CONNECT).status != 200:
+                return False
+            for port in self.ports:
+                self.connect(port).close()
+        except (OSError, urllib3.exceptions.HTTPError):
             return False
-        finally:
-            connection.close()
+        return True
 
-    def _listens(self) -> bool:
-        """Whether this server has all its ports: one that was faster may answer, and metrics start last."""
-        try:
-            sockets = psutil.Process(self.process.pid).net_connections("tcp")
-        except psutil.Error:
-            return False
-        return self._ports <= {each.laddr.port for each in sockets if each.status == psutil.CONN_LISTEN}
+    def connect(self, port: int) -> socket.socket:
+        """A connection to a port of the server's network.
+
+        Raises:
+            OSError: nobody listens there.
+        """
+        return self._network.connect(port, SECONDS_TO_CONNECT)
 
     def log_end(self) -> int:
         """Where in the log the next line will be."""

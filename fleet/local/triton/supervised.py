@@ -64,10 +64,10 @@ class SupervisedTriton:
             return self._state
 
     @property
-    def port(self) -> int | None:
-        """Where /ping and /invocations answer; None while they do not."""
+    def ready(self) -> TritonServer | None:
+        """The server that answers; None while none does."""
         with self._lock:
-            return self._server.port if self._server and self._state is State.READY else None
+            return self._server if self._state is State.READY else None
 
     @property
     def restarts(self) -> int:
@@ -77,7 +77,7 @@ class SupervisedTriton:
 
     @property
     def server(self) -> TritonServer | None:
-        """The current server, for its process and its metrics port."""
+        """The current server, which may not answer yet or any more."""
         with self._lock:
             return self._server
 

@@ -1,0 +1,88 @@
+"""A script that becomes a command in a network namespace of its own; it needs the standard library alone.
+
+Usage: namespace.py FD, a Unix socket that has the command as its first message. From then on a second process
+in the namespace answers each message with a TCP socket of it, until the other end of FD is closed. That is
+the only way into the namespace, and nothing leads out of it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import json
+import os
+import socket
+import struct
+import sys
+from pathlib import Path
+
+CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000  # linux/sched.h
+SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 0x1  # linux/sockios.h, linux/if.h
+MOST = 1 << 16
+REFUSED = 71
+"""Exit code where the machine gives no namespace; standard error says why."""
+
+
+def main() -> None:
+    """Enter the namespace, leave the second process there, and become the command."""
+    way_in = socket.socket(fileno=int(sys.argv[1]))
+    command = json.loads(way_in.recv(MOST))
+    try:
+        enter()
+        bring_loopback_up()
+    except OSError as error:
+        print(error, file=sys.stderr, flush=True)
+        sys.exit(REFUSED)
+    # It is no child of the command, which knows nothing of it, but of its session, and so ends with it.
+    child = os.fork()
+    if child == 0:
+        if os.fork() == 0:
+            give_sockets(way_in)
+        os._exit(0)
+    os.waitpid(child, 0)
+    way_in.close()
+    os.execvp(command[0], command)  # noqa: S606 - no shell, and the command is the caller's own
+
+
+def enter() -> None:
+    """Have a network namespace; without the right to one, in a user namespace in which this user has it.
+
+    Raises:
+        OSError: the kernel, or what the process runs in, does not allow it.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWNET) == 0:
+        return
+    user, group = os.getuid(), os.getgid()
+    if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"unshare: {os.strerror(number)}")
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{user} {user} 1"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
+        Path(f"/proc/self/{name}").write_text(text)
+
+
+def bring_loopback_up() -> None:
+    """Make 127.0.0.1 of the namespace work.
+
+    Raises:
+        OSError: a user namespace gives no rights here, as on Ubuntu from 24.04.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        request = struct.pack("16sH14x", b"lo", 0)
+        name, flags = struct.unpack("16sH14x", fcntl.ioctl(any_socket, SIOCGIFFLAGS, request))
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sH14x", name, flags | IFF_UP))
+
+
+def give_sockets(way_in: socket.socket) -> None:
+    """Answer each message with a new TCP socket, which whoever gets it connects."""
+    while way_in.recv(MOST):
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as made:
+            socket.send_fds(way_in, [b"s"], [made.fileno()])
+
+
+if __name__ == "__main__":
+    main()
