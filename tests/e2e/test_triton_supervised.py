@@ -70,10 +70,10 @@ def test_a_server_that_answers_no_ping_is_killed_and_started_again(
         stopped = triton.server.process
         os.kill(stopped.pid, signal.SIGSTOP)
         assert triton.wait_for(State.RESTARTING, 30.0)
-        assert triton.port is None
+        assert triton.ready is None
         assert triton.wait_for(State.READY, 60.0)
         assert all_gone(stopped.pid)
-        assert call(triton.port, [[1, 2]]) == [1, 2, 2, 4]
+        assert call(triton.ready, [[1, 2]]) == [1, 2, 2, 4]
     finally:
         triton.stop()
     assert triton.restarts == 1

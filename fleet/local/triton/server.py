@@ -75,7 +75,7 @@ class TritonServer:
         while time.monotonic() < deadline:
             if self.process.dead.wait(_SECONDS_BETWEEN_PINGS):
                 raise HostingError(self._failure(f"it ended with exit code {self.process.returncode}"))
-            if self._answers():
+            if self._is_ready():
                 return
         loading = ", ".join(still_loading(self._said(), self._repository))
         problem = self._failure(
@@ -99,7 +99,15 @@ class TritonServer:
         if process is not None:
             process.stop(grace)
 
-    def _answers(self) -> bool:
+    def answers(self, timeout: float) -> bool:
+        """Whether /ping is answered within `timeout` seconds: with 400 it is not ready, but not silent."""
+        try:
+            self.pool.request("GET", "/ping", timeout=timeout)
+        except urllib3.exceptions.HTTPError:
+            return False
+        return True
+
+    def _is_ready(self) -> bool:
         """Whether it is ready, and listens at all its ports: metrics start last."""
         try:
             if self.pool.request("GET", "/ping", timeout=SECONDS_TO_CONNECT).status != 200:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import threading
 import time
 from collections.abc import Mapping
@@ -10,7 +9,6 @@ from enum import StrEnum
 from pathlib import Path
 
 from fleet.local.hosting import HostingError
-from fleet.local.triton.container import LOOPBACK
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.server import TritonServer
 
@@ -145,7 +143,7 @@ class SupervisedTriton:
         """Return when the server has ended, or has not answered any of several pings."""
         silent = 0
         while silent < SILENT_PINGS and not server.process.dead.wait(self._ping_interval):
-            silent = 0 if _answers(server.port) else silent + 1
+            silent = 0 if server.answers(PING_TIMEOUT) else silent + 1
 
     def _become(self, state: State) -> None:
         with self._changed:
@@ -153,16 +151,3 @@ class SupervisedTriton:
                 state = State.STOPPED
             self._state = state
             self._changed.notify_all()
-
-
-def _answers(port: int) -> bool:
-    """Whether /ping is answered at all: a server that is not ready, with 400, is not silent."""
-    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=PING_TIMEOUT)
-    try:
-        connection.request("GET", "/ping")
-        connection.getresponse()
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
-    return True
