@@ -78,7 +78,7 @@ lint: setup  ## Check format, lint, types, imports and generated files
 	@ruff format --check .
 	@ruff check .
 	@mypy --num-workers auto
-	@PYTHONPATH=constructs lint-imports
+	@PYTHONPATH=constructs:emulator lint-imports
 	@fleet schema --check
 
 .venv-audit/.ready: requirements-audit.txt .venv/.ready

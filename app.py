@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT), str(ROOT / "constructs")]
 
-from fleet.aws.tools import check_node
+from fleet.aws.deploy.tools import check_node
 from fleet.exits import run_to_exit
 from fleet.findings import CannotRunError, Finding, FindingsError
 
@@ -37,8 +37,8 @@ def synth() -> None:
     """Synthesise the selected stacks; the CDK is imported here, as it starts Node.js at once."""
     from aws_cdk import App
 
+    from fleet.endpoint.resolve import resolve_fleet, resolve_foundation
     from fleet.printers.human import show_findings
-    from fleet.resolve.resolve import resolve_fleet, resolve_foundation
     from stacks.fleet_app import add_fleet
 
     app = App()

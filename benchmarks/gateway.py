@@ -25,15 +25,15 @@ from typing import Any
 from short import is_short
 from urllib3 import HTTPConnectionPool
 
-from fleet.aws.embedded import Keys, local_session
+from fleet.aws.api.embedded import Keys, local_session
 from fleet.findings import CannotRunError
-from fleet.local.aws.server import EmbeddedAws
-from fleet.local.aws.signatures import Signatures
 from fleet.local.containers import SingleModel
 from fleet.local.gateway import Gateway
-from fleet.local.hosting import DeployedEndpoint
 from fleet.local.triton.network import PrivateNetwork, check_network
 from fleet.local.triton.process import ProcessGroup
+from fleet_emulator.hosting import DeployedEndpoint
+from fleet_emulator.server import EmbeddedAws
+from fleet_emulator.signatures import Signatures
 
 CALLS = 20 if is_short() else 500
 MOST = 1.1

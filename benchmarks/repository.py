@@ -50,7 +50,7 @@ def main() -> int:
     from tritonclient.grpc import model_config_pb2
 
     from fleet.repository.config.judge import config_findings
-    from fleet.repository.config.parsed import parsed_config
+    from fleet.repository.config.message import parsed_config
 
     imports = time.perf_counter() - began
     texts = list(_texts())

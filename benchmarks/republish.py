@@ -21,14 +21,14 @@ from short import is_short
 
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import SilentProgress
-from fleet.artifacts.publish import Published, publish
+from fleet.artifacts.publish.publish import Published, publish
 from fleet.artifacts.store import listed
-from fleet.artifacts.upload import UPLOAD_CONFIG
-from fleet.aws.embedded import Keys, local_session
-from fleet.local.aws.server import EmbeddedAws
-from fleet.local.hosting import DeployedEndpoint
-from fleet.resolve.resolve import resolve_project
+from fleet.artifacts.upload.archives import UPLOAD_CONFIG
+from fleet.aws.api.embedded import Keys, local_session
+from fleet.endpoint.resolve import resolve_project
 from fleet.spec.project import Project, open_project
+from fleet_emulator.hosting import DeployedEndpoint
+from fleet_emulator.server import EmbeddedAws
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

@@ -97,8 +97,8 @@ def main() -> None:
 
 def own_way() -> Way:
     """What app.py does."""
-    from fleet.resolve.endpoint import ResolvedFleet
-    from fleet.resolve.resolve import resolve_fleet, resolve_foundation
+    from fleet.endpoint.resolve import resolve_fleet, resolve_foundation
+    from fleet.endpoint.resolved import ResolvedFleet
     from stacks.fleet_app import add_fleet
 
     def read(folder: Path, endpoints: bool) -> ResolvedFleet:
@@ -122,8 +122,8 @@ def raw_way() -> Way:
     """The same app, its endpoints' resources as the templates of the ungated way have them."""
     from aws_cdk import CfnOutput, CfnParameter, CfnResource, Environment, Stack, Tags, Token
 
-    from fleet.resolve.endpoint import Place
-    from fleet.resolve.resolve import resolve_foundation
+    from fleet.endpoint.resolve import resolve_foundation
+    from fleet.endpoint.resolved import Place
     from stacks.foundation import FoundationStack
 
     def read(folder: Path, endpoints: bool) -> tuple[Place, dict[str, Any]]:

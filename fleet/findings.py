@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
+
+I = TypeVar("I")  # noqa: E741 - input
+T = TypeVar("T")
 
 
 class Severity(StrEnum):
@@ -63,3 +68,16 @@ class CannotRunError(Exception):
     def __init__(self, problem: str, remedy: str = "") -> None:
         self.problem, self.remedy = problem, remedy
         super().__init__(f"{problem}\n  remedy: {remedy}" if remedy else problem)
+
+
+def all_of(inputs: Iterable[I], load: Callable[[I], T], found: Sequence[Finding] = ()) -> list[T]:
+    """Load each input; the findings of all of them are raised together, each once."""
+    findings, loaded = list(found), []
+    for item in inputs:
+        try:
+            loaded.append(load(item))
+        except FindingsError as error:
+            findings += error.findings
+    if findings:
+        raise FindingsError(list(dict.fromkeys(findings)))
+    return loaded

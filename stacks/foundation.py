@@ -6,7 +6,7 @@ from aws_cdk import Environment, Stack
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from fleet.resolve.endpoint import Place
+from fleet.endpoint.resolved import Place
 from stacks.boundary import bounded_by
 from triton_endpoints import (
     AlarmTopics,
@@ -16,7 +16,7 @@ from triton_endpoints import (
     EngineBuild,
     ScalingGuard,
 )
-from triton_endpoints.engine_failures import SEVERITY as FAILURES
+from triton_endpoints.engines.failures import SEVERITY as FAILURES
 
 
 class FoundationStack(Stack):

@@ -6,11 +6,11 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from fleet.resolve.endpoint import Place
+from fleet.endpoint.resolved import Place
 from fleet.spec.alarms import SEVERITIES, Severity
 from fleet.spec.notifications import protocol
 from triton_endpoints.acknowledgements import acknowledge_plain_topic
-from triton_endpoints.engine_failures import SEVERITY
+from triton_endpoints.engines.failures import SEVERITY
 from triton_endpoints.policy import document
 
 

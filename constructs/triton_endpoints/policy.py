@@ -13,8 +13,8 @@ from typing import Any
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from fleet.decide.tags import ENVIRONMENT_TAG
-from fleet.resolve.endpoint import Place
+from fleet.endpoint.context.tags import ENVIRONMENT_TAG
+from fleet.endpoint.resolved import Place
 from triton_endpoints.acknowledgements import acknowledge_wildcards
 
 

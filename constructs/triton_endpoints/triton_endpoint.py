@@ -11,8 +11,8 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
-from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint
-from triton_endpoints.endpoint_rollout import EndpointRollout
+from fleet.endpoint.resolved import VARIANT, ResolvedEndpoint
+from triton_endpoints.endpoint.rollout import EndpointRollout
 from triton_endpoints.raw_properties import lay_over
 from triton_endpoints.triton_model import TritonModel
 

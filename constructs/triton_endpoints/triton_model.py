@@ -5,10 +5,10 @@ from __future__ import annotations
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
-from fleet.resolve.endpoint import ResolvedEndpoint
+from fleet.endpoint.resolved import ResolvedEndpoint
 from fleet.spec.endpoint import Compression, Mode
 from fleet.spec.network import Network
-from triton_endpoints.endpoint_role import EndpointRole
+from triton_endpoints.endpoint.role import EndpointRole
 from triton_endpoints.raw_properties import lay_over
 
 MODES = {Mode.SINGLE: "SingleModel", Mode.MULTI_MODEL: "MultiModel"}

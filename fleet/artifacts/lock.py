@@ -8,17 +8,17 @@ from pathlib import Path, PurePosixPath
 import yaml
 from isal import isal_zlib
 
-from fleet.artifacts.engines.locked import measured_engines, require_models, with_engines
-from fleet.artifacts.files import is_up_to_date, write_atomically
+from fleet.artifacts.engines.lock import measured_engines, require_models, with_engines
 from fleet.artifacts.model_facts import model_facts
-from fleet.artifacts.parallel import all_in_parallel
-from fleet.artifacts.sources.opening import Connect, no_s3, source_of
 from fleet.artifacts.sources.source import Measured, measure
-from fleet.findings import CannotRunError, FindingsError
+from fleet.artifacts.sources.spec_sources import Connect, no_s3, source_of
+from fleet.core.files import is_up_to_date, write_atomically
+from fleet.core.parallel import all_in_parallel
+from fleet.findings import CannotRunError, FindingsError, all_of
 from fleet.spec.endpoint import Archive, EndpointSpec, Packed
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock, LockedArchive, LockedModel, LockedRepository
-from fleet.spec.project import LoadedSpec, Project, all_of, load_lock
+from fleet.spec.project import LoadedSpec, Project, load_lock
 from fleet.spec.s3_repository import in_s3, onnx_in_s3
 
 HEADER = "# Written by `fleet lock`. Reviewed, not edited: it says what this environment runs.\n"

@@ -24,7 +24,7 @@ from rich.table import Column
 from rich.text import Text
 
 from fleet.printers.console import OutputConsole
-from fleet.printers.visible import continued, visible
+from fleet.printers.sanitizer import continued, visible
 from fleet.spec.environment import LOCAL
 
 Advance = Callable[[int], None]

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import boto3
 
-from fleet.artifacts.aws_errors import aws_errors_told
 from fleet.artifacts.engines.clients import EngineClients
-from fleet.artifacts.upload import UPLOAD_CONFIG
-from fleet.aws.embedded import Keys, local_session, local_variables
+from fleet.artifacts.upload.archives import UPLOAD_CONFIG
+from fleet.aws.api.embedded import Keys, local_session, local_variables
+from fleet.aws.api.errors import aws_errors_told
+from fleet.endpoint.resolved import Place
 from fleet.findings import Finding, FindingsError
-from fleet.resolve.endpoint import Place
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from fleet.aws.stack import LiveStack, all_stacks
+from fleet.aws.api.stack import LiveStack, all_stacks
+from fleet.endpoint.resolved import Place, stack_of
 from fleet.findings import Finding, FindingsError
-from fleet.resolve.endpoint import Place, stack_of
 from fleet.spec.problems import did_you_mean
 
 if TYPE_CHECKING:

@@ -10,15 +10,15 @@ from typing import Annotated
 
 import typer
 
-from fleet.artifacts.checked import all_findings, with_line
-from fleet.artifacts.named import is_repository, leads_nowhere, named_findings, nothing_there
-from fleet.cli.asked import DefaultModel, Instance, ModeOf, Release, asked_for
-from fleet.cli.say import say
+from fleet.check.repositories import is_repository, leads_nowhere, named_findings, nothing_there
+from fleet.check.run import all_findings, with_line
+from fleet.cli.output import say
+from fleet.cli.repository_options import DefaultModel, Instance, ModeOf, Release, asked_for
+from fleet.core.project_root import project_root
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_error
-from fleet.project_root import project_root
 from fleet.spec.paths import named_by
 from fleet.spec.project import open_project
 
@@ -71,7 +71,7 @@ def check(
     root, checked = Path.cwd(), [str(each) for each in repositories]
     findings = [*map(nothing_there, nowhere), *named_findings(repositories, asked)]
     if run:
-        from fleet.cli.last_word import run_findings  # nobody else waits for its imports
+        from fleet.cli.try_load import run_findings  # nobody else waits for its imports
 
         findings += run_findings(repositories, asked, quiet=format is not Format.HUMAN)
     if specs or not (repositories or nowhere):

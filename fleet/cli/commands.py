@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import typer
 
-from fleet.cli import engines, local, models, pbtxt
+from fleet.cli import local, models, pbtxt
 from fleet.cli.check import check
-from fleet.cli.cost import cost
+from fleet.cli.cost.command import cost
 from fleet.cli.dashboard import dashboard
 from fleet.cli.deploy import deploy
 from fleet.cli.destroy import destroy
 from fleet.cli.doctor import doctor
-from fleet.cli.invoke import invoke
+from fleet.cli.engines import command as engines
+from fleet.cli.invoke.command import invoke
 from fleet.cli.lock import lock
 from fleet.cli.ls import ls
 from fleet.cli.new import new
@@ -20,7 +21,7 @@ from fleet.cli.promote import promote
 from fleet.cli.publish import publish
 from fleet.cli.rules import rules
 from fleet.cli.schema import schema
-from fleet.cli.show import show
+from fleet.cli.show.command import show
 
 app = typer.Typer(
     help="NVIDIA Triton endpoints on Amazon SageMaker from reviewed YAML.",

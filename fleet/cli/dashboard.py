@@ -8,16 +8,16 @@ from typing import Annotated
 import typer
 from botocore.exceptions import BotoCoreError
 
-from fleet.artifacts.files import write_atomically
 from fleet.cli.arguments import Env
-from fleet.cli.say import say
+from fleet.cli.output import say
+from fleet.core.files import write_atomically
+from fleet.core.project_root import project_root
+from fleet.endpoint.resolve import place_of
+from fleet.endpoint.resolved import stack_of
 from fleet.findings import CannotRunError
 from fleet.local.dashboard.draw import draw_dashboard
 from fleet.local.metrics.ask import ask_to_publish
 from fleet.local.state import LocalState
-from fleet.project_root import project_root
-from fleet.resolve.endpoint import stack_of
-from fleet.resolve.resolve import place_of
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import open_project
 

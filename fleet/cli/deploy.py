@@ -9,22 +9,22 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from fleet.artifacts.checked import checked_fleet
 from fleet.artifacts.progress import progress_on
-from fleet.aws.cdk import Cdk
-from fleet.aws.deploy import Deploy
-from fleet.aws.folder import DeployFolder
-from fleet.aws.steps import Steps
-from fleet.cli.access import connect
-from fleet.cli.agree import consent
+from fleet.aws.deploy.cdk import Cdk
+from fleet.aws.deploy.deploy import Deploy
+from fleet.aws.deploy.folder import DeployFolder
+from fleet.check.run import checked_fleet
 from fleet.cli.arguments import Endpoints, Env, Profile
+from fleet.cli.aws_access import connect
+from fleet.cli.confirm import consent
 from fleet.cli.interruption import end_like_ctrl_c
+from fleet.core.project_root import project_root
+from fleet.endpoint.resolve import resolve_foundation
 from fleet.findings import Finding, FindingsError
 from fleet.printers.console import OutputConsole
 from fleet.printers.human import show_findings
-from fleet.printers.visible import visible
-from fleet.project_root import project_root
-from fleet.resolve.resolve import resolve_foundation
+from fleet.printers.sanitizer import visible
+from fleet.printers.steps import Steps
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import open_project
 

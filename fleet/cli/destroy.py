@@ -7,19 +7,19 @@ from typing import Annotated
 
 import typer
 
-from fleet.artifacts.aws_errors import aws_errors_told
-from fleet.aws.destroy import Doomed, doomed
-from fleet.aws.destroy import destroy as delete
-from fleet.aws.steps import Steps
-from fleet.cli.access import connect
-from fleet.cli.agree import agreed
+from fleet.aws.api.errors import aws_errors_told
+from fleet.aws.deploy.destroy import Doomed, doomed
+from fleet.aws.deploy.destroy import destroy as delete
 from fleet.cli.arguments import Env, Profile, Yes
+from fleet.cli.aws_access import connect
+from fleet.cli.confirm import agreed
 from fleet.cli.interruption import end_like_ctrl_c
-from fleet.cli.say import say
+from fleet.cli.output import say
+from fleet.core.project_root import project_root
+from fleet.endpoint.resolve import place_of
+from fleet.endpoint.resolved import Place, prefix_of
 from fleet.printers.console import OutputConsole
-from fleet.project_root import project_root
-from fleet.resolve.endpoint import Place, prefix_of
-from fleet.resolve.resolve import place_of
+from fleet.printers.steps import Steps
 from fleet.spec.project import open_project
 
 

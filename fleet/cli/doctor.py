@@ -10,20 +10,20 @@ from typing import Annotated
 
 import typer
 
-from fleet.artifacts.aws_errors import aws_errors_told
+from fleet.aws.api.errors import aws_errors_told
 from fleet.aws.doctor.diagnosis import checked, diagnosis, is_well
 from fleet.aws.doctor.evidence import CONTAINER, evidence
 from fleet.aws.doctor.lines import bare
-from fleet.aws.doctor.seen import Seen, SeenLog
-from fleet.cli.access import connect
+from fleet.aws.doctor.observation import Seen, SeenLog
 from fleet.cli.arguments import Env, Profile
-from fleet.cli.say import say
+from fleet.cli.aws_access import connect
+from fleet.cli.output import say
+from fleet.core.project_root import project_root
+from fleet.endpoint.resolve import place_of
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import CannotRunError
 from fleet.local.state import LocalState
 from fleet.printers.human import show_findings
-from fleet.project_root import project_root
-from fleet.resolve.resolve import place_of
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import open_project
 

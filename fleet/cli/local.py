@@ -10,19 +10,19 @@ from typing import Annotated
 
 import typer
 
-from fleet.aws.embedded import client_variables
+from fleet.aws.api.embedded import client_variables
 from fleet.cli.arguments import Endpoints
 from fleet.cli.interruption import end_like_ctrl_c
-from fleet.cli.say import say
+from fleet.cli.output import say
+from fleet.core.project_root import project_root
+from fleet.core.sizes import shown
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.session import stop_supervisor
-from fleet.local.sizes import shown
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import HeldModel, Status, ask_status
 from fleet.local.up import up as deploy
 from fleet.printers.console import OutputConsole
 from fleet.printers.lines import print_json, print_line
-from fleet.project_root import project_root
 from fleet.spec.problems import did_you_mean
 
 app = typer.Typer(

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fleet.artifacts.lock import write_locks
-from fleet.cli.access import connect
 from fleet.cli.arguments import Endpoints, Env, Profile
-from fleet.cli.say import say
+from fleet.cli.aws_access import connect
+from fleet.cli.output import say
+from fleet.core.project_root import project_root
+from fleet.endpoint.resolve import place_of
 from fleet.printers.console import OutputConsole
-from fleet.project_root import project_root
-from fleet.resolve.resolve import place_of
 from fleet.spec.project import open_project
 
 if TYPE_CHECKING:

@@ -11,15 +11,15 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from fleet.artifacts.aws_errors import aws_errors_told
-from fleet.aws.compared import Compared, Runs, compared
-from fleet.cli.access import connect
+from fleet.aws.api.errors import aws_errors_told
+from fleet.aws.inventory import Compared, Runs, compared
 from fleet.cli.arguments import Env, Profile
-from fleet.cli.say import say
+from fleet.cli.aws_access import connect
+from fleet.cli.output import say
+from fleet.core.project_root import project_root
+from fleet.endpoint.resolve import place_of
 from fleet.printers.console import OutputConsole
 from fleet.printers.lines import print_json
-from fleet.project_root import project_root
-from fleet.resolve.resolve import place_of
 from fleet.spec.project import open_project
 
 

@@ -7,17 +7,17 @@ from typing import Annotated
 
 import typer
 
-from fleet.artifacts.aws_errors import aws_errors_told
-from fleet.artifacts.live import LiveSet, check_archive_name, live_set, require_removable
-from fleet.artifacts.live_add import add_archive
-from fleet.artifacts.live_source import repository_source, told_of_arguments
-from fleet.artifacts.live_targets import Target, digests_of, targets_of
+from fleet.artifacts.live.addition import add_archive
+from fleet.artifacts.live.live_set import LiveSet, check_archive_name, live_set, require_removable
+from fleet.artifacts.live.source import repository_source, told_of_arguments
+from fleet.artifacts.live.targets import Target, digests_of, targets_of
 from fleet.artifacts.progress import shown_size
-from fleet.cli.access import connect
-from fleet.cli.agree import agreed
+from fleet.aws.api.errors import aws_errors_told
 from fleet.cli.arguments import Env, Profile, Yes
-from fleet.cli.say import say
-from fleet.project_root import project_root
+from fleet.cli.aws_access import connect
+from fleet.cli.confirm import agreed
+from fleet.cli.output import say
+from fleet.core.project_root import project_root
 from fleet.spec.project import open_project
 
 app = typer.Typer(

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from fleet.cli.say import say
-from fleet.project_root import project_root
-from fleet.proposal.copied import copied_spec
+from fleet.cli.output import say
+from fleet.core.project_root import project_root
+from fleet.proposal.copy import copied_spec
 from fleet.proposal.spec import proposed_spec
-from fleet.proposal.written import new_file, projects_with, write_spec
+from fleet.proposal.writer import new_file, projects_with, write_spec
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project, open_project
 

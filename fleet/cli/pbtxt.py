@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from fleet.cli.say import say
+from fleet.cli.output import say
 from fleet.findings import Finding, FindingsError
 from fleet.printers.lines import print_bytes, print_line
 from fleet.repository.text_format.files import canonical_of, pbtxt_files

@@ -9,18 +9,18 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from fleet.aws.preflight.check_result import Seen
 from fleet.aws.preflight.checks import preflight as look
-from fleet.aws.preflight.seen import Seen
 from fleet.aws.preflight.subject import Subject
-from fleet.cli.access import access_to
 from fleet.cli.arguments import Endpoints, Env, Profile
+from fleet.cli.aws_access import access_to
+from fleet.core.project_root import project_root
+from fleet.endpoint.resolve import resolve_project
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import Severity
 from fleet.printers.console import OutputConsole
 from fleet.printers.formats import Format, print_findings
-from fleet.printers.visible import continued
-from fleet.project_root import project_root
-from fleet.resolve.resolve import resolve_project
+from fleet.printers.sanitizer import continued
 from fleet.spec.project import open_project
 
 SIGNS = {None: ("✓", "green"), Severity.WARNING: ("!", "yellow bold"), Severity.ERROR: ("✗", "red bold")}

@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from fleet.artifacts.progress import progress_on, shown_size
-from fleet.artifacts.promote import Next, Tested
-from fleet.artifacts.promote import promote as copy_and_lock
-from fleet.artifacts.promote_lock import require_two
-from fleet.cli.access import connect
-from fleet.cli.say import say
+from fleet.artifacts.promote.lock import require_two
+from fleet.artifacts.promote.promote import Next, Tested
+from fleet.artifacts.promote.promote import promote as copy_and_lock
+from fleet.cli.aws_access import connect
+from fleet.cli.output import say
+from fleet.core.project_root import project_root
+from fleet.endpoint.resolve import place_of
 from fleet.printers.console import OutputConsole
-from fleet.project_root import project_root
-from fleet.resolve.resolve import place_of
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import open_project
 

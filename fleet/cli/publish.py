@@ -7,21 +7,21 @@ from typing import Annotated
 
 import typer
 
-from fleet.artifacts.aws_errors import aws_errors_told
 from fleet.artifacts.progress import progress_on, shown_builder, shown_size
-from fleet.artifacts.prune import GRACE, Prune
-from fleet.artifacts.prune_plan import Plan
-from fleet.artifacts.publish import Published
-from fleet.artifacts.publish import publish as publish_archives
+from fleet.artifacts.prune.plan import Plan
+from fleet.artifacts.prune.prune import GRACE, Prune
+from fleet.artifacts.publish.publish import Published
+from fleet.artifacts.publish.publish import publish as publish_archives
 from fleet.aws.access import Access
-from fleet.cli.access import connect
-from fleet.cli.agree import agreed
+from fleet.aws.api.errors import aws_errors_told
 from fleet.cli.arguments import Endpoints, Env, Profile, Yes
+from fleet.cli.aws_access import connect
+from fleet.cli.confirm import agreed
 from fleet.cli.interruption import end_like_ctrl_c
-from fleet.cli.say import say
+from fleet.cli.output import say
+from fleet.core.project_root import project_root
+from fleet.endpoint.resolve import resolve_project
 from fleet.printers.console import OutputConsole
-from fleet.project_root import project_root
-from fleet.resolve.resolve import resolve_project
 from fleet.spec.project import open_project
 
 KEEP = 10

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from fleet.cli.say import say
+from fleet.cli.output import say
 from fleet.findings import Finding, FindingsError
 from fleet.printers.console import OutputConsole
 from fleet.printers.lines import print_json

@@ -7,17 +7,17 @@ from typing import Annotated
 
 import typer
 
-from fleet.artifacts.files import is_up_to_date, write_atomically
-from fleet.cli.say import say
+from fleet.cli.output import say
+from fleet.core.files import is_up_to_date, write_atomically
+from fleet.core.project_root import project_root
 from fleet.findings import Finding, FindingsError
-from fleet.local.aws.fidelity import PAGE, fidelity_page
-from fleet.project_root import project_root
 from fleet.rules.docs import rules_page
 from fleet.rules.example import examples
 from fleet.rules.registry import rules
 from fleet.rules.rule import DOCS
 from fleet.spec.reference.page import environment_page, spec_page
 from fleet.spec.schema import schemas
+from fleet_emulator.api import PAGE, fidelity_page
 
 
 def schema(

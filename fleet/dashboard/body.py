@@ -16,9 +16,9 @@ from fleet.dashboard.lines import drawn_lines, held_lines
 from fleet.dashboard.log_queries import LAST_ERRORS
 from fleet.dashboard.sections import SECTIONS
 from fleet.dashboard.triton import TITLE, TRITON_GRAPHS, triton_lines, triton_text
-from fleet.decide.log_groups import container_log_group
-from fleet.decide.variables import TritonMetrics
-from fleet.resolve.endpoint import ResolvedEndpoint
+from fleet.endpoint.context.log_groups import container_log_group
+from fleet.endpoint.context.variables import TritonMetrics
+from fleet.endpoint.resolved import ResolvedEndpoint
 
 Json: TypeAlias = dict[str, Any]
 

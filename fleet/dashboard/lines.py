@@ -6,9 +6,9 @@ from typing import Any
 
 from fleet.catalog.metrics import endpoint_metric
 from fleet.dashboard.graph import Computed, Graph, Line, Unit
-from fleet.decide.alarms import PERIOD
-from fleet.resolve.endpoint import VARIANT, ResolvedEndpoint
-from fleet.resolve.scaling import summed
+from fleet.endpoint.context.alarms import PERIOD
+from fleet.endpoint.resolved import VARIANT, ResolvedEndpoint
+from fleet.endpoint.scaling import summed
 
 
 def held_lines(graph: Graph, endpoint: ResolvedEndpoint) -> list[Line | Computed]:

@@ -12,9 +12,9 @@ from typing import Any
 
 from fleet.catalog.metrics import triton_labels, triton_metric, triton_series
 from fleet.dashboard.graph import TritonGraph, Unit
-from fleet.decide.alarms import PERIOD
-from fleet.decide.variables import TritonMetrics
-from fleet.resolve.endpoint import ResolvedEndpoint
+from fleet.endpoint.context.alarms import PERIOD
+from fleet.endpoint.context.variables import TritonMetrics
+from fleet.endpoint.resolved import ResolvedEndpoint
 
 MODEL = "model"
 """Triton's label of a model's name."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from shlex import join
 
-from fleet.engines.places import PLAN
-from fleet.engines.planned import PlannedEngine
+from fleet.engines.endpoint_engines import PlannedEngine
+from fleet.engines.object_keys import PLAN
 
 
 def command_line(planned: PlannedEngine) -> str:

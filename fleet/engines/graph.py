@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.engines.misfit import Misfit
+from fleet.engines.mismatch import Misfit
 from fleet.engines.plan_type import plan_type
 from fleet.engines.profile import ANY, Dims, config_dims
-from fleet.repository.config.parsed import ParsedConfig
-from fleet.repository.onnx_header import OnnxHeader
+from fleet.repository.config.message import ParsedConfig
+from fleet.repository.onnx.header import OnnxHeader
 from fleet.spec.problems import did_you_mean
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from fleet.engines.misfit import Misfit
-from fleet.repository.config.parsed import ParsedConfig
-from fleet.repository.onnx_header import OnnxHeader
+from fleet.engines.mismatch import Misfit
+from fleet.repository.config.message import ParsedConfig
+from fleet.repository.onnx.header import OnnxHeader
 from fleet.spec.engine import Engine
 from fleet.spec.problems import did_you_mean
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from urllib3 import HTTPConnectionPool
 
-from fleet.local.triton.supervised import SupervisedTriton
+from fleet.local.triton.supervisor import SupervisedTriton
 
 SECONDS_TO_ANSWER = 60.0
 """With the load of a target; source: SageMaker developer guide, invoke-multi-model-endpoint."""

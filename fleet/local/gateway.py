@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import urllib3
 from werkzeug.wrappers import Request, Response
 
-from fleet.decide.log_groups import container_log_group
+from fleet.endpoint.context.log_groups import container_log_group
 from fleet.local.containers import (
     SECONDS_TO_ANSWER,
     TARGET_MODEL,
@@ -24,7 +24,7 @@ from fleet.local.containers import (
     Refusal,
     Route,
 )
-from fleet.local.counted import Count, counted
+from fleet.local.invocation_metrics import Count, counted
 from fleet.local.triton.network import CALLS
 
 if TYPE_CHECKING:

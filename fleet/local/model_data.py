@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from fleet.local.hosting import HostingError
-from fleet.local.unpacking import Budget, TooLargeError, UnpackingError, budget_of_disk, unpack_tar
+from fleet.repository.unpacking import Budget, TooLargeError, UnpackingError, budget_of_disk, unpack_tar
+from fleet_emulator.hosting import HostingError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from fleet.local.hosting import HostingError
-from fleet.local.unpacking import TooLargeError, budget_of_disk
+from fleet.repository.unpacking import TooLargeError, budget_of_disk
+from fleet_emulator.hosting import HostingError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fleet.decide.decided import Decided
+from fleet.endpoint.context.context import Decided
 from fleet.findings import Finding, Severity
 from fleet.spec.endpoint import Mode
 from fleet.spec.environment import LOCAL

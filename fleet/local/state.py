@@ -13,8 +13,8 @@ from pathlib import Path
 
 import urllib3
 
-from fleet.artifacts.files import write_atomically
-from fleet.aws.embedded import Keys, ask
+from fleet.aws.api.embedded import Keys, ask
+from fleet.core.files import write_atomically
 from fleet.findings import CannotRunError
 
 SECONDS_A_TRY, TRIES = 0.1, 50

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 
 from botocore.config import Config
 
-from fleet.aws.embedded import Keys, local_session
+from fleet.aws.api.embedded import Keys, local_session
 from fleet.findings import CannotRunError, FindingsError
-from fleet.local.aws.permissions import may_put_metrics
-from fleet.local.aws.server import EmbeddedAws
 from fleet.local.control import Control
+from fleet.local.endpoint_host import TritonHost
 from fleet.local.gateway import Gateway
 from fleet.local.limits import Limits
 from fleet.local.metrics.publisher import Publisher
@@ -28,9 +27,9 @@ from fleet.local.metrics.recorder import Recorder
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.triton.network import CALLS
 from fleet.local.triton.runtime import find_runtime
-from fleet.local.triton_host import TritonHost
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.project import open_project
+from fleet_emulator.api import EmbeddedAws, may_put_metrics
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient

@@ -7,23 +7,23 @@ from pathlib import Path
 
 from botocore.exceptions import BotoCoreError
 
-from fleet.artifacts.checked import judged_fleet
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import progress_on
 from fleet.aws.access import embedded_access
-from fleet.aws.cdk import Cdk
-from fleet.aws.deploy import Deploy
-from fleet.aws.steps import Steps
-from fleet.aws.tools import cdk_cli
+from fleet.aws.deploy.cdk import Cdk
+from fleet.aws.deploy.deploy import Deploy
+from fleet.aws.deploy.tools import cdk_cli
+from fleet.check.run import judged_fleet
+from fleet.endpoint.resolved import Place, ResolvedFleet
 from fleet.findings import CannotRunError
 from fleet.local.session import start_supervisor, stop_supervisor
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import Status, ask_status
 from fleet.local.tools import check_embedded_aws, check_place
-from fleet.local.unserved import servable
+from fleet.local.unsupported import servable
 from fleet.printers.console import OutputConsole
 from fleet.printers.human import show_findings
-from fleet.resolve.endpoint import Place, ResolvedFleet
+from fleet.printers.steps import Steps
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project, open_project
 

@@ -8,7 +8,7 @@ from typing import IO, Literal
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from fleet.printers.visible import LineGuard
+from fleet.printers.sanitizer import LineGuard
 
 
 class OutputConsole(Console):

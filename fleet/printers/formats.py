@@ -8,9 +8,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from fleet.findings import Finding
+from fleet.printers.file_names import outside
 from fleet.printers.human import show_findings
-from fleet.printers.places import outside
-from fleet.printers.visible import printable_json, visible
+from fleet.printers.sanitizer import printable_json, visible
 
 
 class Format(StrEnum):

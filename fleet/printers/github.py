@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fleet.findings import Finding
-from fleet.printers.places import place_in
+from fleet.printers.file_names import place_in
 from fleet.rules.registry import rules
 
 

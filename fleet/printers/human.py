@@ -12,7 +12,7 @@ from rich.text import Text
 from fleet.findings import Finding, Severity
 from fleet.printers.console import OutputConsole
 from fleet.printers.excerpt import Excerpt, Excerpts
-from fleet.printers.visible import continued, visible
+from fleet.printers.sanitizer import continued, visible
 
 STYLE = {Severity.ERROR: "red bold", Severity.WARNING: "yellow bold"}
 WIDTH_OF_A_LOG = 120

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fleet.findings import Finding, Severity
-from fleet.printers.places import place_in
+from fleet.printers.file_names import place_in
 from fleet.rules.docs import link_to
 from fleet.rules.registry import rules
 

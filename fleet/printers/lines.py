@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from fleet.printers.visible import continued, powerless, printable_json
+from fleet.printers.sanitizer import continued, powerless, printable_json
 
 
 def print_error(text: str) -> None:

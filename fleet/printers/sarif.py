@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 from fleet.findings import Finding
 from fleet.printers.excerpt import Excerpt, Excerpts
-from fleet.printers.places import place_in, uri_of
+from fleet.printers.file_names import place_in, uri_of
 from fleet.rules.docs import link_to
 from fleet.rules.other_codes import other_codes, severity_of
 from fleet.rules.registry import rules

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.catalog.instances import Instance, Kind, instance, instance_types
-from fleet.decide.decided import Decided
+from fleet.endpoint.context.context import Decided
 from fleet.proposal.engines import ProposedEngine, proposed_engines
 from fleet.proposal.key import Key
 from fleet.proposal.repositories import Found

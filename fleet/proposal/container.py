@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fleet.catalog.proposals import proposals
-from fleet.decide.decided import Decided
+from fleet.endpoint.context.context import Decided
 from fleet.proposal.key import Key
 
 LOAD, CACHE = "--load-model=", "--cache-config=local,size="

@@ -7,13 +7,13 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from fleet.artifacts.draft import draft_lock
-from fleet.artifacts.judged import contents_findings, setting_of, without_repeats
-from fleet.decide.decided import Decided
+from fleet.check.provisional_lock import draft_lock
+from fleet.check.spec_repositories import contents_findings, setting_of, without_repeats
+from fleet.endpoint.context.context import Decided
 from fleet.findings import Finding, FindingsError
 from fleet.proposal.repositories import Found
-from fleet.repository.judged.judge import Judgement, judged
-from fleet.repository.judged.setting import Setting
+from fleet.repository.loading.container import Setting
+from fleet.repository.loading.load_plan import Judgement, judged
 from fleet.rules.apply import rule_findings
 from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec, Project

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from fleet.catalog.proposals import proposals
 from fleet.engines.profile import ANY, Dims, input_dims
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 from fleet.repository.contents import Contents
-from fleet.repository.judged.models import Model, models_of
-from fleet.repository.onnx_graph import read_header
-from fleet.repository.onnx_header import OnnxHeader
+from fleet.repository.loading.models import Model, models_of
+from fleet.repository.onnx.graph import read_header
+from fleet.repository.onnx.header import OnnxHeader
 from fleet.repository.reading.stream import FileStream
 
 TENSORRT, PLAN, ONNX = "tensorrt", ".plan", ".onnx"

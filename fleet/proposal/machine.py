@@ -8,8 +8,8 @@ from fleet.catalog.backends import backend_facts
 from fleet.catalog.front_end import Weights, gpu_backends
 from fleet.catalog.instances import Instance, Kind
 from fleet.catalog.proposals import proposals
-from fleet.decide.decided import Decided, PlacedModel
-from fleet.decide.weights import loaded_together, weights_on_gpu
+from fleet.endpoint.context.context import Decided, PlacedModel
+from fleet.endpoint.context.weights import loaded_together, weights_on_gpu
 from fleet.spec.lock import LockedModel
 
 ENSEMBLE = "ensemble"

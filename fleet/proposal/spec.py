@@ -9,16 +9,16 @@ from fleet.catalog.images import releases
 from fleet.catalog.instances import Instance, Kind
 from fleet.catalog.proposals import proposals, proposed_instances
 from fleet.findings import Finding, FindingsError, Severity
-from fleet.proposal.answering import Answer, answering
 from fleet.proposal.archives import Archives, archives_of
 from fleet.proposal.choice import chosen
 from fleet.proposal.container import container_key
+from fleet.proposal.default_model import Answer, answering
 from fleet.proposal.draft import Draft
 from fleet.proposal.key import Key
 from fleet.proposal.machine import Room, gpu_reason
 from fleet.proposal.reasons import foot, instance_key, scaling_key, triton_key
-from fleet.proposal.rendered import rendered
 from fleet.proposal.repositories import repositories_in
+from fleet.proposal.yaml_text import rendered
 from fleet.spec.endpoint import Mode
 from fleet.spec.project import Project
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from fleet.catalog.prices import Price, dashboard_price, hosting_price, price_list
-from fleet.decide.capacity import least_instances, most_instances
+from fleet.endpoint.context.capacity import least_instances, most_instances
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import Environment
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 
 from fleet.findings import Finding
-from fleet.repository.conda import CondaEnvironment
-from fleet.repository.onnx_header import OnnxHeader
+from fleet.repository.onnx.header import OnnxHeader
+from fleet.repository.python.conda import CondaEnvironment
 
 
 class Kind(StrEnum):

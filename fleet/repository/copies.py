@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.repository.layout import entries
-from fleet.repository.python_names import model_names_in
+from fleet.repository.python.names import model_names_in
 from fleet.repository.text_format.strings import Text, strings
 from fleet.repository.text_format.tokens import PbtxtError
 

@@ -12,9 +12,9 @@ from posixpath import normpath, splitext
 
 from fleet.catalog.backends import Backend, ModelFile, backend_facts
 from fleet.findings import Finding, Severity
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 from fleet.repository.contents import Contents, Kind
-from fleet.repository.meant_file import meant_file
+from fleet.repository.similar_file import meant_file
 
 MISSING, WRONG_KIND, OUTSIDE = "FL456", "FL457", "FL458"
 NO_CODE = "FL410"

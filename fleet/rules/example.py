@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from fleet.decide.decided import Decided
+from fleet.endpoint.context.context import Decided
 from fleet.findings import Finding
 from fleet.rules.rule import Problem, Rule
 from fleet.spec.endpoint import EndpointSpec

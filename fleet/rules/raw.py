@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-from fleet.decide.decided import Decided
-from fleet.decide.machines import further_variant
-from fleet.decide.raw import RawProperty, raw_properties
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.machines import further_variant
+from fleet.endpoint.context.raw import RawProperty, raw_properties
 from fleet.spec.source import KeyPath
 
 RESOURCES = ["Model", "EndpointConfig", "Endpoint"]

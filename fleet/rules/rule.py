@@ -10,8 +10,8 @@ from functools import wraps
 from itertools import islice
 from typing import TypeAlias
 
-from fleet.decide.decided import Decided
-from fleet.decide.machines import OWN_VARIANT, Machine
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.machines import OWN_VARIANT, Machine
 from fleet.findings import Finding, Severity
 from fleet.spec.source import MOST, KeyPath, finding_at
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
-from fleet.findings import Finding, FindingsError
+from fleet.findings import Finding, FindingsError, all_of
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock
 from fleet.spec.problems import did_you_mean, validated
 from fleet.spec.reader import read_source
 from fleet.spec.source import Source, finding_at
-
-T = TypeVar("T")
-I = TypeVar("I")  # noqa: E741 - input
 
 LOCK_BYTES = 64 << 20
 """A lock of so many bytes at most is read; 10,000 archives of a few files take some 3 MB."""
@@ -118,19 +114,6 @@ def load_lock(file: Path) -> Lock:
         FindingsError: it is missing or does not hold what a lock holds.
     """
     return validated(Lock, read_source(file, LOCK_BYTES))
-
-
-def all_of(inputs: Iterable[I], load: Callable[[I], T], found: Sequence[Finding] = ()) -> list[T]:
-    """Load each input; the findings of all of them are raised together, each once."""
-    findings, loaded = list(found), []
-    for item in inputs:
-        try:
-            loaded.append(load(item))
-        except FindingsError as error:
-            findings += error.findings
-    if findings:
-        raise FindingsError(list(dict.fromkeys(findings)))
-    return loaded
 
 
 def _read_spec(root: Path, name: str) -> Source:

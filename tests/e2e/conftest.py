@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from fleet.findings import CannotRunError
-from fleet.local.aws.server import EmbeddedAws
 from fleet.local.triton.runtime import TritonRuntime, find_runtime
+from fleet_emulator.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import Stacks, embedded_aws

@@ -15,7 +15,7 @@ import pytest
 
 from browser import Browser, find_browser
 from dashboard_fleet import DashboardFleet, dashboard_fleet
-from fleet.decide.alarms import Alarm
+from fleet.endpoint.context.alarms import Alarm
 from fleet.spec.endpoint import Mode
 from fleet_folder import LOCK, FleetFolder
 from metrics_server import counter, metrics_server

@@ -10,7 +10,7 @@ import pytest
 
 from deploys import ACCOUNT, BUCKET, Deploys, action, empty_account
 from faulty_s3 import Request
-from fleet.aws.bootstrap import needed_versions
+from fleet.aws.deploy.bootstrap import needed_versions
 from fleet.catalog.bootstrap import needed_bootstrap
 from fleet_folder import LOCK, SPEC
 

@@ -11,12 +11,12 @@ from botocore.exceptions import ClientError
 import aws_cli_stand_in
 from embedded_keys import KEYS
 from fleet.aws.access import Access, embedded_access
-from fleet.aws.failed_rollback import FailedRollback, failed_rollback
+from fleet.aws.api.stack import LiveStack, find_stack
+from fleet.aws.deploy.failed_rollback import FailedRollback, failed_rollback
+from fleet.aws.deploy.stack_repair import ready_stack, with_failed_rollback
 from fleet.aws.preflight.stacks import stack_state_finding
-from fleet.aws.stack import LiveStack, find_stack
-from fleet.aws.stack_ready import ready_stack, with_failed_rollback
 from fleet.findings import CannotRunError, Finding, FindingsError
-from fleet.local.aws.server import EmbeddedAws
+from fleet_emulator.server import EmbeddedAws
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
 from tests.e2e.test_deploy_states import PLACE, refusing

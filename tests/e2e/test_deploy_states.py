@@ -10,18 +10,18 @@ import pytest
 
 from embedded_keys import KEYS
 from fleet.aws.access import Access, embedded_access
-from fleet.aws.bootstrap import must_bootstrap
-from fleet.aws.compared import Held, Runs, compared
-from fleet.aws.destroy import destroy, doomed
+from fleet.aws.api.stack import find_stack
+from fleet.aws.deploy.bootstrap import must_bootstrap
+from fleet.aws.deploy.destroy import destroy, doomed
+from fleet.aws.deploy.stack_repair import ready_stack
 from fleet.aws.fleet_stacks import endpoint_stacks
-from fleet.aws.live import require_running
-from fleet.aws.stack import find_stack
-from fleet.aws.stack_ready import ready_stack
+from fleet.aws.inventory import Held, Runs, compared
+from fleet.aws.running_configuration import require_running
 from fleet.catalog.images import partition_of
+from fleet.endpoint.resolved import Place, ResolvedEndpoint
 from fleet.findings import FindingsError
-from fleet.local.aws.server import EmbeddedAws
-from fleet.resolve.endpoint import Place, ResolvedEndpoint
 from fleet.spec.project import open_project
+from fleet_emulator.server import EmbeddedAws
 from fleet_folder import FleetFolder
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint

@@ -13,8 +13,8 @@ from embedded_keys import KEYS, PROFILE_KEYS
 from faulty_s3 import FaultyS3, faulty_s3
 from fleet.catalog.symptoms import symptoms
 from fleet.findings import CannotRunError, FindingsError
-from fleet.local.aws.server import EmbeddedAws
 from fleet.local.state import LocalState, Supervisor
+from fleet_emulator.server import EmbeddedAws
 from fleet_folder import SPEC, FleetFolder
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.functions import archive, custom, provider, upload

@@ -9,9 +9,9 @@ import pytest
 
 from fleet.aws.doctor.causes import causes
 from fleet.aws.doctor.lines import told
-from fleet.aws.doctor.seen import Passage
+from fleet.aws.doctor.observation import Passage
 from fleet.catalog.symptoms import Where
-from fleet.local.hosting import HostingError
+from fleet_emulator.hosting import HostingError
 from triton_models import DOUBLE, TENSORS, Starter, onnx_model, python_model
 
 pytestmark = pytest.mark.triton

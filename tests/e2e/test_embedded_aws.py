@@ -14,7 +14,7 @@ from moto.s3.models import S3Backend
 from moto.ssm.models import SimpleSystemManagerBackend
 
 from embedded_keys import KEYS
-from fleet.local.aws.server import EmbeddedAws
+from fleet_emulator.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from embedded_keys import signed
-from fleet.local.aws.server import EmbeddedAws
+from fleet_emulator.server import EmbeddedAws
 from running_aws import running_aws
 
 CALL = {

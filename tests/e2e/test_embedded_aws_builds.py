@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from builds import GROUP, IMAGE, Builds, buildspec, commands, phases, zipped
 from fleet.catalog.images import release
-from fleet.engines.planned import expected_tensorrt
+from fleet.engines.endpoint_engines import expected_tensorrt
 from running_aws import running_aws
 
 HANG = "trap 'echo ended in order; exit 21' TERM; echo running; while :; do sleep 0.05; done"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from embedded_keys import KEYS, VARIABLES
-from fleet.local.aws.server import EmbeddedAws
+from fleet_emulator.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import Stacks

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.local.aws.sagemaker.backend import CONFIGURATION_IN_USE
+from fleet_emulator.sagemaker.backend import CONFIGURATION_IN_USE
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import TOPIC, Stacks, endpoint
 

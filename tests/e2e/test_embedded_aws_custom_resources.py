@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fleet.local.aws.server import EmbeddedAws
+from fleet_emulator.server import EmbeddedAws
 from tests.e2e.embedded_app.functions import (
     archive,
     asked,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from builds import Builds, commands
-from fleet.local.aws.server import EmbeddedAws
+from fleet_emulator.server import EmbeddedAws
 from running_aws import running_aws
 from tests.e2e.embedded_app.clients import client
 

@@ -12,7 +12,7 @@ from botocore.exceptions import EndpointConnectionError
 
 from builds import Builds, commands
 from embedded_keys import KEYS
-from fleet.local.aws.server import EmbeddedAws
+from fleet_emulator.server import EmbeddedAws
 from running_aws import running_aws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost

@@ -10,8 +10,8 @@ from botocore.exceptions import ClientError
 from moto.servicequotas.models import servicequotas_backends
 
 from fleet.catalog.images import image
-from fleet.local.aws.quotas.backend import EmbeddedServiceQuotas
-from fleet.local.aws.server import EmbeddedAws
+from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
+from fleet_emulator.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
 
 TRITON = image("25.04", "us-east-1")

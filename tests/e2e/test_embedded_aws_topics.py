@@ -12,7 +12,7 @@ from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.stacks import Stacks, embedded_aws
 
 if TYPE_CHECKING:
-    from fleet.local.aws.server import EmbeddedAws
+    from fleet_emulator.server import EmbeddedAws
 
 STATEMENT = {"Effect": "Allow", "Principal": {"Service": "cloudwatch.amazonaws.com"}, "Action": "sns:Publish"}
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.aws.live import live_endpoint
-from fleet.local.aws.server import EmbeddedAws
+from fleet.aws.running_configuration import live_endpoint
+from fleet_emulator.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import DATA, ROLE, Stacks, embedded_aws, endpoint

@@ -15,13 +15,13 @@ from builds import Builds
 from embedded_s3 import BUCKET
 from engine_builds import JOB, ONNX, EngineStore
 from fleet.artifacts.engine_script import build_script
-from fleet.engines.places import script_key
+from fleet.endpoint.resolve import place_of
+from fleet.endpoint.resolved import Place, ResolvedFleet
+from fleet.engines.object_keys import script_key
 from fleet.engines.request import EngineRequest
-from fleet.local.aws.server import EmbeddedAws
 from fleet.repository.plan_header import HEADER
-from fleet.resolve.endpoint import Place, ResolvedFleet
-from fleet.resolve.resolve import place_of
 from fleet.spec.environment import Environment
+from fleet_emulator.server import EmbeddedAws
 from fleet_folder import ROOT
 from running_aws import running_aws
 from stacks.fleet_app import add_fleet

@@ -35,7 +35,7 @@ def bucket(url: str, folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> En
     monkeypatch.setenv("AWS_ENDPOINT_URL", url)
     for name, value in VARIABLES.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr("fleet.cli.engine_builds.end_like_ctrl_c", lambda: None)
+    monkeypatch.setattr("fleet.cli.engines.builds.end_like_ctrl_c", lambda: None)
     monkeypatch.setattr("fleet.cli.publish.end_like_ctrl_c", lambda: None)
     return bucket
 

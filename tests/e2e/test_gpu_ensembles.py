@@ -14,9 +14,9 @@ import pytest
 import tritonclient.http
 
 from deployed_example import Deployed, Example, deployed
-from fleet.engines.places import MANIFEST, built_key
+from fleet.engines.object_keys import MANIFEST, built_key
 from fleet.local.dali.graph import Graph
-from fleet.local.dali.serialized import read_pipeline
+from fleet.local.dali.pipeline_file import read_pipeline
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.repository.plan_header import HEADER
 from fleet.spec.environment import LocalLimits

@@ -22,8 +22,8 @@ from broken_repositories import (
     without,
 )
 from fleet.findings import Severity
-from fleet.local.last_word import Answer, findings, last_word
 from fleet.local.triton.runtime import TritonRuntime
+from fleet.local.try_load import Answer, findings, last_word
 
 pytestmark = pytest.mark.triton
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.local.aws.server import EmbeddedAws
-from fleet.local.hosting import HostingError
 from fleet.local.model_files import fetch_model_files
+from fleet_emulator.hosting import HostingError
+from fleet_emulator.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import ROLE, Stacks, endpoint

@@ -15,7 +15,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.triton.supervised import State
+from fleet.local.triton.supervisor import State
 from fleet.spec.environment import LocalLimits
 from zoo import ENDPOINT, Zoo, times
 

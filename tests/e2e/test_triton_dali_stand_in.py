@@ -15,7 +15,7 @@ import onnxruntime
 import pytest
 
 from fleet.local.dali.graph import Graph
-from fleet.local.dali.serialized import read_pipeline
+from fleet.local.dali.pipeline_file import read_pipeline
 from fleet.local.triton.runtime import TritonRuntime
 from fleet_folder import ROOT
 from real_dali import REAL, encoded, scene

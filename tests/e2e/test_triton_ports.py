@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.hosting import HostingError
 from fleet.local.triton.server import TritonServer
+from fleet_emulator.hosting import HostingError
 from triton_models import Starter, python_model
 
 pytestmark = pytest.mark.triton

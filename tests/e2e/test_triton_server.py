@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.hosting import HostingError
+from fleet_emulator.hosting import HostingError
 from triton_models import (
     DOUBLE,
     TENSORS,

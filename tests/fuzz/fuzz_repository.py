@@ -14,10 +14,10 @@ from config_texts import REFUSED, TAKEN
 from corpus import CORPUS
 from fleet.findings import Finding, FindingsError
 from fleet.repository.config.judge import config_findings
-from fleet.repository.config.parsed import parsed_config
+from fleet.repository.config.message import parsed_config
 from fleet.repository.contents import Contents, Entry, Kind
-from fleet.repository.judged.judge import judged
-from fleet.repository.judged.setting import Setting
+from fleet.repository.loading.container import Setting
+from fleet.repository.loading.load_plan import judged
 from fleet.repository.text_format.canonical import canonical
 from fleet.repository.text_format.tokens import PbtxtError
 from scheduling_texts import REFUSED_SCHEDULING

@@ -11,10 +11,10 @@ from botocore.config import Config
 
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import SilentProgress
-from fleet.artifacts.publish import Published, publish
-from fleet.artifacts.sources.opening import Connect, no_s3
-from fleet.resolve.endpoint import ResolvedEndpoint
-from fleet.resolve.resolve import resolve_project
+from fleet.artifacts.publish.publish import Published, publish
+from fleet.artifacts.sources.spec_sources import Connect, no_s3
+from fleet.endpoint.resolve import resolve_project
+from fleet.endpoint.resolved import ResolvedEndpoint
 from fleet.spec.project import Project, open_project
 from fleet_folder import SPEC, FleetFolder
 from sessions import shared_session

@@ -12,7 +12,7 @@ from zipfile import ZipFile
 
 from botocore.exceptions import WaiterError
 
-from fleet.local.aws.server import EmbeddedAws
+from fleet_emulator.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
 
 ROLE = "arn:aws:iam::123456789012:role/any"

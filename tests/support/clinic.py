@@ -11,7 +11,7 @@ import pytest
 
 from faulty_s3 import Answer, FaultyS3, Request
 from fleet.cli.doctor import doctor
-from fleet.local.aws.server import EmbeddedAws
+from fleet_emulator.server import EmbeddedAws
 from fleet_folder import FleetFolder
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from artifact_bucket import BUCKET
-from fleet.engines.places import FAILURE, MANIFEST, PLAN
+from fleet.engines.object_keys import FAILURE, MANIFEST, PLAN
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

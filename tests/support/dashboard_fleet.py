@@ -17,14 +17,14 @@ from aws_cdk import App, Stack
 from werkzeug.wrappers import Request, Response
 
 from embedded_keys import KEYS
-from fleet.aws.embedded import local_session
-from fleet.local.aws.server import EmbeddedAws
+from fleet.aws.api.embedded import local_session
+from fleet.endpoint.resolved import ResolvedEndpoint
 from fleet.local.metrics.ask import METRICS
 from fleet.local.metrics.publisher import Publisher
 from fleet.local.metrics.recorder import Recorder
 from fleet.local.metrics.scrape import TritonSource
 from fleet.local.state import LocalState, Supervisor
-from fleet.resolve.endpoint import ResolvedEndpoint
+from fleet_emulator.server import EmbeddedAws
 from fleet_folder import FleetFolder
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import Stacks

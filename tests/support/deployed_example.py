@@ -15,17 +15,17 @@ from typing import Any
 from artifact_bucket import REGION
 from embedded_keys import KEYS
 from engine_bucket import EngineBucket, engine_bucket
-from fleet.artifacts.publish import Published
-from fleet.local.aws.permissions import may_put_metrics
-from fleet.local.aws.server import EmbeddedAws
+from fleet.artifacts.publish.publish import Published
+from fleet.local.endpoint_host import TritonHost
 from fleet.local.gateway import Gateway
 from fleet.local.metrics.publisher import Publisher
 from fleet.local.metrics.recorder import Recorder
 from fleet.local.state import LocalState
 from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.triton_host import TritonHost
 from fleet.spec.environment import LocalLimits
 from fleet_client import TritonEndpoint
+from fleet_emulator.permissions import may_put_metrics
+from fleet_emulator.server import EmbeddedAws
 from fleet_folder import ROOT, FleetFolder
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.stacks import ROLE, Stacks, endpoint

@@ -19,9 +19,9 @@ import psutil
 from embedded_keys import KEYS, PROFILE_KEYS
 from faulty_s3 import Answer, FaultyS3, Request, faulty_s3
 from fleet.artifacts.lock import write_locks
-from fleet.aws.cdk import Cdk
-from fleet.local.aws.server import EmbeddedAws
+from fleet.aws.deploy.cdk import Cdk
 from fleet.spec.project import open_project
+from fleet_emulator.server import EmbeddedAws
 from fleet_folder import ROOT, FleetFolder
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost

@@ -22,14 +22,14 @@ from clone import make_clone
 from doc_commands import Documented
 from doc_shell import DocShell, Ended
 from embedded_keys import KEYS
-from fleet.aws.embedded import local_session, local_variables
-from fleet.local.aws.permissions import may_put_metrics
-from fleet.local.aws.server import EmbeddedAws
+from fleet.aws.api.embedded import local_session, local_variables
+from fleet.local.endpoint_host import TritonHost
 from fleet.local.gateway import Gateway
 from fleet.local.state import LocalState
 from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.triton_host import TritonHost
 from fleet.spec.environment import LocalLimits
+from fleet_emulator.permissions import may_put_metrics
+from fleet_emulator.server import EmbeddedAws
 from fleet_folder import ROOT
 from repository_archives import archive, folder_of
 from tests.e2e.embedded_app.clients import client

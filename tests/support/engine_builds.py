@@ -23,7 +23,16 @@ from embedded_keys import VARIABLES
 from embedded_s3 import BUCKET
 from engine_request.outcome import outcome
 from fleet.artifacts.engine_script import SOURCES, build_script
-from fleet.engines.places import FAILURE, MANIFEST, PLAN, REQUEST, built_key, onnx_key, script_key, timing_key
+from fleet.engines.object_keys import (
+    FAILURE,
+    MANIFEST,
+    PLAN,
+    REQUEST,
+    built_key,
+    onnx_key,
+    script_key,
+    timing_key,
+)
 from fleet.engines.request import EngineJob, EngineRequest
 from fleet.local.engines.calls import CALLS
 from onnx_graphs import FLOAT, add, graph_bytes

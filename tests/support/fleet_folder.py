@@ -7,9 +7,9 @@ from pathlib import Path
 from textwrap import dedent
 
 from fleet.artifacts.lock import write_locks
+from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolved import ResolvedEndpoint
 from fleet.findings import Finding, FindingsError
-from fleet.resolve.endpoint import ResolvedEndpoint
-from fleet.resolve.resolve import resolve_fleet
 from fleet.spec.project import open_project
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 from botocore.exceptions import ClientError
 
-from fleet.local.aws.server import EmbeddedAws
+from fleet_emulator.server import EmbeddedAws
 from scaling_guard.handler import handler
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.stacks import DATA, ROLE, TOPIC, Stacks, absent_model

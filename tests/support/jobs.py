@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fleet.local.aws.server import EmbeddedAws
+from fleet_emulator.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
 
 Kind = Literal["processing", "training"]

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fleet.artifacts.live import LiveSet, live_set
-from fleet.artifacts.live_add import Added, add_archive
-from fleet.artifacts.live_targets import targets_of
+from fleet.artifacts.live.addition import Added, add_archive
+from fleet.artifacts.live.live_set import LiveSet, live_set
+from fleet.artifacts.live.targets import targets_of
 from fleet.artifacts.progress import SilentProgress
-from fleet.artifacts.publish import publish
+from fleet.artifacts.publish.publish import publish
 from fleet.artifacts.sources.folder import FolderSource
+from fleet.endpoint.resolve import resolve_project
 from fleet.findings import FindingsError
-from fleet.resolve.resolve import resolve_project
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 

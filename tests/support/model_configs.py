@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from fleet.findings import Finding
-from fleet.repository.config.parsed import ParsedConfig, parsed_config
+from fleet.repository.config.message import ParsedConfig, parsed_config
 from fleet.repository.contents import Contents, Entry, Kind
 
 

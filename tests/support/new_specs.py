@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.artifacts.checked import all_findings
+from fleet.check.run import all_findings
 from fleet.findings import Finding, Severity
 from fleet.proposal.spec import proposed_spec
-from fleet.proposal.written import new_file, projects_with, write_spec
+from fleet.proposal.writer import new_file, projects_with, write_spec
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.project import environment_names, open_project
 from fleet_folder import FleetFolder

@@ -22,10 +22,10 @@ from fleet.aws.access import Access, embedded_access
 from fleet.catalog.images import partition_of
 from fleet.cli import preflight as command
 from fleet.cli.commands import app
+from fleet.endpoint.resolved import Place
 from fleet.exits import run_to_exit
-from fleet.local.aws.quotas.backend import EmbeddedServiceQuotas
-from fleet.local.aws.server import EmbeddedAws
-from fleet.resolve.endpoint import Place
+from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
+from fleet_emulator.server import EmbeddedAws
 from fleet_folder import LOCK, SPEC, FleetFolder
 from running_aws import running_aws
 from tests.e2e.embedded_app.clients import client

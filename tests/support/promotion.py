@@ -14,11 +14,11 @@ from botocore.exceptions import ClientError
 from embedded_keys import KEYS
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import PublishProgress, SilentProgress
-from fleet.artifacts.promote import Next, Promoted, Tested, promote
-from fleet.artifacts.publish import publish
-from fleet.aws.embedded import local_session
-from fleet.resolve.endpoint import ResolvedEndpoint
-from fleet.resolve.resolve import resolve_project
+from fleet.artifacts.promote.promote import Next, Promoted, Tested, promote
+from fleet.artifacts.publish.publish import publish
+from fleet.aws.api.embedded import local_session
+from fleet.endpoint.resolve import resolve_project
+from fleet.endpoint.resolved import ResolvedEndpoint
 from fleet.spec.endpoint import Compression, Mode
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder

@@ -7,9 +7,9 @@ from email.utils import format_datetime
 from typing import Any
 
 from artifact_bucket import ArtifactBucket
-from fleet.artifacts.prune import Prune
-from fleet.artifacts.prune_plan import Plan
-from fleet.resolve.resolve import place_of
+from fleet.artifacts.prune.plan import Plan
+from fleet.artifacts.prune.prune import Prune
+from fleet.endpoint.resolve import place_of
 
 ROLE = "arn:aws:iam::123456789012:role/test"
 HEX = "b" * 64

@@ -7,8 +7,8 @@ from pathlib import Path, PurePosixPath
 
 from fleet.findings import Finding, Severity
 from fleet.repository.contents import Contents, Entry, Kind
-from fleet.repository.judged.judge import Judgement, judged
-from fleet.repository.judged.setting import Setting
+from fleet.repository.loading.container import Setting
+from fleet.repository.loading.load_plan import Judgement, judged
 
 PLACE = Path("repository")
 CODE = "class TritonPythonModel:\n    pass\n"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from embedded_keys import KEYS
-from fleet.aws.embedded import without_aws
+from fleet.aws.api.embedded import without_aws
 from fleet_folder import ROOT
 
 ACCOUNT = "210987654321"
@@ -41,7 +41,7 @@ def second_aws(account: str = ACCOUNT) -> Iterator[str]:
 
 def _run() -> None:
     gc.disable()  # it starts in two thirds of the time
-    from fleet.local.aws.server import EmbeddedAws
+    from fleet_emulator.server import EmbeddedAws
     from tests.e2e.embedded_app.host import RecordingHost
 
     aws = EmbeddedAws(RecordingHost(), keys=KEYS)

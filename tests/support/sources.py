@@ -13,8 +13,8 @@ from typing import Any
 
 from google.protobuf.json_format import MessageToDict
 
+from fleet.endpoint.resolve import resolve_fleet
 from fleet.local.triton.model_config import parse
-from fleet.resolve.resolve import resolve_fleet
 from fleet.spec.project import load_lock
 from fleet_folder import ROOT
 

@@ -12,7 +12,7 @@ from botocore.config import Config
 
 from faulty_s3 import FaultyS3, Request, faulty_s3
 from fleet.artifacts.archive import DigestWriter, Entry, Sink, write_tar
-from fleet.artifacts.upload import UPLOAD_CONFIG, ObjectPlace, Uploads
+from fleet.artifacts.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
 from sessions import shared_session
 
 if TYPE_CHECKING:

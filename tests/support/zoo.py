@@ -14,13 +14,13 @@ import boto3
 from botocore.config import Config
 
 from embedded_keys import KEYS, SESSION
-from fleet.local.aws.permissions import may_put_metrics
-from fleet.local.aws.server import EmbeddedAws
+from fleet.local.endpoint_host import TritonHost
 from fleet.local.gateway import Gateway
 from fleet.local.state import LocalState
 from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.triton_host import TritonHost
 from fleet.spec.environment import LocalLimits
+from fleet_emulator.permissions import may_put_metrics
+from fleet_emulator.server import EmbeddedAws
 
 BUCKET, PREFIX, ENDPOINT = "zoo-bucket", "endpoints/zoo/live/", "zoo"
 ROLE = "arn:aws:iam::123456789012:role/zoo"

@@ -8,7 +8,7 @@ import pytest
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
-from fleet.resolve.resolve import resolve_fleet
+from fleet.endpoint.resolve import resolve_fleet
 from fleet_folder import FleetFolder
 from stacks.fleet_app import add_fleet
 

@@ -10,12 +10,12 @@ from typing import Any, TypeAlias
 
 from aws_cdk import App
 
-from fleet.artifacts.checked import all_findings
 from fleet.artifacts.lock import write_locks
-from fleet.decide.decided import Decided
-from fleet.engines.planned import planned_engines
+from fleet.check.run import all_findings
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.resolve import resolve_fleet
+from fleet.engines.endpoint_engines import planned_engines
 from fleet.local.limits import Limits
-from fleet.resolve.resolve import resolve_fleet
 from fleet.spec.engine import Engine
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder

@@ -11,7 +11,7 @@ from typing import Any
 from aws_cdk import App
 from aws_cdk.cx_api import CloudAssembly
 
-from fleet.resolve.resolve import resolve_fleet
+from fleet.endpoint.resolve import resolve_fleet
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import environment_names
 from fleet_folder import ROOT

@@ -12,8 +12,8 @@ from aws_cdk.assertions import Template
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]
 
 from fleet.catalog.instances import Kind, instance, instance_types
-from fleet.decide.decided import Decided
-from fleet.resolve.scaling import ResolvedScaling, TrackedTarget
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.scaling import ResolvedScaling, TrackedTarget
 from fleet.rules.example import REGION, Case
 from fleet_folder import SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates

@@ -11,14 +11,14 @@ import pytest
 
 from embedded_keys import KEYS, PROFILE_KEYS
 from faulty_s3 import Answer, FaultyS3, faulty_s3
-from fleet.artifacts.aws_errors import aws_errors_told
 from fleet.aws.access import account_access, embedded_access
+from fleet.aws.api.errors import aws_errors_told
 from fleet.catalog.images import partition_of
-from fleet.cli.access import connect
-from fleet.cli.agree import agreed
+from fleet.cli.aws_access import connect
+from fleet.cli.confirm import agreed
+from fleet.endpoint.resolved import Place
 from fleet.findings import CannotRunError, FindingsError
-from fleet.local.aws.server import EmbeddedAws
-from fleet.resolve.endpoint import Place
+from fleet_emulator.server import EmbeddedAws
 from running_aws import running_aws
 
 ACCOUNT = "123456789012"

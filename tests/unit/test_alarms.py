@@ -9,9 +9,9 @@ import pytest
 
 from fleet.catalog.data_file import data_file
 from fleet.catalog.metrics import endpoint_metric, triton_metric
-from fleet.decide.alarm_records import RECORDS, AlarmRecord
+from fleet.endpoint.context.alarm_records import RECORDS, AlarmRecord
+from fleet.endpoint.resolve import resolve_fleet
 from fleet.findings import Finding, Severity
-from fleet.resolve.resolve import resolve_fleet
 from fleet.spec.alarms import Alarms
 from fleet_folder import ROOT, SPEC, FleetFolder
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from fleet.aws.cdk import Cdk
+from fleet.aws.deploy.cdk import Cdk
 from fleet_folder import FleetFolder
 
 CALLER = """\
 import sys
 from pathlib import Path
-from fleet.aws.cdk import Cdk
+from fleet.aws.deploy.cdk import Cdk
 root = Path(sys.argv[1])
 Cdk(root, {}, log=root / "cdk.log", where_logs="").run("deploy")
 """

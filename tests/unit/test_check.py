@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.artifacts.checked import all_findings
 from fleet.artifacts.lock import write_locks
+from fleet.check.run import all_findings
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.paths import named_by
 from fleet.spec.project import open_project

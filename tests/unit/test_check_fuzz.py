@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fleet.decide.decided import Decided
+from fleet.endpoint.context.context import Decided
 from fleet.findings import FindingsError
 from fleet.rules.example import SPEC, examples
 from fleet.rules.registry import rules

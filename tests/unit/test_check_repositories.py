@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.artifacts.asked import Asked
-from fleet.artifacts.named import is_repository, named_findings
+from fleet.check.repositories import is_repository, named_findings
+from fleet.check.target import Asked
 from fleet.findings import Finding, Severity
 from repository_contents import ensemble, model
 

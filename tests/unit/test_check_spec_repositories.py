@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.artifacts.checked import all_findings, checked_fleet
 from fleet.artifacts.lock import write_locks
+from fleet.check.run import all_findings, checked_fleet
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from fleet.findings import Finding, Severity
-from fleet.repository.conda_match import conda_findings
-from fleet.repository.config.parsed import parsed_config
+from fleet.repository.config.message import parsed_config
 from fleet.repository.contents import Contents
+from fleet.repository.python.conda_match import conda_findings
 from fleet.repository.reading.path import read
 from repository_archives import archive, folder_of, tar_of, zipped
 

@@ -9,7 +9,7 @@ import pytest
 from config_texts import HEAD, IO, REFUSED, TAKEN
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.config.judge import config_findings
-from fleet.repository.config.parsed import parsed_config
+from fleet.repository.config.message import parsed_config
 from fleet.rules.other_codes import groups, weight_of_other
 from scheduling_texts import REFUSED_SCHEDULING, ensemble, step
 

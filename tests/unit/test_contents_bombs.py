@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from fleet.findings import FindingsError
 from fleet.repository.contents import Contents
-from fleet.repository.judged.judge import judged
-from fleet.repository.judged.setting import Setting
+from fleet.repository.loading.container import Setting
+from fleet.repository.loading.load_plan import judged
 from fleet.repository.reading.path import read
 from hostile_tar import END, extended, file, folder, header, record
 from repository_archives import archive, folder_of, tar_of, zipped
@@ -142,8 +142,8 @@ def test_any_archive_is_read_or_refused_with_findings(
 def test_more_folders_than_any_repository_has_end_the_reading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str
 ) -> None:
-    monkeypatch.setattr("fleet.repository.reading.gathered.MAX_AT_ROOT", 30)
-    monkeypatch.setattr("fleet.repository.reading.gathered.MAX_FOLDERS", 60)
+    monkeypatch.setattr("fleet.repository.reading.collector.MAX_AT_ROOT", 30)
+    monkeypatch.setattr("fleet.repository.reading.collector.MAX_FOLDERS", 60)
     many = tmp_path / "many.tar.gz"
     many.write_bytes(
         zipped(tar_of(MODEL)[:-10240] + b"".join(folder(f"{below}d{n}") for n in range(90)) + END)

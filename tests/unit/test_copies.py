@@ -13,7 +13,7 @@ from fleet.artifacts.archive import DigestWriter
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.sources.copy import CopySource
 from fleet.artifacts.sources.folder import FolderSource
-from fleet.artifacts.stale import stale_findings
+from fleet.check.lock_drift import stale_findings
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import Mode
 from fleet.spec.project import load_lock, open_project

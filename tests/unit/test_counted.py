@@ -7,7 +7,7 @@ from itertools import count as numbers
 
 import pytest
 
-from fleet.local.counted import counted
+from fleet.local.invocation_metrics import counted
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from fleet.local.dali.decoding import decoded
 from fleet.local.dali.graph import Graph
 from fleet.local.dali.images import MAX_SIDE, ImageError
 from fleet.local.dali.model import NotServedError, load
-from fleet.local.dali.serialized import MAX_SIZE, Operator, SerializedPipeline, Value
+from fleet.local.dali.pipeline_file import MAX_SIZE, Operator, SerializedPipeline, Value
 from real_dali import encoded, scene
 
 SOURCE = Operator(name="ExternalSource", inputs=(), outputs=("IN",), arguments={}, argument_inputs=())

@@ -10,7 +10,7 @@ import pytest
 
 from fleet.local.dali.arguments import UnknownToStandInError
 from fleet.local.dali.graph import Graph
-from fleet.local.dali.serialized import read_pipeline
+from fleet.local.dali.pipeline_file import read_pipeline
 from real_dali import REAL, REASON, maker, written
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fleet.local.dali.graph import Graph
-from fleet.local.dali.serialized import Operator, SerializedPipeline
+from fleet.local.dali.pipeline_file import Operator, SerializedPipeline
 from python_backend import NAME, InferenceRequest, python_backend
 from real_dali import encoded, scene
 

@@ -12,12 +12,12 @@ import pytest
 from PIL import Image
 
 from fleet.local.dali.arguments import UnknownToStandInError
-from fleet.local.dali.configured import mismatches
+from fleet.local.dali.config_match import mismatches
 from fleet.local.dali.decoding import decoded
 from fleet.local.dali.graph import Graph
 from fleet.local.dali.images import MAX_PIXELS, ImageError, cropped
 from fleet.local.dali.model import NotServedError, load
-from fleet.local.dali.serialized import (
+from fleet.local.dali.pipeline_file import (
     MAX_SIZE,
     NoPipelineError,
     Operator,

@@ -14,7 +14,7 @@ from fleet.catalog.metrics import endpoint_metric, triton_series
 from fleet.dashboard.graph import Line
 from fleet.dashboard.sections import SECTIONS
 from fleet.dashboard.triton import MOST_MODELS, TRITON_GRAPHS
-from fleet.decide.alarms import Alarm
+from fleet.endpoint.context.alarms import Alarm
 from fleet_folder import SPEC, FleetFolder
 
 MULTI_MODEL = SPEC.replace("triton:", "mode: multi-model\ntriton:")

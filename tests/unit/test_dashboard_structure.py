@@ -16,10 +16,10 @@ import pytest
 
 from dashboards import Dashboard
 from fleet.dashboard.triton import MOST_MODELS
-from fleet.decide.alarms import Alarm
-from fleet.local.aws.cloudwatch.queries import Queries
-from fleet.local.aws.cloudwatch.store import MetricStore
+from fleet.endpoint.context.alarms import Alarm
 from fleet.local.dashboard.body import Graph, read_body
+from fleet_emulator.cloudwatch.queries import Queries
+from fleet_emulator.cloudwatch.store import MetricStore
 from fleet_folder import LOCK, SPEC, FleetFolder
 
 DIMENSIONS = "metrics: {triton_dimensions: [model, version, reason, gpu_uuid]}\n"

@@ -8,7 +8,7 @@ import pytest
 
 from fleet.aws.doctor.causes import LONGEST, MOST, NOT_NOW, causes
 from fleet.aws.doctor.lines import told
-from fleet.aws.doctor.seen import Passage
+from fleet.aws.doctor.observation import Passage
 from fleet.catalog.symptoms import Symptom, Where, symptoms
 from fleet.findings import Finding, Severity
 from fleet.rules.registry import rules

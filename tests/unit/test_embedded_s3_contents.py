@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from embedded_s3 import BUCKET, FIRST, LAST, Upload, embedded_s3
-from fleet.local.aws.s3.content import BLOCK, IN_MEMORY, Content, Spool
+from fleet_emulator.s3.content import BLOCK, IN_MEMORY, Content, Spool
 
 PARTS = 8
 

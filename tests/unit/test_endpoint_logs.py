@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 
 from endpoint_logs.handler import LogsError, handler
 from endpoint_logs.retried import SECONDS
-from fleet.local.aws.server import EmbeddedAws
+from fleet_emulator.server import EmbeddedAws
 from guarded_endpoint import StackIds
 from running_aws import running_aws
 from tests.e2e.embedded_app.clients import client

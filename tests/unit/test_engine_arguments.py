@@ -12,7 +12,7 @@ from fleet.catalog.data_file import data_file
 from fleet.catalog.images import release
 from fleet.catalog.tensorrt import Option
 from fleet.engines.arguments import trtexec_arguments
-from fleet.engines.planned import expected_tensorrt
+from fleet.engines.endpoint_engines import expected_tensorrt
 from fleet.local.engines.trtexec_options import options
 from fleet.spec.engine import Engine
 

@@ -14,7 +14,7 @@ from artifact_bucket import BUCKET
 from codebuild_stand_in import StandInCodeBuild, refusal
 from engine_bucket import PROJECT, EngineBucket, engine_bucket, small_onnx
 from fleet.artifacts.progress import SilentProgress
-from fleet.engines.places import lease_key
+from fleet.engines.object_keys import lease_key
 from fleet.findings import CannotRunError, FindingsError
 from fleet_folder import FleetFolder
 

@@ -9,11 +9,11 @@ import pytest
 from artifact_bucket import digest_of_bytes
 from engine_bucket import CONFIG, TENSORS, small_onnx
 from engine_bucket import SPEC as ENGINE_SPEC
-from fleet.artifacts.checked import all_findings
 from fleet.artifacts.lock import write_locks
-from fleet.artifacts.promote_lock import promoted_lock
+from fleet.artifacts.promote.lock import promoted_lock
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.artifacts.sources.source import measure
+from fleet.check.run import all_findings
 from fleet.engines.identity import archive_digest
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import Mode

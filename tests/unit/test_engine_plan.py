@@ -9,14 +9,14 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from fleet.artifacts.checked import all_findings
 from fleet.artifacts.lock import write_locks
+from fleet.check.run import all_findings
 from fleet.cli.commands import app
-from fleet.decide.decided import Decided
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.engines import resolved_engines
+from fleet.endpoint.locks import read_lock
+from fleet.explain.decisions import decisions
 from fleet.findings import FindingsError, Severity
-from fleet.resolve.decisions import decisions
-from fleet.resolve.engines import resolved_engines
-from fleet.resolve.locks import read_lock
 from fleet.spec.lock import Lock
 from fleet.spec.project import load_lock, open_project
 from fleet_folder import FleetFolder

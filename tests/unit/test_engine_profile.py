@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from fleet.engines.graph import graph_misfits
-from fleet.engines.misfit import Misfit
+from fleet.engines.mismatch import Misfit
 from fleet.engines.profile import profile_misfits
-from fleet.repository.config.parsed import ParsedConfig, parsed_config
-from fleet.repository.onnx_graph import read_header
-from fleet.repository.onnx_header import OnnxHeader
+from fleet.repository.config.message import ParsedConfig, parsed_config
+from fleet.repository.onnx.graph import read_header
+from fleet.repository.onnx.header import OnnxHeader
 from fleet.repository.reading.stream import Stream
 from fleet.spec.engine import Engine
 from onnx_graphs import FLOAT, INT32, INT64, Tensors, graph_bytes

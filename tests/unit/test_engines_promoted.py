@@ -12,11 +12,11 @@ from engine_bucket import CONFIG, SPEC, TENSORS, small_onnx
 from fleet.artifacts.engines.clients import EngineClients
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import SilentProgress
-from fleet.artifacts.publish import publish
+from fleet.artifacts.publish.publish import publish
 from fleet.artifacts.store import contents_key, store_key
-from fleet.engines.places import MANIFEST, PLAN, built_key
+from fleet.endpoint.resolve import resolve_project
+from fleet.engines.object_keys import MANIFEST, PLAN, built_key
 from fleet.findings import FindingsError
-from fleet.resolve.resolve import resolve_project
 from fleet.spec.project import load_lock, open_project
 from promotion import Promotion
 

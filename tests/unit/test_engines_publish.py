@@ -16,14 +16,14 @@ import pytest
 from artifact_bucket import BUCKET, digest_of_bytes
 from codebuild_stand_in import PLAN_BYTES, StandInCodeBuild
 from engine_bucket import PROJECT, ROLE, EngineBucket, engine_bucket, small_onnx
-from fleet.artifacts import publish_copies
-from fleet.artifacts.asked import Asked
-from fleet.artifacts.named import named_findings
 from fleet.artifacts.progress import SilentProgress
-from fleet.artifacts.publish import Published
+from fleet.artifacts.publish import copies as publish_copies
+from fleet.artifacts.publish.publish import Published
 from fleet.artifacts.store import contents_key, copy_object
-from fleet.engines.places import MANIFEST, REQUEST, built_key
-from fleet.engines.places import PLAN as PLAN_FILE
+from fleet.check.repositories import named_findings
+from fleet.check.target import Asked
+from fleet.engines.object_keys import MANIFEST, REQUEST, built_key
+from fleet.engines.object_keys import PLAN as PLAN_FILE
 from fleet.findings import CannotRunError, FindingsError
 from fleet.repository.plan_header import plan_version
 from fleet_folder import FleetFolder

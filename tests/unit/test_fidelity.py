@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.aws.fidelity import Behaviour, behaviours, fidelity_page
+from fleet_emulator.fidelity import Behaviour, behaviours, fidelity_page
 
 ROWS = [row for rows in behaviours().values() for row in rows]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fleet.resolve.decision import Decision
-from fleet.resolve.host_image import OWN_CHOICE, host_image
+from fleet.explain.decision import Decision
+from fleet.explain.host_image import OWN_CHOICE, host_image
 from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 
 KEY = "ProductionVariants.0.InferenceAmiVersion"

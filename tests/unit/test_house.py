@@ -13,7 +13,7 @@ import pytest
 from fleet.cli.schema import generated
 
 
-@pytest.mark.parametrize("folder", ["constructs", "lambda"])
+@pytest.mark.parametrize("folder", ["constructs", "emulator", "lambda"])
 def test_a_source_root_is_no_package(root: Path, folder: str) -> None:
     package = root / folder / "__init__.py"
     assert not package.exists(), f"remove {package}: {folder}/README.md says why"
@@ -41,7 +41,7 @@ def test_every_yaml_file_names_its_schema(root: Path) -> None:
 
 def test_imports_run_one_way(root: Path) -> None:
     command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
-    variables = {**os.environ, "PYTHONPATH": "constructs"}
+    variables = {**os.environ, "PYTHONPATH": "constructs:emulator"}
     linted = subprocess.run(command, cwd=root, env=variables, capture_output=True, text=True, check=False)
     assert linted.returncode == 0, linted.stdout
 

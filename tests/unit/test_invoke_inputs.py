@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fleet.cli.invoke_inputs import read_inputs
+from fleet.cli.invoke.inputs import read_inputs
 from fleet.findings import Finding, FindingsError
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.cli.invoke_refused import instead
+from fleet.cli.invoke.refusals import instead
 from fleet.spec.project import Project, open_project
 from fleet_folder import ROOT
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fleet.cli.invoke_sample import read_sample
+from fleet.cli.invoke.sample import read_sample
 from fleet.findings import FindingsError
 from fleet.spec.project import open_project
 from fleet_client.codec.datatypes import Array

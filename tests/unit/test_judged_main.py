@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from fleet.repository.judged.judge import judged
-from fleet.repository.judged.setting import Setting
+from fleet.repository.loading.container import Setting
+from fleet.repository.loading.load_plan import judged
 from repository_contents import MULTI_MODEL, SINGLE, contents, ensemble, errors, judgement, model, warnings
 
 BOTH = {**ensemble("a", "b"), **model("a"), **model("b")}

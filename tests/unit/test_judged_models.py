@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from fleet.findings import Severity
-from fleet.repository.judged.judge import judged
+from fleet.repository.loading.load_plan import judged
 from repository_contents import (
     MULTI_MODEL,
     SINGLE,

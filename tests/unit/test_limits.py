@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from fleet.core.sizes import shown
 from fleet.local.limits import Limits
-from fleet.local.sizes import shown
 from fleet.spec.environment import LocalLimits
 from fleet_folder import FleetFolder
 

@@ -12,13 +12,13 @@ import pytest
 
 from artifact_bucket import BUCKET
 from embedded_keys import KEYS
-from fleet.artifacts.live import check_archive_name, live_set, require_removable
-from fleet.artifacts.live_add import Added, add_archive
-from fleet.artifacts.live_source import repository_source, told_of_arguments
-from fleet.artifacts.live_targets import digests_of, targets_of
+from fleet.artifacts.live.addition import Added, add_archive
+from fleet.artifacts.live.live_set import check_archive_name, live_set, require_removable
+from fleet.artifacts.live.source import repository_source, told_of_arguments
+from fleet.artifacts.live.targets import digests_of, targets_of
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.sources.folder import FolderSource
-from fleet.aws.embedded import local_session
+from fleet.aws.api.embedded import local_session
 from fleet.findings import FindingsError
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder

@@ -9,7 +9,7 @@ import yaml
 
 from fleet.artifacts.lock import HEADER, lock_text, measured_lock, write_locks
 from fleet.artifacts.sources.skeleton import MAX_FOLDERS
-from fleet.artifacts.stale import stale_findings
+from fleet.check.lock_drift import stale_findings
 from fleet.findings import FindingsError
 from fleet.repository.kept_files import MAX_CONFIG
 from fleet.spec.lock import InstanceGroup, LockedArchive, LockedModel

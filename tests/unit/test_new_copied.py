@@ -6,10 +6,10 @@ import difflib
 
 import pytest
 
-from fleet.artifacts.checked import all_findings
+from fleet.check.run import all_findings
 from fleet.findings import FindingsError
-from fleet.proposal.copied import copied_spec
-from fleet.proposal.written import new_file, projects_with, write_spec
+from fleet.proposal.copy import copied_spec
+from fleet.proposal.writer import new_file, projects_with, write_spec
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 

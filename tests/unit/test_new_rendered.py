@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fleet.proposal.key import Key
-from fleet.proposal.rendered import WIDTH, rendered
+from fleet.proposal.yaml_text import WIDTH, rendered
 from fleet.spec.reader import read_source
 
 TEXTS = [

@@ -15,8 +15,8 @@ from onnxruntime.capi.onnxruntime_inference_collection import InferenceSession
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail, set_default_logger_severity
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as Unimplemented
 
-from fleet.repository.onnx_graph import MAX_SIZE, read_header
-from fleet.repository.onnx_header import OnnxHeader, OnnxTensor
+from fleet.repository.onnx.graph import MAX_SIZE, read_header
+from fleet.repository.onnx.header import OnnxHeader, OnnxTensor
 from fleet.repository.reading.path import read
 from fleet.repository.reading.stream import FileStream, Stream
 from onnx_graphs import FLOAT, INT32, add, external, graph_bytes, weights

@@ -17,7 +17,7 @@ from types import ModuleType
 import pytest
 
 from fleet.catalog.stub_python import stub_python
-from fleet.repository.conda import CondaEnvironment
+from fleet.repository.python.conda import CondaEnvironment
 from fleet.repository.reading.environment import read_environment
 from fleet.repository.reading.gunzip import Bounds
 from fleet.repository.reading.stream import Stream

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from fleet.local.aws.permissions import is_allowed, may_put_metrics
-from fleet.local.aws.server import EmbeddedAws
+from fleet_emulator.permissions import is_allowed, may_put_metrics
+from fleet_emulator.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.stacks import Stacks, embedded_aws
 

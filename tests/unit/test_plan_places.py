@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from fleet.artifacts.archive import DigestWriter
-from fleet.artifacts.sources.built import BuiltPlan, BuiltSource
 from fleet.artifacts.sources.copy import CopySource
+from fleet.artifacts.sources.engine_folder import BuiltPlan, BuiltSource
 from fleet.artifacts.sources.folder import FolderSource
-from fleet.artifacts.upload_errors import ContentChangedError
+from fleet.artifacts.upload.errors import ContentChangedError
 from fleet.findings import FindingsError
-from fleet.repository.plan_place import plan_place
+from fleet.repository.plan_path import plan_place
 from s3_repositories import on_disk
 
 PLAN = b"a plan" * 1000

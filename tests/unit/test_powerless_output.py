@@ -19,12 +19,11 @@ from hypothesis import strategies as st
 from rich.table import Table
 from rich.text import Text
 
-from fleet.artifacts.live_targets import Target
+from fleet.artifacts.live.targets import Target
 from fleet.artifacts.progress import BarProgress, LineProgress
-from fleet.aws.steps import Steps, Taken
 from fleet.cli import deploy, destroy, local, models, preflight, publish
-from fleet.cli.say import say
-from fleet.cli.show_lines import Line, print_lines
+from fleet.cli.output import say
+from fleet.cli.show.lines import Line, print_lines
 from fleet.exits import run_to_exit
 from fleet.findings import CannotRunError, Finding, FindingsError, Severity
 from fleet.local.state import LocalState
@@ -32,7 +31,8 @@ from fleet.local.status import Status
 from fleet.printers.console import OutputConsole
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_bytes, print_error, print_json, print_line
-from fleet.printers.visible import powerless
+from fleet.printers.sanitizer import powerless
+from fleet.printers.steps import Steps, Taken
 from fleet_folder import ROOT
 
 COMMANDS = (
@@ -261,10 +261,10 @@ def test_a_log_of_a_model_is_printed_without_power(
 
 # --- nothing else prints
 
-PROGRAMS = ("fleet/local/aws/functions/output.py", "fleet/local/engines/")
+PROGRAMS = ("emulator/fleet_emulator/functions/output.py", "fleet/local/engines/")
 """What stands in for a program, or keeps a deployed function's own output, prints as that does."""
 THE_PLACE = ("fleet/printers/lines.py", "fleet/printers/console.py", "fleet/printers/formats.py")
-CONFIRMS = ("fleet/cli/agree.py",)
+CONFIRMS = ("fleet/cli/confirm.py",)
 
 
 def strays(file: Path) -> list[str]:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from fleet.artifacts.progress import Advance, SilentProgress
-from fleet.artifacts.promote_lock import require_two
-from fleet.artifacts.upload_object import SMALLEST_PART
+from fleet.artifacts.promote.lock import require_two
+from fleet.artifacts.upload.object import SMALLEST_PART
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.environment import LOCAL
 from fleet.spec.lock import Lock

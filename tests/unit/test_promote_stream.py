@@ -10,8 +10,8 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.response import StreamingBody
 
-from fleet.artifacts.promote_stream import Streams, held
-from fleet.artifacts.upload_object import ObjectPlace
+from fleet.artifacts.promote.stream import Streams, held
+from fleet.artifacts.upload.object import ObjectPlace
 from fleet.findings import CannotRunError
 from promotion import Promotion
 

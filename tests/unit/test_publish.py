@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from artifact_bucket import BUCKET, ArtifactBucket, digest_of_bytes, empty_bucket
-from fleet.artifacts.publish import Published
+from fleet.artifacts.publish.publish import Published
 from fleet.findings import CannotRunError, FindingsError
 from fleet_folder import FleetFolder
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from artifact_bucket import empty_bucket
-from fleet.artifacts.publish import Published
+from fleet.artifacts.publish.publish import Published
 from fleet_folder import FleetFolder
 
 ARCHIVES, PAGE = 21, 20

@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
-from fleet.artifacts.prune import BATCH
+from fleet.artifacts.prune.prune import BATCH
 from fleet.artifacts.store import files_marker, files_prefix, store_key
 from fleet.findings import CannotRunError
 from fleet_folder import FleetFolder

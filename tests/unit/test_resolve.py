@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.resolve.scaling import TrackedTarget
+from fleet.endpoint.scaling import TrackedTarget
 from fleet_folder import LOCK, SPEC, FleetFolder
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.decide.rollout import RollbackAlarm
-from fleet.resolve.resolve import resolve_fleet
-from fleet.resolve.rollout import ResolvedRollout
+from fleet.endpoint.context.rollout import RollbackAlarm
+from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.rollout import ResolvedRollout
 from fleet_folder import SPEC, FleetFolder
 
 FOUR = SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 4}")

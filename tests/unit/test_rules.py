@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from fleet.decide.decided import Decided
+from fleet.endpoint.context.context import Decided
 from fleet.findings import Severity
 from fleet.rules.example import examples, examples_of
 from fleet.rules.other_codes import other_codes

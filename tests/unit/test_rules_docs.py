@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from fleet.catalog.symptoms import symptoms
 from fleet.cli.rules import rules as command
-from fleet.decide.decided import Decided
+from fleet.endpoint.context.context import Decided
 from fleet.findings import FindingsError, Severity
 from fleet.rules.docs import link_to, rules_page, said_of
 from fleet.rules.example import examples

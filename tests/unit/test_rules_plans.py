@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fleet.decide.decided import Decided
+from fleet.endpoint.context.context import Decided
 from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 from fleet.rules.registry import rules
 from fleet.rules.rule import Problem

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from fleet.decide.decided import Decided
-from fleet.decide.raw import is_intrinsic, raw_properties
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.raw import is_intrinsic, raw_properties
 from fleet.rules.example import REGION, Case
 from fleet.rules.registry import rules
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fleet.decide.registries import Repository, pulled_repositories
+from fleet.endpoint.context.registries import Repository, pulled_repositories
 from fleet.rules.example import REGION, Case
 from fleet.rules.registry import rules
 

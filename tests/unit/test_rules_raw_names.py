@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fleet.decide.machines import OWN_MODEL
+from fleet.endpoint.context.machines import OWN_MODEL
 from fleet.rules.example import REGION, Case
 from fleet.rules.registry import rules
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.artifacts.checked import all_findings
+from fleet.check.run import all_findings
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from rich.text import Text
 from typer.testing import CliRunner
 
-from fleet.cli.show import show
-from fleet.cli.show_spec import spec_lines
+from fleet.cli.show.command import show
+from fleet.cli.show.spec import spec_lines
+from fleet.explain.effective_spec import NOT_SHOWN, EffectiveSpec, effective_spec
 from fleet.findings import FindingsError
-from fleet.resolve.effective import NOT_SHOWN, EffectiveSpec, effective_spec
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import endpoint_names, environment_names, open_project

@@ -10,12 +10,12 @@ import typer
 from typer.testing import CliRunner
 
 from fleet.catalog.data_file import data_file
-from fleet.cli.show import show
-from fleet.decide.decided import Decided
-from fleet.resolve.decision import Decision
-from fleet.resolve.decisions import decisions
-from fleet.resolve.locks import read_lock
-from fleet.resolve.resolve import resolve_fleet
+from fleet.cli.show.command import show
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.locks import read_lock
+from fleet.endpoint.resolve import resolve_fleet
+from fleet.explain.decision import Decision
+from fleet.explain.decisions import decisions
 from fleet.spec.endpoint import Mode
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import endpoint_names, environment_names, open_project

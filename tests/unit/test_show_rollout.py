@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fleet.decide.decided import Decided
-from fleet.resolve.decision import Decision
-from fleet.resolve.decisions import decisions
-from fleet.resolve.locks import read_lock
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.locks import read_lock
+from fleet.explain.decision import Decision
+from fleet.explain.decisions import decisions
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.decide.decided import Decided
-from fleet.resolve.decision import Decision
-from fleet.resolve.decisions import decisions
+from fleet.endpoint.context.context import Decided
+from fleet.explain.decision import Decision
+from fleet.explain.decisions import decisions
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 

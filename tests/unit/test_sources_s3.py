@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fleet.artifacts.sources.s3_object import S3Location
 from fleet.artifacts.sources.s3_prefix import S3PrefixSource
-from fleet.artifacts.stale import stale_findings
+from fleet.check.lock_drift import stale_findings
 from fleet.findings import CannotRunError
 from fleet.spec.project import load_lock, open_project
 from fleet.spec.source import Mark

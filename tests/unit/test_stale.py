@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fleet.artifacts.checked import all_findings, checked_fleet
 from fleet.artifacts.lock import write_lock, write_locks
-from fleet.artifacts.stale import SHOWN, stale_findings
+from fleet.check.lock_drift import SHOWN, stale_findings
+from fleet.check.run import all_findings, checked_fleet
 from fleet.findings import Finding, FindingsError
 from fleet.spec.project import load_lock, open_project
 from fleet_folder import SPEC, FleetFolder

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.hosting import HostingError
 from fleet.local.triton.container import departures, metrics_namespace, server_environment, start_command
 from fleet.local.triton.runtime import TritonRuntime
+from fleet_emulator.hosting import HostingError
 
 RUNTIME = TritonRuntime(
     binary=Path("/triton/tritonserver"),

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.hosting import HostingError
 from fleet.local.triton.start_rules import default_model
+from fleet_emulator.hosting import HostingError
 
 NAMED = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
 

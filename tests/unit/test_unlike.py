@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fleet.local.aws.server import EmbeddedAws
+from fleet_emulator.server import EmbeddedAws
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import DATA, ROLE, Stacks, embedded_aws
 

@@ -15,16 +15,16 @@ import pytest
 
 from embedded_s3 import BUCKET, embedded_s3
 from fleet.findings import FindingsError
-from fleet.local.aws.codebuild.source import SourceError, unpack_source
-from fleet.local.aws.functions.code import DeployedCode
 from fleet.local.containers import LackOfMemory, Refusal
-from fleet.local.hosting import HostingError
-from fleet.local.last_word import last_word
 from fleet.local.model_data import fetch_model_data
 from fleet.local.model_files import fetch_model_files
 from fleet.local.multi_model.disk import ModelDisk
-from fleet.local.unpacking import Budget, TooLargeError, UnpackingError, unpack_tar, unpack_zip
+from fleet.local.try_load import last_word
 from fleet.repository.reading.path import read
+from fleet.repository.unpacking import Budget, TooLargeError, UnpackingError, unpack_tar, unpack_zip
+from fleet_emulator.codebuild.source import SourceError, unpack_source
+from fleet_emulator.functions.code import DeployedCode
+from fleet_emulator.hosting import HostingError
 from hostile_tar import END, escape_by_links, extended, file, folder, header, record
 from repository_archives import zipped
 
@@ -168,7 +168,7 @@ def test_paths_that_only_this_machines_folders_make_too_long_are_refused_and_nam
 def test_a_single_models_download_has_a_budget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, s3: Any
 ) -> None:
-    monkeypatch.setattr("fleet.local.unpacking.free", lambda folder_: 2000)
+    monkeypatch.setattr("fleet.repository.unpacking.free", lambda folder_: 2000)
     s3.put_object(Bucket=BUCKET, Key="large.tar.gz", Body=zipped(file("zeros", bytes(5000)) + END))
     for key, work in (("large.tar.gz", tmp_path / "a"), ("packed.tar.gz", tmp_path / "b")):
         s3.put_object(Bucket=BUCKET, Key="packed.tar.gz", Body=bytes(5000))

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from fleet.artifacts.archive import Sink
-from fleet.artifacts.upload import ContentChangedError, Uploads
+from fleet.artifacts.upload.archives import ContentChangedError, Uploads
 from fleet.findings import CannotRunError, Finding, FindingsError
 from uploading import (
     BUCKET,

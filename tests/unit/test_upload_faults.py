@@ -11,7 +11,7 @@ import pytest
 
 from faulty_s3 import Answer, Request
 from fleet.artifacts.archive import Sink
-from fleet.artifacts.upload import Uploads
+from fleet.artifacts.upload.archives import Uploads
 from fleet.findings import CannotRunError, Finding, FindingsError
 from uploading import (
     BUCKET,

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from fleet.artifacts.upload import ContentChangedError
+from fleet.artifacts.upload.archives import ContentChangedError
 from fleet.findings import CannotRunError
 from uploading import (
     FILE,

@@ -9,15 +9,15 @@ import sys
 import pytest
 
 from fleet.artifacts.archive import Sink
-from fleet.artifacts.upload import Uploads
-from fleet.artifacts.upload_memory import CancelledError
+from fleet.artifacts.upload.archives import Uploads
+from fleet.artifacts.upload.memory import CancelledError
 from uploading import LARGE, PLACE, Stream, UploadBucket
 
 PUBLISHER = """
 import os, random, sys, threading
 from concurrent.futures import ThreadPoolExecutor, wait
-from fleet.artifacts.upload import UPLOAD_CONFIG, ObjectPlace, Uploads
-from fleet.aws.embedded import Keys, local_session
+from fleet.artifacts.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
+from fleet.aws.api.embedded import Keys, local_session
 from fleet.cli.interruption import end_like_ctrl_c
 
 url, way = sys.argv[1:]

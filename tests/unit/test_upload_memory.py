@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from fleet.artifacts.upload import MEMORY
-from fleet.artifacts.upload_object import SMALLEST_PART
+from fleet.artifacts.upload.archives import MEMORY
+from fleet.artifacts.upload.object import SMALLEST_PART
 
 MOST = 300 << 20
 ARCHIVES, SIZE = 4, 384 << 20
@@ -20,8 +20,8 @@ PUBLISHER = """
 import random, resource, sys
 from concurrent.futures import ThreadPoolExecutor
 from fleet.artifacts.archive import DigestWriter
-from fleet.artifacts.upload import UPLOAD_CONFIG, ObjectPlace, Uploads
-from fleet.aws.embedded import Keys, local_session
+from fleet.artifacts.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
+from fleet.aws.api.embedded import Keys, local_session
 import fleet.cli.publish  # the command's own modules are part of its memory
 
 url, archives, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.artifacts.upload_memory import CancelledError, MemoryBudget
-from fleet.artifacts.upload_object import PARTS, SMALLEST_PART, ObjectWriter, part_size
+from fleet.artifacts.upload.memory import CancelledError, MemoryBudget
+from fleet.artifacts.upload.object import PARTS, SMALLEST_PART, ObjectWriter, part_size
 from uploading import MIB, NOISE, PLACE, UploadBucket, is_abort
 
 PART = 5 * MIB

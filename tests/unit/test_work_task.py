@@ -8,8 +8,8 @@ from pathlib import Path
 
 import psutil
 
-from fleet.local.aws.work.process import WorkProcess
-from fleet.local.aws.work.task import Ending, Task
+from fleet_emulator.work.process import WorkProcess
+from fleet_emulator.work.task import Ending, Task
 
 FOREVER = ["sleep", "1000"]
 

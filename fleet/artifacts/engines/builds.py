@@ -11,13 +11,13 @@ from threading import Event
 
 from fleet.artifacts.engines.clients import EngineClients
 from fleet.artifacts.engines.inputs import BuildInputs
-from fleet.artifacts.engines.wanted import StoredPlan, WantedEngine
+from fleet.artifacts.engines.request import StoredPlan, WantedEngine
 from fleet.artifacts.engines.work import EngineWork, Pace, Shared
-from fleet.artifacts.parallel import all_in_parallel
 from fleet.artifacts.progress import PublishProgress
-from fleet.artifacts.upload import Uploads
+from fleet.artifacts.upload.archives import Uploads
+from fleet.core.parallel import all_in_parallel
+from fleet.endpoint.resolved import Place
 from fleet.findings import Finding, FindingsError
-from fleet.resolve.endpoint import Place
 from fleet.spec.project import Project
 
 PACE = Pace()

@@ -8,9 +8,9 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.artifacts.engine_script import SOURCES
-from fleet.artifacts.engines.wanted import EngineUse
+from fleet.artifacts.engines.request import EngineUse
 from fleet.catalog.builds import build_quota
-from fleet.engines.places import REQUEST, built_key
+from fleet.engines.object_keys import REQUEST, built_key
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.spec.source import finding_at
 

@@ -9,8 +9,8 @@ from botocore.exceptions import ClientError
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fleet.artifacts.engines.codebuild import SUCCEEDED, TIMED_OUT, Build
-from fleet.artifacts.engines.wanted import EngineUse, WantedEngine
-from fleet.engines.places import FAILURE, MANIFEST, built_key
+from fleet.artifacts.engines.request import EngineUse, WantedEngine
+from fleet.engines.object_keys import FAILURE, MANIFEST, built_key
 from fleet.findings import Finding
 from fleet.spec.source import finding_at
 

@@ -10,11 +10,13 @@ from botocore.exceptions import ClientError
 from fleet.artifacts.engine_script import build_script
 from fleet.artifacts.engines.clients import EngineClients
 from fleet.artifacts.engines.onnx import OnnxFile, OnnxObject, onnx_of
-from fleet.artifacts.engines.wanted import EngineUse, WantedEngine
+from fleet.artifacts.engines.request import EngineUse, WantedEngine
 from fleet.artifacts.sources.s3_object import s3_errors_told
-from fleet.artifacts.upload import ContentChangedError, ObjectPlace, Uploads
+from fleet.artifacts.upload.archives import ContentChangedError, ObjectPlace, Uploads
 from fleet.catalog.amis import least_driver
-from fleet.engines.places import (
+from fleet.endpoint.resolved import Place
+from fleet.engines.endpoint_engines import spec_engines
+from fleet.engines.object_keys import (
     FAILURE,
     MANIFEST,
     PLAN,
@@ -24,10 +26,8 @@ from fleet.engines.places import (
     script_key,
     timing_key,
 )
-from fleet.engines.planned import spec_engines
 from fleet.engines.request import EngineJob, EngineRequest
 from fleet.findings import CannotRunError, Finding, FindingsError
-from fleet.resolve.endpoint import Place
 from fleet.spec.project import Project, load_lock
 from fleet.spec.source import finding_at
 

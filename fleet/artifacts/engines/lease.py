@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
 
-from fleet.engines.places import lease_key
+from fleet.engines.object_keys import lease_key
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

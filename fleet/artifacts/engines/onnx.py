@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.artifacts.sources.folder import read_chunks
-from fleet.artifacts.sources.opening import Connect
 from fleet.artifacts.sources.s3_digest import compare_digest
 from fleet.artifacts.sources.s3_object import S3Location, object_chunks, s3_errors_told
+from fleet.artifacts.sources.spec_sources import Connect
 from fleet.findings import Finding, FindingsError
-from fleet.repository.onnx_graph import read_header
-from fleet.repository.onnx_header import OnnxHeader
+from fleet.repository.onnx.graph import read_header
+from fleet.repository.onnx.header import OnnxHeader
 from fleet.repository.reading.lfs import IS_POINTER
 from fleet.repository.reading.stream import PIECE, FileStream, Stream
 from fleet.spec.engine import Engine

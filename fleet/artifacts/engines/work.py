@@ -18,7 +18,7 @@ from fleet.artifacts.engines.codebuild import STOPPED, Build, LimitError, build_
 from fleet.artifacts.engines.failure import failure_findings, told_failure
 from fleet.artifacts.engines.inputs import BuildInputs
 from fleet.artifacts.engines.lease import Lease, LostError, SeenLease, Terms
-from fleet.artifacts.engines.wanted import StoredPlan, WantedEngine, stored_plan
+from fleet.artifacts.engines.request import StoredPlan, WantedEngine, stored_plan
 from fleet.findings import CannotRunError, FindingsError
 
 FAILED_LOOKS = 10

@@ -13,7 +13,7 @@ from fleet.artifacts.sources.folder import changed_while_read, file_entry, read_
 from fleet.findings import FindingsError
 from fleet.repository.copies import CONFIG, check_copyable, copied_name, renamed_config
 from fleet.repository.layout import entries, model_names
-from fleet.repository.served import served_models
+from fleet.repository.loading.outcome import served_models
 from fleet.repository.text_format.tokens import PbtxtError
 from fleet.spec.endpoint import Mode
 

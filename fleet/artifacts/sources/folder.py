@@ -10,7 +10,7 @@ from pathlib import Path
 from fleet.artifacts.archive import Checksums, Entry, Sink, write_tar
 from fleet.findings import Finding, FindingsError
 from fleet.repository.layout import entries
-from fleet.repository.served import served_models
+from fleet.repository.loading.outcome import served_models
 from fleet.spec.endpoint import Mode
 
 CHUNK = 1 << 20

@@ -11,7 +11,7 @@ from fleet.artifacts.sources.s3_object import S3Location
 from fleet.artifacts.sources.tree import Tree, UntrustedError
 from fleet.findings import FindingsError
 from fleet.repository.kept_files import CONFIG, KeptFiles
-from fleet.repository.served import served_models
+from fleet.repository.loading.outcome import served_models
 from fleet.spec.endpoint import Mode
 
 MAX_FOLDERS = 20_000

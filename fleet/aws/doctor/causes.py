@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fleet.aws.doctor.lines import bare
-from fleet.aws.doctor.seen import Passage
+from fleet.aws.doctor.observation import Passage
 from fleet.catalog.symptoms import AFTERMATH, FAILED, Symptom, symptoms
 from fleet.findings import Finding, Severity
 from fleet.rules.other_codes import other_codes

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fleet.artifacts.checked import all_findings
-from fleet.artifacts.judged import repository_findings, without_repeats
 from fleet.aws.doctor.causes import causes
-from fleet.aws.doctor.seen import Seen
-from fleet.decide.log_groups import container_log_group
+from fleet.aws.doctor.observation import Seen
+from fleet.check.run import all_findings
+from fleet.check.spec_repositories import repository_findings, without_repeats
+from fleet.endpoint.context.log_groups import container_log_group
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.project import LoadedSpec, Project, endpoint_names
 

@@ -7,19 +7,19 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from fleet.artifacts.described import described_endpoint
 from fleet.aws.access import Access
-from fleet.aws.doctor.asked import unless_denied
+from fleet.aws.api.describe import described_endpoint
+from fleet.aws.api.stack import DELETED, find_stack
+from fleet.aws.deploy.failed_rollback import STOPPED, failed_rollback
+from fleet.aws.deploy.failures import last_operation
 from fleet.aws.doctor.logs import read_log
-from fleet.aws.doctor.seen import Seen, SeenEndpoint, SeenLog, SeenStack
-from fleet.aws.failed_rollback import STOPPED, failed_rollback
-from fleet.aws.failures import last_operation
+from fleet.aws.doctor.observation import Seen, SeenEndpoint, SeenLog, SeenStack
+from fleet.aws.doctor.permissions import unless_denied
 from fleet.aws.fleet_stacks import endpoint_stacks, not_deployed
-from fleet.aws.live import declared_configuration
-from fleet.aws.stack import DELETED, find_stack
-from fleet.decide.log_groups import container_log_group
+from fleet.aws.running_configuration import declared_configuration
+from fleet.endpoint.context.log_groups import container_log_group
+from fleet.endpoint.resolved import Place, stack_of
 from fleet.findings import CannotRunError
-from fleet.resolve.endpoint import Place, stack_of
 
 RECENT = timedelta(hours=1)
 """Of an endpoint that is well older lines are no news."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from fleet.aws.doctor.seen import SeenLog
+from fleet.aws.doctor.observation import SeenLog
 
 STREAMS_ASKED = 50
 """As many as one answer of DescribeLogStreams has."""

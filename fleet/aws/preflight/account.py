@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.aws.preflight.seen import Seen
+from fleet.aws.preflight.check_result import Seen
 from fleet.aws.preflight.subject import Subject
 from fleet.findings import FindingsError
 from fleet.spec.source import moved_to

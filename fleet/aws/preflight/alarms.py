@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fleet.artifacts.parallel import all_in_parallel
-from fleet.aws.preflight.seen import Seen
+from fleet.aws.api.stack import find_stack
+from fleet.aws.preflight.check_result import Seen
 from fleet.aws.preflight.subject import AT_ONCE, Subject
-from fleet.aws.stack import find_stack
+from fleet.core.parallel import all_in_parallel
+from fleet.endpoint.resolved import ResolvedEndpoint
 from fleet.findings import Finding
-from fleet.resolve.endpoint import ResolvedEndpoint
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from botocore.exceptions import ClientError
 
-from fleet.artifacts.aws_errors import NO_BUCKET
-from fleet.artifacts.publish_wanted import Wanted, missing_in_endpoints
-from fleet.aws.preflight.seen import Seen
+from fleet.artifacts.publish.requirements import Wanted, missing_in_endpoints
+from fleet.aws.api.errors import NO_BUCKET
+from fleet.aws.preflight.check_result import Seen
 from fleet.aws.preflight.subject import Subject
+from fleet.endpoint.resolved import ResolvedEndpoint
 from fleet.findings import Finding
-from fleet.resolve.endpoint import ResolvedEndpoint
 from fleet.spec.source import moved_to
 
 NAMED = 3

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from botocore.exceptions import ClientError
 
-from fleet.artifacts.aws_errors import DENIED, aws_errors_told
+from fleet.aws.api.errors import DENIED, aws_errors_told
 from fleet.aws.preflight.account import account
 from fleet.aws.preflight.alarms import alarms
 from fleet.aws.preflight.artifacts import artifacts
+from fleet.aws.preflight.check_result import Seen
 from fleet.aws.preflight.endpoints import endpoints
 from fleet.aws.preflight.images import images
 from fleet.aws.preflight.quotas import quotas
-from fleet.aws.preflight.seen import Seen
 from fleet.aws.preflight.stacks import bootstrap, foundation
 from fleet.aws.preflight.subject import Subject
 from fleet.findings import CannotRunError, Finding, Severity

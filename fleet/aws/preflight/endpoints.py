@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fleet.artifacts.described import described_endpoint
-from fleet.artifacts.parallel import all_in_parallel
-from fleet.aws.preflight.seen import Seen
+from fleet.aws.api.describe import described_endpoint
+from fleet.aws.api.stack import NOT_CREATED, PLANNED, find_stack
+from fleet.aws.preflight.check_result import Seen
 from fleet.aws.preflight.stacks import stack_finding
 from fleet.aws.preflight.subject import AT_ONCE, Subject
-from fleet.aws.stack import NOT_CREATED, PLANNED, find_stack
-from fleet.resolve.endpoint import ResolvedEndpoint
+from fleet.core.parallel import all_in_parallel
+from fleet.endpoint.resolved import ResolvedEndpoint
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient

@@ -7,7 +7,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from fleet.aws.preflight.seen import Seen
+from fleet.aws.preflight.check_result import Seen
 from fleet.aws.preflight.subject import Subject
 from fleet.catalog.images import Image
 from fleet.spec.environment import LOCAL

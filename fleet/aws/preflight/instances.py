@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from fleet.artifacts.described import described_endpoint
-from fleet.artifacts.parallel import all_in_parallel
+from fleet.aws.api.describe import described_endpoint
 from fleet.aws.preflight.subject import AT_ONCE
+from fleet.core.parallel import all_in_parallel
 
 if TYPE_CHECKING:
     from mypy_boto3_sagemaker.client import SageMakerClient

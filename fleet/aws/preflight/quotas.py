@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import floor
 from typing import Any
 
+from fleet.aws.preflight.check_result import Seen
 from fleet.aws.preflight.instances import MOST, running_instances
-from fleet.aws.preflight.seen import Seen
 from fleet.aws.preflight.subject import Subject
 from fleet.catalog.quotas import all_instances_quota, instance_quota, quota_service
-from fleet.decide.capacity import Capacity, Demand, capacity, demand
+from fleet.endpoint.context.capacity import Capacity, Demand, capacity, demand
 from fleet.findings import Finding
 from fleet.spec.problems import dotted
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 
 from botocore.exceptions import ClientError
 
-from fleet.artifacts.aws_errors import DENIED
 from fleet.aws.access import Access
-from fleet.aws.bootstrap import COMPLETE, TOOLKIT, bootstrap_version
-from fleet.aws.failed_rollback import STOPPED, failed_rollback
-from fleet.aws.preflight.seen import Seen
+from fleet.aws.api.errors import DENIED
+from fleet.aws.api.stack import NOT_CREATED, PLANNED, LiveStack, find_stack
+from fleet.aws.deploy.bootstrap import COMPLETE, TOOLKIT, bootstrap_version
+from fleet.aws.deploy.failed_rollback import STOPPED, failed_rollback
+from fleet.aws.deploy.stack_repair import DELETE_FAILED, UNDELETED
+from fleet.aws.preflight.check_result import Seen
 from fleet.aws.preflight.subject import Subject
-from fleet.aws.stack import NOT_CREATED, PLANNED, LiveStack, find_stack
-from fleet.aws.stack_ready import DELETE_FAILED, UNDELETED
 from fleet.catalog.bootstrap import needed_bootstrap
 from fleet.findings import Finding
 

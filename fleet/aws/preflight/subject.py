@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fleet.aws.access import Access
+from fleet.endpoint.resolved import Place, ResolvedEndpoint, ResolvedFleet
 from fleet.findings import Finding, Severity
-from fleet.resolve.endpoint import Place, ResolvedEndpoint, ResolvedFleet
 from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.source import KeyPath, finding_at
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from fleet.local.dali.images import MAX_SIDE
-from fleet.local.dali.serialized import Operator, Value
+from fleet.local.dali.pipeline_file import Operator, Value
 
 WITHOUT_EFFECT = {
     *("device", "preserve_name", "seed", "bytes_per_sample_hint", "hw_decoder_load", "memory_stats"),

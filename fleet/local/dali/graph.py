@@ -10,7 +10,7 @@ import numpy as np
 from fleet.local.dali.arguments import Arguments, UnknownToStandInError
 from fleet.local.dali.images import Array, ImageError
 from fleet.local.dali.operators import OPERATIONS, SENT, SOURCE, Kind, Step
-from fleet.local.dali.serialized import Operator, SerializedPipeline
+from fleet.local.dali.pipeline_file import Operator, SerializedPipeline
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from fleet.local.dali.arguments import UnknownToStandInError
-from fleet.local.dali.configured import mismatches
+from fleet.local.dali.config_match import mismatches
 from fleet.local.dali.graph import Graph
-from fleet.local.dali.serialized import MAX_SIZE, NoPipelineError, read_pipeline
+from fleet.local.dali.pipeline_file import MAX_SIZE, NoPipelineError, read_pipeline
 
 PIPELINE = "model.dali"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib.util
 from datetime import UTC, datetime, timedelta
 
-from fleet.aws.embedded import local_session
+from fleet.aws.api.embedded import local_session
 from fleet.findings import CannotRunError
 from fleet.local.dashboard.body import Graph, read_body
-from fleet.local.dashboard.deployed import find_dashboard
+from fleet.local.dashboard.deployment import find_dashboard
 from fleet.local.dashboard.lines import fetch_lines
 from fleet.local.state import Supervisor
 

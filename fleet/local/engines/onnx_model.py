@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fleet.repository.onnx_graph import read_header
-from fleet.repository.onnx_types import text
-from fleet.repository.onnx_wire import BYTES, Budget, Field, Wire, WireError
+from fleet.repository.onnx.graph import read_header
+from fleet.repository.onnx.types import text
+from fleet.repository.onnx.wire import BYTES, Budget, Field, Wire, WireError
 from fleet.repository.reading.stream import Stream
 
 DOMAINS = frozenset({"", "ai.onnx"})

@@ -15,7 +15,7 @@ from fleet.local.metrics.scrape import TritonScraper, TritonSource
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
 
-log = logging.getLogger("fleet.local.aws.metrics")
+log = logging.getLogger("fleet_emulator.metrics")
 
 SECONDS_BETWEEN = 10.0
 LATE = 45

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
     from mypy_boto3_cloudwatch.type_defs import MetricDatumTypeDef
 
-log = logging.getLogger("fleet.local.aws.metrics")
+log = logging.getLogger("fleet_emulator.metrics")
 
 MOST_VALUES_KEPT = 100_000
 """How many different values wait for a CloudWatch that does not take them; the oldest go first."""

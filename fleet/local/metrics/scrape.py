@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
     from mypy_boto3_cloudwatch.type_defs import DimensionTypeDef, MetricDatumTypeDef
 
-log = logging.getLogger("fleet.local.aws.metrics")
+log = logging.getLogger("fleet_emulator.metrics")
 
 SECONDS_TO_ANSWER = 5.0
 NOT_A_DIMENSION = "namespace"

@@ -7,7 +7,7 @@ from pathlib import Path
 from fleet.findings import FindingsError
 from fleet.local.containers import Refusal
 from fleet.repository.main_model import main_model
-from fleet.repository.python_code import check_python_code
+from fleet.repository.python.code import check_python_code
 
 
 def check_archive(repository: Path, target: str) -> None:

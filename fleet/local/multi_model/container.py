@@ -13,7 +13,7 @@ from fleet.local.multi_model.disk import NOT_THERE, ModelDisk
 from fleet.local.multi_model.loading import TritonModels
 from fleet.local.multi_model.residency import Residency
 from fleet.local.multi_model.target import check_target, folder_name
-from fleet.local.triton.supervised import SupervisedTriton
+from fleet.local.triton.supervisor import SupervisedTriton
 from fleet.spec.environment import LocalLimits
 
 if TYPE_CHECKING:

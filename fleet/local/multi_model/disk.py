@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from fleet.core.sizes import shown
 from fleet.local.containers import LackOfMemory, Record, Refusal
-from fleet.local.hosting import HostingError
 from fleet.local.model_data import download, unpack
 from fleet.local.multi_model.archive import check_archive
 from fleet.local.multi_model.models import Others
 from fleet.local.multi_model.target import folder_name
-from fleet.local.sizes import shown
 from fleet.local.triton.model_backend import stand_ins
 from fleet.local.triton.staging import stage
-from fleet.local.unpacking import TooLargeError, budget
+from fleet.repository.unpacking import TooLargeError, budget
+from fleet_emulator.hosting import HostingError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

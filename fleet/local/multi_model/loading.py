@@ -7,15 +7,15 @@ import time
 from collections.abc import Callable, Sequence
 from typing import cast
 
+from fleet.core.sizes import shown
 from fleet.local.containers import RESTARTING, LackOfMemory, ModelRefusal, Record
 from fleet.local.multi_model.disk import ModelDisk, Unpacked
 from fleet.local.multi_model.memory import memory_by_folder
 from fleet.local.multi_model.models import Model, Others, Run
 from fleet.local.multi_model.models_api import Answer, ModelsApi
 from fleet.local.multi_model.target import folder_name
-from fleet.local.sizes import shown
 from fleet.local.triton.server import TritonServer
-from fleet.local.triton.supervised import SupervisedTriton
+from fleet.local.triton.supervisor import SupervisedTriton
 
 IN_THE_CONTAINER = "/opt/ml/models"
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from fleet.catalog.front_end import safe_ports
 from fleet.catalog.variables import variables, variables_of
-from fleet.decide.listeners import Listener, listeners
-from fleet.decide.variables import is_moved_by_image, publishes_metrics
-from fleet.local.hosting import HostingError
+from fleet.endpoint.context.listeners import Listener, listeners
+from fleet.endpoint.context.variables import is_moved_by_image, publishes_metrics
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.start_rules import DEFAULT_MODEL, INFERENCE_TYPE, default_model, is_multi_model
+from fleet_emulator.hosting import HostingError
 
 SAGEMAKER_PORT = 8080
 """Where /ping and /invocations answer."""

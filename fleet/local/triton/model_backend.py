@@ -8,7 +8,7 @@ from typing import Any
 
 from fleet.local.triton.model_config import parse
 from fleet.repository.backends import FILES, backend_of
-from fleet.repository.config.parsed import CONFIG
+from fleet.repository.config.message import CONFIG
 
 STAND_INS = {
     "dali": "a stand-in for DALI runs its pipeline with numpy and Pillow, on the CPU",

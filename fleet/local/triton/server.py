@@ -12,12 +12,12 @@ from pathlib import Path
 
 import urllib3
 
-from fleet.local.hosting import HostingError
 from fleet.local.triton.container import SAGEMAKER_PORT, server_environment, service_ports, start_command
 from fleet.local.triton.failure import explain, is_loaded, still_loading
 from fleet.local.triton.network import PrivateNetwork
 from fleet.local.triton.process import ProcessGroup
 from fleet.local.triton.runtime import TritonRuntime
+from fleet_emulator.hosting import HostingError
 
 SECONDS_TO_CONNECT = 2.0
 _SECONDS_BETWEEN_PINGS = 0.05

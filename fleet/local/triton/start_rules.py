@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from fleet.local.hosting import HostingError
+from fleet_emulator.hosting import HostingError
 
 DEFAULT_MODEL = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
 INFERENCE_TYPE = "SAGEMAKER_TRITON_INFERENCE_TYPE"

@@ -11,8 +11,8 @@ from typing import Any
 from fleet.catalog.backends import Accelerator, Backend
 from fleet.findings import Finding, Severity
 from fleet.repository.config.devices import runs_on_gpu
+from fleet.repository.config.message import ParsedConfig, Place
 from fleet.repository.config.parameter_values import wrong_value
-from fleet.repository.config.parsed import ParsedConfig, Place
 
 CODE = "FL454"
 

@@ -14,7 +14,7 @@ from fleet.catalog.backends import backend_facts, backends
 from fleet.catalog.model_config import platform_since
 from fleet.findings import Finding, Severity
 from fleet.repository.backends import FORMATS, PLATFORMS, named_backend
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 
 ENSEMBLE = "ensemble"
 CLOSE = 0.75

@@ -9,7 +9,7 @@ from fleet.findings import Finding
 from fleet.repository.config.devices import backend_kinds
 from fleet.repository.config.fil import fil_tensors
 from fleet.repository.config.libtorch import libtorch_tensors
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 
 CODE = "FL455"
 NO_OPTIONAL_SINCE = "23.04"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fleet.findings import Finding
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 
 CODE = "FL424"
 DATA_TYPES = ("TYPE_INT32", "TYPE_FP32")

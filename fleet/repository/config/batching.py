@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fleet.findings import Finding, Severity
-from fleet.repository.config.parsed import ParsedConfig, Place
+from fleet.repository.config.message import ParsedConfig, Place
 
 DYNAMIC = "dynamic_batching"
 

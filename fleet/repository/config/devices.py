@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from fleet.catalog.backends import Backend
 from fleet.findings import Finding
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 
 
 def runs_on_gpu(config: ParsedConfig) -> bool | None:

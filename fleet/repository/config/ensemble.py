@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from fleet.findings import Finding
 from fleet.repository.config.backend import ENSEMBLE
 from fleet.repository.config.flow import flow
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 
 SCHEDULING = "ensemble_scheduling"
 CODE = "FL427"

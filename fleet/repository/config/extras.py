@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.findings import Finding, Severity
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 
 AGENTS = ("checksum",)
 CUSTOMIZABLE = "nv_inference_first_response_histogram_ms"

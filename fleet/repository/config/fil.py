@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.findings import Finding, Severity
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 
 RENAMED = "25.09"
 """The release that renamed `output_class` to `is_classifier`; it still takes the old name, in lower case."""

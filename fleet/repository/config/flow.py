@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from fleet.findings import Finding
-from fleet.repository.config.parsed import ParsedConfig, Place
+from fleet.repository.config.message import ParsedConfig, Place
 
 CODE = "FL428"
 STEP = ("ensemble_scheduling", "step")

@@ -13,7 +13,7 @@ from typing import Any
 from fleet.catalog.instances import most_gpus
 from fleet.findings import Finding
 from fleet.repository.config.backend import TENSORRT_PLAN, backend_of, is_ensemble, platform_of
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 
 CODE = "FL425"
 NUMBER = re.compile(r"\s*[+-]?\d+")

@@ -14,9 +14,9 @@ from fleet.repository.config.batching import batching
 from fleet.repository.config.ensemble import ensemble
 from fleet.repository.config.extras import metrics, repository_agents, response_cache
 from fleet.repository.config.instances import instances
+from fleet.repository.config.message import ParsedConfig
 from fleet.repository.config.newer import newer_fields
 from fleet.repository.config.parameters import parameters
-from fleet.repository.config.parsed import ParsedConfig
 from fleet.repository.config.sequences import sequences
 from fleet.repository.config.tensors import tensors
 from fleet.repository.config.versions import version_policy

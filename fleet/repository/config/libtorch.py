@@ -11,7 +11,7 @@ from typing import Any
 
 from fleet.catalog.backends import Backend
 from fleet.findings import Finding, Severity
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 
 CODE = "FL455"
 STRING = "TYPE_STRING"

@@ -8,7 +8,7 @@ from typing import Any
 
 from fleet.catalog.model_config import fields_since
 from fleet.findings import Finding
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 from fleet.repository.text_format.nodes import Field, Message, elements
 
 

@@ -10,8 +10,8 @@ from fleet.findings import Finding, Severity
 from fleet.repository.config.accelerators import accelerators
 from fleet.repository.config.devices import runs_on_gpu
 from fleet.repository.config.fil import fil_parameters
+from fleet.repository.config.message import ParsedConfig
 from fleet.repository.config.parameter_values import wrong_value
-from fleet.repository.config.parsed import ParsedConfig
 from fleet.repository.config.python_parameters import python_parameters
 
 NEAR = 0.85

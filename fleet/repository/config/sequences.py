@@ -12,7 +12,7 @@ from typing import Any
 
 from fleet.findings import Finding
 from fleet.repository.config.batching import preferred_sizes
-from fleet.repository.config.parsed import ParsedConfig, Place
+from fleet.repository.config.message import ParsedConfig, Place
 from fleet.repository.config.states import states
 
 SEQUENCE = "sequence_batching"

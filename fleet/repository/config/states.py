@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fleet.findings import Finding
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 
 CODE = "FL423"
 ANY = -1

@@ -13,7 +13,7 @@ from typing import Any
 
 from fleet.findings import Finding, Severity
 from fleet.repository.config.backend import TENSORRT_PLAN, backend_of, completes, platform_of
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 
 ANY = -1
 SIZES = "integer >= 1, or -1 to indicate a variable-size dimension"

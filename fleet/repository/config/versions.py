@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.findings import Finding
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 
 CODE = "FL426"
 NONE_LOADED = "at least one version must be available under the version policy of model '{}'"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fleet.findings import Finding, Severity
-from fleet.repository.config.parsed import ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 
 CODE = "FL430"
 ANY = -1

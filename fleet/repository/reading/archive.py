@@ -8,10 +8,10 @@ from typing import BinaryIO
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents, Entry, Kind
 from fleet.repository.layout import NO_TEXT
+from fleet.repository.reading.collector import FOLDER, Gathered, TooManyError
 from fleet.repository.reading.entry_path import path_problem
-from fleet.repository.reading.gathered import FOLDER, Gathered, TooManyError
+from fleet.repository.reading.file_store import Kept
 from fleet.repository.reading.gunzip import MAGIC, Bounds, TooLargeError, unpacked
-from fleet.repository.reading.kept import Kept
 from fleet.repository.reading.stream import PIECE, CutOffError, FileStream, Stream, UnreadableError
 from fleet.repository.reading.tar import Member, members
 

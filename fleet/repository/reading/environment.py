@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from fleet.repository.conda import CondaEnvironment
+from fleet.repository.python.conda import CondaEnvironment
 from fleet.repository.reading.gunzip import Bounds, TooLargeError, unpacked
 from fleet.repository.reading.stream import Stream, UnreadableError
 from fleet.repository.reading.tar import members

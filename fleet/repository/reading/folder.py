@@ -8,9 +8,9 @@ from pathlib import Path
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents, Entry, Kind
 from fleet.repository.layout import NO_TEXT, belongs
-from fleet.repository.reading.gathered import FOLDER, Gathered, TooManyError
+from fleet.repository.reading.collector import FOLDER, Gathered, TooManyError
+from fleet.repository.reading.file_store import Kept, kind_of
 from fleet.repository.reading.gunzip import Bounds, TooLargeError
-from fleet.repository.reading.kept import Kept, kind_of
 from fleet.repository.reading.stream import FileStream, UnreadableError
 
 NAMED = b"EXECUTION_ENV_PATH"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from fleet.repository.text_format.merged import Merged, merged, those
 from fleet.repository.text_format.nodes import Field, Message, Scalar
+from fleet.repository.text_format.repeated_fields import Merged, merged, those
 from fleet.repository.text_format.scalars import spelled
 from fleet.repository.text_format.tokens import Comment
 

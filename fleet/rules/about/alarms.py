@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from fleet.decide.alarm_records import SIGNS, AlarmRecord
-from fleet.decide.alarm_thresholds import Threshold, lacking, thresholds
-from fleet.decide.decided import Decided
+from fleet.endpoint.context.alarm_records import SIGNS, AlarmRecord
+from fleet.endpoint.context.alarm_thresholds import Threshold, lacking, thresholds
+from fleet.endpoint.context.context import Decided
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.source import KeyPath

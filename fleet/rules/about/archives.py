@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from fleet.catalog.front_end import out_of_memory
-from fleet.decide.decided import Decided, PlacedModel
-from fleet.decide.variables import DEFAULT_MODEL
+from fleet.endpoint.context.context import Decided, PlacedModel
+from fleet.endpoint.context.variables import DEFAULT_MODEL
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.endpoint import ArchiveSet, Mode

@@ -8,9 +8,9 @@ from fleet.catalog.images import release, releases
 from fleet.catalog.instances import Kind
 from fleet.catalog.tensorrt import engine_option, given_up
 from fleet.catalog.versions import numbers
-from fleet.decide.decided import Decided
-from fleet.engines.locked import locked_engines, packed_name
-from fleet.engines.planned import expected_tensorrt, planned_engines, spec_engines
+from fleet.endpoint.context.context import Decided
+from fleet.engines.endpoint_engines import expected_tensorrt, planned_engines, spec_engines
+from fleet.engines.lock import locked_engines, packed_name
 from fleet.engines.runner import NoRunner, runner_for
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, Scope, rule

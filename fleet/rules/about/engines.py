@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from fleet.catalog.instances import Instance, Kind
 from fleet.catalog.tensorrt import Option, engine_option
 from fleet.catalog.versions import numbers
-from fleet.decide.decided import Decided
-from fleet.engines.planned import expected_tensorrt, spec_engines
+from fleet.endpoint.context.context import Decided
+from fleet.engines.endpoint_engines import expected_tensorrt, spec_engines
 from fleet.repository.copies import copied_name
 from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.engine import Compatibility, Engine

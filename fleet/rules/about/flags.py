@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from fleet.catalog.front_end import flags, flags_of_single_mode, flags_of_the_start_script, variable_of_flag
 from fleet.catalog.variables import variables
-from fleet.decide.decided import Decided
-from fleet.decide.listeners import ADDITIONAL_ARGS
-from fleet.decide.variables import DEFAULT_MODEL, PREFIX, set_by_spec
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.listeners import ADDITIONAL_ARGS
+from fleet.endpoint.context.variables import DEFAULT_MODEL, PREFIX, set_by_spec
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.container import Container

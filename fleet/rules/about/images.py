@@ -8,7 +8,7 @@ from fleet.catalog.amis import amis, default_driver, families_with_driver, infer
 from fleet.catalog.images import Image, image_regions, regions_of, release, releases
 from fleet.catalog.instances import Instance, Kind, offered_families
 from fleet.catalog.versions import numbers
-from fleet.decide.decided import Decided
+from fleet.endpoint.context.context import Decided
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.problems import did_you_mean

@@ -14,7 +14,7 @@ from fleet.catalog.instances import (
     instance_types,
     multi_model_support,
 )
-from fleet.decide.decided import Decided
+from fleet.endpoint.context.context import Decided
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.endpoint import Mode

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from fleet.catalog.front_end import Weights, weights_of_instances
 from fleet.catalog.instances import Instance, Kind
 from fleet.catalog.variables import variables
-from fleet.decide.decided import Decided
-from fleet.decide.variables import PREFIX
-from fleet.decide.weights import instances_on_gpu, loaded_together, weights_on_gpu
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.variables import PREFIX
+from fleet.endpoint.context.weights import instances_on_gpu, loaded_together, weights_on_gpu
 from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.lock import InstanceGroup, LockedModel
 

@@ -9,9 +9,9 @@ from fleet.catalog.images import removed_backends
 from fleet.catalog.instances import Kind
 from fleet.catalog.limits import limit
 from fleet.catalog.variables import variables
-from fleet.decide.decided import Decided, PlacedModel
-from fleet.decide.listeners import ADDITIONAL_ARGS
-from fleet.decide.variables import PREFIX
+from fleet.endpoint.context.context import Decided, PlacedModel
+from fleet.endpoint.context.listeners import ADDITIONAL_ARGS
+from fleet.endpoint.context.variables import PREFIX
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.endpoint import Compression, Mode

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from fleet.catalog.images import Release
 from fleet.catalog.instances import Instance, Kind, instance, instance_types
 from fleet.catalog.versions import numbers
-from fleet.decide.decided import Decided
-from fleet.decide.listeners import ADDITIONAL_ARGS
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.listeners import ADDITIONAL_ARGS
 from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import KeyPath

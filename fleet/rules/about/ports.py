@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.front_end import safe_ports
-from fleet.decide.decided import Decided
-from fleet.decide.listeners import ADDITIONAL_ARGS, Listener, flag_values, listeners, service_arguments
-from fleet.decide.variables import PREFIX, is_moved_by_image
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.listeners import (
+    ADDITIONAL_ARGS,
+    Listener,
+    flag_values,
+    listeners,
+    service_arguments,
+)
+from fleet.endpoint.context.variables import PREFIX, is_moved_by_image
 from fleet.rules.rule import Problem, rule
 from fleet.spec.container import INVOCATIONS_PORT
 from fleet.spec.source import KeyPath

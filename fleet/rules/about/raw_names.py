@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from fleet.catalog.images import partition_of
-from fleet.decide.decided import Decided
-from fleet.decide.machines import OWN_MODEL, OWN_VARIANT, names_own_model, pools
-from fleet.decide.raw import is_intrinsic, raw_properties
-from fleet.decide.registries import IMAGE
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.machines import OWN_MODEL, OWN_VARIANT, names_own_model, pools
+from fleet.endpoint.context.raw import is_intrinsic, raw_properties
+from fleet.endpoint.context.registries import IMAGE
 from fleet.findings import Severity
 from fleet.rules.raw import judged_properties, outermost
 from fleet.rules.rule import Problem, rule

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from fleet.catalog.api_ledger import Decision, Member, ledger
-from fleet.decide.decided import Decided
-from fleet.decide.raw import is_intrinsic, raw_properties
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.raw import is_intrinsic, raw_properties
 from fleet.rules.raw import RESOURCES, WHOLES, outermost, shown
 from fleet.rules.rule import Problem, rule
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.decide.decided import Decided
-from fleet.decide.raw import raw_properties
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.raw import raw_properties
 from fleet.rules.raw import RESOURCES
 from fleet.rules.rule import Problem, rule
 from fleet.spec.problems import did_you_mean

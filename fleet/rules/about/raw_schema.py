@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from fleet.catalog.api_ledger import values_of_the_api
 from fleet.catalog.properties import Property, properties_date, property_at
-from fleet.decide.decided import Decided
-from fleet.decide.raw import DEEPEST, RawProperty, is_intrinsic
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.raw import DEEPEST, RawProperty, is_intrinsic
 from fleet.rules.raw import RESOURCES, WHOLES, judged_properties, shown
 from fleet.rules.rule import Problem, rule
 from fleet.spec.problems import did_you_mean

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.instances import volume_refused
-from fleet.decide.decided import Decided
-from fleet.decide.raw import raw_properties
-from fleet.decide.volume_key import machines_with_volume
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.raw import raw_properties
+from fleet.endpoint.context.volume_key import machines_with_volume
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, Scope, rule
 

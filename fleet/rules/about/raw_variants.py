@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from fleet.catalog.metrics import endpoint_metric
-from fleet.decide.alarm_thresholds import lacking, thresholds
-from fleet.decide.decided import Decided
-from fleet.decide.machines import (
+from fleet.endpoint.context.alarm_thresholds import lacking, thresholds
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.machines import (
     MOST_POOLS,
     OWN_VARIANT,
     POOLS,
@@ -21,7 +21,7 @@ from fleet.decide.machines import (
     has_pools,
     pools,
 )
-from fleet.decide.raw import is_intrinsic, raw_properties
+from fleet.endpoint.context.raw import is_intrinsic, raw_properties
 from fleet.rules.raw import judged_properties
 from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.endpoint import Mode

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.limits import limit
-from fleet.decide.alarms import PERIOD
-from fleet.decide.decided import Decided
-from fleet.decide.rollout import LATENCIES, PERIODS, needed, rollback_alarms, waits
+from fleet.endpoint.context.alarms import PERIOD
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.rollout import LATENCIES, PERIODS, needed, rollback_alarms, waits
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.problems import dotted

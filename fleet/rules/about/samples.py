@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.limits import limit
-from fleet.decide.decided import Decided
-from fleet.decide.samples import event_bytes, request_bytes
-from fleet.decide.targets import target_models
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.samples import event_bytes, request_bytes
+from fleet.endpoint.context.targets import target_models
 from fleet.rules.about.models import INFERENCE_TYPE
 from fleet.rules.rule import Problem, rule
 from fleet.spec.endpoint import Mode

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.metrics import endpoint_metric
-from fleet.decide.decided import Decided
-from fleet.decide.kinds import kinds
-from fleet.decide.raw import raw_properties
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.kinds import kinds
+from fleet.endpoint.context.raw import raw_properties
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.endpoint import Mode

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.limits import limit
-from fleet.decide.decided import Decided
-from fleet.decide.tags import endpoint_tags
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.tags import endpoint_tags
 from fleet.rules.rule import Problem, rule
 
 

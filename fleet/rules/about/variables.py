@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from fleet.catalog.limits import limit
 from fleet.catalog.variables import Variable, variables
-from fleet.decide.decided import Decided
-from fleet.decide.listeners import TRUE
-from fleet.decide.variables import PREFIX, PUBLISH_METRICS, decided_settings, set_by_spec
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.listeners import TRUE
+from fleet.endpoint.context.variables import PREFIX, PUBLISH_METRICS, decided_settings, set_by_spec
 from fleet.findings import Severity
 from fleet.rules.about.secrets import shown
 from fleet.rules.rule import Problem, rule

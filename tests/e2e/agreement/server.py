@@ -10,12 +10,12 @@ from pathlib import Path
 
 from broken_repositories import SINGLE, Case
 from fleet.local.containers import ModelRefusal
-from fleet.local.hosting import HostingError
-from fleet.local.last_word.stand_ins import with_stand_ins
 from fleet.local.multi_model.models_api import ModelsApi
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.server import TritonServer
 from fleet.local.triton.start_rules import MULTI_MODEL
+from fleet.local.try_load.stand_ins import with_stand_ins
+from fleet_emulator.hosting import HostingError
 
 SERVERS, SHARES = 12, 48
 """At a time, as a load waits for most of its time; and in all, as what is loaded takes memory until the end.

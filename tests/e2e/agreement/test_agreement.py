@@ -10,7 +10,7 @@ import pytest
 from broken_repositories import SCALE, WRAPPER, Case, Files, changed, moved, python_model
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.local.triton.runtime import TritonRuntime
-from fleet.repository.judged.judge import judge_path
+from fleet.repository.loading.load_plan import judge_path
 from tests.e2e.agreement.all_cases import all_cases
 from tests.e2e.agreement.sentences import is_tritons, sentence
 from tests.e2e.agreement.server import Court, Verdict

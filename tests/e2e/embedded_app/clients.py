@@ -10,7 +10,7 @@ import boto3
 from botocore.config import Config
 
 from embedded_keys import SESSION
-from fleet.local.aws.server import EmbeddedAws
+from fleet_emulator.server import EmbeddedAws
 
 _making = threading.Lock()
 """A session is not for several threads at a time."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from fleet.local.hosting import DeployedEndpoint, HostingError
+from fleet_emulator.hosting import DeployedEndpoint, HostingError
 
 
 class RecordingHost:

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from fleet.local.aws.server import EmbeddedAws
+from fleet_emulator.server import EmbeddedAws
 from guarded_endpoint import NEW, OLD, Account, Guarded, StackIds
 from tests.e2e.embedded_app.host import RecordingHost
 

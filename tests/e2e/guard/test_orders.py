@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.local.aws.sagemaker.backend import CONFIGURATION_IN_USE
+from fleet_emulator.sagemaker.backend import CONFIGURATION_IN_USE
 from guarded_endpoint import NEW, OLD, Account, Died, Guarded, StackIds
 from scaling_guard.errors import GuardError
 

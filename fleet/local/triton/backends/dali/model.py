@@ -17,8 +17,8 @@ from typing import Any
 import triton_python_backend_utils as pb_utils
 
 from fleet.local.dali.model import NotServedError, load
+from fleet.local.triton.config_tensors import with_tensors
 from fleet.local.triton.stand_in_instance import Arrays, StandInInstance
-from fleet.local.triton.written_tensors import with_tensors
 
 
 class TritonPythonModel(StandInInstance):

@@ -22,10 +22,10 @@ import triton_python_backend_utils as pb_utils
 
 from fleet.engines.plan_type import plan_type
 from fleet.local.engines.stand_in_plan import NoStandInError, StandInPlan, read_stand_in_plan
+from fleet.local.triton.config_tensors import with_tensors
 from fleet.local.triton.onnx_instance import OnnxInstance
 from fleet.local.triton.stand_in_instance import Array, Arrays
-from fleet.local.triton.written_tensors import with_tensors
-from fleet.repository.onnx_header import OnnxTensor
+from fleet.repository.onnx.header import OnnxTensor
 
 PLAN = "model.plan"
 

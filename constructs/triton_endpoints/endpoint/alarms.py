@@ -1,0 +1,97 @@
+"""The alarms that tell operators of an endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aws_cdk import aws_cloudwatch as cloudwatch
+from constructs import Construct
+
+from fleet.catalog.metrics import endpoint_metric
+from fleet.endpoint.context.alarms import PERIOD, Alarm, Rings
+from fleet.endpoint.resolved import VARIANT, ResolvedEndpoint
+
+Query = cloudwatch.CfnAlarm.MetricDataQueryProperty
+
+_OPERATORS: Mapping[Rings, str] = {
+    "above": "GreaterThanThreshold",
+    "below": "LessThanThreshold",
+    "at least": "GreaterThanOrEqualToThreshold",
+}
+
+
+class EndpointAlarms(Construct):
+    """An alarm for each threshold, which tells its severity's topic when it rings and when it ends.
+
+    CloudFormation names them. The topics are Foundation's, known by parameters whose names follow from the
+    environment; a dynamic reference, as a template's own parameter of the store would make every deploy an
+    update. The endpoint is named literally: an alarm may be there before it.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
+        super().__init__(scope, id)
+        self._endpoint = endpoint
+        self._dimensions = [
+            cloudwatch.CfnAlarm.DimensionProperty(name=name, value=value)
+            for name, value in (("EndpointName", endpoint.name), ("VariantName", VARIANT))
+        ]
+        for alarm in endpoint.alarms:
+            self._declare(alarm)
+
+    def _declare(self, alarm: Alarm) -> None:
+        name = "".join(part.capitalize() for part in (*alarm.key.split("_"), alarm.severity))
+        topic = f"{{{{resolve:ssm:{self._endpoint.place.alarm_topic(alarm.severity)}}}}}"
+        cloudwatch.CfnAlarm(
+            self,
+            name,
+            alarm_description=alarm.text,
+            alarm_actions=[topic],
+            ok_actions=[topic],
+            comparison_operator=_OPERATORS[alarm.rings],
+            threshold=alarm.threshold,
+            evaluation_periods=alarm.periods,
+            datapoints_to_alarm=alarm.ringing,
+            treat_missing_data=alarm.missing,
+            **self._measured(alarm),
+        )
+
+    def _measured(self, alarm: Alarm) -> dict[str, Any]:
+        """A metric, one behind its gate, or a query."""
+        if alarm.query:
+            query = Query(id="queried", expression=alarm.query, period=PERIOD, return_data=True)
+            return {"metrics": [query]}
+        if alarm.calls:
+            return {"metrics": self._gated(alarm)}
+        metric, percentile = endpoint_metric(alarm.measure), alarm.statistic.startswith("p")
+        return {
+            "namespace": metric.namespace,
+            "metric_name": metric.name,
+            "dimensions": self._dimensions,
+            "extended_statistic" if percentile else "statistic": alarm.statistic,
+            "period": PERIOD,
+        }
+
+    def _gated(self, alarm: Alarm) -> list[Query]:
+        # IF without a third argument leaves the minute out, and takes 0 for a value that is missing: so the
+        # values themselves are counted, one for each call.
+        # Source: CloudWatch user guide, using-metric-math.html.
+        return [
+            Query(id="gated", expression=f"IF(calls >= {alarm.calls}, value)", return_data=True),
+            self._query("calls", alarm, "SampleCount"),
+            self._query("value", alarm, alarm.statistic),
+        ]
+
+    def _query(self, id: str, alarm: Alarm, statistic: str) -> Query:
+        metric = endpoint_metric(alarm.measure)
+        return Query(
+            id=id,
+            metric_stat=cloudwatch.CfnAlarm.MetricStatProperty(
+                metric=cloudwatch.CfnAlarm.MetricProperty(
+                    namespace=metric.namespace, metric_name=metric.name, dimensions=self._dimensions
+                ),
+                period=PERIOD,
+                stat=statistic,
+            ),
+            return_data=False,
+        )

@@ -1,0 +1,131 @@
+"""What lets a deploy fail: the endpoint is called before CloudFormation takes its stack for deployed.
+
+CloudFormation itself sees that an endpoint is in service, and neither with what nor what it answers.
+"""
+
+from __future__ import annotations
+
+from aws_cdk import CfnResource, Duration
+from aws_cdk.custom_resources import Provider
+from constructs import Construct
+
+from fleet.endpoint.context.tags import ENVIRONMENT_TAG
+from fleet.endpoint.resolved import Place, ResolvedEndpoint
+from triton_endpoints.acknowledgements import acknowledge_invocation, acknowledge_waiter
+from triton_endpoints.lambda_function import (
+    framework_name,
+    function_of,
+    log_of,
+    role_of,
+    see_stacks,
+    service_token,
+)
+from triton_endpoints.policy import Statement, policy_of, spares_others
+
+NOUN = "endpoint-check"
+SECONDS_TO_BEGIN = 60
+SECONDS_OF_A_LOOK = 600
+"""Of one try to make the check; the framework's own function, which waits for it, has 15 minutes."""
+SECONDS_TO_PASS = 1800
+"""From then on a try that finds the endpoint not ready is the last one, and fails with its reason."""
+TOTAL_MINUTES = 45
+"""Longer than the last try may take: the framework's own "Operation timed out" says nothing. CloudFormation
+waits for an hour (source: its template reference, ServiceTimeout)."""
+SECONDS_BETWEEN = 15
+MEMORY_MIB = 512
+"""An answer of 6 MiB becomes Python's objects."""
+
+
+class EndpointCheck(Construct):
+    """The functions of an environment that check its endpoints; stacks know them by name."""
+
+    def __init__(self, scope: Construct, id: str, *, place: Place) -> None:
+        super().__init__(scope, id)
+        log = log_of(self, place)
+        role = role_of(self, "Role", log)
+        policy = policy_of(self, "Policy", role_name=role.role_name, statements=_statements(place))
+        begin, look = (
+            function_of(
+                self,
+                name,
+                handler=f"endpoint_check.handler.{handler}",
+                description=description,
+                seconds=seconds,
+                role=role,
+                log=log,
+                environment={"SECONDS": str(SECONDS_TO_PASS)},
+                memory_mib=MEMORY_MIB,
+            )
+            for name, handler, description, seconds in (
+                ("Begin", "handler", "Begins the check of a deployed endpoint", SECONDS_TO_BEGIN),
+                ("Look", "is_complete", "Calls a deployed endpoint with its samples", SECONDS_OF_A_LOOK),
+            )
+        )
+        caller, looker = role_of(self, "FrameworkRole", log), role_of(self, "FrameworkWaitRole", log)
+        provider = Provider(
+            self,
+            "Provider",
+            on_event_handler=begin,
+            is_complete_handler=look,
+            query_interval=Duration.seconds(SECONDS_BETWEEN),
+            total_timeout=Duration.minutes(TOTAL_MINUTES),
+            framework_on_event_role=caller,
+            framework_complete_and_timeout_role=looker,
+            log_group=log,
+            # It could log by actions on all logs of the account alone; each look logs what it sees.
+            disable_waiter_state_machine_logging=True,
+            provider_function_name=framework_name(place, NOUN),
+        )
+        for function in (begin, look):
+            function.node.add_dependency(policy)
+        for framework in (caller, looker):
+            acknowledge_invocation(framework, begin, look)
+        acknowledge_waiter(provider)
+
+
+class CheckedEndpoint(CfnResource):
+    """The last resource of an endpoint's stack: without it CloudFormation is not done."""
+
+    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, config_name: str) -> None:
+        """Check an endpoint each time its configuration changes, or what it is asked.
+
+        Args:
+            scope: The stack.
+            id: The resource's own.
+            endpoint: What is deployed.
+            config_name: The configuration's name, as a reference to it.
+        """
+        super().__init__(
+            scope,
+            id,
+            type="Custom::EndpointCheck",
+            properties={
+                "ServiceToken": service_token(endpoint.place, NOUN),
+                "EndpointName": endpoint.name,
+                "EndpointConfigName": config_name,
+                "Samples": endpoint.check.samples,
+                "Warm": list(endpoint.check.warm),
+            },
+        )
+
+
+def _statements(place: Place) -> list[Statement]:
+    return [
+        Statement(
+            sid="SeeEndpoints",
+            actions=["sagemaker:DescribeEndpoint"],
+            resources=[_endpoints(place)],
+            conditions=spares_others(place),
+        ),
+        Statement(
+            sid="CallEndpoints",
+            actions=["sagemaker:InvokeEndpoint"],
+            resources=[_endpoints(place)],
+            conditions={"StringEquals": {f"aws:ResourceTag/{ENVIRONMENT_TAG}": place.environment}},
+        ),
+        see_stacks(place),
+    ]
+
+
+def _endpoints(place: Place) -> str:
+    return place.arn("sagemaker", "endpoint/*")

@@ -1,0 +1,75 @@
+"""What owns the log groups of endpoints: their retention, their key and their tags.
+
+A group that exists already is taken over: containers make their groups themselves as soon as they log, and
+one that logs while its stack is deleted makes them again. AWS::Logs::LogGroup fails at both.
+"""
+
+from __future__ import annotations
+
+from aws_cdk import CfnResource
+from constructs import Construct
+
+from fleet.endpoint.context.log_groups import container_log_group
+from fleet.endpoint.resolved import Place, ResolvedEndpoint
+from triton_endpoints.lambda_function import provider_of, see_stacks, service_token
+from triton_endpoints.policy import Statement, spares_others
+
+NOUN = "endpoint-logs"
+SECONDS = 300
+"""Twice the pauses while another is at work on the groups: 15 s for each of five calls, for each of two."""
+OWN = [
+    "logs:AssociateKmsKey",
+    "logs:CreateLogGroup",
+    "logs:DisassociateKmsKey",
+    "logs:PutRetentionPolicy",
+    "logs:TagResource",
+    "logs:UntagResource",
+]
+
+
+class EndpointLogs(Construct):
+    """The function of an environment that makes log groups, or takes them over.
+
+    Endpoint stacks know it by the name that follows from the environment.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, place: Place) -> None:
+        super().__init__(scope, id)
+        provider_of(
+            self,
+            NOUN,
+            place=place,
+            handler="endpoint_logs.handler.handler",
+            description="Makes or takes over the log groups of an endpoint",
+            seconds=SECONDS,
+            statements=_statements(place),
+        )
+
+
+class OwnedLogs(Construct):
+    """An endpoint's log groups; `owned` is there before anything may log."""
+
+    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
+        super().__init__(scope, id)
+        place = endpoint.place
+        properties = {
+            "ServiceToken": service_token(place, NOUN),
+            "LogGroups": list(endpoint.log_groups),
+            "RetentionInDays": endpoint.retention_days,
+            "Tags": dict(endpoint.tags),
+            **({"KmsKey": place.kms_key} if place.kms_key else {}),
+        }
+        self.owned = CfnResource(self, "Owned", type="Custom::EndpointLogs", properties=properties)
+
+
+def _statements(place: Place) -> list[Statement]:
+    groups = (container_log_group("*"), "/triton-fleet/*")
+    return [
+        Statement(
+            sid="OwnLogGroups",
+            actions=OWN,
+            resources=[place.arn("logs", f"log-group:{group}") for group in groups],
+            conditions=spares_others(place),
+        ),
+        see_stacks(place),
+    ]

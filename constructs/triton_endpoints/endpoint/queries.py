@@ -1,0 +1,27 @@
+"""Queries of the endpoint's log, saved where CloudWatch Logs Insights offers them."""
+
+from __future__ import annotations
+
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from fleet.dashboard.log_queries import SAVED_QUERIES, SavedQuery, saved_name
+from fleet.endpoint.context.log_groups import container_log_group
+from fleet.endpoint.resolved import ResolvedEndpoint
+
+
+class EndpointQueries(Construct):
+    """The saved queries of one endpoint, in a folder of its name; they cost nothing until they are run."""
+
+    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
+        super().__init__(scope, id)
+        self.queries = [self._query(endpoint, query) for query in SAVED_QUERIES]
+
+    def _query(self, endpoint: ResolvedEndpoint, query: SavedQuery) -> logs.CfnQueryDefinition:
+        return logs.CfnQueryDefinition(
+            self,
+            query.name.title().replace(" ", ""),
+            name=saved_name(endpoint.name, query),
+            query_string=query.text,
+            log_group_names=[container_log_group(endpoint.name)],
+        )

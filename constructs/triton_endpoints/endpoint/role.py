@@ -1,0 +1,134 @@
+"""The role that SageMaker and the container act in."""
+
+from __future__ import annotations
+
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from fleet.catalog.metrics import granted_namespace
+from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.spec.endpoint import Mode
+from triton_endpoints.policy import Statement, document, policy_of, use_key
+
+PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
+ATTACH = [
+    "ec2:CreateNetworkInterface",
+    "ec2:CreateNetworkInterfacePermission",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DeleteNetworkInterfacePermission",
+    "ec2:DescribeDhcpOptions",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSecurityGroups",
+    "ec2:DescribeSubnets",
+    "ec2:DescribeVpcs",
+]
+WRITE_LOGS = ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
+
+
+class EndpointRole(Construct):
+    """An execution role that reads one endpoint's archives, pulls its image, writes its logs and metrics.
+
+    The registry is that of the account which really keeps the image. The archives are granted by the
+    endpoint's prefix, not by object: while a new version is rolled out the old one still scales out. The
+    alarms that call rollouts back are granted by their prefix, whether there is a rollout or not, so that no
+    permission is new when SageMaker asks for them. The role of a multi-model endpoint may list the whole
+    bucket: it sees the names, sizes and dates of all that lies there, and reads nothing more.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
+        super().__init__(scope, id)
+        self._endpoint = endpoint
+        trust = {
+            "Action": "sts:AssumeRole",
+            "Effect": "Allow",
+            "Principal": {"Service": "sagemaker.amazonaws.com"},
+            "Condition": {"StringEquals": {"aws:SourceAccount": endpoint.place.account}},
+        }
+        self.role = iam.CfnRole(
+            self,
+            "Resource",
+            assume_role_policy_document=document([trust]),
+            description=f"Execution role of the Triton endpoint {endpoint.name}",
+        )
+        self.policy = policy_of(self, "Policy", role_name=self.role.ref, statements=self._statements())
+
+    def _statements(self) -> list[Statement]:
+        place, prefix = self._endpoint.place, self._endpoint.prefix
+        return [
+            Statement(
+                sid="ReadArchives", actions=["s3:GetObject"], resources=[f"{place.bucket_arn}/{prefix}*"]
+            ),
+            Statement(
+                sid="ListArchives",
+                actions=["s3:ListBucket"],
+                resources=[place.bucket_arn],
+                conditions=self._listed_prefix(),
+            ),
+            Statement(sid="LogInToRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
+            Statement(
+                sid="PullImage",
+                actions=PULL,
+                resources=[
+                    place.arn("ecr", f"repository/{each.name}", account=each.account)
+                    for each in self._endpoint.repositories
+                ],
+            ),
+            Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=self._log_groups()),
+            self._metrics_statement(),
+            Statement(
+                sid="SeeRollbackAlarms",
+                actions=["cloudwatch:DescribeAlarms"],
+                resources=[place.arn("cloudwatch", f"alarm:{self._endpoint.rollback_alarm_prefix}*")],
+            ),
+            *self._network_statements(),
+            *self._capture_statements(),
+            *self._key_statements(),
+        ]
+
+    def _listed_prefix(self) -> dict[str, object] | None:
+        # A look for one object has no s3:prefix: under this condition S3 answers 403 where it is missing,
+        # not 404, and an invocation may name a target that does not exist.
+        if self._endpoint.mode is Mode.MULTI_MODEL:
+            return None
+        return {"StringLike": {"s3:prefix": [f"{self._endpoint.prefix}*"]}}
+
+    def _metrics_statement(self) -> Statement:
+        metrics = self._endpoint.triton_metrics
+        namespaces = [granted_namespace(), *([metrics.namespace] if metrics else [])]
+        return Statement(
+            sid="PublishMetrics",
+            actions=["cloudwatch:PutMetricData"],
+            resources=["*"],
+            conditions={"StringLike": {"cloudwatch:namespace": namespaces}},
+        )
+
+    def _network_statements(self) -> list[Statement]:
+        if not self._endpoint.network.subnets:
+            return []
+        # The guide asks for all of them without conditions: SageMaker tries them out before it takes the VPC.
+        return [Statement(sid="AttachToVpc", actions=ATTACH, resources=["*"])]
+
+    def _capture_statements(self) -> list[Statement]:
+        endpoint = self._endpoint
+        if endpoint.capture is None:
+            return []
+        resource = f"{endpoint.place.bucket_arn}/{endpoint.capture_prefix}*"
+        return [Statement(sid="KeepCapturedCalls", actions=["s3:PutObject"], resources=[resource])]
+
+    def _key_statements(self) -> list[Statement]:
+        volume = self._endpoint.volume_key
+        writes = ["kms:GenerateDataKey"] if self._endpoint.capture else []
+        statements = use_key(self._endpoint.place, "kms:Decrypt", *writes)
+        if volume:
+            granted = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
+            statements += [
+                Statement(sid="SeeVolumeKey", actions=["kms:DescribeKey"], resources=[volume]),
+                Statement(
+                    sid="GrantVolumeKey", actions=["kms:CreateGrant"], resources=[volume], conditions=granted
+                ),
+            ]
+        return statements
+
+    def _log_groups(self) -> list[str]:
+        arns = [self._endpoint.place.arn("logs", f"log-group:{group}") for group in self._endpoint.log_groups]
+        return [arn + part for arn in arns for part in ("", ":*")]

@@ -1,0 +1,74 @@
+"""What builds TensorRT engines: CodeBuild projects, and a role for SageMaker jobs that one of them starts.
+
+Nothing of it runs or costs while no engine is built.
+"""
+
+from __future__ import annotations
+
+from aws_cdk import RemovalPolicy
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from fleet.endpoint.resolved import Place
+from triton_endpoints.engines.failures import EngineFailures
+from triton_endpoints.engines.permissions import build_statements, job_statements, starter_statements
+from triton_endpoints.engines.project import ON_A_GPU, STARTS_A_JOB, EngineProject
+from triton_endpoints.policy import service_role
+
+RETENTION_DAYS = 30
+
+
+class EngineBuild(Construct):
+    """The projects of an environment, which publishing knows by their names.
+
+    The one with a GPU is there where CodeBuild has GPUs, or the environment has a fleet of them: elsewhere
+    CodeBuild would not take it. `topic` is the ARN of the one that hears of failed builds.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, place: Place, topic: str) -> None:
+        super().__init__(scope, id)
+        log = logs.CfnLogGroup(
+            self,
+            "Log",
+            log_group_name=place.engine_log_group,
+            retention_in_days=RETENTION_DAYS,
+            kms_key_id=place.kms_key,
+        )
+        log.apply_removal_policy(RemovalPolicy.DESTROY)
+        job = service_role(
+            self,
+            "JobRole",
+            service="sagemaker",
+            place=place,
+            description=f"SageMaker jobs that build engines of {place.environment}",
+            statements=job_statements(place),
+        )
+        ssm.CfnParameter(
+            self,
+            "JobRoleArn",
+            type="String",
+            name=place.engine_job_role,
+            value=job.attr_arn,
+            description="ARN of the role of SageMaker jobs that build engines",
+        )
+        starter = service_role(
+            self,
+            "StarterRole",
+            service="codebuild",
+            place=place,
+            description=f"CodeBuild's builds that start jobs for engines of {place.environment}",
+            statements=starter_statements(place, job_role=job.attr_arn),
+        )
+        EngineProject(self, "Jobs", place=place, kind=STARTS_A_JOB, role=starter, log=log)
+        if place.engine_gpus:
+            builder = service_role(
+                self,
+                "BuildRole",
+                service="codebuild",
+                place=place,
+                description=f"CodeBuild's builds of engines of {place.environment}",
+                statements=build_statements(place),
+            )
+            EngineProject(self, "Gpu", place=place, kind=ON_A_GPU, role=builder, log=log)
+        EngineFailures(self, "Failures", place=place, topic=topic)

@@ -1,0 +1,61 @@
+"""Who hears of builds of engines that failed: those who hear of warnings, as all that serves goes on."""
+
+from __future__ import annotations
+
+from aws_cdk import aws_events as events
+from constructs import Construct
+
+from fleet.endpoint.resolved import Place
+from fleet.spec.alarms import Severity
+
+SEVERITY: Severity = "warning"
+FAILED = ("FAILED", "FAULT", "TIMED_OUT")
+"""STOPPED is not among them: whoever stops a build knows."""
+TEXT = (
+    '"The build of a TensorRT engine ended as <status> (<endpoint>, <request>). All that serves goes on; what'
+    ' was to be deployed with the engine is not published. Build: <build>. Log: <log>"'
+)
+_TOLD = "$.detail.additional-information"
+_VARIABLES = f"{_TOLD}.environment.environment-variables"
+PATHS = {
+    "status": "$.detail.build-status",
+    "build": "$.detail.build-id",
+    "request": f"{_VARIABLES}[0].value",
+    "endpoint": f"{_VARIABLES}[1].value",
+    "log": f"{_TOLD}.logs.deep-link",
+}
+"""EventBridge escapes nothing: only what never has a quotation mark or a backslash may be here. The variables
+are those of StartBuild, an address in S3 and a name.
+
+Source: CodeBuild user guide, sample-build-notifications-ref.html.
+"""
+
+
+class EngineFailures(Construct):
+    """A rule of EventBridge that publishes to the topic of warnings, which lets EventBridge publish."""
+
+    def __init__(self, scope: Construct, id: str, *, place: Place, topic: str) -> None:
+        super().__init__(scope, id)
+        events.CfnRule(
+            self,
+            "Resource",
+            name=place.engine_failures,
+            description=f"Builds of engines of {place.environment} that failed",
+            event_pattern={
+                "source": ["aws.codebuild"],
+                "detail-type": ["CodeBuild Build State Change"],
+                "detail": {
+                    "build-status": list(FAILED),
+                    "project-name": [place.engine_project("gpu"), place.engine_project("job")],
+                },
+            },
+            targets=[
+                events.CfnRule.TargetProperty(
+                    id=SEVERITY,
+                    arn=topic,
+                    input_transformer=events.CfnRule.InputTransformerProperty(
+                        input_paths_map=PATHS, input_template=TEXT
+                    ),
+                )
+            ],
+        )

@@ -1,0 +1,98 @@
+"""A CodeBuild project of engines: what each build is told is in StartBuild, and not here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+
+from aws_cdk import aws_codebuild as codebuild
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from fleet.endpoint.resolved import Place
+from fleet.engines.runner import Project
+from triton_endpoints.acknowledgements import acknowledge_image
+
+BUILDSPECS = Path(__file__).resolve().parents[3] / "engine_build"
+MINUTES_QUEUED = 480
+"""CodeBuild's own, and the most that it takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One of the two projects.
+
+    Attributes:
+        slack_minutes: What a build does before and after the work whose time the environment limits.
+        image: What runs when nobody names an image: in it, nothing happens but a failure.
+        pulled_by: "SERVICE_ROLE" for images of ECR, "CODEBUILD" for CodeBuild's own.
+    """
+
+    project: Project
+    about: str
+    environment: str
+    image: str
+    pulled_by: str
+    slack_minutes: int
+
+
+ON_A_GPU = Kind(
+    project="gpu",
+    about="on a GPU of CodeBuild's, in the image that serves them",
+    environment="LINUX_GPU_CONTAINER",
+    # It has no Python, and is in every region under this one name.
+    image="public.ecr.aws/amazonlinux/amazonlinux:2023-minimal",
+    pulled_by="SERVICE_ROLE",
+    slack_minutes=15,
+)
+STARTS_A_JOB = Kind(
+    project="job",
+    about="by SageMaker jobs, which it starts and follows",
+    environment="LINUX_CONTAINER",
+    image="aws/codebuild/amazonlinux-x86_64-standard:5.0",
+    pulled_by="CODEBUILD",
+    slack_minutes=30,
+)
+
+
+class EngineProject(Construct):
+    """A project without a source of its own; the small compute type of GPUs has one A10G."""
+
+    def __init__(
+        self, scope: Construct, id: str, *, place: Place, kind: Kind, role: iam.CfnRole, log: logs.CfnLogGroup
+    ) -> None:
+        super().__init__(scope, id)
+        buildspec = (BUILDSPECS / f"{kind.project}.buildspec.yaml").read_text("utf-8")
+        project = codebuild.CfnProject(
+            self,
+            "Resource",
+            name=place.engine_project(kind.project),
+            description=f"Builds TensorRT engines of {place.environment} {kind.about}",
+            source=codebuild.CfnProject.SourceProperty(type="NO_SOURCE", build_spec=buildspec),
+            artifacts=codebuild.CfnProject.ArtifactsProperty(type="NO_ARTIFACTS"),
+            environment=codebuild.CfnProject.EnvironmentProperty(
+                type=kind.environment,
+                compute_type="BUILD_GENERAL1_SMALL",
+                image=kind.image,
+                image_pull_credentials_type=kind.pulled_by,
+                privileged_mode=False,
+            ),
+            service_role=role.attr_arn,
+            # What CodeBuild takes without one, but said.
+            encryption_key=place.kms_key or place.arn("kms", "alias/aws/s3"),
+            logs_config=codebuild.CfnProject.LogsConfigProperty(
+                cloud_watch_logs=codebuild.CfnProject.CloudWatchLogsConfigProperty(
+                    status="ENABLED", group_name=log.ref
+                )
+            ),
+            timeout_in_minutes=ceil(place.engine_seconds / 60) + kind.slack_minutes,
+            queued_timeout_in_minutes=MINUTES_QUEUED,
+            # No concurrent build limit: CodeBuild refuses one above the account's, which is 1 in a new
+            # account, and fails builds beyond it, where it queues them without one. Source: CodeBuild user
+            # guide, builds-working.html.
+            visibility="PRIVATE",
+        )
+        if kind.pulled_by == "SERVICE_ROLE":
+            acknowledge_image(project)

@@ -1,0 +1,248 @@
+"""Application Auto Scaling's targets, policies and scheduled actions.
+
+moto registers variants that do not exist, leaves policies and scheduled actions behind when their target
+goes, and takes them where no target is. What moves instances is not here: nothing scales by itself locally.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+from moto.applicationautoscaling.models import (
+    ApplicationAutoscalingBackend,
+    FakeApplicationAutoscalingPolicy,
+    FakeScalableTarget,
+    FakeScheduledAction,
+)
+from moto.sagemaker.models import sagemaker_backends
+
+from fleet_emulator.autoscaling import urls
+from fleet_emulator.autoscaling.errors import InvalidError, ObjectNotFoundError
+from fleet_emulator.autoscaling.schedules import require_schedule, require_time_zone
+from fleet_emulator.autoscaling.targets import TargetId, suspended_state
+from fleet_emulator.autoscaling.variants import INSTANCE_COUNT, NAMESPACE, least_capacity, require_variant
+
+
+class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
+    """One account's Application Auto Scaling in one region."""
+
+    @property
+    def _url_module(self) -> ModuleType:
+        return urls
+
+    def register_scalable_target(
+        self,
+        namespace: str,
+        r_id: str,
+        dimension: str,
+        min_capacity: int | None,
+        max_capacity: int | None,
+        role_arn: Any,
+        suspended_state: Any,
+    ) -> FakeScalableTarget:
+        """RegisterScalableTarget, which registers anew or changes what is given.
+
+        Raises:
+            InvalidError: the variant does not exist, or has no such capacities.
+        """
+        before = self._target(TargetId(namespace, r_id, dimension))
+        if namespace == NAMESPACE:
+            require_variant(self._sagemaker, r_id)
+        least = min_capacity if before is None or min_capacity is not None else before.min_capacity
+        most = max_capacity if before is None or max_capacity is not None else before.max_capacity
+        if least is None or most is None:
+            raise InvalidError("Both MinCapacity and MaxCapacity are needed to register a scalable target")
+        self._check_capacities(r_id, dimension, least, most)
+        return super().register_scalable_target(
+            namespace,
+            r_id,
+            dimension,
+            least,
+            most,
+            role_arn or self._service_role(namespace),
+            _suspended(before, suspended_state),
+        )
+
+    def deregister_scalable_target(self, namespace: str, r_id: str, dimension: str) -> None:
+        """DeregisterScalableTarget, with the target's policies and scheduled actions.
+
+        Raises:
+            ObjectNotFoundError: it is not registered.
+        """
+        wanted = TargetId(namespace, r_id, dimension)
+        if self._target(wanted) is None:
+            raise ObjectNotFoundError(f"No scalable target found for {wanted}")
+        for policy in [each for each in self.policies.values() if _of(each) == wanted]:
+            super().delete_scaling_policy(policy.policy_name, namespace, r_id, dimension)
+        self.scheduled_actions = [each for each in self.scheduled_actions if _of(each) != wanted]
+        super().deregister_scalable_target(namespace, r_id, dimension)
+
+    def put_scaling_policy(
+        self,
+        policy_name: str,
+        service_namespace: str,
+        resource_id: str,
+        scalable_dimension: str,
+        policy_body: dict[str, Any],
+        policy_type: str | None,
+    ) -> FakeApplicationAutoscalingPolicy:
+        """PutScalingPolicy; a policy that is put again keeps its ARN.
+
+        Raises:
+            ObjectNotFoundError: its target is not registered.
+        """
+        target = TargetId(service_namespace, resource_id, scalable_dimension)
+        self._require_target(target)
+        before = self.policies.get(FakeApplicationAutoscalingPolicy.formulate_key(*target, policy_name))
+        policy = super().put_scaling_policy(policy_name, *target, policy_body, policy_type)
+        if before is not None:
+            policy.policy_arn, policy.creation_time = before.policy_arn, before.creation_time
+        return policy
+
+    def delete_scaling_policy(
+        self, policy_name: str, service_namespace: str, resource_id: str, scalable_dimension: str
+    ) -> None:
+        """DeleteScalingPolicy.
+
+        Raises:
+            ObjectNotFoundError: there is none of that name.
+        """
+        target = TargetId(service_namespace, resource_id, scalable_dimension)
+        if FakeApplicationAutoscalingPolicy.formulate_key(*target, policy_name) not in self.policies:
+            raise ObjectNotFoundError(f"No scaling policy found for {target}, policy name: {policy_name}")
+        super().delete_scaling_policy(policy_name, *target)
+
+    def describe_scaling_policies(
+        self,
+        service_namespace: str,
+        resource_id: str | None,
+        scalable_dimension: str | None,
+        max_results: int | None,
+        next_token: str | None,
+    ) -> tuple[str | None, list[FakeApplicationAutoscalingPolicy]]:
+        """DescribeScalingPolicies; moto takes a target whose name begins like another's for that other."""
+        start = int(next_token or 0)
+        end = start + (max_results or 50)
+        policies = [
+            policy
+            for policy in self.policies.values()
+            if policy.service_namespace == service_namespace
+            and resource_id in (None, policy.resource_id)
+            and scalable_dimension in (None, policy.scalable_dimension)
+        ]
+        return (str(end) if end < len(policies) else None), policies[start:end]
+
+    def put_scheduled_action(
+        self,
+        service_namespace: str,
+        schedule: Any,
+        timezone: Any,
+        scheduled_action_name: str,
+        resource_id: str,
+        scalable_dimension: str,
+        start_time: Any,
+        end_time: Any,
+        scalable_target_action: Any,
+    ) -> None:
+        """PutScheduledAction, which makes one or changes what is given of it.
+
+        That its capacities are held to those of the variant is an inference: AWS documents no such refusal.
+
+        Raises:
+            ObjectNotFoundError: its target is not registered.
+            InvalidError: its schedule, its time zone or its capacities are none.
+        """
+        target = TargetId(service_namespace, resource_id, scalable_dimension)
+        self._require_target(target)
+        if schedule is not None:
+            require_schedule(schedule)
+        if timezone is not None:
+            require_time_zone(timezone)
+        if scalable_target_action is not None:
+            self._check_capacities(
+                resource_id,
+                scalable_dimension,
+                scalable_target_action.get("MinCapacity"),
+                scalable_target_action.get("MaxCapacity"),
+            )
+        is_new = not self._has_scheduled_action(scheduled_action_name, target)
+        if is_new and (schedule is None or not scalable_target_action):
+            raise InvalidError("Schedule and ScalableTargetAction are needed to create a scheduled action")
+        super().put_scheduled_action(
+            service_namespace,
+            schedule,
+            timezone,
+            scheduled_action_name,
+            resource_id,
+            scalable_dimension,
+            start_time,
+            end_time,
+            scalable_target_action,
+        )
+
+    def delete_scheduled_action(
+        self,
+        service_namespace: str,
+        scheduled_action_name: str,
+        resource_id: str,
+        scalable_dimension: str,
+    ) -> None:
+        """DeleteScheduledAction.
+
+        Raises:
+            ObjectNotFoundError: there is none of that name.
+        """
+        target = TargetId(service_namespace, resource_id, scalable_dimension)
+        if not self._has_scheduled_action(scheduled_action_name, target):
+            raise ObjectNotFoundError(
+                f"No scheduled action found for {target}, scheduled action name: {scheduled_action_name}"
+            )
+        super().delete_scheduled_action(
+            service_namespace, scheduled_action_name, resource_id, scalable_dimension
+        )
+
+    def _check_capacities(self, r_id: str, dimension: str, least: int | None, most: int | None) -> None:
+        if dimension == INSTANCE_COUNT and least is not None:
+            allowed = least_capacity(self._sagemaker, r_id)
+            if least < allowed:
+                raise InvalidError(f"Minimum capacity {least} is less than the minimum allowed, {allowed}")
+        if least is not None and most is not None and most < least:
+            raise InvalidError("Maximum capacity cannot be less than minimum capacity")
+
+    def _has_scheduled_action(self, name: str, target: TargetId) -> bool:
+        return any(
+            each.scheduled_action_name == name and _of(each) == target for each in self.scheduled_actions
+        )
+
+    def _require_target(self, target: TargetId) -> None:
+        if self._target(target) is None:
+            raise ObjectNotFoundError(f"No scalable target registered for {target}")
+
+    def _target(self, wanted: TargetId) -> FakeScalableTarget | None:
+        found = self.targets.get(wanted.dimension, {}).get(wanted.resource_id)
+        return found if found is not None and found.service_namespace == wanted.namespace else None
+
+    @property
+    def _sagemaker(self) -> Any:
+        return sagemaker_backends[self.account_id][self.region_name]
+
+    def _service_role(self, namespace: str) -> Any:
+        """The role that AWS makes for itself; for other services than SageMaker nobody asks."""
+        if namespace != NAMESPACE:
+            return None
+        return (
+            f"arn:{self.partition}:iam::{self.account_id}:role/aws-service-role/"
+            "sagemaker.application-autoscaling.amazonaws.com/"
+            "AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint"
+        )
+
+
+def _suspended(before: FakeScalableTarget | None, given: Mapping[str, bool] | None) -> Any:
+    state: Any = None if before is None else before.suspended_state  # moto says it is a str
+    return suspended_state(state, given)
+
+
+def _of(thing: FakeApplicationAutoscalingPolicy | FakeScheduledAction) -> TargetId:
+    return TargetId(thing.service_namespace, thing.resource_id, thing.scalable_dimension)

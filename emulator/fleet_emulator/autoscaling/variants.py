@@ -1,0 +1,55 @@
+"""The variants of SageMaker's endpoints as scalable targets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from moto.applicationautoscaling.models import ApplicationAutoscalingBackend
+from moto.sagemaker.models import SageMakerModelBackend
+
+from fleet_emulator.autoscaling.errors import InvalidError
+
+NAMESPACE, INSTANCE_COUNT = "sagemaker", "sagemaker:variant:DesiredInstanceCount"
+
+_RESOURCE_ID = re.compile(r"endpoint/([^/]+)/variant/([^/]+)")
+
+
+def registered_variants(scaling: ApplicationAutoscalingBackend, endpoint_name: str) -> Iterator[str]:
+    """The names of an endpoint's variants whose instances are counted by a registered target."""
+    for resource_id in scaling.targets.get(INSTANCE_COUNT, {}):
+        found = _RESOURCE_ID.fullmatch(resource_id)
+        if found and found[1] == endpoint_name:
+            yield found[2]
+
+
+def resource_id_of(endpoint_name: str, variant_name: str) -> str:
+    """What a variant is called as a target."""
+    return f"endpoint/{endpoint_name}/variant/{variant_name}"
+
+
+def require_variant(sagemaker: SageMakerModelBackend, resource_id: str) -> None:
+    """Refuse a variant that is not served.
+
+    Raises:
+        InvalidError: there is no such endpoint or no such variant; only the code is AWS's, not the words.
+    """
+    found = _RESOURCE_ID.fullmatch(resource_id)
+    if found is None:
+        raise InvalidError("Unsupported service namespace, resource type or scalable dimension")
+    endpoint = sagemaker.endpoints.get(found[1])
+    if endpoint is None:
+        raise InvalidError(f"SageMaker endpoint doesn't exist: {resource_id}")
+    if found[2] not in (variant["VariantName"] for variant in endpoint.production_variants):
+        raise InvalidError(f"SageMaker variant doesn't exist: {resource_id}")
+
+
+def least_capacity(sagemaker: SageMakerModelBackend, resource_id: str) -> int:
+    """The smallest MinCapacity of a served variant: 1, and 0 for asynchronous inference.
+
+    Source: SageMaker developer guide, endpoint-auto-scaling-add-policy.html, async-inference-autoscale.html.
+    """
+    found = _RESOURCE_ID.fullmatch(resource_id)
+    endpoint = sagemaker.endpoints.get(found[1]) if found else None
+    config = sagemaker.endpoint_configs.get(endpoint.endpoint_config_name) if endpoint else None
+    return 0 if config and config.async_inference_config else 1

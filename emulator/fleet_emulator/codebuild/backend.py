@@ -1,0 +1,117 @@
+"""CodeBuild's builds, which moto lets succeed at once and for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from types import ModuleType
+from typing import Any
+from uuid import uuid4
+
+from moto.codebuild.exceptions import InvalidInputException, ResourceNotFoundException
+from moto.codebuild.models import CodeBuildBackend
+
+from fleet_emulator import process_state
+from fleet_emulator.codebuild import urls
+from fleet_emulator.codebuild.build import QUEUED, STOPPED, Build
+from fleet_emulator.codebuild.limits import next_in_queue, require_place
+from fleet_emulator.codebuild.overrides import overridden
+from fleet_emulator.codebuild.run import complete_build, run_build
+from fleet_emulator.state_lock import turn
+from fleet_emulator.work.task import Task
+
+
+class EmbeddedCodeBuild(CodeBuildBackend):
+    """One account's CodeBuild in one region: the project's role is not simulated, nor is its image."""
+
+    def __init__(self, region_name: str, account_id: str) -> None:
+        super().__init__(region_name, account_id)
+        self._builds: dict[str, Build] = {}
+        self._tokens: dict[str, tuple[Mapping[str, Any], str]] = {}
+
+    @property
+    def _url_module(self) -> ModuleType:
+        return urls
+
+    def start(self, request: Mapping[str, Any]) -> Build:
+        """StartBuild; a repeated token, which CodeBuild knows for five minutes, is known for ever here.
+
+        Raises:
+            ResourceNotFoundException: there is no such project.
+            InvalidInputException: an override that has no effect here, or a token with another request.
+            AccountLimitExceededError: the queue is full, or the project runs as many builds as it allows.
+        """
+        token, name = request.get("idempotencyToken"), request["projectName"]
+        if token in self._tokens:
+            before, id = self._tokens[token]
+            if before != request:
+                raise InvalidInputException(f"the idempotency token {token} was used for another request")
+            return self._builds[id]
+        if name not in self.codebuild_projects:
+            arn = f"arn:aws:codebuild:{self.region_name}:{self.account_id}:project/{name}"
+            raise ResourceNotFoundException(f"Project cannot be found: {arn}")
+        project = self.codebuild_projects[name].project_metadata
+        declared = overridden(project, request)
+        build = self._made(name, project, declared)
+        runs = require_place(build, self._builds.values(), project.get("concurrentBuildLimit"))
+        self._builds[build.id] = build
+        self.build_history[name].insert(0, build.id)
+        if token:
+            self._tokens[token] = dict(request), build.id
+        if runs:
+            self._run(build)
+        return build
+
+    def found(self, ids: Sequence[str]) -> tuple[list[Build], list[str]]:
+        """BatchGetBuilds: those that there are, and the ids of those that there are not."""
+        return [self._builds[id] for id in ids if id in self._builds], [
+            id for id in ids if id not in self._builds
+        ]
+
+    def stop(self, id: str) -> Build:
+        """StopBuild; one that is over stays as it is.
+
+        Raises:
+            ResourceNotFoundException: there is no such build.
+        """
+        if id not in self._builds:
+            raise ResourceNotFoundException(f"Build {id} does not exist")
+        build = self._builds[id]
+        if build.task is not None:
+            build.task.stop()
+        elif build.ended is None:
+            build.end(STOPPED)
+            complete_build(build, account=self.account_id, region=self.region_name)
+        return build
+
+    def _made(self, name: str, project: Mapping[str, Any], declared: Mapping[str, Any]) -> Build:
+        uuid = str(uuid4())
+        id = f"{name}:{uuid}"
+        group = project.get("logsConfig", {}).get("cloudWatchLogs", {}).get("groupName")
+        build = Build(
+            id=id,
+            arn=f"arn:aws:codebuild:{self.region_name}:{self.account_id}:build/{id}",
+            number=len(self.build_history[name]) + 1,
+            project=name,
+            declared=declared,
+            log=(group or f"/aws/codebuild/{name}", uuid),
+        )
+        build.begin("SUBMITTED")
+        build.end()
+        build.begin(QUEUED)
+        return build
+
+    def _run(self, build: Build) -> None:
+        seconds = 60 * float(build.declared["timeoutInMinutes"])
+        build.task = process_state.current().ends_with_us(Task(seconds=seconds))
+        build.end()
+        process_state.current().spawn(partial(self._see_through, build, build.task), name=f"build-{build.id}")
+
+    def _see_through(self, build: Build, task: Task) -> None:
+        try:
+            run_build(build, task, account=self.account_id, region=self.region_name)
+        finally:
+            with turn():
+                following = next_in_queue(build.machine, self._builds.values())
+                if following is not None and not process_state.current().stopping.is_set():
+                    self._run(following)

@@ -1,0 +1,152 @@
+"""One call of a function: in a thread of its own, with its time-out, and Lambda's words for what fails."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from botocore.config import Config
+from moto.awslambda.exceptions import InvalidParameterValueException
+
+from fleet_emulator.functions.output import keep_lines
+from fleet_emulator.process_state import Running
+from fleet_emulator.product import local_session
+
+log = logging.getLogger("fleet_emulator")
+
+_CONVENTION = ("client", "environ")
+_ONCE = Config(retries={"total_max_attempts": 1})
+"""For clients of functions: what leads back to this process fails for good, as when it stops."""
+
+
+class NotHostedError(InvalidParameterValueException):
+    """The function is not one that runs here."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Code:
+    """What runs, and with which surroundings; `seconds` is the function's time-out."""
+
+    name: str
+    arn: str
+    archive: bytes
+    handler: str
+    seconds: int
+    region: str
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What a handler gets as its second argument, as far as our functions use it."""
+
+    aws_request_id: str
+    function_name: str
+    invoked_function_arn: str
+    deadline: float
+
+    def get_remaining_time_in_millis(self) -> int:
+        """What is left of the function's time-out, by Lambda's name for it."""
+        return max(0, round((self.deadline - time.monotonic()) * 1000))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How a call ended; `payload` is JSON: what the handler returned, or Lambda's description of an error."""
+
+    payload: str
+    failed: bool = False
+
+    @classmethod
+    def failure(cls, kind: str, message: str, trace: Sequence[str] = ()) -> Outcome:
+        """A failed call, as Lambda describes it."""
+        description = {"errorMessage": message, "errorType": kind, "stackTrace": list(trace)}
+        return cls(payload=json.dumps(description), failed=True)
+
+
+def call(code: Code, event: str, request_id: str, *, here: Running, lines: list[str]) -> Outcome:
+    """Call the function with an event of JSON; what it says is added to `lines`.
+
+    A call that outlasts its time-out is given up but cannot be ended: its thread goes on by itself.
+
+    Raises:
+        NotHostedError: its handler does not follow our convention, and was not called.
+    """
+    log.info("function %s starts, request %s", code.name, request_id)
+    future: Future[Outcome] = Future()
+    work = partial(_run, code, event, request_id, here)
+    thread = threading.Thread(
+        target=_settle, args=(future, code.name, work, lines), name=f"function-{code.name}", daemon=True
+    )
+    thread.start()
+    thread.join(code.seconds)
+    if not future.done():
+        log.error("function %s timed out, request %s", code.name, request_id)
+        return Outcome.failure("Sandbox.Timedout", f"Task timed out after {code.seconds:.2f} seconds")
+    log.info("function %s ended, request %s", code.name, request_id)
+    return future.result()
+
+
+def _settle(future: Future[Outcome], name: str, work: Callable[[], Outcome], lines: list[str]) -> None:
+    keep_lines(lines)
+    try:
+        future.set_result(work())
+    except NotHostedError as error:
+        future.set_exception(error)
+    except BaseException as error:
+        log.exception("function %s failed", name)
+        trace = traceback.format_exception(error)
+        lines.append("".join(trace))
+        future.set_result(Outcome.failure(type(error).__name__, str(error), trace))
+
+
+def _run(code: Code, event: str, request_id: str, here: Running) -> Outcome:
+    deadline = time.monotonic() + code.seconds
+    module_name, _, name = code.handler.replace("/", ".").rpartition(".")
+    try:
+        module = here.functions.module(code.archive, module_name)
+    except ImportError as error:
+        problem = f"Unable to import module '{module_name}': {error}"
+        return Outcome.failure("Runtime.ImportModuleError", problem)
+    handler = getattr(module, name, None)
+    if handler is None:
+        problem = f"Handler '{name}' missing on module '{module_name}'"
+        return Outcome.failure("Runtime.HandlerNotFound", problem)
+    _check_convention(code, handler)
+    context = Context(
+        aws_request_id=request_id,
+        function_name=code.name,
+        invoked_function_arn=code.arn,
+        deadline=deadline,
+    )
+    session = local_session(code.region, here.keys)
+    client = partial(session.client, endpoint_url=here.url, config=_ONCE)
+    answer = handler(json.loads(event), context, client=client, environ=_environment(code))
+    try:
+        return Outcome(payload=json.dumps(answer))
+    except (TypeError, ValueError) as error:
+        return Outcome.failure("Runtime.MarshalError", f"Unable to marshal response: {error}")
+
+
+def _check_convention(code: Code, handler: Callable[..., Any]) -> None:
+    """Call nothing that makes its own clients: here those would lead to the user's real account."""
+    missing = [name for name in _CONVENTION if name not in inspect.signature(handler).parameters]
+    if missing:
+        raise NotHostedError(
+            f"the function {code.name} runs in this process only when its handler takes the keyword "
+            f"arguments client and environ, and {code.handler} lacks {' and '.join(missing)}"
+        )
+
+
+def _environment(code: Code) -> dict[str, str]:
+    reserved = {"AWS_REGION": code.region, "AWS_LAMBDA_FUNCTION_NAME": code.name}
+    return {**code.environment, **reserved}

@@ -1,0 +1,92 @@
+"""What belongs to the one embedded AWS of this process: moto's state is global, so there can be only one."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fleet_emulator.functions.code import DeployedCode
+from fleet_emulator.hosting import EndpointHost
+from fleet_emulator.product import Keys, local_session
+from fleet_emulator.work.task import Task
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+
+@dataclass(kw_only=True)
+class Running:
+    """The host of the endpoints, the keys, what could not be hosted, the functions' code, what is under way.
+
+    `url` is where the embedded AWS itself answers, known as soon as it does; `stopping` is set when it stops.
+    """
+
+    host: EndpointHost
+    keys: Keys
+    url: str = ""
+    stopping: threading.Event = field(default_factory=threading.Event)
+    functions: DeployedCode = field(default_factory=DeployedCode)
+    skipped: list[str] = field(default_factory=list)
+    _runs: list[threading.Thread] = field(default_factory=list)
+    _tasks: list[weakref.ref[Task]] = field(default_factory=list)
+
+    def s3(self, region: str) -> S3Client:
+        """A client of the embedded S3."""
+        return local_session(region, self.keys).client("s3", endpoint_url=self.url)
+
+    def skip(self, resource: str) -> None:
+        """Record a resource that is not hosted, once."""
+        if resource not in self.skipped:
+            self.skipped.append(resource)
+
+    def spawn(self, work: Callable[[], None], *, name: str) -> threading.Thread:
+        """Run `work` in the background."""
+        thread = threading.Thread(target=work, name=name, daemon=True)
+        self._runs = [run for run in self._runs if run.is_alive()]
+        self._runs.append(thread)
+        thread.start()
+        return thread
+
+    def ends_with_us(self, task: Task) -> Task:
+        """Have a build or job stopped when the embedded AWS stops."""
+        self._tasks = [each for each in self._tasks if each() is not None]
+        self._tasks.append(weakref.ref(task))
+        return task
+
+    def wait_for_runs(self, *, seconds: float) -> None:
+        """Have waiting given up and tasks stopped; return when all is over, or after `seconds` for each."""
+        self.stopping.set()
+        for task in self._tasks:
+            if (alive := task()) is not None:
+                alive.stop()
+        for run in self._runs:
+            run.join(seconds)
+
+
+_current: list[Running] = []
+
+
+def enter(running: Running) -> None:
+    """Make it the embedded AWS of this process.
+
+    Raises:
+        RuntimeError: there is one already.
+    """
+    if _current:
+        raise RuntimeError("an embedded AWS is already running in this process")
+    _current.append(running)
+
+
+def leave() -> None:
+    """End it; nothing happens when there is none."""
+    for running in _current:
+        running.functions.close()
+    _current.clear()
+
+
+def current() -> Running:
+    """The embedded AWS of this process."""
+    return _current[0]

@@ -1,0 +1,38 @@
+"""All that the emulator takes from the product; no other module of it imports `fleet`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import fleet.local.engines
+from fleet.aws.api.embedded import Keys, local_session, local_variables
+from fleet.catalog.builds import codebuild_family
+from fleet.catalog.images import Image, image, regions_of, release, releases
+from fleet.catalog.instances import Instance, instance, instance_types
+from fleet.engines.endpoint_engines import expected_tensorrt
+from fleet.repository.unpacking import UnpackingError, budget_of_disk, unpack_zip
+from fleet.spec.schedule import time_zones
+
+ENGINE_STAND_INS = Path(fleet.local.engines.__file__).with_name("stand_ins")
+"""The folder with the commands that stand in for nvidia-smi and trtexec."""
+
+__all__ = [
+    "ENGINE_STAND_INS",
+    "Image",
+    "Instance",
+    "Keys",
+    "UnpackingError",
+    "budget_of_disk",
+    "codebuild_family",
+    "expected_tensorrt",
+    "image",
+    "instance",
+    "instance_types",
+    "local_session",
+    "local_variables",
+    "regions_of",
+    "release",
+    "releases",
+    "time_zones",
+    "unpack_zip",
+]

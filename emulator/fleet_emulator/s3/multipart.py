@@ -1,0 +1,125 @@
+"""The API calls of a multipart upload, where moto compares no checksum and knows no unknown upload.
+
+Source: Amazon S3 API reference, UploadPart, UploadPartCopy and CompleteMultipartUpload.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import parse_qs, unquote, urlparse
+
+from moto.core.common_types import TYPE_RESPONSE
+from moto.core.responses import ActionResult
+from moto.s3.exceptions import InvalidMaxPartNumberArgument, MissingKey, PreconditionFailed
+from moto.s3.models import FakeKey
+from moto.s3.responses import S3Response
+
+from fleet_emulator.s3 import checksums
+from fleet_emulator.s3.completion import Completion
+from fleet_emulator.s3.keys import copied, noted
+from fleet_emulator.s3.uploads import EmbeddedUpload
+
+if TYPE_CHECKING:
+    from fleet_emulator.s3.backend import EmbeddedS3
+
+MOST_PARTS = 10_000
+
+
+class MultipartResponse(S3Response):
+    """Reads requests and writes answers; moto calls each method by its name."""
+
+    @property
+    def backend(self) -> EmbeddedS3:
+        """The bucket's backend."""
+        return cast("EmbeddedS3", super().backend)
+
+    def upload_part(self) -> TYPE_RESPONSE:
+        """UploadPart."""
+        upload, number = self._upload_and_number()
+        checksum = checksums.given(self.headers, self.raw_body)
+        upload.check_part(checksum)
+        if checksum is not None:
+            checksums.compare(checksum, [self.body])
+        elif upload.algorithm:
+            checksum = checksums.computed(upload.algorithm, [self.body])
+        part = upload.take_part(number, self.body, checksum)
+        headers = {**self._get_cors_headers_other(), **part.response_dict, "content-length": "0"}
+        if checksum is not None:
+            headers[checksum.header] = checksum.value
+        return 200, headers, ""
+
+    def upload_part_copy(self) -> TYPE_RESPONSE:
+        """UploadPartCopy."""
+        upload, number = self._upload_and_number()
+        content = copied(self._copy_source(), self.headers.get("x-amz-copy-source-range", ""))
+        checksum = checksums.computed(upload.algorithm, content)
+        part = upload.take_part(number, content, checksum)
+        result = {"LastModified": part.last_modified_ISO8601, "ETag": part.etag, **_fields(part)}
+        self.data["Action"] = "UploadPartCopy"
+        return self.serialized(ActionResult({"CopyPartResult": result}))
+
+    def _upload_and_number(self) -> tuple[EmbeddedUpload, int]:
+        number = self._get_int_param("partNumber")
+        if not 1 <= number <= MOST_PARTS:
+            raise InvalidMaxPartNumberArgument(number)
+        return self.backend.upload(
+            self.bucket_name, self._get_param("uploadId"), self.parse_key_name()
+        ), number
+
+    def _copy_source(self) -> FakeKey:
+        """The object that is copied.
+
+        Raises:
+            MissingKey: there is none.
+            PreconditionFailed: it is another than the one that is meant.
+        """
+        source = urlparse(self.headers["x-amz-copy-source"])
+        bucket, _, key = unquote(source.path).lstrip("/").partition("/")
+        version = parse_qs(source.query).get("versionId", [None])[0]
+        found = self.backend.get_object(bucket, key, version_id=version)
+        if found is None:
+            raise MissingKey(key=key)
+        wanted = self.headers.get("x-amz-copy-source-if-match")
+        if wanted and wanted.strip('"') != found.etag.strip('"'):
+            raise PreconditionFailed("x-amz-copy-source-If-Match")
+        return found
+
+    def _key_response_post(
+        self, request: Any, body: bytes, bucket_name: str, query: dict[str, Any], key_name: str
+    ) -> TYPE_RESPONSE:
+        if "uploadId" not in query:
+            return super()._key_response_post(request, body, bucket_name, query, key_name)
+        self._set_action("KEY", "POST", query)
+        self._authenticate_and_authorize_s3_action(bucket_name=bucket_name, key_name=key_name)
+        key = self._completed(query["uploadId"][0], key_name, body)
+        self.data["Action"] = "CompleteMultipartUpload"
+        answer = {
+            "Location": f"{self.parsed_url.scheme}://{self.parsed_url.netloc}/{bucket_name}/{key_name}",
+            "Bucket": bucket_name,
+            "Key": key_name,
+            "ETag": key.etag,
+            "ServerSideEncryption": key.encryption,
+            "SSEKMSKeyId": key.kms_key_id,
+            "VersionId": key.version_id if key._is_versioned else None,
+            **_fields(key),
+        }
+        return self.serialized(ActionResult(answer))
+
+    def _completed(self, upload_id: str, key_name: str, body: bytes) -> FakeKey:
+        existing = self.backend.get_object(self.bucket_name, key_name)
+        if existing is not None and existing.multipart and existing.multipart.id == upload_id:
+            return existing  # said twice
+        upload = self.backend.upload(self.bucket_name, upload_id, key_name)
+        if existing is not None and self.headers.get("If-None-Match") == "*":
+            raise PreconditionFailed("If-None-Match")
+        upload.expected = Completion.of(self.headers, body, upload.algorithm)
+        return self.backend.complete_multipart_upload(
+            self.bucket_name, upload_id, iter(upload.expected.etags.items())
+        )
+
+
+def _fields(key: FakeKey) -> dict[str, str | None]:
+    checksum = noted(key)
+    if checksum is None:
+        return {}
+    return {f"Checksum{checksum.algorithm}": checksum.value, "ChecksumType": key.checksum_type}

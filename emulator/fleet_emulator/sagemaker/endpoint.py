@@ -1,0 +1,140 @@
+"""An endpoint as DescribeEndpoint shows it, and as its host is told to serve it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from moto.core.utils import utcnow
+from moto.sagemaker.models import FakeEndpoint, FakeEndpointConfig, Model
+
+from fleet_emulator.hosting import DeployedContainer, DeployedEndpoint, HostingError
+from fleet_emulator.sagemaker.differences import unlike
+from fleet_emulator.sagemaker.model_data import FILES, SINGLE_FILE, data_form, data_url
+from fleet_emulator.sagemaker.retention import Retention
+from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, model_names
+
+_SETTLED = ("InService", "Failed", "UpdateRollbackFailed")
+
+
+class EmbeddedEndpoint(FakeEndpoint):
+    """An endpoint whose status follows what its host makes of it."""
+
+    def __init__(
+        self, config: FakeEndpointConfig, *, name: str, account_id: str, region: str, tags: Any
+    ) -> None:
+        super().__init__(
+            account_id=account_id,
+            region_name=region,
+            endpoint_name=name,
+            endpoint_config_name=config.endpoint_config_name,
+            production_variants=config.production_variants,
+            data_capture_config=_capture(config),  # type: ignore[arg-type]  # moto never leaves it out
+            tags=tags,
+        )
+        self.endpoint_status = "Creating"
+        self.failure_reason: str | None = None  # type: ignore[assignment]  # moto endpoints never fail
+        self.last_deployment_config: Mapping[str, Any] | None = None
+        self.config_in_update: str | None = None
+        self.served: DeployedEndpoint | None = None
+
+    def is_created(self) -> bool:
+        """What moto asks of a model; it is created when its host serves it."""
+        return not self.in_progress
+
+    @property
+    def in_progress(self) -> bool:
+        """Whether its host is at work on it."""
+        return self.endpoint_status not in _SETTLED
+
+    @property
+    def response_object(self) -> dict[str, Any]:
+        """What DescribeEndpoint says; of an update in progress its variants are left out."""
+        shown: dict[str, Any] = super().response_object
+        if self.config_in_update:
+            shown["PendingDeploymentSummary"] = {"EndpointConfigName": self.config_in_update}
+        return shown
+
+    def uses(self, config_name: str) -> bool:
+        """Whether it needs the configuration, or will after the update in progress."""
+        if self.endpoint_status == "Failed":
+            return False
+        return config_name in (self.endpoint_config_name, self.config_in_update)
+
+    def settle(self, status: str, failure_reason: str | None = None) -> None:
+        """End what was in progress."""
+        self.endpoint_status = status
+        self.failure_reason = failure_reason
+        self.config_in_update = None
+        self.last_modified_time = utcnow()
+
+    def take_over(self, config: FakeEndpointConfig, retention: Retention) -> None:
+        """Show another configuration, with what is retained of the old one."""
+        old = {variant["VariantName"]: variant for variant in self.production_variants}
+        self.endpoint_config_name = config.endpoint_config_name
+        if not retention.capture:
+            self.data_capture_config = _capture(config)  # type: ignore[assignment]
+        self.production_variants = self._process_production_variants(config.production_variants)
+        for variant in self.production_variants:
+            variant.update(retention.of_variant(old.get(variant["VariantName"], {})))
+
+    def _process_production_variants(self, production_variants: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The variants as DescribeEndpoint shows them; moto loses a weight of 0, and the default of 1."""
+        shown = super()._process_production_variants(production_variants)
+        for variant, declared in zip(shown, production_variants, strict=True):
+            weight = float(declared.get("InitialVariantWeight", 1))
+            variant.update(CurrentWeight=weight, DesiredWeight=weight)
+        return shown
+
+
+def _capture(config: FakeEndpointConfig) -> dict[str, Any] | None:
+    """DataCaptureConfigSummary, which is not written like DataCaptureConfig; None without capture."""
+    declared = config.data_capture_config
+    if not declared:
+        return None
+    enabled = declared.get("EnableCapture", False) in (True, "true")
+    return {
+        "EnableCapture": enabled,
+        "CaptureStatus": "Started" if enabled else "Stopped",
+        "CurrentSamplingPercentage": declared.get("InitialSamplingPercentage"),
+        "DestinationS3Uri": declared.get("DestinationS3Uri"),
+        "KmsKeyId": declared.get("KmsKeyId", ""),
+    }
+
+
+def deployed_endpoint(
+    name: str, config: EmbeddedEndpointConfig, models: dict[str, Model]
+) -> DeployedEndpoint:
+    """What the host is to serve: the first container of the first variant's model, or of its first pool's.
+
+    Raises:
+        HostingError: the model was deleted after the configuration was made, or its data is a single file, of
+            which no model repository can be made.
+    """
+    variant = config.production_variants[0]
+    name_of_model = next(model_names(variant))
+    if name_of_model not in models:
+        raise HostingError(f'Could not find model "{name_of_model}".')
+    model = models[name_of_model]
+    containers: Sequence[dict[str, Any]] = (
+        [model.primary_container] if model.primary_container else model.containers
+    )
+    container = containers[0]
+    form = data_form(container)
+    if form == SINGLE_FILE:
+        raise HostingError(f"{data_url(container)} is a single file, not a model repository or its archive")
+    return DeployedEndpoint(
+        name=name,
+        config_name=config.endpoint_config_name,
+        variant_name=variant["VariantName"],
+        role=model.execution_role_arn,
+        unlike=tuple(unlike(model, config)),
+        container=DeployedContainer(
+            model_name=model.model_name,
+            image=container.get("Image", ""),
+            mode=container.get("Mode", "SingleModel"),
+            model_data_url=data_url(container),
+            environment=dict(container.get("Environment", {})),
+            files=form == FILES,
+        ),
+    )

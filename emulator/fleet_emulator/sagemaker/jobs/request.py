@@ -1,0 +1,102 @@
+"""What both kinds of jobs are asked for, read from their requests; what has no effect here is refused.
+
+Source: SageMaker API reference, CreateProcessingJob and CreateTrainingJob.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from moto.sagemaker.exceptions import ValidationError
+
+from fleet_emulator.product import instance, instance_types
+from fleet_emulator.sagemaker.constraints import require_shape
+
+Kind = Literal["Processing", "Training"]
+
+_KNOWN = {
+    "Processing": {"ProcessingInputs", "ProcessingResources", "AppSpecification"},
+    "Training": {"AlgorithmSpecification", "InputDataConfig", "OutputDataConfig", "ResourceConfig"},
+}
+_KNOWN_OF_BOTH = {"RoleArn", "StoppingCondition", "Environment", "Tags"}
+_CHANNELS = "/opt/ml/input/data"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobInput:
+    """Objects of S3 and the folder below /opt/ml where the container finds them."""
+
+    uri: str
+    folder: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobRequest:
+    """A job.
+
+    Attributes:
+        command: The entrypoint with its arguments.
+        seconds: How long it may run.
+        body: The whole request, as Describe tells it again.
+    """
+
+    kind: Kind
+    name: str
+    image: str
+    instance_type: str
+    command: tuple[str, ...]
+    inputs: tuple[JobInput, ...]
+    environment: Mapping[str, str]
+    seconds: int
+    body: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, kind: Kind, body: Mapping[str, Any]) -> JobRequest:
+        """Read a request.
+
+        Raises:
+            ValidationError: it is not what botocore's model of SageMaker takes, or asks for what nothing here
+                does.
+        """
+        require_shape(f"Create{kind}JobRequest", body, "")
+        for name in sorted(body.keys() - _KNOWN[kind] - _KNOWN_OF_BOTH - {f"{kind}JobName"}):
+            raise ValidationError(f"The embedded AWS runs no {kind.lower()} job with {name}.")
+        processing = kind == "Processing"
+        program = body["AppSpecification" if processing else "AlgorithmSpecification"]
+        cluster = body["ProcessingResources"]["ClusterConfig"] if processing else body["ResourceConfig"]
+        _require_cluster(cluster)
+        command = (*program.get("ContainerEntrypoint", ()), *program.get("ContainerArguments", ()))
+        if not command:
+            raise ValidationError("The embedded AWS has no images: a job needs a ContainerEntrypoint.")
+        return cls(
+            kind=kind,
+            name=body[f"{kind}JobName"],
+            image=program.get("ImageUri") or program.get("TrainingImage", ""),
+            instance_type=cluster["InstanceType"],
+            command=command,
+            inputs=tuple(_inputs(body["ProcessingInputs"]) if processing else _channels(body)),
+            environment=body.get("Environment", {}),
+            seconds=body.get("StoppingCondition", {}).get("MaxRuntimeInSeconds", 86_400),
+            body=body,
+        )
+
+
+def _require_cluster(cluster: Mapping[str, Any]) -> None:
+    if cluster.get("InstanceCount", 1) != 1:
+        raise ValidationError("The embedded AWS runs a job in one process, not on several instances.")
+    name = cluster["InstanceType"]
+    if "VolumeKmsKeyId" in cluster and name in instance_types() and instance(name).nvme_gb:
+        raise ValidationError(f"VolumeKmsKeyId cannot be specified for {name}, which has local storage.")
+
+
+def _inputs(declared: Sequence[Mapping[str, Any]]) -> list[JobInput]:
+    return [JobInput(uri=each["S3Input"]["S3Uri"], folder=each["S3Input"]["LocalPath"]) for each in declared]
+
+
+def _channels(body: Mapping[str, Any]) -> list[JobInput]:
+    return [
+        JobInput(uri=each["DataSource"]["S3DataSource"]["S3Uri"], folder=f"{_CHANNELS}/{each['ChannelName']}")
+        for each in body.get("InputDataConfig", ())
+    ]

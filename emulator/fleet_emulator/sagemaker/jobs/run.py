@@ -1,0 +1,83 @@
+"""A job's run, in a thread of its own: its entrypoint as a process, with a folder for /opt/ml."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import time
+from pathlib import Path
+
+from fleet_emulator import process_state
+from fleet_emulator.sagemaker.jobs.inputs import InputError, copy_input, mapped
+from fleet_emulator.sagemaker.jobs.job import COMPLETED, FAILED, STOPPED, Job
+from fleet_emulator.state_lock import turn
+from fleet_emulator.work.log_stream import LogStream
+from fleet_emulator.work.machine import NOTE, Machine
+from fleet_emulator.work.task import Ending, Outcome
+
+log = logging.getLogger("fleet_emulator")
+
+_LONGEST_REASON = 1024
+"""Characters of ExitMessage and FailureReason; source: SageMaker API reference."""
+
+
+def run_job(job: Job, *, account: str, region: str) -> None:
+    """Run it to its end, whatever that is."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="fleet-job-", ignore_cleanup_errors=True) as folder:
+            _run(job, Path(folder), account, region)
+    except Exception as error:
+        log.exception("the job %s failed", job.request.name)
+        with turn():
+            job.end(FAILED, reason=f"InternalServerError: {error}")
+
+
+def _run(job: Job, root: Path, account: str, region: str) -> None:
+    request, ml = job.request, root / "opt" / "ml"
+    (ml / "output").mkdir(parents=True)
+    s3 = process_state.current().s3(region)
+    try:
+        for each in request.inputs:
+            copy_input(each, root, s3)
+    except InputError as error:
+        with turn():
+            job.end(FAILED, reason=str(error)[:_LONGEST_REASON])
+        return
+    stream = f"{request.name}/algo-1-{int(time.time() * 1000)}"
+    said = LogStream(account, region, group=f"/aws/sagemaker/{request.kind}Jobs", stream=stream)
+    said.write(NOTE)
+    machine = Machine.of_instance(request.image, request.instance_type)
+    variables = {
+        **machine.variables(root, region=region),
+        **{name: mapped(value, root) for name, value in request.environment.items()},
+    }
+    command = [mapped(each, root) for each in request.command]
+    with turn():
+        job.start()
+    try:
+        outcome = job.task.run(command, variables, folder=ml, said=said.write)
+    except OSError as error:
+        with turn():
+            job.end(FAILED, reason=f"AlgorithmError: {error}"[:_LONGEST_REASON])
+        return
+    with turn():
+        _end(job, outcome, ml / "output")
+
+
+def _end(job: Job, outcome: Outcome, output: Path) -> None:
+    job.exit_message = _words(output / "message")
+    if outcome.succeeded:
+        job.end(COMPLETED)
+    elif outcome.ending is Ending.EXITED:
+        words = _words(output / "failure") if job.request.kind == "Training" else ""
+        told = words or "See job logs for more information"
+        code = f", exit code: {outcome.code}"
+        job.end(FAILED, reason=f"AlgorithmError: {told}"[: _LONGEST_REASON - len(code)] + code)
+    else:
+        late = outcome.ending is Ending.TIMED_OUT
+        job.end(STOPPED, secondary="MaxRuntimeExceeded" if late else "")
+
+
+def _words(file: Path) -> str:
+    """What the container left in a file, as far as a job's status holds it."""
+    return file.read_text("utf-8", "replace")[:_LONGEST_REASON] if file.is_file() else ""

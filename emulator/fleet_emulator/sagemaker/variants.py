@@ -1,0 +1,93 @@
+"""The variants of an endpoint configuration, held against what SageMaker documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from moto.sagemaker.exceptions import ValidationError
+from moto.sagemaker.models import FakeEndpointConfig, Model
+from moto.sagemaker.utils import arn_formatter
+
+from fleet_emulator.sagemaker.constraints import require_shape
+
+Variant = Mapping[str, Any]
+
+
+class EmbeddedEndpointConfig(FakeEndpointConfig):
+    """An endpoint configuration with its shadow variants; what moto refuses of variants is judged before."""
+
+    def __init__(self, *, shadow_production_variants: Sequence[Variant], **config: Any) -> None:
+        super().__init__(**config)
+        self.shadow_production_variants = list(shadow_production_variants) or None
+
+    def is_created(self) -> bool:
+        """What moto asks of a model."""
+        return True
+
+    def validate_production_variants(self, production_variants: list[dict[str, Any]]) -> None:
+        """Nothing: moto knows neither instance pools nor the types after g4dn."""
+
+
+def require_variants(
+    production: Sequence[Variant],
+    shadows: Sequence[Variant],
+    models: Mapping[str, Model],
+    *,
+    account: str,
+    region: str,
+) -> None:
+    """Refuse variants of which SageMaker makes no configuration.
+
+    Raises:
+        ValidationError: shapes, enums and a missing model are worded as SageMaker words them.
+    """
+    require_shape("ProductionVariantList", production, "productionVariants")
+    if shadows:
+        require_shape("ProductionVariantList", shadows, "shadowProductionVariants")
+        if len(production) > 1 or len(shadows) > 1:
+            raise ValidationError(
+                "With ShadowProductionVariants, one variant can be specified for ProductionVariants and one"
+                " for ShadowProductionVariants."
+            )
+    for variant in (*production, *shadows):
+        _require_instances(variant)
+        for name in model_names(variant):
+            if name not in models:
+                arn = arn_formatter("model", name, account, region)
+                raise ValidationError(f'Could not find model "{arn}".')
+    for what, named in (
+        ("InstancePools", [each for each in (*production, *shadows) if each.get("InstancePools")]),
+        ("ShadowProductionVariants", (*production, *shadows) if shadows else ()),
+    ):
+        if any(_is_multi_model(models[name]) for each in named for name in model_names(each)):
+            raise ValidationError(f"{what} cannot be used with multi-model endpoints.")
+
+
+def pools_of(variant: Variant) -> list[Variant]:
+    """Its instance pools, the first to be tried first."""
+    return sorted(variant.get("InstancePools", ()), key=lambda pool: int(pool["Priority"]))
+
+
+def model_names(variant: Variant) -> Iterator[str]:
+    """The models of a variant: that of the pool which is tried first, those of further pools, its own."""
+    own = variant.get("ModelName")
+    for pool in pools_of(variant):
+        if name := pool.get("ModelNameOverride", own):
+            yield name
+    if own:
+        yield own
+
+
+def _require_instances(variant: Variant) -> None:
+    """Refuse a variant without instances, or with both ways to say which."""
+    name = variant["VariantName"]
+    if "InstancePools" in variant and "InstanceType" in variant:
+        raise ValidationError(f"InstanceType and InstancePools cannot both be specified for variant {name}.")
+    if not {"InstancePools", "InstanceType", "ServerlessConfig"} & variant.keys():
+        raise ValidationError(f"InstanceType or InstancePools must be specified for variant {name}.")
+
+
+def _is_multi_model(model: Model) -> bool:
+    containers = [model.primary_container] if model.primary_container else model.containers
+    return any(each.get("Mode") == "MultiModel" for each in containers)

@@ -1,0 +1,202 @@
+"""Who may ask the embedded AWS: whoever signs with its keys, or with those of a role assumed by them.
+
+Source: IAM User Guide, "AWS Signature Version 4 for API requests"; the refusals are AWS's own words.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, quote
+
+from botocore.utils import normalize_url_path
+from moto.sts.models import sts_backends
+
+from fleet_emulator.product import Keys
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
+_ALGORITHM = "AWS4-HMAC-SHA256"
+_UNSIGNED = "UNSIGNED-PAYLOAD"
+_TIME = "%Y%m%dT%H%M%SZ"
+_REMEDY = "these are not the keys of this `fleet local up`; `fleet local env` prints those"
+
+
+class UnsignedError(Exception):
+    """The request is not signed as it has to be; `kind` is one of those in `REFUSALS`."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        super().__init__(kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """An error's code and message: of S3, of services that speak AWS's query protocol, and of all others."""
+
+    s3: tuple[str, str]
+    query: tuple[str, str]
+    others: tuple[str, str]
+
+
+_DIFFERS = "The request signature we calculated does not match the signature you provided."
+_MISMATCH = (
+    f"{_DIFFERS} Check your AWS Secret Access Key and signing method."
+    " Consult the service documentation for details."
+)
+_INVALID = f"The security token included in the request is invalid. ({_REMEDY})"
+_MISSING = "Missing Authentication Token"
+_EXPIRED = "Signature expired"
+REFUSALS = {
+    "missing": Refusal(
+        s3=("AccessDenied", "Access Denied"),
+        query=("MissingAuthenticationToken", "Request is missing Authentication Token"),
+        others=("MissingAuthenticationTokenException", _MISSING),
+    ),
+    "unknown": Refusal(
+        s3=(
+            "InvalidAccessKeyId",
+            f"The AWS Access Key Id you provided does not exist in our records. ({_REMEDY})",
+        ),
+        query=("InvalidClientTokenId", _INVALID),
+        others=("UnrecognizedClientException", _INVALID),
+    ),
+    "mismatch": Refusal(
+        s3=("SignatureDoesNotMatch", f"{_DIFFERS} Check your key and signing method."),
+        query=("SignatureDoesNotMatch", _MISMATCH),
+        others=("InvalidSignatureException", _MISMATCH),
+    ),
+    "expired": Refusal(
+        s3=("AccessDenied", "Request has expired"),
+        query=("SignatureDoesNotMatch", _EXPIRED),
+        others=("InvalidSignatureException", _EXPIRED),
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Claim:
+    """What a request says of its signature; `payload` is the digest it names, None for that of its body."""
+
+    key_id: str
+    scope: tuple[str, ...]
+    headers: tuple[str, ...]
+    signature: str
+    time: str
+    token: str
+    payload: str | None
+    seconds: int | None = None
+
+
+class Signatures:
+    """Checks the signatures of requests."""
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+
+    def check(self, environ: WSGIEnvironment, read_body: Callable[[], bytes]) -> None:
+        """See that the key's owner has signed the request; no body is read for who does not know a key's id.
+
+        Raises:
+            UnsignedError: somebody else did, or nobody.
+        """
+        claim = _claim(environ)
+        secret = self._secret(claim)
+        expected = _signature(environ, claim, secret, read_body())
+        if not hmac.compare_digest(expected.encode(), claim.signature.encode()):
+            raise UnsignedError("mismatch")
+        if claim.seconds is not None:
+            end = datetime.strptime(claim.time, _TIME).replace(tzinfo=UTC) + timedelta(seconds=claim.seconds)
+            if datetime.now(UTC) > end:
+                raise UnsignedError("expired")
+
+    def _secret(self, claim: _Claim) -> str:
+        if hmac.compare_digest(claim.key_id.encode(), self._keys.access_key_id.encode()):
+            return self._keys.secret_access_key
+        for account in list(sts_backends.values()):
+            for backend in list(account.values()):
+                role = backend.get_assumed_role_from_access_key(claim.key_id)
+                if role and hmac.compare_digest(role.session_token.encode(), claim.token.encode()):
+                    return str(role.secret_access_key)
+        raise UnsignedError("unknown")
+
+
+def _claim(environ: WSGIEnvironment) -> _Claim:
+    authorization = environ.get("HTTP_AUTHORIZATION", "")
+    algorithm, _, rest = authorization.partition(" ")
+    try:
+        if algorithm == _ALGORITHM:
+            return _header_claim(environ, dict(part.strip().split("=", 1) for part in rest.split(",")))
+        query = dict(parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True))
+        if not authorization and query.get("X-Amz-Algorithm") == _ALGORITHM:
+            return _query_claim(query)
+    except (KeyError, ValueError) as error:
+        raise UnsignedError("mismatch") from error
+    raise UnsignedError("missing")
+
+
+def _header_claim(environ: WSGIEnvironment, parts: Mapping[str, str]) -> _Claim:
+    key_id, *scope = parts["Credential"].split("/")
+    return _Claim(
+        key_id=key_id,
+        scope=_checked(scope),
+        headers=tuple(parts["SignedHeaders"].split(";")),
+        signature=parts["Signature"],
+        time=environ["HTTP_X_AMZ_DATE"],
+        token=environ.get("HTTP_X_AMZ_SECURITY_TOKEN", ""),
+        payload=environ.get("HTTP_X_AMZ_CONTENT_SHA256"),
+    )
+
+
+def _query_claim(query: Mapping[str, str]) -> _Claim:
+    key_id, *scope = query["X-Amz-Credential"].split("/")
+    return _Claim(
+        key_id=key_id,
+        scope=_checked(scope),
+        headers=tuple(query["X-Amz-SignedHeaders"].split(";")),
+        signature=query["X-Amz-Signature"],
+        time=query["X-Amz-Date"],
+        token=query.get("X-Amz-Security-Token", ""),
+        payload=_UNSIGNED if scope[2] == "s3" else None,
+        seconds=int(query["X-Amz-Expires"]),
+    )
+
+
+def _checked(scope: list[str]) -> tuple[str, ...]:
+    date, region, service, end = scope
+    return date, region, service, end
+
+
+def _signature(environ: WSGIEnvironment, claim: _Claim, secret: str, body: bytes) -> str:
+    request = "\n".join(_canonical(environ, claim, body))
+    digest = sha256(request.encode("latin-1")).hexdigest()
+    text = "\n".join((_ALGORITHM, claim.time, "/".join(claim.scope), digest))
+    key = f"AWS4{secret}".encode()
+    for part in claim.scope:
+        key = hmac.digest(key, part.encode(), "sha256")
+    return hmac.digest(key, text.encode(), "sha256").hex()
+
+
+def _canonical(environ: WSGIEnvironment, claim: _Claim, body: bytes) -> Iterator[str]:
+    path, _, query = environ["RAW_URI"].partition("?")
+    yield environ["REQUEST_METHOD"]
+    # S3 signs the path as it is sent; all other services sign it normalised, and encoded once more.
+    yield path if claim.scope[2] == "s3" else quote(normalize_url_path(path), safe="/~", encoding="latin-1")
+    pairs = (each.partition("=") for each in query.split("&") if each)
+    signed = sorted((name, value) for name, _, value in pairs if name != "X-Amz-Signature")
+    yield "&".join(f"{name}={value}" for name, value in signed)
+    for name in claim.headers:
+        yield f"{name}:{' '.join(_header(environ, name).split())}"
+    yield ""
+    yield ";".join(claim.headers)
+    yield sha256(body).hexdigest() if claim.payload is None else claim.payload
+
+
+def _header(environ: WSGIEnvironment, name: str) -> str:
+    key = name.upper().replace("-", "_")
+    return str(environ.get(key if key in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{key}", ""))

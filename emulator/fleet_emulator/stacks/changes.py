@@ -1,0 +1,172 @@
+"""What a change set says that it would do to each resource, as DescribeChangeSet shows it.
+
+Source: CloudFormation API reference, ResourceChange, ResourceChangeDetail and ResourceTargetDefinition.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from moto.cloudformation.models import ChangeSet
+
+from fleet_emulator.stacks.stack import EmbeddedStack, Target
+from fleet_emulator.stacks.template import in_dependency_order, referred_attributes
+from fleet_emulator.types.catalog import recreates
+from fleet_emulator.types.resource import Declared, Resource
+
+UNKNOWN = "{{changeSet:KNOWN_AFTER_APPLY}}"
+"""What stands for a value that only the execution gives; source: a description with IncludePropertyValues."""
+CONTEXTS = ("BeforeContext", "AfterContext")
+ATTRIBUTES = ("DeletionPolicy", "Metadata", "UpdateReplacePolicy")
+
+Change = dict[str, Any]
+Detail = dict[str, Any]
+
+
+class _Unknown(Resource):
+    """A resource that does not exist yet, or may be another one by then."""
+
+    def __init__(self) -> None:
+        super().__init__(UNKNOWN)
+
+    def get_cfn_attribute(self, name: str) -> Any:
+        """Unknown as well."""
+        return UNKNOWN
+
+
+class EmbeddedChangeSet(ChangeSet):
+    """A change set with the changes as they were foreseen when it was made."""
+
+    @property
+    def target(self) -> Target:
+        """What the stack becomes when it is executed."""
+        return Target(template=self.template, parameters=self.parameters, tags=self.tags or {})
+
+    def diff(self) -> list[Any]:
+        """Foresee the changes; moto calls it by this name."""
+        self._changes = Changes(cast(EmbeddedStack, self.stack), self.target).shown()
+        return []
+
+    def shown(self, *, values: bool) -> list[Change]:
+        """Each ResourceChange of DescribeChangeSet, with the values of properties or without."""
+        hidden = () if values else CONTEXTS
+        return [{key: value for key, value in each.items() if key not in hidden} for each in self._changes]
+
+
+class Changes:
+    """The changes that would bring a stack to a target, each resource after those that it refers to."""
+
+    def __init__(self, stack: EmbeddedStack, target: Target) -> None:
+        self._stack = stack
+        self._wanted = stack.resolved(stack.parse_template(target.template), target.parameters)
+        self._before: Mapping[str, Any] = stack.template_dict.get("Resources", {})
+        self._after: Mapping[str, Any] = self._wanted.template.get("Resources", {})
+
+    def shown(self) -> list[Change]:
+        """A ResourceChange for each resource that changes, with its BeforeContext and AfterContext."""
+        found, kept = list[Change](), set[str]()
+        for logical_id in in_dependency_order(self._after):
+            declared = self._wanted.foreseen(logical_id, UNKNOWN)
+            if declared is None:
+                continue
+            kept.add(logical_id)
+            found += self._change(logical_id, declared)
+        for logical_id, deployed in self._stack.deployed.items():
+            if logical_id not in kept:
+                found.append(
+                    {
+                        "Action": "Remove",
+                        "LogicalResourceId": logical_id,
+                        "PhysicalResourceId": deployed.physical_resource_id,
+                        "ResourceType": deployed.declared.type,
+                        "Scope": [],
+                        "Details": [],
+                        "BeforeContext": _context(deployed.declared),
+                    }
+                )
+        return found
+
+    def _change(self, logical_id: str, declared: Declared) -> Iterator[Change]:
+        deployed = self._stack.deployed.get(logical_id)
+        change: Change = {"LogicalResourceId": logical_id, "ResourceType": declared.type}
+        if deployed is None:
+            self._wanted.place(logical_id, _Unknown())
+            context = {"AfterContext": _context(declared)}
+            yield {"Action": "Add", **change, "Scope": [], "Details": [], **context}
+            return
+        details = [*self._properties(deployed.declared, declared), *self._attributes(logical_id)]
+        if not details:
+            return
+        replacement = _replacement(details)
+        if replacement != "False":
+            self._wanted.place(logical_id, _Unknown())
+        yield {
+            "Action": "Modify",
+            **change,
+            "PhysicalResourceId": deployed.physical_resource_id,
+            "Replacement": replacement,
+            "Scope": sorted({detail["Target"]["Attribute"] for detail in details}),
+            "Details": details,
+            "BeforeContext": _context(deployed.declared),
+            "AfterContext": _context(declared),
+        }
+
+    def _properties(self, before: Declared, declared: Declared) -> Iterator[Detail]:
+        for name in sorted(declared.changed(before)):
+            recreated = _recreates(before, declared, name)
+            target = {"Attribute": "Properties", "Name": name, "RequiresRecreation": recreated}
+            if name == "Tags":
+                target = {"Attribute": "Tags", "RequiresRecreation": recreated}
+            dynamic = UNKNOWN in json.dumps(declared.properties.get(name))
+            yield {
+                "Target": target,
+                "Evaluation": "Dynamic" if dynamic else "Static",
+                **self._source(declared.logical_id, name, dynamic=dynamic),
+            }
+
+    def _source(self, logical_id: str, name: str, *, dynamic: bool) -> dict[str, str]:
+        """Whose change it is; a value that was written anew is its own."""
+        was, becomes = (
+            each.get(logical_id, {}).get("Properties", {}).get(name) for each in (self._before, self._after)
+        )
+        if was != becomes:
+            return {"ChangeSource": "DirectModification"}
+        if not dynamic:
+            parameters = self._wanted.template.get("Parameters", {})
+            causes = [each for each, _ in referred_attributes(becomes) if each in parameters]
+            return {"ChangeSource": "ParameterReference", **({"CausingEntity": causes[0]} if causes else {})}
+        for referred, attribute in referred_attributes(becomes):
+            if isinstance(self._wanted.placed(referred), _Unknown):
+                entity = f"{referred}.{attribute}" if attribute else referred
+                source = "ResourceAttribute" if attribute else "ResourceReference"
+                return {"ChangeSource": source, "CausingEntity": entity}
+        return {"ChangeSource": "Automatic"}
+
+    def _attributes(self, logical_id: str) -> Iterator[Detail]:
+        before, after = self._before.get(logical_id, {}), self._after[logical_id]
+        for name in ATTRIBUTES:
+            if before.get(name) != after.get(name):
+                target = {"Attribute": name, "RequiresRecreation": "Never"}
+                yield {"Target": target, "Evaluation": "Static", "ChangeSource": "DirectModification"}
+
+
+def _recreates(before: Declared, declared: Declared, name: str) -> str:
+    """Whether the resource is replaced when this property changes."""
+    alone = {key: value for key, value in before.properties.items() if key != name}
+    if name in declared.properties:
+        alone[name] = declared.properties[name]
+    return "Always" if recreates(before, replace(before, properties=alone)) else "Never"
+
+
+def _replacement(details: list[Detail]) -> str:
+    evaluations = {
+        detail["Evaluation"] for detail in details if detail["Target"]["RequiresRecreation"] == "Always"
+    }
+    return "True" if "Static" in evaluations else "Conditional" if evaluations else "False"
+
+
+def _context(declared: Declared) -> str:
+    return json.dumps({"Properties": declared.properties})

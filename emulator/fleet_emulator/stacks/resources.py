@@ -1,0 +1,126 @@
+"""A template while it is being resolved against what is already deployed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from moto.cloudformation.exceptions import ValidationError
+from moto.cloudformation.models import cloudformation_backends
+from moto.cloudformation.parsing import ResourceMap, clean_json
+from moto.ssm.models import ssm_backends
+
+from fleet_emulator.types.resource import Declared, Resource
+
+_FROM_SSM = re.compile(r"\{\{resolve:ssm:([^:}]+)(?::\d+)?\}\}")
+
+
+class Resources(ResourceMap):
+    """Resolves like moto's, but never creates what it is only asked about: that is for a stack's run."""
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self._parsed_resources and key not in self._resource_json_map:
+            raise KeyError(key)
+        return self._parsed_resources.get(key)
+
+    @property
+    def template(self) -> dict[str, Any]:
+        """The template with other stacks' outputs put in."""
+        return self._template
+
+    def load(self) -> None:
+        """Resolve parameters, conditions and what comes from other stacks.
+
+        Raises:
+            ValidationError: something that the template takes from outside does not exist.
+        """
+        self.load_mapping()
+        self.transform_mapping()
+        self.load_parameters()
+        self._template = self._with_stack_outputs(self._template)
+        self._resource_json_map = self._template.get("Resources", {})
+        self.load_conditions()
+
+    def place(self, logical_id: str, resource: Resource) -> None:
+        """Let others refer to a deployed resource."""
+        self._parsed_resources[logical_id] = resource
+
+    def placed(self, logical_id: str) -> Resource | None:
+        """What a resource is resolved to."""
+        return self._parsed_resources.get(logical_id)
+
+    def declared(self, logical_id: str) -> Declared | None:
+        """The resource with all its functions resolved; None when its condition is false."""
+        properties = self._resource_json_map[logical_id].get("Properties", {})
+        return self._declared(logical_id, lambda: self._with_ssm(clean_json(properties, self)))
+
+    def foreseen(self, logical_id: str, unknown: str) -> Declared | None:
+        """The same before it is deployed: what cannot be resolved yet is unknown."""
+        properties = self._resource_json_map[logical_id].get("Properties", {})
+
+        def resolved(value: Any) -> Any:
+            try:
+                return self._with_ssm(clean_json(value, self))
+            except Exception:  # a function of a value that is not there yet, such as a part of its ARN
+                return unknown
+
+        return self._declared(
+            logical_id, lambda: {name: resolved(value) for name, value in properties.items()}
+        )
+
+    def _declared(self, logical_id: str, properties: Callable[[], dict[str, Any]]) -> Declared | None:
+        json = self._resource_json_map[logical_id]
+        if "Condition" in json and not self.lazy_condition_map[json["Condition"]]:
+            return None
+        return Declared(
+            logical_id=logical_id,
+            type=json["Type"],
+            properties=properties(),
+            stack_name=str(self["AWS::StackName"]),
+            stack_id=self.stack_id,
+            account_id=self._account_id,
+            region=self._region_name,
+            deletion_policy=json.get("DeletionPolicy", "Delete"),
+            update_replace_policy=json.get("UpdateReplacePolicy", "Delete"),
+        )
+
+    def parse_ssm_parameter(self, value: str, value_type: str) -> Any:
+        """The value of a parameter that names one of the parameter store; moto fails without words."""
+        found = self._ssm_value(value)
+        return found.split(",") if "List<" in value_type else found
+
+    def _ssm_value(self, name: str) -> str:
+        parameter = ssm_backends[self._account_id][self._region_name].get_parameter(name)
+        if parameter is None:
+            raise ValidationError(
+                message=f"Unable to fetch parameters [{name}] from parameter store for this account."
+            )
+        return str(parameter.value)
+
+    def _with_ssm(self, node: Any) -> Any:
+        if isinstance(node, str):
+            return _FROM_SSM.sub(lambda match: self._ssm_value(match.group(1)), node)
+        if isinstance(node, list):
+            return [self._with_ssm(each) for each in node]
+        if isinstance(node, Mapping):
+            return {key: self._with_ssm(value) for key, value in node.items()}
+        return node
+
+    def _with_stack_outputs(self, node: Any) -> Any:
+        """Put in what another stack says for `Fn::GetStackOutput`, which CDK writes for weak references."""
+        if isinstance(node, list):
+            return [self._with_stack_outputs(each) for each in node]
+        if not isinstance(node, dict):
+            return node
+        if "Fn::GetStackOutput" in node:
+            return self._stack_output(**clean_json(node["Fn::GetStackOutput"], self))
+        return {key: self._with_stack_outputs(value) for key, value in node.items()}
+
+    def _stack_output(self, *, StackName: str, OutputName: str, Region: str = "") -> str:
+        backend = cloudformation_backends[self._account_id][Region or self._region_name]
+        [stack] = backend.describe_stacks(StackName)
+        for output in stack.outputs or []:
+            if output["OutputKey"] == OutputName:
+                return str(output["OutputValue"])
+        raise ValidationError(message=f"Output {OutputName} does not exist in stack {StackName}")

@@ -1,0 +1,113 @@
+"""A run of a stack towards a target, as CloudFormation makes it: step by step, and back if one fails."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+
+from moto.cloudformation.exceptions import ValidationError
+
+from fleet_emulator import failures
+from fleet_emulator.stacks import steps
+from fleet_emulator.stacks.resources import Resources
+from fleet_emulator.stacks.rollback import CreateRollback, UpdateRollback
+from fleet_emulator.stacks.stack import EmbeddedStack, Target
+from fleet_emulator.stacks.steps import Kind, Step, StepFailedError
+from fleet_emulator.stacks.template import in_dependency_order
+from fleet_emulator.state_lock import turn
+from fleet_emulator.types.resource import RETAINING, Deployed
+
+log = logging.getLogger("fleet_emulator")
+
+
+class Run:
+    """One creation or update; `make` returns when it is over, and never raises."""
+
+    def __init__(self, stack: EmbeddedStack, target: Target) -> None:
+        self._stack = stack
+        self._target = target
+        self._verb = "CREATE" if stack.status == "REVIEW_IN_PROGRESS" else "UPDATE"
+        self._steps: list[Step] = []
+        stack.enter(f"{self._verb}_IN_PROGRESS", "User Initiated")
+
+    def make(self) -> None:
+        """Bring every resource where the target wants it, or all back to where they were."""
+        before = dict(self._stack.deployed)
+        try:
+            with turn():
+                resources = self._resolved()
+                order = in_dependency_order(resources.template["Resources"])
+            wanted = [logical_id for logical_id in order if self._bring(logical_id, resources)]
+            with turn():
+                self._note_policies(resources)
+                self._stack.become(self._target, resources)
+        except StepFailedError as failure:
+            if failure.step is not None:
+                self._stack.deployed.setdefault(failure.logical_id, failure.step.after)
+                self._steps.append(failure.step)
+            action = "create" if self._verb == "CREATE" else "update"
+            self._roll_back(f"The following resource(s) failed to {action}: [{failure.logical_id}]. ")
+        except Exception as error:
+            log.exception("the run of %s failed", self._stack.name)
+            self._roll_back(failures.reason_of(error))
+        else:
+            self._clean_up([deployed for logical_id, deployed in before.items() if logical_id not in wanted])
+
+    def _resolved(self) -> Resources:
+        template = self._stack.parse_template(self._target.template)
+        return self._stack.resolved(template, self._target.parameters)
+
+    def _bring(self, logical_id: str, resources: Resources) -> bool:
+        """Make the resource what it should be; False when its condition does not want it."""
+        before = self._stack.deployed.get(logical_id)
+        resource_type = resources.template["Resources"][logical_id]["Type"]
+        with steps.resolving(self._stack, logical_id, resource_type):
+            declared = resources.declared(logical_id)
+            if before is not None and before.declared.type != resource_type:
+                raise ValidationError(message="Update of resource type is not permitted.")
+        if declared is None:
+            return False
+        if before is None:
+            self._steps.append(steps.create(self._stack, declared))
+        elif declared.changed(before.declared):
+            self._steps.append(steps.change(self._stack, before, declared))
+        resources.place(logical_id, self._stack.deployed[logical_id].resource)
+        return True
+
+    def _note_policies(self, resources: Resources) -> None:
+        """What becomes of a resource later may change without the resource itself."""
+        for logical_id, deployed in self._stack.deployed.items():
+            declared = (
+                resources.declared(logical_id) if logical_id in resources.template["Resources"] else None
+            )
+            if declared is not None:
+                self._stack.deployed[logical_id] = replace(deployed, declared=declared)
+
+    def _clean_up(self, unwanted: Sequence[Deployed]) -> None:
+        """Delete what has no place any more; a failure to do so is told but fails nothing."""
+        replaced = [
+            step.before
+            for step in self._steps
+            if step.kind in (Kind.REPLACED, Kind.MOVED) and step.before is not None
+        ]
+        if unwanted or replaced:
+            self._stack.enter(f"{self._verb}_COMPLETE_CLEANUP_IN_PROGRESS")
+        for deployed in reversed([*unwanted, *replaced]):
+            declared = deployed.declared
+            gone = deployed in unwanted
+            policy = declared.deletion_policy if gone else declared.update_replace_policy
+            if policy in RETAINING:
+                steps.retain(self._stack, deployed)
+            else:
+                try:
+                    steps.delete(self._stack, deployed)
+                except StepFailedError:
+                    continue
+            if gone:
+                del self._stack.deployed[declared.logical_id]
+        self._stack.enter(f"{self._verb}_COMPLETE")
+
+    def _roll_back(self, reason: str) -> None:
+        rollback = CreateRollback if self._verb == "CREATE" else UpdateRollback
+        rollback(self._stack, self._steps, reason).make()

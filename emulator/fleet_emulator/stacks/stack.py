@@ -1,0 +1,194 @@
+"""A stack with what it has deployed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, cast
+
+from moto.cloudformation.exceptions import ValidationError
+from moto.cloudformation.models import Event, Stack, cloudformation_backends
+from moto.cloudformation.parsing import OutputMap
+
+from fleet_emulator.stacks.resources import Resources
+from fleet_emulator.types.resource import Declared, Deployed
+
+if TYPE_CHECKING:
+    from fleet_emulator.stacks.rollback import UpdateRollback
+
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """What a stack is to become; `template` is its text, `parameters` are as they were given."""
+
+    template: str
+    parameters: Mapping[str, Any]
+    tags: Mapping[str, str]
+
+
+class EmbeddedStack(Stack):
+    """A stack of which moto keeps the description and we the resources."""
+
+    status_reason: str | None = None
+    rollback: UpdateRollback | None = None
+    """The rollback that stopped, while the stack is in UPDATE_ROLLBACK_FAILED."""
+
+    def __init__(self, *, name: str, stack_id: str, account_id: str, region: str) -> None:
+        self.deployed: dict[str, Deployed] = {}
+        super().__init__(stack_id, name, {}, {}, account_id, region)
+        self.status = "REVIEW_IN_PROGRESS"
+
+    def is_created(self) -> bool:
+        """What moto asks of a model."""
+        return not self.in_progress
+
+    @staticmethod
+    def cloudformation_name_type() -> str:
+        """What moto asks of a model; nothing creates a stack by its resource type here."""
+        return ""
+
+    @property
+    def in_progress(self) -> bool:
+        """Whether a run is under way."""
+        return self.status.endswith("_IN_PROGRESS") and self.status != "REVIEW_IN_PROGRESS"
+
+    @property
+    def stack_resources(self) -> Iterable[Any]:
+        """What DescribeStackResources shows."""
+        return list(self.deployed.values())
+
+    def last_event_of(self, deployed: Deployed) -> Event:
+        """What was last told of a resource, and not of one whose place it has taken."""
+        wanted = (deployed.logical_resource_id, deployed.physical_resource_id)
+        return next(
+            event
+            for event in reversed(self.events)
+            if (event.logical_resource_id, event.physical_resource_id) == wanted
+        )
+
+    @property
+    def stack_parameters(self) -> dict[str, Any]:
+        """The parameters as they were given: moto gives their values, and then looks a value up as a name."""
+        return {
+            name: self.parameters.get(name, parameter.get("Default"))
+            for name, parameter in self.template_dict.get("Parameters", {}).items()
+        }
+
+    @property
+    def parameter_list(self) -> list[dict[str, Any]]:
+        """What DescribeStacks shows."""
+        return [
+            {
+                "ParameterKey": name,
+                "ParameterValue": value,
+                "ResolvedValue": self.resource_map.resolved_parameters[name],
+            }
+            for name, value in self.stack_parameters.items()
+        ]
+
+    def resolved(self, template: dict[str, Any], parameters: Mapping[str, Any]) -> Resources:
+        """A template for this stack, resolved as far as it can be before its resources exist."""
+        resources = Resources(
+            self.stack_id,
+            self.name,
+            dict(parameters),
+            self.tags,
+            region_name=self.region_name,
+            account_id=self.account_id,
+            template=template,
+            cross_stack_resources=cloudformation_backends[self.account_id][self.region_name].exports,
+        )
+        resources.load()
+        for logical_id, deployed in self.deployed.items():
+            resources.place(logical_id, deployed.resource)
+        return resources
+
+    def would_change(self, target: Target) -> bool:
+        """Whether anything differs, values of parameters and of other stacks' outputs included."""
+        current = cast(Resources, self.resource_map)
+        wanted = self.resolved(self.parse_template(target.template), target.parameters)
+        return (
+            wanted.template != current.template
+            or wanted.resolved_parameters != current.resolved_parameters
+            or dict(target.tags) != self.tags
+        )
+
+    def become(self, target: Target, resources: Resources) -> None:
+        """Describe itself, its outputs and its exports by what is now deployed.
+
+        Raises:
+            ValidationError: an output cannot be resolved, or another stack has an export of that name.
+        """
+        output_map = OutputMap(resources, resources.template, self.stack_id)
+        list(output_map.values())
+        exports = cloudformation_backends[self.account_id][self.region_name].exports
+        ours = {export.name: export for export in output_map.exports}
+        for name in ours.keys() & exports.keys():
+            if exports[name].exporting_stack_id != self.stack_id:
+                owner = exports[name].exporting_stack_id.split("/")[1]
+                raise ValidationError(message=f"Export with name {name} is already exported by stack {owner}")
+        self.withdraw_exports()
+        exports.update(ours)
+        self.template, self.template_dict = target.template, resources.template
+        self.description = self.template_dict.get("Description")
+        self.parameters, self.tags = dict(target.parameters), dict(target.tags)
+        self.resource_map, self.output_map = resources, output_map
+
+    def withdraw_exports(self) -> None:
+        """Export nothing any more."""
+        exports = cloudformation_backends[self.account_id][self.region_name].exports
+        for export in [each for each in exports.values() if each.exporting_stack_id == self.stack_id]:
+            del exports[export.name]
+
+    def enter(self, status: str, reason: str | None = None) -> None:
+        """Change the status and tell so in the events."""
+        self.status, self.status_reason = status, reason
+        self.add_event(
+            self.name, "AWS::CloudFormation::Stack", status, physical_id=self.stack_id, reason=reason
+        )
+
+    def tell(
+        self, declared: Declared, status: str, *, physical_id: str = "", reason: str | None = None
+    ) -> None:
+        """Add an event about a resource."""
+        self.add_event(
+            declared.logical_id,
+            declared.type,
+            status,
+            physical_id=physical_id,
+            reason=reason,
+            properties=json.dumps(declared.properties),
+        )
+
+    def add_event(
+        self,
+        logical_id: str,
+        resource_type: str,
+        status: str,
+        *,
+        physical_id: str,
+        reason: str | None,
+        properties: str | None = None,
+    ) -> None:
+        """Add an event, later than the last one."""
+        event = Event(
+            stack_id=self.stack_id,
+            stack_name=self.name,
+            logical_resource_id=logical_id,
+            physical_resource_id=physical_id,
+            resource_type=resource_type,
+            resource_status=status,
+            resource_status_reason=reason,
+            resource_properties=properties,
+        )
+        if self.events:
+            # The CDK CLI sorts by milliseconds, and shows events of the same one newest first.
+            event.timestamp = max(event.timestamp, self.events[-1].timestamp + _MILLISECOND)
+        self.events.append(event)
+
+    def _create_resource_map(self) -> Resources:
+        return self.resolved({"Resources": {}}, {})

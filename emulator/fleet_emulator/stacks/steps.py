@@ -1,0 +1,162 @@
+"""The steps of a stack's run, each of which tells what it does and can be taken back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+
+from fleet_emulator import failures
+from fleet_emulator.stacks.stack import EmbeddedStack
+from fleet_emulator.state_lock import turn
+from fleet_emulator.types.catalog import recreates, type_named
+from fleet_emulator.types.resource import Declared, Deployed, UnfinishedError
+
+log = logging.getLogger("fleet_emulator")
+
+_NEW_PHYSICAL_RESOURCE = (
+    "Requested update requires the creation of a new physical resource; hence creating one."
+)
+_MOVED = "Requested update required the provider to create a new physical resource"
+
+
+class Kind(Enum):
+    """What a step did to a resource; one that moved was updated, and what it was before is still there."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    MOVED = "moved"
+    REPLACED = "replaced"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A step that was made: the resource before, if it existed, and after."""
+
+    kind: Kind
+    before: Deployed | None
+    after: Deployed
+
+
+class StepFailedError(Exception):
+    """A resource could not be brought where it should be; its events tell why.
+
+    `step` is what was done to it all the same, and has to be taken back.
+    """
+
+    def __init__(self, logical_id: str, step: Step | None = None) -> None:
+        self.logical_id = logical_id
+        self.step = step
+        super().__init__(logical_id)
+
+
+@contextmanager
+def _told(
+    stack: EmbeddedStack, declared: Declared, verb: str, before: Deployed | None, reason: str | None = None
+) -> Iterator[None]:
+    physical_id = "" if before is None else before.physical_resource_id
+    stack.tell(declared, f"{verb}_IN_PROGRESS", physical_id=physical_id, reason=reason)
+    try:
+        with turn():
+            yield
+    except Exception as error:
+        level = logging.WARNING if failures.is_said(error) else logging.ERROR
+        log.log(level, "%s of %s in %s failed", verb, declared.logical_id, stack.name, exc_info=error)
+        stack.tell(declared, f"{verb}_FAILED", physical_id=physical_id, reason=failures.reason_of(error))
+        raise StepFailedError(declared.logical_id, _half_step(error, declared, before)) from error
+
+
+def _half_step(error: Exception, declared: Declared, before: Deployed | None) -> Step | None:
+    if not isinstance(error, UnfinishedError):
+        return None
+    after = Deployed(declared=declared, resource=error.resource)
+    return Step(kind=Kind.CREATED if before is None else Kind.UPDATED, before=before, after=after)
+
+
+@contextmanager
+def resolving(stack: EmbeddedStack, logical_id: str, resource_type: str) -> Iterator[None]:
+    """Tell of a resource whose declaration cannot be resolved that it failed before it began."""
+    try:
+        with turn():
+            yield
+    except Exception as error:
+        log.warning("%s in %s cannot be resolved", logical_id, stack.name, exc_info=error)
+        verb = "UPDATE" if logical_id in stack.deployed else "CREATE"
+        reason = failures.reason_of(error)
+        stack.add_event(logical_id, resource_type, f"{verb}_FAILED", physical_id="", reason=reason)
+        raise StepFailedError(logical_id) from error
+
+
+def create(stack: EmbeddedStack, declared: Declared) -> Step:
+    """Create a resource."""
+    with _told(stack, declared, "CREATE", None):
+        after = Deployed(declared=declared, resource=type_named(declared.type).create(declared))
+        stack.deployed[declared.logical_id] = after
+    stack.tell(
+        declared,
+        "CREATE_COMPLETE",
+        physical_id=after.physical_resource_id,
+        reason=after.resource.note or None,
+    )
+    return Step(kind=Kind.CREATED, before=None, after=after)
+
+
+def change(stack: EmbeddedStack, before: Deployed, declared: Declared) -> Step:
+    """Update a resource where it is, or create its successor; the old one stays until the run is through."""
+    resource_type = type_named(declared.type)
+    replaced = recreates(before.declared, declared)
+    with _told(stack, declared, "UPDATE", before, _NEW_PHYSICAL_RESOURCE if replaced else None):
+        resource = (
+            resource_type.create(declared)
+            if replaced
+            else resource_type.update(before.resource, before.declared, declared)
+        )
+        after = Deployed(declared=declared, resource=resource)
+        stack.deployed[declared.logical_id] = after
+    moved = resource.may_move and after.physical_resource_id != before.physical_resource_id
+    reason = _MOVED if moved else None
+    stack.tell(declared, "UPDATE_COMPLETE", physical_id=after.physical_resource_id, reason=reason)
+    kind = Kind.REPLACED if replaced else Kind.MOVED if moved else Kind.UPDATED
+    return Step(kind=kind, before=before, after=after)
+
+
+def delete(stack: EmbeddedStack, deployed: Deployed) -> None:
+    """Delete a resource; what the stack knows under its logical id is not touched."""
+    declared, physical_id = deployed.declared, deployed.physical_resource_id
+    with _told(stack, declared, "DELETE", deployed):
+        type_named(declared.type).delete(deployed.resource, declared)
+    stack.tell(declared, "DELETE_COMPLETE", physical_id=physical_id)
+
+
+def retain(stack: EmbeddedStack, deployed: Deployed) -> None:
+    """Leave a resource to the account."""
+    stack.tell(deployed.declared, "DELETE_SKIPPED", physical_id=deployed.physical_resource_id)
+
+
+def let_go(stack: EmbeddedStack, deployed: Deployed) -> None:
+    """Delete a new resource in a rollback; one with the policy `Retain` is left behind."""
+    if deployed.declared.deletion_policy == "Retain":
+        retain(stack, deployed)
+    else:
+        delete(stack, deployed)
+
+
+def take_back(stack: EmbeddedStack, step: Step) -> list[Deployed]:
+    """Undo a step, and return what is to be deleted when all else is undone."""
+    logical_id = step.after.logical_resource_id
+    if step.before is None:
+        return [stack.deployed.pop(logical_id)]
+    if step.kind is Kind.REPLACED:
+        skip(stack, step)
+        return [step.after]
+    back = change(stack, step.after, step.before.declared)
+    return [step.after] if back.kind is Kind.MOVED else []
+
+
+def skip(stack: EmbeddedStack, step: Step) -> None:
+    """Take a step for undone: the resource before it counts again."""
+    assert step.before is not None  # noqa: S101 (only what was updated can be skipped)
+    stack.deployed[step.before.logical_resource_id] = step.before
+    stack.tell(step.before.declared, "UPDATE_COMPLETE", physical_id=step.before.physical_resource_id)

@@ -1,0 +1,65 @@
+"""Which resource type is hosted by what."""
+
+from __future__ import annotations
+
+from moto.cloudformation.parsing import NULL_MODELS, get_model_map
+
+from fleet_emulator.types import (
+    cloudwatch,
+    codebuild,
+    functions,
+    iam,
+    logs,
+    no_effect,
+    s3,
+    sagemaker,
+    scaling,
+    sns,
+    ssm,
+)
+from fleet_emulator.types.custom_resource import CustomResource
+from fleet_emulator.types.moto_types import MotoType
+from fleet_emulator.types.resource import Declared, ResourceType
+from fleet_emulator.types.schemas import create_only
+
+_OURS: dict[str, ResourceType] = {
+    "AWS::ApplicationAutoScaling::ScalableTarget": scaling.ScalableTarget(),
+    "AWS::ApplicationAutoScaling::ScalingPolicy": scaling.ScalingPolicy(),
+    "AWS::CDK::Metadata": no_effect.Nothing(),
+    "AWS::CloudFormation::CustomResource": CustomResource(),
+    # moto would run nested stacks on its own, without rollback.
+    "AWS::CloudFormation::Stack": no_effect.Skipped(),
+    "AWS::CloudWatch::Alarm": cloudwatch.Alarm(),
+    "AWS::CloudWatch::Dashboard": cloudwatch.Dashboard(),
+    "AWS::CodeBuild::Project": codebuild.Project(),
+    "AWS::IAM::Role": iam.Role(),
+    "AWS::Lambda::Function": functions.Function(),
+    "AWS::Logs::LogGroup": logs.LogGroup(),
+    "AWS::Logs::QueryDefinition": logs.QueryDefinition(),
+    "AWS::S3::Bucket": s3.Bucket(),
+    "AWS::S3::BucketPolicy": s3.BucketPolicy(),
+    "AWS::SNS::Subscription": sns.Subscription(),
+    "AWS::SNS::Topic": sns.Topic(),
+    "AWS::SNS::TopicPolicy": sns.TopicPolicy(),
+    "AWS::SSM::Parameter": ssm.Parameter(),
+    "AWS::SageMaker::Endpoint": sagemaker.Endpoint(),
+    "AWS::SageMaker::EndpointConfig": sagemaker.EndpointConfig(),
+    "AWS::SageMaker::Model": sagemaker.Model(),
+    **dict.fromkeys(NULL_MODELS, no_effect.Nothing()),
+}
+
+
+def recreates(before: Declared, declared: Declared) -> bool:
+    """Whether a change makes another resource: by what the type does, or by CloudFormation's schema."""
+    replaces = type_named(declared.type).replaces(before, declared)
+    return replaces or not declared.changed(before).isdisjoint(create_only(declared.type))
+
+
+def type_named(name: str) -> ResourceType:
+    """The type, from ours, else from moto's, else one that only records that it was skipped."""
+    if name in _OURS:
+        return _OURS[name]
+    if name.startswith("Custom::"):
+        return CustomResource()
+    model = get_model_map().get(name)
+    return no_effect.Skipped() if model is None else MotoType(model)

@@ -1,0 +1,56 @@
+"""AWS::Lambda::Function: moto's updates keep what a template has dropped, and its functions need Docker."""
+
+from __future__ import annotations
+
+from moto.awslambda.exceptions import FunctionAlreadyExists
+from moto.awslambda.models import LambdaBackend, lambda_backends
+
+from fleet_emulator.functions.function import EmbeddedFunction
+from fleet_emulator.types.resource import Declared, Resource
+
+_LONGEST_NAME, _LONGEST_STACK = 64, 24
+"""Of a function's name, and of a stack's name in a generated one; source: names that CloudFormation makes."""
+
+
+class Function:
+    """`Ref` is the function's name."""
+
+    def create(self, declared: Declared) -> Resource:
+        """Create the function under its own name or a generated one."""
+        stack = declared.stack_name[:_LONGEST_STACK]
+        generated = declared.generated_name(longest=_LONGEST_NAME - len(stack) - 1)
+        name = declared.properties.get("FunctionName", f"{stack}-{generated}")
+        if name in [each.function_name for each in _backend(declared).list_functions()]:
+            raise FunctionAlreadyExists(name)
+        return self._put(_made(name, declared), declared)
+
+    def replaces(self, before: Declared, declared: Declared) -> bool:
+        """When it has another name, or is packaged in another way."""
+        return not declared.changed(before).isdisjoint({"FunctionName", "PackageType"})
+
+    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+        """Put the new function in the old one's place; who may call it stays."""
+        former = _backend(declared).get_function(resource.physical_resource_id)
+        function = _made(resource.physical_resource_id, declared)
+        function.policy = former.policy
+        return self._put(function, declared)
+
+    def delete(self, resource: Resource, declared: Declared) -> None:
+        """Delete the function."""
+        _backend(declared).delete_function(resource.physical_resource_id)
+
+    @staticmethod
+    def _put(function: EmbeddedFunction, declared: Declared) -> Resource:
+        _backend(declared)._lambdas.put_function(function)
+        return Resource(function.function_name, {"Arn": function.function_arn})
+
+
+def _backend(declared: Declared) -> LambdaBackend:
+    return lambda_backends[declared.account_id][declared.region]
+
+
+def _made(name: str, declared: Declared) -> EmbeddedFunction:
+    account = declared.account_id
+    return EmbeddedFunction(  # type: ignore[abstract]
+        name, declared.properties, account_id=account, region=declared.region
+    )

@@ -1,0 +1,57 @@
+"""AWS::IAM::Role: moto's updates nothing but the description, and spoils inline policies.
+
+Managed policies are not attached: moto does not know AWS's own.
+"""
+
+from __future__ import annotations
+
+import json
+
+from moto.iam.models import IAMBackend, iam_backends
+from moto.iam.models import Role as MotoRole
+from moto.utilities.utils import get_partition
+
+from fleet_emulator.types.moto_types import MotoType
+from fleet_emulator.types.resource import Declared, Resource
+
+
+class Role(MotoType):
+    """`Ref` is the role's name."""
+
+    def __init__(self) -> None:
+        super().__init__(MotoRole)  # type: ignore[type-abstract]
+
+    def create(self, declared: Declared) -> Resource:
+        """Create the role with its inline policies."""
+        resource = super().create(declared)
+        for name, document in _inline_policies(declared).items():
+            _backend(declared).put_role_policy(resource.physical_resource_id, name, document)
+        return resource
+
+    def replaces(self, before: Declared, declared: Declared) -> bool:
+        """When it has another name or path."""
+        return not declared.changed(before).isdisjoint({"RoleName", "Path"})
+
+    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+        """Put the trust, the boundary, the inline policies and the description anew."""
+        backend, name, properties = _backend(declared), resource.physical_resource_id, declared.properties
+        backend.update_assume_role_policy(name, json.dumps(properties["AssumeRolePolicyDocument"]))
+        backend.put_role_permissions_boundary(name, properties.get("PermissionsBoundary", ""))
+        policies = _inline_policies(declared)
+        for policy in _inline_policies(before).keys() - policies.keys():
+            backend.delete_role_policy(name, policy)
+        for policy, document in policies.items():
+            backend.put_role_policy(name, policy, document)
+        backend.update_role(
+            name, properties.get("Description", ""), properties.get("MaxSessionDuration", 3600)
+        )
+        return resource
+
+
+def _backend(declared: Declared) -> IAMBackend:
+    return iam_backends[declared.account_id][get_partition(declared.region)]
+
+
+def _inline_policies(declared: Declared) -> dict[str, str]:
+    policies = declared.properties.get("Policies", [])
+    return {policy["PolicyName"]: json.dumps(policy["PolicyDocument"]) for policy in policies}

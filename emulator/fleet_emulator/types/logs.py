@@ -1,0 +1,88 @@
+"""AWS::Logs::LogGroup, which moto makes without its key and cannot update or delete, and QueryDefinition."""
+
+from __future__ import annotations
+
+from typing import cast
+from uuid import uuid4
+
+from moto.cloudformation.exceptions import ValidationError
+from moto.logs.models import LogGroup as MotoLogGroup
+from moto.logs.models import logs_backends
+
+from fleet_emulator.logs.backend import EmbeddedLogs
+from fleet_emulator.types.moto_types import MotoType
+from fleet_emulator.types.resource import Declared, Resource
+
+_LONGEST = {"Name": 255, "QueryString": 10_000}
+
+
+class LogGroup(MotoType):
+    """`Ref` is the log group's name."""
+
+    def __init__(self) -> None:
+        super().__init__(MotoLogGroup)  # type: ignore[type-abstract]
+
+    def create(self, declared: Declared) -> Resource:
+        """Create the group with its key."""
+        resource = super().create(declared)
+        _backend(declared).encrypt(resource.physical_resource_id, declared.properties.get("KmsKeyId"))
+        return resource
+
+    def replaces(self, before: Declared, declared: Declared) -> bool:
+        """When it has another name."""
+        return "LogGroupName" in declared.changed(before)
+
+    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+        """Set the key and the retention; without one, events are kept for ever."""
+        name = resource.physical_resource_id
+        _backend(declared).encrypt(name, declared.properties.get("KmsKeyId"))
+        if "RetentionInDays" in declared.properties:
+            _backend(declared).put_retention_policy(name, declared.properties["RetentionInDays"])
+        else:
+            _backend(declared).delete_retention_policy(name)
+        return resource
+
+    def delete(self, resource: Resource, declared: Declared) -> None:
+        """Delete the log group with its events."""
+        _backend(declared).delete_log_group(resource.physical_resource_id)
+
+
+class QueryDefinition:
+    """A saved query, which nothing can run here; `Ref` is the id that CloudFormation would give it.
+
+    Source of the limits: CloudWatch Logs API reference, PutQueryDefinition.
+    """
+
+    def create(self, declared: Declared) -> Resource:
+        """Check it, and save it under a new id."""
+        return self._saved(Resource(str(uuid4())), declared)
+
+    def replaces(self, before: Declared, declared: Declared) -> bool:
+        """Never."""
+        return False
+
+    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+        """Check it anew, and save it under its id."""
+        return self._saved(resource, declared)
+
+    def delete(self, resource: Resource, declared: Declared) -> None:
+        """Forget it."""
+        del _backend(declared).definitions[resource.physical_resource_id]
+
+    @staticmethod
+    def _saved(resource: Resource, declared: Declared) -> Resource:
+        properties = declared.properties
+        for name, longest in _LONGEST.items():
+            if not 1 <= len(properties.get(name, "")) <= longest:
+                raise ValidationError(message=f"{name} has to have 1 to {longest} characters")
+        _backend(declared).define(
+            resource.physical_resource_id,
+            name=properties["Name"],
+            text=properties["QueryString"],
+            groups=properties.get("LogGroupNames", []),
+        )
+        return resource
+
+
+def _backend(declared: Declared) -> EmbeddedLogs:
+    return cast("EmbeddedLogs", logs_backends[declared.account_id][declared.region])

@@ -1,0 +1,111 @@
+"""The resource types that moto hosts itself, behind the interface of ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from moto.cloudformation.parsing import generate_resource_name, resource_name_property_from_type
+from moto.core.common_models import CloudFormationModel
+
+from fleet_emulator.types.resource import Declared, Resource
+
+LONGEST_NAME = 80
+"""Of a state machine, the only type that moto refuses for its name; source: CreateStateMachine, name."""
+
+
+class MotoResource(Resource):
+    """An object of moto, with the name under which it was made."""
+
+    def __init__(self, model: CloudFormationModel, *, name: str) -> None:
+        super().__init__(str(getattr(model, "physical_resource_id", name)))
+        self.model = model
+        self.name = name
+
+    def get_cfn_attribute(self, name: str) -> Any:
+        """What moto gives for `Fn::GetAtt`."""
+        return self.model.get_cfn_attribute(name)  # type: ignore[attr-defined]
+
+
+def _generated_name(declared: Declared) -> str:
+    """As CloudFormation makes one, cut before its random end to what the longest of moto's types takes."""
+    name = generate_resource_name(declared.type, declared.stack_name, declared.logical_id)
+    before, _, end = name.rpartition("-")
+    return f"{before[: LONGEST_NAME - len(end) - 1]}-{end}"
+
+
+class MotoType:
+    """A class of moto that CloudFormation can make."""
+
+    def __init__(self, model: type[CloudFormationModel]) -> None:
+        self._model = model
+
+    def create(self, declared: Declared) -> Resource:
+        """Make it under its own name or a generated one."""
+        return self._create(self._own_name(declared) or _generated_name(declared), declared)
+
+    def replaces(self, before: Declared, declared: Declared) -> bool:
+        """Never: moto's classes replace themselves where they think so."""
+        return False
+
+    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+        """Update as the class can; one that cannot is made anew, under the same name where it has one."""
+        assert isinstance(resource, MotoResource)  # noqa: S101 (a type only meets its own resources)
+        name = self._own_name(declared) or resource.name
+        if hasattr(self._model.update_from_cloudformation_json, "__isabstractmethod__"):
+            return self._recreate(resource, name, before, declared)
+        model = self._model.update_from_cloudformation_json(
+            original_resource=resource.model,
+            new_resource_name=name,
+            cloudformation_json=self._json(name, declared),
+            account_id=declared.account_id,
+            region_name=declared.region,
+        )
+        return MotoResource(model, name=name)
+
+    def delete(self, resource: Resource, declared: Declared) -> None:
+        """Delete it by its own method where it has one, else by its class's."""
+        assert isinstance(resource, MotoResource)  # noqa: S101
+        delete = getattr(resource.model, "delete", None)
+        if delete is not None and delete.__code__.co_argcount == 3:
+            delete(declared.account_id, declared.region)
+        elif not hasattr(self._model.delete_from_cloudformation_json, "__isabstractmethod__"):
+            self._model.delete_from_cloudformation_json(
+                resource.physical_resource_id,
+                self._json(resource.name, declared),
+                declared.account_id,
+                declared.region,
+            )
+
+    def _recreate(self, resource: MotoResource, name: str, before: Declared, declared: Declared) -> Resource:
+        self.delete(resource, before)
+        try:
+            return self._create(name, declared)
+        except Exception:
+            self._create(resource.name, before)
+            raise
+
+    def _create(self, name: str, declared: Declared) -> Resource:
+        model = self._model.create_from_cloudformation_json(
+            name,
+            self._json(name, declared),
+            declared.account_id,
+            declared.region,
+            LogicalId=declared.logical_id,
+            StackId=declared.stack_id,
+            ResourceType=declared.type,
+        )
+        return MotoResource(model, name=name)
+
+    @staticmethod
+    def _own_name(declared: Declared) -> str:
+        name_property = resource_name_property_from_type(declared.type)
+        return str(declared.properties.get(name_property, "")) if name_property else ""
+
+    @staticmethod
+    def _json(name: str, declared: Declared) -> dict[str, Any]:
+        # Several classes look for their name among the properties and fail, or invent another, without it.
+        name_property = resource_name_property_from_type(declared.type)
+        properties = (
+            {**declared.properties, name_property: name} if name_property else dict(declared.properties)
+        )
+        return {"Type": declared.type, "Properties": properties}

@@ -1,0 +1,43 @@
+"""Types without any effect here: some have none worth having, all others are skipped and said to be."""
+
+from __future__ import annotations
+
+from fleet_emulator import process_state
+from fleet_emulator.types.resource import Declared, Resource
+
+
+class Nothing:
+    """A type whose resources do nothing locally, and would do nothing that could be seen."""
+
+    def create(self, declared: Declared) -> Resource:
+        """Give it a name."""
+        return Resource(declared.generated_name())
+
+    def replaces(self, before: Declared, declared: Declared) -> bool:
+        """Never."""
+        return False
+
+    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+        """Change nothing."""
+        return resource
+
+    def delete(self, resource: Resource, declared: Declared) -> None:
+        """Delete nothing."""
+
+
+class SkippedResource(Resource):
+    """Stands for a resource that does not exist; its attributes are placeholders that say so."""
+
+    def get_cfn_attribute(self, name: str) -> str:
+        """A placeholder, so that what refers to it can still be deployed."""
+        return f"{self.physical_resource_id}.{name}"
+
+
+class Skipped(Nothing):
+    """A type that nothing hosts: recorded, and told in the stack's events."""
+
+    def create(self, declared: Declared) -> Resource:
+        """Record the resource by its name."""
+        process_state.current().skip(f"{declared.type} {declared.logical_id} ({declared.stack_name})")
+        note = f"Skipped by the embedded AWS, which does not host {declared.type}"
+        return SkippedResource(f"skipped-{declared.generated_name()}", note=note)

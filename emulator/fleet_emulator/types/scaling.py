@@ -1,0 +1,143 @@
+"""AWS::ApplicationAutoScaling: each type calls what the API calls, so both are refused the same."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from moto.applicationautoscaling.models import applicationautoscaling_backends
+
+from fleet_emulator.autoscaling.backend import EmbeddedAutoScaling
+from fleet_emulator.autoscaling.errors import InvalidError, ObjectNotFoundError
+from fleet_emulator.autoscaling.targets import TargetId
+from fleet_emulator.types.resource import Declared, Resource
+
+_TARGET = ("ServiceNamespace", "ResourceId", "ScalableDimension")
+_CONFIGURATIONS = {
+    "TargetTrackingScaling": "TargetTrackingScalingPolicyConfiguration",
+    "StepScaling": "StepScalingPolicyConfiguration",
+}
+
+
+def _backend(declared: Declared) -> EmbeddedAutoScaling:
+    return cast(EmbeddedAutoScaling, applicationautoscaling_backends[declared.account_id][declared.region])
+
+
+class ScalableTarget:
+    """`Ref` is `ResourceId|ScalableDimension|ServiceNamespace`.
+
+    A target that is registered already is taken over with its scheduled actions; whether CloudFormation
+    refuses it instead is not known.
+    """
+
+    def create(self, declared: Declared) -> Resource:
+        """Register the target and put its scheduled actions."""
+        properties, target = declared.properties, _named(declared)
+        _backend(declared).register_scalable_target(
+            *target,
+            int(properties["MinCapacity"]),
+            int(properties["MaxCapacity"]),
+            properties.get("RoleARN"),
+            properties.get("SuspendedState"),
+        )
+        for action in properties.get("ScheduledActions", []):
+            _put(action, target, _backend(declared))
+        identifier = f"{target.resource_id}|{target.dimension}|{target.namespace}"
+        return Resource(identifier, {"Id": identifier})
+
+    def replaces(self, before: Declared, declared: Declared) -> bool:
+        """When it is another target."""
+        return not declared.changed(before).isdisjoint(_TARGET)
+
+    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+        """Register it again with its new capacities, and delete scheduled actions that it has no more."""
+        after = self.create(declared)
+        kept = {action["ScheduledActionName"] for action in declared.properties.get("ScheduledActions", [])}
+        target = _named(declared)
+        for action in before.properties.get("ScheduledActions", []):
+            name = action["ScheduledActionName"]
+            if name not in kept:
+                with suppress(ObjectNotFoundError):
+                    _backend(declared).delete_scheduled_action(
+                        target.namespace, name, target.resource_id, target.dimension
+                    )
+        return after
+
+    def delete(self, resource: Resource, declared: Declared) -> None:
+        """Deregister the target; one that went with its endpoint is no error."""
+        with suppress(ObjectNotFoundError):
+            _backend(declared).deregister_scalable_target(*_referred(resource.physical_resource_id))
+
+
+class ScalingPolicy:
+    """`Ref` is the policy's ARN."""
+
+    def create(self, declared: Declared) -> Resource:
+        """Put the policy on a registered target."""
+        policy_type = declared.properties["PolicyType"]
+        policy = _backend(declared).put_scaling_policy(
+            declared.properties["PolicyName"],
+            *self._target(declared),
+            declared.properties[_CONFIGURATIONS[policy_type]],
+            policy_type,
+        )
+        return Resource(policy.policy_arn, {"Arn": policy.policy_arn})
+
+    def replaces(self, before: Declared, declared: Declared) -> bool:
+        """When it has another name or another target."""
+        return not declared.changed(before).isdisjoint({*_TARGET, "PolicyName", "ScalingTargetId"})
+
+    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+        """Put the policy again."""
+        return self.create(declared)
+
+    def delete(self, resource: Resource, declared: Declared) -> None:
+        """Take the policy off its target; one that went with its target is no error."""
+        with suppress(ObjectNotFoundError):
+            _backend(declared).delete_scaling_policy(
+                declared.properties["PolicyName"], *self._target(declared)
+            )
+
+    @staticmethod
+    def _target(declared: Declared) -> TargetId:
+        if "ScalingTargetId" in declared.properties:
+            return _referred(declared.properties["ScalingTargetId"])
+        return _named(declared)
+
+
+def _named(declared: Declared) -> TargetId:
+    """The target that the resource's own properties name."""
+    return TargetId(*(declared.properties[key] for key in _TARGET))
+
+
+def _referred(reference: str) -> TargetId:
+    """The target whose `Ref` it is."""
+    resource_id, dimension, namespace = reference.split("|")
+    return TargetId(namespace, resource_id, dimension)
+
+
+def _put(action: dict[str, Any], target: TargetId, backend: EmbeddedAutoScaling) -> None:
+    capacities = action.get("ScalableTargetAction", {})
+    backend.put_scheduled_action(
+        target.namespace,
+        action.get("Schedule"),
+        action.get("Timezone"),
+        action["ScheduledActionName"],
+        target.resource_id,
+        target.dimension,
+        _seconds(action.get("StartTime")),
+        _seconds(action.get("EndTime")),
+        {name: int(value) for name, value in capacities.items()},
+    )
+
+
+def _seconds(time: str | None) -> float | None:
+    """A template's time as the API has it; without a zone it is in UTC."""
+    if time is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        raise InvalidError(f"Invalid time: {time}") from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,91 @@
+"""Archives with engines: packed from their repository and the plans, and what is written down of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.engines.request import StoredPlan, engines_in
+from fleet.artifacts.promote.stream import Held
+from fleet.artifacts.publish.requirements import Wanted
+from fleet.artifacts.sources.engine_folder import BuiltPlan, BuiltSource
+from fleet.artifacts.sources.spec_sources import folder_source, repository_of
+from fleet.artifacts.store import contents_key
+from fleet.artifacts.upload.object import ObjectPlace
+from fleet.engines.lock import packed_name
+from fleet.engines.object_keys import MANIFEST, built_key
+from fleet.repository.plan_path import plan_place
+from fleet.spec.project import LoadedSpec
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+
+class BuiltArchive:
+    """An archive that gets engines, whose plans are in the bucket."""
+
+    def __init__(
+        self,
+        s3: S3Client,
+        loaded: LoadedSpec,
+        wanted: Wanted,
+        plans: Mapping[str, StoredPlan],
+        repository: str,
+    ) -> None:
+        self._s3, self._bucket, self._wanted = s3, wanted.endpoint.place.bucket, wanted
+        self._loaded, self._stored, self._repository = loaded, plans, repository
+        self._plans = self._placed()
+        self._tar = ""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the tar stream at most."""
+        return BuiltSource.most(self._wanted.artifact.size, self._plans)
+
+    @property
+    def source(self) -> BuiltSource:
+        """What it is packed from."""
+        return BuiltSource(
+            folder_source(self._loaded, self._wanted.artifact.source), self._plans, self._repository
+        )
+
+    def check(self, found: str) -> None:
+        """Remember which tar stream it has become: the archive is named by what it is made of."""
+        self._tar = found
+
+    def write_contents(self) -> None:
+        """Write down beside the archive what it holds: the digest of its tar stream, and its plans."""
+        engines = engines_in(self._wanted)
+        copy = self._wanted.artifact.source.copy
+        document = {
+            "tar": self._tar,
+            "engines": {
+                packed_name(each.model, copy): {
+                    "key": each.build.key,
+                    "plan": self._manifest(each.build.key)["plan"],
+                }
+                for each in engines
+            },
+        }
+        key = contents_key(self._wanted.artifact.digest)
+        self._s3.put_object(Bucket=self._bucket, Key=key, Body=json.dumps(document, indent=1).encode())
+
+    def _placed(self) -> dict[str, BuiltPlan]:
+        packed = self._wanted.artifact.source
+        folder, placed = repository_of(self._loaded, packed.index), dict[str, BuiltPlan]()
+        for engine in engines_in(self._wanted):
+            place = plan_place(folder / engine.model, engine.build.compute_capability)
+            path = f"{packed_name(engine.model, packed.copy)}/{place}"
+            placed[path] = self._plan(self._stored[engine.build.key])
+        return placed
+
+    def _plan(self, stored: StoredPlan) -> BuiltPlan:
+        place = ObjectPlace(self._bucket, stored.key)
+        held = Held(s3=self._s3, place=place, size=stored.size, etag=stored.etag, crc=None)
+        return BuiltPlan(size=stored.size, chunks=held.chunks)
+
+    def _manifest(self, key: str) -> dict[str, object]:
+        found = self._s3.get_object(Bucket=self._bucket, Key=built_key(key, MANIFEST))
+        manifest: dict[str, object] = json.loads(found["Body"].read())
+        return manifest

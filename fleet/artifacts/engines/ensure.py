@@ -1,0 +1,59 @@
+"""Engines that are in the bucket, after those that were not have been built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.engines.builds import build_engines
+from fleet.artifacts.engines.clients import Builders
+from fleet.artifacts.engines.request import StoredPlan, WantedEngine, engines_in, stored_plans
+from fleet.artifacts.engines.work import Pace
+from fleet.artifacts.progress import PublishProgress
+from fleet.artifacts.publish.requirements import Content
+from fleet.endpoint.resolve import place_of
+from fleet.findings import Finding
+from fleet.spec.project import Project
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnginesThere:
+    """The plans that are there, by key; how many were built for it; and why others are not there."""
+
+    plans: Mapping[str, StoredPlan]
+    built: int
+    findings: tuple[Finding, ...]
+
+    def has_all_of(self, content: Content) -> bool:
+        """Whether a content can be packed."""
+        return all(engine.build.key in self.plans for engine in engines_in(content.wanted[0]))
+
+
+def with_engines_there(
+    s3: S3Client,
+    project: Project,
+    engines: Sequence[WantedEngine],
+    progress: PublishProgress,
+    builders: Builders,
+    pace: Pace,
+) -> EnginesThere:
+    """Build those of the engines that the bucket lacks; AWS is asked for more than S3 only if it lacks one.
+
+    Raises:
+        CannotRunError: they cannot be built in this account now.
+        ClientError: AWS refuses.
+    """
+    place = place_of(project.environment)
+    plans = stored_plans(s3, place.bucket, engines)
+    lacking = [engine for engine in engines if engine.key not in plans]
+    outcomes = build_engines(builders(), place, project, lacking, progress, pace) if lacking else []
+    built = {each.engine.key: each.plan for each in outcomes if each.plan is not None}
+    return EnginesThere(
+        plans={**plans, **built},
+        built=sum(each.was_built for each in outcomes),
+        findings=tuple(finding for each in outcomes for finding in each.findings),
+    )

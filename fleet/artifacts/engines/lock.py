@@ -1,0 +1,118 @@
+"""What a lock says of the engines of a spec: of which ONNX models they are built, and their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from fleet.artifacts.engines.onnx import Onnx, onnx_of
+from fleet.artifacts.sources.spec_sources import Connect, repository_of
+from fleet.endpoint.context.context import Decided
+from fleet.engines.endpoint_engines import PlannedEngine, planned_engines, spec_engines
+from fleet.engines.identity import archive_digest
+from fleet.engines.lock import locked_engine, packed_name
+from fleet.findings import Finding, FindingsError, all_of
+from fleet.repository.layout import belongs
+from fleet.repository.plan_path import plan_place
+from fleet.spec.endpoint import Packed
+from fleet.spec.environment import Environment
+from fleet.spec.lock import Lock, LockedArchive, LockedEngine
+from fleet.spec.problems import did_you_mean
+from fleet.spec.project import LoadedSpec
+from fleet.spec.s3_repository import in_s3, onnx_in_s3
+from fleet.spec.source import finding_at
+
+UNKNOWN_MODEL = "FL293"
+Engines: TypeAlias = "Mapping[int, Mapping[str, LockedEngine]]"
+"""By the entry of the spec's `models`, then by the model as the repository calls it."""
+
+
+def planned(loaded: LoadedSpec, environment: Environment) -> list[PlannedEngine]:
+    """The engines that go into archives; a repository in S3 is packed as it is."""
+    if not any(archive.engines for archive in loaded.spec.models):
+        return []
+    decided = Decided(loaded=loaded, environment=environment, lock=None)
+    return [each for each in planned_engines(decided) if not in_s3(loaded.spec.models[each.index])]
+
+
+def measured_engines(
+    loaded: LoadedSpec,
+    environment: Environment,
+    s3: Connect,
+    held: Lock | None,
+    *,
+    offline: bool,
+) -> Engines:
+    """The engines of the spec's archives, by the ONNX models as they are now.
+
+    What lies in S3 is read only if `held` has another content than the spec expects; with `offline` what is
+    held is taken, and what is not is left out.
+
+    Raises:
+        FindingsError: an ONNX model is missing, not as expected, or none that an engine can be built from.
+        CannotRunError: S3 is needed and cannot be read.
+    """
+    found: dict[int, dict[str, LockedEngine]] = {}
+    engines, archives = planned(loaded, environment), held.archives if held is not None else {}
+
+    def measured(each: PlannedEngine) -> Onnx | None:
+        require_place(loaded, each.index, each.model, each.compute_capability)
+        known = locked_engine(loaded.spec, archives, each.index, each.model)
+        if onnx_in_s3(each.engine):
+            if known is not None and (offline or known.onnx == each.engine.digest):
+                return Onnx(digest=known.onnx, size=known.size)
+            if offline:
+                return None
+        return onnx_of(loaded, each.path, each.engine, s3).measured()
+
+    for each, onnx in zip(engines, all_of(engines, measured), strict=True):
+        if onnx is not None:
+            locked = LockedEngine(key=each.build(onnx.digest).key, onnx=onnx.digest, size=onnx.size)
+            found.setdefault(each.index, {})[each.model] = locked
+    return found
+
+
+def require_models(loaded: LoadedSpec) -> None:
+    """See that each engine's model is in its repository.
+
+    A rule tells it too, by a lock; but there is none while another model waits for the engine of a name that
+    was mistyped.
+
+    Raises:
+        FindingsError: the models that are not there; or a repository is not.
+    """
+    findings = list[Finding]()
+    for path, index, engine in spec_engines(loaded.spec):
+        if in_s3(loaded.spec.models[index]):
+            continue
+        folder = repository_of(loaded, index)
+        if not (folder / engine.model).is_dir():
+            known = [each.name for each in folder.iterdir() if each.is_dir() and belongs(each.name)]
+            message = f"the repository holds no model {engine.model!r} for this engine"
+            mark = loaded.source.mark((*path, "model"))
+            findings.append(finding_at(mark, UNKNOWN_MODEL, message, did_you_mean(engine.model, known)))
+    if findings:
+        raise FindingsError(findings)
+
+
+def require_place(loaded: LoadedSpec, index: int, model: str, compute_capability: str) -> None:
+    """See that an engine has a place in its repository; of a model that is not there nothing is said.
+
+    Raises:
+        FindingsError: it has none.
+    """
+    folder = repository_of(loaded, index) / model
+    if folder.is_dir():
+        plan_place(folder, compute_capability)
+
+
+def with_engines(archive: LockedArchive, packed: Packed, engines: Engines) -> LockedArchive:
+    """An archive as the lock has it with the engines of its entry, by the names of this copy."""
+    own = {
+        packed_name(model, packed.copy): engine
+        for model, engine in sorted(engines.get(packed.index, {}).items())
+    }
+    if not own:
+        return archive
+    digest = archive_digest(archive.digest, {model: engine.key for model, engine in own.items()})
+    return archive.model_copy(update={"digest": digest, "repository": archive.digest, "engines": own})

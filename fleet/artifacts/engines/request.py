@@ -1,0 +1,109 @@
+"""Which engines archives are to be packed with, and which of them the bucket lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.publish.requirements import Content, Wanted
+from fleet.artifacts.store import Listed, listed
+from fleet.endpoint.engines import ResolvedEngine
+from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.engines.object_keys import MANIFEST, PLAN, PLANS, built_key
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+
+@dataclass(frozen=True)
+class EngineUse:
+    """An engine as one endpoint wants it."""
+
+    endpoint: ResolvedEndpoint
+    engine: ResolvedEngine
+
+    @property
+    def name(self) -> str:
+        """Endpoint and model, as progress and findings name it."""
+        return f"{self.endpoint.name}/{self.engine.model}"
+
+
+@dataclass(frozen=True)
+class WantedEngine:
+    """One engine, and all uses of it: equal models on equal GPUs share it."""
+
+    key: str
+    uses: tuple[EngineUse, ...]
+
+    @property
+    def first(self) -> EngineUse:
+        """The use for which it is built."""
+        return self.uses[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredPlan:
+    """A plan in the bucket: its key there, its size in bytes, and which content it is."""
+
+    key: str
+    size: int
+    etag: str
+
+
+def engines_in(wanted: Wanted) -> list[ResolvedEngine]:
+    """The engines that an archive is packed with."""
+    index = wanted.artifact.source.index
+    return [engine for engine in wanted.endpoint.engines if engine.index == index]
+
+
+def engines_of(contents: Iterable[Content]) -> list[WantedEngine]:
+    """The engines of these contents, each once."""
+    return _by_key(
+        EngineUse(wanted.endpoint, engine)
+        for content in contents
+        for wanted in content.wanted
+        for engine in engines_in(wanted)
+    )
+
+
+def size_with_plans(content: Content, plans: Mapping[str, StoredPlan]) -> int:
+    """Bytes of a content's tar stream with its plans, of which `plans` has all, but for their headers."""
+    return content.size + sum(plans[each.build.key].size for each in engines_in(content.wanted[0]))
+
+
+def all_engines(endpoints: Iterable[ResolvedEndpoint]) -> list[WantedEngine]:
+    """The engines of these endpoints, each once, whether or not an archive still needs them."""
+    return _by_key(EngineUse(endpoint, engine) for endpoint in endpoints for engine in endpoint.engines)
+
+
+def stored_plans(s3: S3Client, bucket: str, engines: Iterable[WantedEngine]) -> Mapping[str, StoredPlan]:
+    """Those of the engines that the bucket has, by their keys; known from one listing."""
+    wanted = list(engines)
+    if not wanted:
+        return {}
+    there = listed(s3, bucket, PLANS)
+    found = {engine.key: _found(there, engine.key) for engine in wanted}
+    return {key: plan for key, plan in found.items() if plan is not None}
+
+
+def stored_plan(s3: S3Client, bucket: str, key: str) -> StoredPlan | None:
+    """The plan of one engine; None if the bucket lacks it."""
+    return _found(listed(s3, bucket, built_key(key, "")), key)
+
+
+def _by_key(uses: Iterable[EngineUse]) -> list[WantedEngine]:
+    """Each engine with its uses, of which archives and copies may repeat one."""
+    found: dict[str, list[EngineUse]] = {}
+    for use in uses:
+        if use not in found.setdefault(use.engine.build.key, []):
+            found[use.engine.build.key].append(use)
+    return [WantedEngine(key, tuple(each)) for key, each in found.items()]
+
+
+def _found(there: Mapping[str, Listed], key: str) -> StoredPlan | None:
+    """The manifest is written last, and so says that the plan is whole."""
+    plan, manifest = (built_key(key, name) for name in (PLAN, MANIFEST))
+    if plan not in there or manifest not in there:
+        return None
+    return StoredPlan(key=plan, size=there[plan].size, etag=there[plan].etag)

@@ -1,0 +1,90 @@
+"""One more archive in a live set, under a name that has never had another content."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.live.live_set import LiveSet
+from fleet.artifacts.live.targets import Past, digest_then, versions_of
+from fleet.artifacts.sources.source import ArchiveSource, Measured, measure
+from fleet.artifacts.store import copy_object, digest_of, store_key
+from fleet.artifacts.upload.archives import ContentChangedError, ObjectPlace, Uploads
+from fleet.endpoint.context.targets import target_model
+from fleet.findings import Finding, FindingsError
+from fleet.spec.endpoint import Mode
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+
+@dataclass(frozen=True, kw_only=True)
+class Added:
+    """What a caller names as TargetModel, and whether it was there already."""
+
+    target: str
+    was_there: bool
+
+
+def add_archive(
+    s3: S3Client,
+    live: LiveSet,
+    archive: str,
+    version: int | None,
+    source: ArchiveSource,
+) -> Added:
+    """Put an archive into the content store, and from there into the live set.
+
+    Without `version`, it is the latest one where that has this content, else the next. Two that add at one
+    time never get the same name for different contents.
+
+    Raises:
+        FindingsError: the container could not serve it, it changes while it is read, or the name has or had
+            another content.
+    """
+    measured = measure(source, Mode.MULTI_MODEL)
+    while True:
+        known = versions_of(s3, live, archive)
+        chosen = _latest_or_next(s3, live, archive, known, measured.digest) if version is None else version
+        target = target_model(archive, chosen)
+        past = known.get(chosen)
+        if past is not None and digest_then(s3, live, target, past) != measured.digest:
+            raise FindingsError([_taken(live, archive, target, past, max(known) + 1)])
+        if past is not None and past.is_there:
+            return Added(target=target, was_there=True)
+        _store(s3, live, source, measured)
+        bucket, stored = live.place.bucket, store_key(measured.digest)
+        if copy_object(s3, bucket, stored, bucket, live.key(target), measured.digest, overwrite=False):
+            return Added(target=target, was_there=False)
+
+
+def _latest_or_next(s3: S3Client, live: LiveSet, archive: str, known: dict[int, Past], digest: str) -> int:
+    latest = max(known, default=0)
+    if latest and digest_then(s3, live, target_model(archive, latest), known[latest]) == digest:
+        return latest
+    return latest + 1
+
+
+def _store(s3: S3Client, live: LiveSet, source: ArchiveSource, measured: Measured) -> None:
+    place = ObjectPlace(live.place.bucket, store_key(measured.digest))
+    if digest_of(s3, place.bucket, place.key) is None:
+        try:
+            with Uploads(s3) as uploads:
+                uploads.archive(place, source.write, digest=measured.digest, size=measured.size)
+        except ContentChangedError as error:
+            message, hint = "the repository changed while it was packed", "wait until it is written"
+            raise FindingsError([Finding(code="FL305", message=message, hint=hint)]) from error
+
+
+def _taken(live: LiveSet, archive: str, target: str, past: Past, free: int) -> Finding:
+    if past.is_there:
+        message = f"{target} of {live.endpoint} holds another content, and a target is never overwritten"
+    elif past.version_id is None:
+        message = f"the spec of {live.endpoint} names {target}, so its content is the lock's to say"
+    else:
+        message = (
+            f"{target} of {live.endpoint} had another content until it was removed:"
+            " an instance that has loaded it may go on serving that"
+        )
+    hint = f"leave out --version, or say `--version {free}`, the next free one of {archive!r}"
+    return Finding(code="FL330", message=message, hint=hint)

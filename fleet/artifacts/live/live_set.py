@@ -1,0 +1,112 @@
+"""The live set of a multi-model endpoint: archives that come and go without a deploy, and never change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fleet.catalog.front_end import out_of_memory
+from fleet.endpoint.context.targets import target_model
+from fleet.endpoint.resolve import place_of
+from fleet.endpoint.resolved import Place, prefix_of
+from fleet.findings import Finding, FindingsError
+from fleet.spec.endpoint import ArchiveSet, Mode
+from fleet.spec.problems import did_you_mean
+from fleet.spec.project import LoadedSpec, Project, load_lock
+from fleet.spec.source import finding_at
+from fleet.spec.values import NAME_LENGTH
+
+NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9])*")
+TARGET = re.compile(r"(?P<archive>.+)-v(?P<version>[1-9]\d*)\.tar\.gz")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveSet:
+    """Where the archives of one endpoint lie, and what its files say of them.
+
+    `declared` has the targets that the spec names, with the digest that the lock has of each; "" where the
+    lock lacks it.
+    """
+
+    endpoint: str
+    place: Place
+    declared: Mapping[str, str]
+
+    @property
+    def prefix(self) -> str:
+        """Of the keys in the artifact bucket."""
+        return f"{prefix_of(self.endpoint)}live/"
+
+    def key(self, target: str) -> str:
+        """Where a target's archive lies."""
+        return f"{self.prefix}{target}"
+
+
+def live_set(project: Project, endpoint: str) -> LiveSet:
+    """What an environment's files say of an endpoint's live set.
+
+    Raises:
+        FindingsError: they are wrong, or the endpoint has none.
+    """
+    loaded, lock_file = project.load(endpoint), project.lock_file(endpoint)
+    _require_live(project, loaded)
+    locked = load_lock(lock_file).archives if lock_file.is_file() else {}
+    return LiveSet(
+        endpoint=endpoint,
+        place=place_of(project.environment),
+        declared={
+            target_model(each.name, each.version): locked[each.name].digest if each.name in locked else ""
+            for each in loaded.spec.packed
+        },
+    )
+
+
+def check_archive_name(archive: str) -> None:
+    """See that callers may name a target after it.
+
+    Raises:
+        FindingsError: it would be no name in a spec, or all errors of it would pass for a lack of memory.
+    """
+    words = [word for word in out_of_memory() if word in archive]
+    if words:
+        message = f"{archive!r} holds {words[0]!r}: all its errors would pass for a lack of memory"
+    elif not NAME.fullmatch(archive) or len(archive) > NAME_LENGTH:
+        message = (
+            f"{archive!r} is no name of an archive: letters, digits and inner hyphens, at most {NAME_LENGTH}"
+        )
+    else:
+        return
+    raise FindingsError([Finding(code="FL335", message=message, hint="choose another name")])
+
+
+def require_removable(live: LiveSet, target: str, there: list[str]) -> None:
+    """See that a target can be removed for good; `there` are those of the live set.
+
+    Raises:
+        FindingsError: the spec names it, or it is not there.
+    """
+    environment = live.place.environment
+    if target in live.declared:
+        message = f"the spec of {live.endpoint} names {target}: the next publish would bring it back"
+        lock = f"fleet lock --env {environment} {live.endpoint}"
+        hint = f"take it out of model_specs/{live.endpoint}.yaml and run `{lock}`"
+        raise FindingsError([Finding(code="FL331", message=message, hint=hint)])
+    if target not in there:
+        message = f"{live.endpoint} has no target {target!r} in {environment}"
+        raise FindingsError([Finding(code="FL334", message=message, hint=did_you_mean(target, there))])
+
+
+def _require_live(project: Project, loaded: LoadedSpec) -> None:
+    spec = loaded.spec
+    if spec.mode is Mode.MULTI_MODEL and spec.archive_set is ArchiveSet.LIVE:
+        return
+    key = "archive_set" if spec.mode is Mode.MULTI_MODEL else "mode"
+    now = f"`mode: {spec.mode.value}`" if key == "mode" else f"`archive_set: {spec.archive_set.value}`"
+    options = f"--env {project.environment.environment} {spec.endpoint}"
+    message = f"{spec.endpoint} has no live set: {now} means that its models change by a deploy alone"
+    hint = (
+        "write `mode: multi-model`, `archive_set: live` and a `version` for each archive, then run"
+        f" `fleet lock {options}` and `fleet deploy {options}`"
+    )
+    raise FindingsError([finding_at(loaded.source.latest_mark((key,)), "FL333", message, hint)])

@@ -1,0 +1,168 @@
+"""Contents copied from one environment's store to another's: on the server, else through this process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+
+from fleet.artifacts.progress import PublishProgress
+from fleet.artifacts.promote.stream import Streams, held
+from fleet.artifacts.publish.files import missing_files, stored_files
+from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, Content
+from fleet.artifacts.store import DIGEST, contents_key, copy_object, files_prefix, listed
+from fleet.artifacts.upload.object import ObjectPlace
+from fleet.core.parallel import all_in_parallel
+from fleet.findings import Finding, FindingsError
+from fleet.spec.endpoint import Compression
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+NOT_THERE, DENIED = 404, 403
+STREAMS_AT_ONCE = 8
+CODE = "FL337"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Store:
+    """The content store of one environment."""
+
+    s3: S3Client
+    bucket: str
+    environment: str
+    account: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moved:
+    """An object of a store, by its key: its size in bytes, and the tar stream that it is or belongs to."""
+
+    name: str
+    key: str
+    size: int
+    digest: str
+    is_archive: bool
+
+
+def objects_of(content: Content, source: Store) -> list[Moved]:
+    """The objects of one content, the one that says that all are there at the end.
+
+    Raises:
+        FindingsError: the store lacks it, or holds something else under its name.
+    """
+    try:
+        head = source.s3.head_object(Bucket=source.bucket, Key=content.key)
+    except ClientError as error:
+        if error.response["ResponseMetadata"]["HTTPStatusCode"] != NOT_THERE:
+            raise
+        raise FindingsError([_lost(content, source, "is not in the store")]) from error
+    is_archive = content.compression is Compression.GZIP
+    size, name = head["ContentLength"], content.wanted[0].name
+    last = Moved(name=name, key=content.key, size=size, digest=content.digest, is_archive=is_archive)
+    if not is_archive:
+        return [*_files(content, source), *_contents(content, source), last]
+    said = head["Metadata"].get(DIGEST)
+    if said != content.digest:
+        raise FindingsError([_lost(content, source, f"says that it is {said or 'of no digest'}")])
+    return [*_contents(content, source), last]
+
+
+class StoreCopy:
+    """Copies objects between two stores; whatever the server may not copy goes through this process."""
+
+    def __init__(self, source: Store, target: Store, progress: PublishProgress) -> None:
+        self._source, self._target, self._progress = source, target, progress
+        self._by_server = source.account == target.account
+
+    def copy(self, objects: Sequence[Moved]) -> int:
+        """Copy them in any order; how many of them went through this process."""
+        rest = self._on_the_server(objects) if self._by_server and objects else objects
+        if not rest:
+            return 0
+        with Streams() as streams, self._progress.uploads(len(rest), sum(each.size for each in rest)):
+            all_in_parallel(rest, partial(self._stream, streams), STREAMS_AT_ONCE)
+        return len(rest)
+
+    def _on_the_server(self, objects: Sequence[Moved]) -> list[Moved]:
+        """What the server was not allowed to copy."""
+        with self._progress.copies(len(objects)) as advance:
+
+            def copy(each: Moved) -> Moved | None:
+                if not self._by_server or not self._server_copies(each):
+                    return each
+                advance(1)
+                return None
+
+            return [each for each in all_in_parallel(objects, copy, REQUESTS_AT_ONCE) if each is not None]
+
+    def _server_copies(self, each: Moved) -> bool:
+        source, target = self._source, self._target
+        try:
+            copy_object(
+                target.s3,
+                source.bucket,
+                each.key,
+                target.bucket,
+                each.key,
+                each.digest,
+                overwrite=not each.is_archive,
+                size=each.size,
+            )
+        except ClientError as error:
+            if error.response["ResponseMetadata"]["HTTPStatusCode"] != DENIED:
+                raise
+            self._by_server = False
+        return self._by_server
+
+    def _stream(self, streams: Streams, each: Moved) -> None:
+        source, target = self._source, self._target
+        found = held(source.s3, ObjectPlace(source.bucket, each.key))
+        with self._progress.archive(each.name, each.size) as advance:
+            streams.copy(
+                found,
+                target.s3,
+                ObjectPlace(target.bucket, each.key),
+                each.digest,
+                advance,
+                # Files are not named by their own content: an interrupted publish may have left others.
+                only_if_new=each.is_archive,
+            )
+
+
+def _files(content: Content, source: Store) -> list[Moved]:
+    files, prefix = stored_files(source.s3, source.bucket, content.digest) or {}, files_prefix(content.digest)
+    missing = missing_files(source.s3, source.bucket, prefix, files)
+    if missing:
+        raise FindingsError([_lost(content, source, f"lacks its file {missing[0]}")])
+    name, digest = content.wanted[0].name, content.digest
+    return [
+        Moved(name=f"{name}/{path}", key=f"{prefix}{path}", size=size, digest=digest, is_archive=False)
+        for path, size in files.items()
+    ]
+
+
+def _contents(content: Content, source: Store) -> list[Moved]:
+    """What is written down beside an archive with engines."""
+    key, first = contents_key(content.digest), content.wanted[0]
+    there = listed(source.s3, source.bucket, key) if first.artifact.repository is not None else {}
+    return [
+        Moved(
+            name=f"{first.name}, its contents",
+            key=key,
+            size=each.size,
+            digest=content.digest,
+            is_archive=False,
+        )
+        for each in there.values()
+    ]
+
+
+def _lost(content: Content, source: Store, problem: str) -> Finding:
+    wanted = content.wanted[0]
+    message = f"{wanted.name}, s3://{source.bucket}/{content.key}, {problem}"
+    hint = f"run `fleet publish --env {source.environment} {wanted.endpoint.name}`, and promote again"
+    return Finding(code=CODE, message=message, hint=hint)

@@ -1,0 +1,75 @@
+"""Whether an environment really runs what its lock says: only then was the lock tested."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.store import digest_of
+from fleet.aws.api.describe import described_endpoint
+from fleet.core.parallel import all_in_parallel
+from fleet.endpoint.resolved import Artifact, ResolvedEndpoint
+from fleet.findings import Finding, FindingsError
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+    from mypy_boto3_sagemaker.client import SageMakerClient
+
+CODE = "FL332"
+HEADS = 16
+"""So many objects are asked about at one time."""
+IN_SERVICE = "InService"
+
+
+def require_tested(s3: S3Client, sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> None:
+    """See that the endpoint is in service with the model data that its lock leads to.
+
+    The URL of that data holds environment, account, region and the digests of all archives; a live set's does
+    not, so its archives are asked for one by one.
+
+    Raises:
+        FindingsError: it is not deployed, not in service, or runs something else.
+    """
+    running = _model_data(sagemaker, endpoint)
+    if running != endpoint.model_data_url:
+        message = (
+            f"it runs {running or 'a model without data'}, and its lock leads to {endpoint.model_data_url}"
+        )
+        raise FindingsError([_untested(endpoint, message)])
+    others = [archive for archive in endpoint.archives if not archive.named_by_content]
+    wrong = [
+        found for found in all_in_parallel(others, lambda each: _lacking(s3, endpoint, each), HEADS) if found
+    ]
+    if wrong:
+        raise FindingsError(wrong)
+
+
+def _model_data(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> str:
+    found = described_endpoint(sagemaker, endpoint.name)
+    if found is None:
+        raise FindingsError([_untested(endpoint, "it is not deployed there")])
+    if found["EndpointStatus"] != IN_SERVICE:
+        message = f"it is {found['EndpointStatus']}, not {IN_SERVICE}"
+        raise FindingsError([_untested(endpoint, message)])
+    config = sagemaker.describe_endpoint_config(EndpointConfigName=found["EndpointConfigName"])
+    model = sagemaker.describe_model(ModelName=config["ProductionVariants"][0]["ModelName"])
+    container = model["PrimaryContainer"]
+    source = container.get("ModelDataSource", {}).get("S3DataSource", {})
+    return container.get("ModelDataUrl") or source.get("S3Uri", "")
+
+
+def _lacking(s3: S3Client, endpoint: ResolvedEndpoint, archive: Artifact) -> Finding | None:
+    found = digest_of(s3, endpoint.place.bucket, archive.key)
+    if found == archive.digest:
+        return None
+    target = archive.key.rpartition("/")[2]
+    held = "is not there" if found is None else f"holds {found or 'a content without a digest'}"
+    return _untested(endpoint, f"{target} {held}, and the lock says {archive.digest}")
+
+
+def _untested(endpoint: ResolvedEndpoint, message: str) -> Finding:
+    environment = endpoint.place.environment
+    return Finding(
+        code=CODE,
+        message=f"{endpoint.name} was not tested in {environment} as its lock says: {message}",
+        hint=f"run `fleet deploy --env {environment} {endpoint.name}`, test it, then promote",
+    )

@@ -1,0 +1,99 @@
+"""The lock that a promotion writes: another environment's archives, where the spec here asks for the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fleet.artifacts.engines.lock import planned
+from fleet.engines.endpoint_engines import PlannedEngine
+from fleet.findings import Finding, FindingsError
+from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.lock import Lock
+from fleet.spec.project import Project, load_lock
+from fleet.spec.source import KeyPath, finding_at
+
+CODE = "FL336"
+COMPARED = ("copies", "compression", "digest")
+"""What an entry of `models` says of its archives' content; the version of a live set only names it."""
+
+
+def promoted_lock(source: Project, target: Project, endpoint: str) -> Lock:
+    """The source's lock as it would hold in the target.
+
+    Raises:
+        FindingsError: the lock or a spec is wrong, or the target's spec asks for other archives.
+    """
+    tested, wanted = source.load(endpoint), target.load(endpoint)
+    name, there = source.environment.environment, target.environment.environment
+    differences = [
+        *_differences(tested.spec, wanted.spec),
+        *_engine_differences(planned(tested, source.environment), planned(wanted, target.environment)),
+    ]
+    findings = [
+        finding_at(
+            wanted.source.latest_mark(path),
+            CODE,
+            f"{endpoint} was tested in {name} with {before}, and {there} has {now}",
+            f"the same archives have to be asked for in both: look at `overrides` of {name} and of {there}",
+        )
+        for path, before, now in differences
+    ]
+    if findings:
+        raise FindingsError(findings)
+    return load_lock(source.lock_file(endpoint)).model_copy(update={"promoted_from": name})
+
+
+def require_two(source: Project, target: Project, local: str) -> None:
+    """See that two environments are meant, each with an account of its own to ask.
+
+    Raises:
+        FindingsError: they are one, or one of them is this machine's.
+    """
+    name, other = source.environment.environment, target.environment.environment
+    if name == other:
+        message, hint = f"{name} is promoted to itself", "name two environments with --from and --to"
+    elif local in (name, other):
+        message = f"{local!r} is this machine: nothing that is tested or served there is promoted"
+        hint = "deploy to an environment in an account, and promote from there"
+    else:
+        return
+    raise FindingsError([Finding(code="FL338", message=message, hint=hint)])
+
+
+def _differences(tested: EndpointSpec, wanted: EndpointSpec) -> Iterator[tuple[KeyPath, str, str]]:
+    if tested.mode is not wanted.mode:
+        yield ("mode",), f"`mode: {tested.mode.value}`", f"`mode: {wanted.mode.value}`"
+    before, now = ({model.archive: model for model in spec.models} for spec in (tested, wanted))
+    if before.keys() != now.keys():
+        yield ("models",), f"archives {', '.join(before) or 'none'}", f"archives {', '.join(now) or 'none'}"
+        return
+    for index, model in enumerate(wanted.models):
+        for key in COMPARED:
+            was, is_now = (_said(key, getattr(each, key)) for each in (before[model.archive], model))
+            if was != is_now:
+                whose = f" for {model.archive!r}"
+                yield ("models", index, key), was + whose, is_now + whose
+
+
+def _engine_differences(
+    tested: Sequence[PlannedEngine], wanted: Sequence[PlannedEngine]
+) -> Iterator[tuple[KeyPath, str, str]]:
+    """Engines are other ones on another GPU, in another image, or with other arguments."""
+    before = {(each.index, each.model): each for each in tested}
+    now = {(each.index, each.model): each for each in wanted}
+    for place in {**before, **now}:
+        was, is_now = before.get(place), now.get(place)
+        if was is not None and is_now is not None and was.build("") == is_now.build(""):
+            continue
+        path = is_now.path if is_now is not None else ("models", place[0])
+        yield path, _engine(place[1], was), _engine(place[1], is_now)
+
+
+def _engine(model: str, engine: PlannedEngine | None) -> str:
+    if engine is None:
+        return f"no engine of {model!r}"
+    return f"{model!r} for {engine.gpu} in {engine.image} by `{' '.join(engine.arguments)}`"
+
+
+def _said(key: str, value: object) -> str:
+    return f"no `{key}`" if value is None else f"`{key}: {value}`"

@@ -1,0 +1,97 @@
+"""What was tested in one environment, brought to another: its archives by digest, then the lock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.lock import write_lock
+from fleet.artifacts.progress import PublishProgress
+from fleet.artifacts.promote.copy import Store, StoreCopy, objects_of
+from fleet.artifacts.promote.deployment import require_tested
+from fleet.artifacts.promote.lock import promoted_lock
+from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, Wanted, contents_of, missing_in_store
+from fleet.aws.api.errors import aws_errors_told
+from fleet.core.parallel import all_in_parallel
+from fleet.endpoint.resolve import place_of, resolve_project
+from fleet.endpoint.resolved import Place
+from fleet.findings import all_of
+from fleet.spec.project import Project
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+    from mypy_boto3_sagemaker.client import SageMakerClient
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tested:
+    """The environment that is promoted from: its files, and its account."""
+
+    project: Project
+    s3: S3Client
+    sagemaker: SageMakerClient
+
+
+@dataclass(frozen=True, kw_only=True)
+class Next:
+    """The environment that is promoted to."""
+
+    project: Project
+    s3: S3Client
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promoted:
+    """What a promotion did: contents and bytes copied, contents that were there, locks that changed.
+
+    `streamed` is how many of the objects went through this process.
+    """
+
+    copied: int
+    bytes: int
+    streamed: int
+    there: int
+    locks: tuple[Path, ...]
+
+
+def promote(tested: Tested, target: Next, progress: PublishProgress) -> Promoted:
+    """Copy what the tested locks name and the target's store lacks, then write the target's locks.
+
+    Model repositories are not read. The locks are written when every content is there, so that another run
+    goes on from where one broke off.
+
+    Raises:
+        FindingsError: the files are wrong, the specs ask for different archives, an endpoint does not run
+            what its lock says, or the store has lost an archive; nothing is copied then.
+        CannotRunError: a bucket is not there, or AWS refuses or does not answer.
+    """
+    project = tested.project
+    fleet = resolve_project(project)
+    locks = all_of(project.endpoints, lambda name: promoted_lock(project, target.project, name))
+    source, place = _store(tested.s3, fleet.place), place_of(target.project.environment)
+    there = _store(target.s3, place)
+    with aws_errors_told(fleet.place):
+        all_of(fleet.endpoints, lambda each: require_tested(tested.s3, tested.sagemaker, each))
+    contents = contents_of([Wanted(each, artifact) for each in fleet.endpoints for artifact in each.archives])
+    with aws_errors_told(place):
+        missing = missing_in_store(there.s3, there.bucket, contents)
+    with aws_errors_told(fleet.place):
+        objects = all_in_parallel(missing, lambda each: objects_of(each, source), REQUESTS_AT_ONCE)
+    with aws_errors_told(place):
+        copy = StoreCopy(source, there, progress)
+        streamed = copy.copy([each for *before, _ in objects for each in before])
+        # Last, when all files that they stand for are there.
+        streamed += copy.copy([last for *_, last in objects])
+    files = [(target.project.lock_file(lock.endpoint), lock) for lock in locks]
+    return Promoted(
+        copied=len(missing),
+        bytes=sum(each.size for content in objects for each in content),
+        streamed=streamed,
+        there=len(contents) - len(missing),
+        locks=tuple(file for file, lock in files if write_lock(file, lock)),
+    )
+
+
+def _store(s3: S3Client, place: Place) -> Store:
+    return Store(s3=s3, bucket=place.bucket, environment=place.environment, account=place.account)

@@ -1,0 +1,79 @@
+"""What a prune would remove: objects that are of use together only, and uploads that nobody completed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from fleet.artifacts.store import STORE, Listed
+from fleet.engines.object_keys import MANIFEST, PLANS
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Objects that are of use together only: an archive, the files of one, a set, a release, an engine."""
+
+    name: str
+    objects: Mapping[str, Listed]
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return sum(found.size for found in self.objects.values())
+
+    @property
+    def modified(self) -> datetime:
+        """When the last of its objects was written."""
+        return max(found.modified for found in self.objects.values())
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A multipart upload that nobody completed."""
+
+    key: str
+    upload_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What would be removed; `too_young` are objects that nobody needs either."""
+
+    units: tuple[Unit, ...]
+    uploads: tuple[Upload, ...]
+    too_young: int
+
+    @property
+    def objects(self) -> dict[str, Listed]:
+        """All that would be removed, by key."""
+        return {key: found for unit in self.units for key, found in unit.objects.items()}
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return sum(unit.size for unit in self.units)
+
+
+def units_of(objects: Mapping[str, Listed]) -> list[Unit]:
+    """These objects, taken together as they are of use."""
+    units: dict[str, dict[str, Listed]] = defaultdict(dict)
+    for key, found in objects.items():
+        units[_unit(key)][key] = found
+    return [Unit(name, held) for name, held in units.items()]
+
+
+def _unit(key: str) -> str:
+    """`archives/HEX` with all that begins so, a folder of endpoints or engines, another object by itself."""
+    top, *rest = key.split("/")
+    if f"{top}/" == STORE:
+        return f"{STORE}{rest[0].partition('.')[0]}"
+    return f"{top}/{rest[0]}/{rest[1]}/" if len(rest) > 2 else key
+
+
+def is_marker(key: str) -> bool:
+    """Whether the object says that the files of an archive, or of an engine, are all there."""
+    if key.startswith(PLANS):
+        return key.endswith(f"/{MANIFEST}")
+    return key.startswith(STORE) and key.endswith(".files") and key.count("/") == 1

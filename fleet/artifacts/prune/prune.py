@@ -1,0 +1,168 @@
+"""What nobody needs any more in an environment's artifact bucket, found and removed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.prune.plan import Plan, Upload, is_marker, units_of
+from fleet.artifacts.prune.references import needed_by_locks, needed_by_models, needed_by_releases
+from fleet.artifacts.releases import KEY, RELEASES
+from fleet.artifacts.store import STORE, Listed, listed
+from fleet.endpoint.resolved import Place
+from fleet.engines.object_keys import PLANS
+from fleet.findings import CannotRunError
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+    from mypy_boto3_s3.type_defs import ErrorTypeDef, ObjectIdentifierTypeDef
+    from mypy_boto3_sagemaker.client import SageMakerClient
+
+ENDPOINTS = "endpoints/"
+GRACE = timedelta(hours=24)
+"""Nothing younger goes: the publish of another branch may be under way, whose lock is not here."""
+MOST_SKEW = timedelta(minutes=5)
+"""Between S3's clock and this machine's: past it one of them is wrong, and S3's own refuses at 15 minutes."""
+BATCH = 1000
+"""S3 takes so many keys in one request."""
+SHOWN = 5
+"""So many refusals are named."""
+
+
+class Prune:
+    """One prune of a place: kept is what live Models, the locks below `root` or the last releases use.
+
+    It stays a race in one case: a publish elsewhere that finds an old archive where it wants it, and leaves
+    it alone, while it is removed here. Its copy fails then, or its deploy is refused; another run repairs it.
+    """
+
+    def __init__(
+        self,
+        s3: S3Client,
+        sagemaker: SageMakerClient,
+        root: Path,
+        place: Place,
+        keep: int,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._s3, self._sagemaker, self._keep, self._clock = s3, sagemaker, keep, clock
+        self._bucket, self._locks = place.bucket, root / "locks" / place.environment
+
+    def plan(self) -> Plan:
+        """Find what nobody needs, by S3's clock; nothing is changed.
+
+        Raises:
+            FindingsError: a lock or a release cannot be read, so that nobody knows what it needs.
+            CannotRunError: S3's clock and this machine's differ by more than a few minutes.
+            ClientError: access is denied.
+        """
+        young = self._now() - GRACE
+        kept, old = self._releases()
+        needed = tuple(
+            needed_by_models(self._sagemaker, self._bucket)
+            | needed_by_locks(self._locks)
+            | needed_by_releases(self._s3, self._bucket, kept)
+        )
+        objects = {
+            key: found
+            for prefix in (STORE, ENDPOINTS, PLANS)
+            for key, found in listed(self._s3, self._bucket, prefix).items()
+            if not key.startswith(needed)
+        }
+        units = units_of({**objects, **old})
+        return Plan(
+            units=tuple(unit for unit in units if unit.modified < young),
+            uploads=tuple(self._uploads(young)),
+            too_young=sum(len(unit.objects) for unit in units if unit.modified >= young),
+        )
+
+    def remove(self, plan: Plan) -> Plan:
+        """Remove what was planned, as far as it is still not needed and still the same; what was removed.
+
+        Raises:
+            FindingsError: a lock or a release cannot be read any more; nothing was removed.
+            CannotRunError: S3 refused to remove some of it, or the clocks differ, and nothing was removed.
+            ClientError: access is denied; nothing was removed.
+        """
+        latest = self.plan()
+        planned = {unit.name: unit for unit in plan.units}
+        units = tuple(unit for unit in latest.units if planned.get(unit.name) == unit)
+        uploads = tuple(upload for upload in latest.uploads if upload in plan.uploads)
+        # Without its marker, what is left of an archive's files or of an engine is not taken for whole.
+        markers = {key: found for unit in units for key, found in unit.objects.items() if is_marker(key)}
+        refused = self._delete(markers)
+        kept = {error["Key"] for error in refused}
+        refused += self._delete(
+            {
+                key: found
+                for unit in units
+                if kept.isdisjoint(unit.objects)
+                for key, found in unit.objects.items()
+                if key not in markers
+            }
+        )
+        for upload in uploads:
+            self._s3.abort_multipart_upload(Bucket=self._bucket, Key=upload.key, UploadId=upload.upload_id)
+        if refused:
+            said = "; ".join(f"{each['Key']}: {each['Code']} {each['Message']}" for each in refused[:SHOWN])
+            more = f"; and {len(refused) - SHOWN} more" if len(refused) > SHOWN else ""
+            raise CannotRunError(f"{len(refused)} objects of {self._bucket} were not removed: {said}{more}")
+        return Plan(units=units, uploads=uploads, too_young=latest.too_young)
+
+    def _now(self) -> datetime:
+        """When S3 answers, by the clock that dates its objects."""
+        answer = self._s3.list_objects_v2(Bucket=self._bucket, MaxKeys=1)
+        date = answer["ResponseMetadata"]["HTTPHeaders"].get("date", "")
+        try:
+            now = parsedate_to_datetime(date).astimezone(UTC)
+        except ValueError:
+            problem = f"S3's answer has no date ({date!r}), so nobody knows how old objects are"
+            raise CannotRunError(problem, "ask S3 itself, without a proxy that drops it") from None
+        ours = self._clock()
+        if abs(ours - now) > MOST_SKEW:
+            problem = f"this machine's clock says {_shown(ours)}, and S3's {_shown(now)}: nothing is removed"
+            raise CannotRunError(problem, "set this machine's clock, then run it again")
+        return now
+
+    def _releases(self) -> tuple[list[str], dict[str, Listed]]:
+        """The keys of the last releases of each endpoint, and the older ones."""
+        there = {
+            key: found
+            for key, found in listed(self._s3, self._bucket, RELEASES).items()
+            if KEY.fullmatch(key)
+        }
+        by_endpoint = defaultdict(list)
+        for key in sorted(there, reverse=True):
+            by_endpoint[key.split("/")[1]].append(key)
+        kept = [key for keys in by_endpoint.values() for key in keys[: self._keep]]
+        return kept, {key: there[key] for key in sorted(there.keys() - set(kept))}
+
+    def _uploads(self, young: datetime) -> Iterator[Upload]:
+        for prefix in (STORE, ENDPOINTS):
+            pages = self._s3.get_paginator("list_multipart_uploads").paginate(
+                Bucket=self._bucket, Prefix=prefix
+            )
+            for page in pages:
+                for found in page.get("Uploads", []):
+                    if found["Initiated"] < young:
+                        yield Upload(found["Key"], found["UploadId"])
+
+    def _delete(self, objects: dict[str, Listed]) -> list[ErrorTypeDef]:
+        """Delete these objects as they were listed; the refusals."""
+        refused: list[ErrorTypeDef] = []
+        keys: list[ObjectIdentifierTypeDef] = [
+            {"Key": key, "ETag": found.etag} for key, found in objects.items()
+        ]
+        for start in range(0, len(keys), BATCH):
+            batch = keys[start : start + BATCH]
+            answer = self._s3.delete_objects(Bucket=self._bucket, Delete={"Objects": batch, "Quiet": True})
+            refused += answer.get("Errors", [])
+        return refused
+
+
+def _shown(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -1,0 +1,115 @@
+"""What of an artifact bucket is needed: by live Models, by locks, and by the last releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from botocore.exceptions import ClientError
+
+from fleet.artifacts.releases import read_releases
+from fleet.artifacts.store import STORE
+from fleet.core.parallel import all_in_parallel
+from fleet.endpoint.archives import set_digest
+from fleet.endpoint.resolved import prefix_of
+from fleet.engines.object_keys import built_key
+from fleet.findings import all_of
+from fleet.spec.lock import Lock
+from fleet.spec.project import load_lock
+from fleet.spec.values import hexadecimal
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+    from mypy_boto3_sagemaker.client import SageMakerClient
+    from mypy_boto3_sagemaker.type_defs import ContainerDefinitionOutputTypeDef
+
+DESCRIBED_AT_ONCE = 8
+"""SageMaker throttles descriptions; botocore tries again."""
+NO_MODEL = "Could not find model"
+
+
+def needed_by_models(sagemaker: SageMakerClient, bucket: str) -> set[str]:
+    """The keys and prefixes that Models of the account name, whether or not an endpoint runs them.
+
+    Raises:
+        ClientError: access is denied.
+    """
+    pages = sagemaker.get_paginator("list_models").paginate()
+    names = [model["ModelName"] for page in pages for model in page["Models"]]
+    urls = all_in_parallel(names, lambda name: _model_data(sagemaker, name), DESCRIBED_AT_ONCE)
+    keys = (_key(url, bucket) for found in urls for url in found)
+    return {key for key in keys if key is not None}
+
+
+def needed_by_locks(folder: Path) -> set[str]:
+    """The keys and prefixes of all locks of one environment, also of those whose endpoint has no spec.
+
+    A lock does not say whether its archives are one set, nor under which names a live set has them, so all
+    that may be meant is kept.
+
+    Raises:
+        FindingsError: a lock cannot be read.
+    """
+    locks = all_of(sorted(folder.glob("*.lock.yaml")), load_lock)
+    return {prefix for lock in locks for prefix in _prefixes_of(lock)}
+
+
+def needed_by_releases(s3: S3Client, bucket: str, releases: Sequence[str]) -> set[str]:
+    """The keys and prefixes that these releases ran.
+
+    Raises:
+        FindingsError: one of the objects does not hold a release.
+    """
+    found = read_releases(s3, bucket, list(releases))
+    stored = {_stored(archive.digest) for release in found for archive in release.archives}
+    return stored | {release.model_data for release in found}
+
+
+def _model_data(sagemaker: SageMakerClient, name: str) -> list[str]:
+    try:
+        model = sagemaker.describe_model(ModelName=name)
+    except ClientError as error:
+        if NO_MODEL not in error.response["Error"]["Message"]:
+            raise
+        return []  # deleted since it was listed
+    containers = [*model.get("Containers", [])]
+    if "PrimaryContainer" in model:
+        containers.append(model["PrimaryContainer"])
+    return [url for container in containers for url in _urls(container)]
+
+
+def _urls(container: ContainerDefinitionOutputTypeDef) -> Iterator[str]:
+    if url := container.get("ModelDataUrl"):
+        yield url
+    sources = [container.get("ModelDataSource"), *container.get("AdditionalModelDataSources", [])]
+    for source in sources:
+        if source and (data := source.get("S3DataSource")):
+            yield data["S3Uri"]
+
+
+def _key(url: str, bucket: str) -> str | None:
+    """The URL's key in the bucket, "" for all of it; SageMaker takes https:// as well."""
+    address = urlsplit(url)
+    path = address.path.removeprefix("/")
+    if address.netloc.partition(".")[0] == bucket:
+        return path
+    by_path = address.scheme == "https" and path.startswith(f"{bucket}/")
+    return path.removeprefix(f"{bucket}/") if by_path else None
+
+
+def _prefixes_of(lock: Lock) -> Iterator[str]:
+    home = prefix_of(lock.endpoint)
+    yield f"{home}live/"
+    yield f"{home}{set_digest({name: archive.digest for name, archive in lock.archives.items()})}/"
+    for archive in lock.archives.values():
+        yield _stored(archive.digest)
+        yield f"{home}{hexadecimal(archive.digest)}"
+        for engine in archive.engines.values():
+            yield built_key(engine.key, "")
+
+
+def _stored(digest: str) -> str:
+    """What the archive, its files and their marker have in common."""
+    return f"{STORE}{hexadecimal(digest)}"

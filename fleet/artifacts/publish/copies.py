@@ -1,0 +1,76 @@
+"""What the store holds, copied on the server to where the endpoints' Models look for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.progress import PublishProgress
+from fleet.artifacts.publish.files import missing_files, stored_files
+from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, Content, Wanted, is_taken
+from fleet.artifacts.store import copy_object, files_prefix
+from fleet.core.parallel import all_in_parallel
+from fleet.findings import CannotRunError, Finding
+from fleet.spec.endpoint import Compression
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One object to be copied, of at most `size` bytes; None where they are not known."""
+
+    source: str
+    target: str
+    size: int | None
+    wanted: Wanted
+
+
+def copy_to_endpoints(
+    s3: S3Client, bucket: str, contents: Sequence[Content], progress: PublishProgress
+) -> list[Finding]:
+    """Copy each content to all archives that want it; findings of names that were taken meanwhile."""
+    copies = [copy for content in contents for copy in _copies(s3, bucket, content)]
+    if not copies:
+        return []
+    with progress.copies(len(copies)) as advance:
+
+        def taken(copy: Copy) -> bool:
+            artifact = copy.wanted.artifact
+            copied = copy_object(
+                s3,
+                bucket,
+                copy.source,
+                bucket,
+                copy.target,
+                artifact.digest,
+                overwrite=artifact.named_by_content,
+                size=copy.size,
+            )
+            advance(1)
+            return not copied and is_taken(s3, bucket, copy.wanted)
+
+        outcomes = all_in_parallel(copies, taken, REQUESTS_AT_ONCE)
+    return [
+        finding
+        for copy, other in zip(copies, outcomes, strict=True)
+        if other
+        for finding in copy.wanted.taken().findings
+    ]
+
+
+def _copies(s3: S3Client, bucket: str, content: Content) -> Iterator[Copy]:
+    if content.compression is Compression.GZIP:
+        for wanted in content.wanted:
+            size = content.size if wanted.artifact.repository is None else None  # plans come on top
+            yield Copy(content.key, wanted.artifact.key, size, wanted)
+        return
+    files, store = stored_files(s3, bucket, content.digest), files_prefix(content.digest)
+    if files is None:
+        raise CannotRunError(f"s3://{bucket}/{content.key} is gone again", "run `fleet publish` again")
+    for wanted in content.wanted:
+        target = wanted.artifact.key
+        for path in missing_files(s3, bucket, target, files):
+            yield Copy(f"{store}{path}", f"{target}{path}", files[path], wanted)

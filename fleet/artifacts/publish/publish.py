@@ -1,0 +1,83 @@
+"""Locked archives put into the artifact bucket: into the content store, and into the endpoints' prefixes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.engines.builds import PACE
+from fleet.artifacts.engines.clients import Builders, no_builders
+from fleet.artifacts.engines.ensure import with_engines_there
+from fleet.artifacts.engines.request import engines_of, size_with_plans
+from fleet.artifacts.engines.work import Pace
+from fleet.artifacts.progress import PublishProgress
+from fleet.artifacts.publish.copies import copy_to_endpoints
+from fleet.artifacts.publish.requirements import contents_of, missing_in_endpoints, missing_in_store
+from fleet.artifacts.publish.uploads import StoreUploads
+from fleet.aws.api.errors import aws_errors_told
+from fleet.endpoint.resolve import place_of
+from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.findings import FindingsError
+from fleet.spec.project import Project
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """What a publish did: contents uploaded and their tar streams' bytes, archives copied, and left alone.
+
+    `engines` is how many were built.
+    """
+
+    engines: int = 0
+    uploaded: int = 0
+    bytes: int = 0
+    copied: int = 0
+    there: int = 0
+
+
+def publish(
+    s3: S3Client,
+    project: Project,
+    endpoints: Sequence[ResolvedEndpoint],
+    progress: PublishProgress,
+    builders: Builders = no_builders,
+    pace: Pace = PACE,
+) -> Published:
+    """Build the engines and upload the archives that the store lacks, and copy what the endpoints lack.
+
+    What is there is known from listings; of a live set, whose names do not follow from the content, each
+    object is asked for. Repositories are read only of what has to be uploaded.
+
+    Raises:
+        FindingsError: repositories are no longer what the locks say, names are taken by other contents, or
+            engines cannot be built; everything else is published then.
+        CannotRunError: the bucket is not there, or AWS refuses or does not answer; another run goes on then.
+    """
+    place = place_of(project.environment)
+    with aws_errors_told(place):
+        lacking, findings = missing_in_endpoints(s3, place.bucket, endpoints)
+        contents = contents_of(lacking)
+        to_upload = missing_in_store(s3, place.bucket, contents)
+        engines = with_engines_there(s3, project, engines_of(to_upload), progress, builders, pace)
+        findings += engines.findings
+        ready = [content for content in to_upload if engines.has_all_of(content)]
+        outcomes = StoreUploads(s3, place.bucket, project, progress, engines.plans).upload(ready)
+        refused = {content.key for content in to_upload} - {content.key for content in ready}
+        refused |= {outcome.content.key for outcome in outcomes if outcome.findings}
+        stored = [content for content in contents if content.key not in refused]
+        findings += [finding for outcome in outcomes for finding in outcome.findings]
+        findings += copy_to_endpoints(s3, place.bucket, stored, progress)
+    if findings:
+        raise FindingsError(findings)
+    uploaded = [outcome.content for outcome in outcomes if outcome.uploaded]
+    return Published(
+        engines=engines.built,
+        uploaded=len(uploaded),
+        bytes=sum(size_with_plans(content, engines.plans) for content in uploaded),
+        copied=len(lacking),
+        there=sum(len(endpoint.archives) for endpoint in endpoints) - len(lacking),
+    )

@@ -1,0 +1,111 @@
+"""What endpoints want to find in the bucket, and what of it is not there yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.publish.files import missing_files, stored_files
+from fleet.artifacts.store import STORE, digest_of, files_marker, listed, store_key
+from fleet.core.parallel import all_in_parallel
+from fleet.endpoint.resolved import Artifact, ResolvedEndpoint
+from fleet.findings import Finding, FindingsError
+from fleet.spec.endpoint import Compression
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+REQUESTS_AT_ONCE = 16
+"""Listings, questions about single objects, and copies: they take S3's time, not this machine's."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """An archive where its endpoint's Model looks for it."""
+
+    endpoint: ResolvedEndpoint
+    artifact: Artifact
+
+    @property
+    def name(self) -> str:
+        """Endpoint and archive, as progress and findings name it."""
+        return f"{self.endpoint.name}/{self.artifact.archive}"
+
+    def taken(self) -> FindingsError:
+        """Its place in a live set holds something else."""
+        url = f"s3://{self.endpoint.place.bucket}/{self.artifact.key}"
+        message = f"{url} holds another content: a published archive is never overwritten"
+        hint = f"raise the `version` of archive {self.artifact.archive!r}"
+        return FindingsError([Finding(code="FL304", message=message, hint=hint)])
+
+
+@dataclass(frozen=True)
+class Content:
+    """One content that the store has to hold, and all archives that want it."""
+
+    digest: str
+    compression: Compression
+    wanted: tuple[Wanted, ...]
+
+    @property
+    def key(self) -> str:
+        """The object that is in the store once the content is: the archive, or the marker of its files."""
+        return store_key(self.digest) if self.compression is Compression.GZIP else files_marker(self.digest)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the tar stream."""
+        return self.wanted[0].artifact.size
+
+
+def contents_of(wanted: Sequence[Wanted]) -> list[Content]:
+    """The contents of these archives, each once."""
+    by_content: dict[tuple[str, Compression], list[Wanted]] = {}
+    for each in wanted:
+        by_content.setdefault((each.artifact.digest, each.artifact.compression), []).append(each)
+    return [Content(*content, tuple(found)) for content, found in by_content.items()]
+
+
+def missing_in_store(s3: S3Client, bucket: str, contents: Sequence[Content]) -> list[Content]:
+    """Which of the contents have to be uploaded."""
+    if not contents:
+        return []
+    there = listed(s3, bucket, STORE, below=False)
+    return [content for content in contents if content.key not in there]
+
+
+def missing_in_endpoints(
+    s3: S3Client, bucket: str, endpoints: Sequence[ResolvedEndpoint]
+) -> tuple[list[Wanted], list[Finding]]:
+    """The archives that are not where their endpoints look for them, and the names that others have taken."""
+    found = all_in_parallel(endpoints, lambda each: _missing(s3, bucket, each), REQUESTS_AT_ONCE)
+    compared = [each for _, there in found for each in there]
+    taken = all_in_parallel(compared, lambda each: is_taken(s3, bucket, each), REQUESTS_AT_ONCE)
+    findings = [
+        finding
+        for each, other in zip(compared, taken, strict=True)
+        if other
+        for finding in each.taken().findings
+    ]
+    return [each for missing, _ in found for each in missing], findings
+
+
+def is_taken(s3: S3Client, bucket: str, wanted: Wanted) -> bool:
+    """Whether what lies at the archive's key is, or may be, another content."""
+    return digest_of(s3, bucket, wanted.artifact.key) != wanted.artifact.digest
+
+
+def _missing(s3: S3Client, bucket: str, endpoint: ResolvedEndpoint) -> tuple[list[Wanted], list[Wanted]]:
+    """What is not there, and what is there under a name that does not follow from its content."""
+    wanted = [Wanted(endpoint, artifact) for artifact in endpoint.archives]
+    if endpoint.compression is Compression.NONE:
+        (only,) = endpoint.archives
+        files = stored_files(s3, bucket, only.digest)
+        complete = files is not None and not missing_files(s3, bucket, only.key, files)
+        return ([] if complete else wanted), []
+    there = listed(s3, bucket, endpoint.model_data)
+    missing = [each for each in wanted if each.artifact.key not in there]
+    return missing, [
+        each for each in wanted if each.artifact.key in there and not each.artifact.named_by_content
+    ]

@@ -1,0 +1,154 @@
+"""What the store lacks, packed and uploaded: several archives at one time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.engines.archives import BuiltArchive
+from fleet.artifacts.engines.request import StoredPlan, size_with_plans
+from fleet.artifacts.progress import PublishProgress
+from fleet.artifacts.publish.requirements import Content, Wanted
+from fleet.artifacts.sources.spec_sources import source_of
+from fleet.artifacts.store import files_prefix
+from fleet.artifacts.upload.archives import Check, ContentChangedError, Uploads
+from fleet.artifacts.upload.meter import StreamWriter
+from fleet.artifacts.upload.object import ObjectPlace
+from fleet.core.parallel import all_in_parallel
+from fleet.findings import Finding, FindingsError
+from fleet.spec.endpoint import Compression
+from fleet.spec.project import LoadedSpec, Project, load_lock
+from fleet.spec.source import finding_at
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+UPLOADS_AT_ONCE = 8
+"""Small archives wait for S3 most of the time; large ones share the memory that `Uploads` grants."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one content: it was uploaded, or another publisher was first, or it cannot be."""
+
+    content: Content
+    uploaded: bool = False
+    findings: tuple[Finding, ...] = ()
+
+
+class StoreUploads:
+    """The uploads of one publish into the content store of one bucket.
+
+    `plans` has all that they are packed with, by key.
+    """
+
+    def __init__(
+        self,
+        s3: S3Client,
+        bucket: str,
+        project: Project,
+        progress: PublishProgress,
+        plans: Mapping[str, StoredPlan],
+    ) -> None:
+        self._s3, self._bucket, self._project, self._progress = s3, bucket, project, progress
+        self._plans = plans
+
+    def upload(self, contents: Sequence[Content]) -> list[Outcome]:
+        """Upload them all, whatever becomes of each."""
+        if not contents:
+            return []
+        loaded = {name: self._project.load(name) for name in _endpoints(contents)}
+        size = sum(size_with_plans(content, self._plans) for content in contents)
+        with Uploads(self._s3) as uploads, self._progress.uploads(len(contents), size):
+            return all_in_parallel(
+                contents,
+                lambda content: self._content(uploads, content, loaded),
+                UPLOADS_AT_ONCE,
+                uploads.cancel,
+            )
+
+    def _content(
+        self,
+        uploads: Uploads,
+        content: Content,
+        loaded: Mapping[str, LoadedSpec],
+    ) -> Outcome:
+        """Any of the repositories that are to have this content will do; the first that has it is taken."""
+        findings: list[Finding] = []
+        for wanted in content.wanted:
+            try:
+                uploaded = self._archive(uploads, content, wanted, loaded[wanted.endpoint.name])
+                return Outcome(content, uploaded)
+            except FindingsError as error:
+                findings += error.findings
+        return Outcome(content, findings=tuple(findings))
+
+    def _archive(
+        self,
+        uploads: Uploads,
+        content: Content,
+        wanted: Wanted,
+        loaded: LoadedSpec,
+    ) -> bool:
+        repository = wanted.artifact.repository
+        try:
+            if repository is None:
+                source = source_of(loaded, wanted.artifact.source, lambda: self._s3)
+                return self._packed(uploads, content, wanted, source.write, content.size, None)
+            built = BuiltArchive(self._s3, loaded, wanted, self._plans, repository)
+            uploaded = self._packed(uploads, content, wanted, built.source.write, built.size, built.check)
+            if uploaded:
+                built.write_contents()
+            return uploaded
+        except ContentChangedError as error:
+            raise FindingsError([self._changed(wanted, loaded)]) from error
+
+    def _packed(
+        self,
+        uploads: Uploads,
+        content: Content,
+        wanted: Wanted,
+        write: StreamWriter,
+        size: int,
+        check: Check | None,
+    ) -> bool:
+        with self._progress.archive(wanted.name, size_with_plans(content, self._plans)) as progress:
+            if content.compression is Compression.GZIP:
+                place = ObjectPlace(self._bucket, content.key)
+                return uploads.archive(
+                    place, write, digest=content.digest, size=size, progress=progress, check=check
+                )
+            return uploads.files(
+                self._bucket,
+                files_prefix(content.digest),
+                content.key,
+                write,
+                digest=content.digest,
+                size=size,
+                progress=progress,
+                check=check,
+            )
+
+    def _changed(self, wanted: Wanted, loaded: LoadedSpec) -> Finding:
+        name, environment = wanted.endpoint.name, wanted.endpoint.place.environment
+        archive = wanted.artifact
+        mark = loaded.source.mark(("models", archive.source.index, "repository"))
+        promoted_from = load_lock(self._project.lock_file(name)).promoted_from
+        if promoted_from is None:
+            message = (
+                f"the repository of archive {archive.archive!r} is not what the lock of {name!r} says:"
+                " it changed since"
+            )
+            hint = f"run `fleet lock --env {environment} {name}` and have the change reviewed"
+        else:
+            message = (
+                f"the bucket lacks archive {archive.archive!r}, which was promoted from {promoted_from!r},"
+                " and the repository here holds another content"
+            )
+            hint = f"run `fleet promote --from {promoted_from} --to {environment} {name}` again"
+        return finding_at(mark, "FL303", message, hint)
+
+
+def _endpoints(contents: Sequence[Content]) -> list[str]:
+    return list(dict.fromkeys(each.endpoint.name for content in contents for each in content.wanted))

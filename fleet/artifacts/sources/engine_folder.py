@@ -1,0 +1,95 @@
+"""A model repository in a folder with the TensorRT plans that were built for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from heapq import merge
+from typing import Protocol
+
+from fleet.artifacts.archive import Checksums, DigestWriter, Entry, Sink, write_end, write_entry
+from fleet.artifacts.sources.tree import place
+from fleet.artifacts.upload.errors import ContentChangedError
+from fleet.findings import Finding, FindingsError
+
+ROOM = 4096
+"""Bytes that the headers of a plan and its folder, and what fills its last block, take at most."""
+
+
+class Entries(Protocol):
+    """A repository whose entries are known one by one, sorted as those of a folder."""
+
+    def entries(self) -> Iterator[Entry]:
+        """The entries of its tar stream."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuiltPlan:
+    """A plan of so many bytes; `chunks` yields them."""
+
+    size: int
+    chunks: Callable[[], Iterator[bytes]]
+
+
+class BuiltSource:
+    """A repository with plans, by their paths in it.
+
+    `repository` is the digest that its tar stream has without them.
+    """
+
+    def __init__(self, source: Entries, plans: Mapping[str, BuiltPlan], repository: str) -> None:
+        self._source, self._plans, self._repository = source, plans, repository
+
+    @staticmethod
+    def most(size: int, plans: Mapping[str, BuiltPlan]) -> int:
+        """The bytes that the tar stream has at most, where it has `size` without the plans."""
+        return size + sum(plan.size + ROOM for plan in plans.values()) + ROOM * 3
+
+    def write(self, sink: Sink) -> Checksums:
+        """Write the tar stream; the repository is read once for it and for its own digest.
+
+        Raises:
+            ContentChangedError: without the plans it is not what was expected.
+            FindingsError: a file is where a plan goes, or an entry cannot be packed.
+        """
+        own, checksums = DigestWriter(), Checksums()
+        size, both = 0, _Both(own, sink)
+        there = set[str]()
+        for entry, is_own in self._all():
+            if entry.path in there:
+                if entry.chunks is None and not is_own:
+                    continue
+                message = f"{entry.path!r} is there already, and an engine is to be built for it"
+                hint = "delete the file, or leave the engine out"
+                raise FindingsError([Finding(code="FL372", message=message, hint=hint)])
+            there.add(entry.path)
+            size += write_entry(entry, both if is_own else sink, checksums)
+        own_size = own.size
+        write_end(own_size, own)
+        write_end(size, sink)
+        if own.digest != self._repository:
+            raise ContentChangedError(own.digest)
+        return checksums
+
+    def _all(self) -> Iterator[tuple[Entry, bool]]:
+        """Own entries and the plans, in order; of two of one path the own one comes first."""
+        own = ((entry, True) for entry in self._source.entries())
+        return merge(own, ((entry, False) for entry in self._added()), key=_place)
+
+    def _added(self) -> list[Entry]:
+        plans = [Entry(path, plan.size, plan.chunks) for path, plan in self._plans.items()]
+        folders = [Entry(path.rpartition("/")[0]) for path in self._plans]
+        return sorted([*folders, *plans], key=lambda entry: _place((entry, False)))
+
+
+class _Both:
+    def __init__(self, first: Sink, second: Sink) -> None:
+        self._first, self._second = first, second
+
+    def write(self, data: bytes) -> None:
+        self._first.write(data)
+        self._second.write(data)
+
+
+def _place(entry: tuple[Entry, bool]) -> tuple[tuple[bool, str], ...]:
+    return place(entry[0].path, is_folder=entry[0].chunks is None)

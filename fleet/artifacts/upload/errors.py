@@ -1,0 +1,42 @@
+"""How an upload ends that cannot go on: nothing of it stays, and its first cause is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from fleet.artifacts.upload.object import ObjectWriter
+from fleet.findings import CannotRunError, FindingsError
+
+
+class ContentChangedError(Exception):
+    """What was read is not what was expected; nothing of it was published."""
+
+    def __init__(self, found: str) -> None:
+        self.found = found
+        super().__init__(f"the content is {found}")
+
+
+@contextmanager
+def aborted_on_error(writer: ObjectWriter) -> Iterator[None]:
+    """Work on an object that is forgotten where anything goes wrong.
+
+    Raises:
+        CannotRunError: S3 has refused it, or did not answer; or it cannot be forgotten.
+    """
+    try:
+        yield
+    except BaseException as error:
+        left = ""
+        try:
+            writer.abort()
+        except (BotoCoreError, ClientError) as failure:
+            left = f"; its parts stay there until the bucket's lifecycle removes them: {failure}"
+        if isinstance(error, BotoCoreError | ClientError):
+            remedy = "run the command again: it goes on from where it was"
+            raise CannotRunError(f"{writer.place.url} could not be written: {error}{left}", remedy) from error
+        if left and isinstance(error, ContentChangedError | FindingsError):
+            raise CannotRunError(f"{writer.place.url} could not be written: {error}{left}") from error
+        raise

@@ -1,0 +1,94 @@
+"""The files of a tar stream as objects of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, wait
+
+from isal import isal_zlib
+
+from fleet.artifacts.upload.errors import ContentChangedError, aborted_on_error
+from fleet.artifacts.upload.meter import StreamWriter
+from fleet.artifacts.upload.object import ObjectPlace, ObjectWriter
+from fleet.artifacts.upload.tar import Contents, chunks, unpacked
+
+PLACEHOLDER, HELD = "PLACEHOLDER", b"S3 keeps no empty folder; Triton wants this one.\n"
+"""A file in each folder without files, such as an ensemble's version."""
+
+
+class FileUploads:
+    """Puts files; those of one part are sent by the pool while the next are read."""
+
+    def __init__(self, new_writer: Callable[[ObjectPlace, int], ObjectWriter], pool: Executor) -> None:
+        self._new_writer, self._pool = new_writer, pool
+
+    def all_of(
+        self, bucket: str, prefix: str, write_stream: StreamWriter, contents: Contents
+    ) -> dict[str, int]:
+        """Put what a stream holds below a prefix; the sizes of the files that are there then, by path.
+
+        Raises:
+            ContentChangedError: the stream does not hold those contents.
+            CannotRunError: S3 has refused a file, or it is too large.
+        """
+        stored: dict[str, int] = {}
+        puts: list[Future[None]] = []
+        try:
+            with unpacked(write_stream) as members:
+                for path, content, size in members:
+                    if content is not None:
+                        place = ObjectPlace(bucket, prefix + path)
+                        crc = contents.files.get(path)
+                        puts = [put for put in puts if not _is_done(put)]
+                        puts.append(self._put_chunks(place, chunks(content), size, crc))
+                        stored[path] = size
+            if stored.keys() != contents.files.keys():
+                raise ContentChangedError("without files that it held")
+            for folder in contents.empty_folders:
+                path = f"{folder}/{PLACEHOLDER}"
+                puts.append(self._put(ObjectPlace(bucket, prefix + path), HELD))
+                stored[path] = len(HELD)
+        finally:
+            wait(puts)
+        for put in puts:
+            put.result()
+        return stored
+
+    def one(self, place: ObjectPlace, content: bytes) -> None:
+        """Put one file.
+
+        Raises:
+            CannotRunError: S3 has refused it.
+        """
+        self._put(place, content).result()
+
+    def _put(self, place: ObjectPlace, content: bytes) -> Future[None]:
+        return self._put_chunks(place, iter([content]), len(content), isal_zlib.crc32(content))
+
+    def _put_chunks(
+        self, place: ObjectPlace, content: Iterator[bytes], size: int, crc: int | None
+    ) -> Future[None]:
+        writer = self._new_writer(place, size)
+        with aborted_on_error(writer):
+            for chunk in content:
+                writer.write(chunk)
+            if writer.crc != crc:
+                raise ContentChangedError(f"another {place.key}")
+
+        def commit() -> None:
+            with aborted_on_error(writer):
+                writer.commit(only_if_new=False)
+
+        if writer.is_one_part:
+            return self._pool.submit(commit)
+        commit()  # waits for parts, which need the pool's threads
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
+
+
+def _is_done(put: Future[None]) -> bool:
+    """Whether it is; what was refused need not wait for thousands of others."""
+    if put.done():
+        put.result()
+    return put.done()

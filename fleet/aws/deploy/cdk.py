@@ -1,0 +1,119 @@
+"""The real CDK CLI, run against the AWS of one environment."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from fleet.aws.deploy.tools import cdk_cli, tool_path
+
+# Ends the group when the pipe breaks: that is when this very process is gone, even by SIGKILL.
+_GUARD = 'read -r _; kill -s KILL -- "-$1"'
+
+
+@dataclass(frozen=True, kw_only=True)
+class CdkRun:
+    """How one call of the CLI ended, and all that it printed."""
+
+    exit_code: int
+    output: str
+
+
+class Cdk:
+    """Calls of the CLI in one clone, logged; `where_logs` tells a user how to find what it printed.
+
+    Its own account of the user's settings of the CDK lies in `home`, where one is given.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        environment: Mapping[str, str],
+        *,
+        log: Path,
+        where_logs: str,
+        home: Path | None = None,
+    ) -> None:
+        """Find the CLI.
+
+        Raises:
+            CannotRunError: it, or the Node.js that it runs on, is missing or has another version.
+        """
+        self.where_logs = where_logs
+        self._root = root
+        self._command = str(cdk_cli(root))
+        self._log = log
+        self._environment = {
+            **environment,
+            "CDK_DISABLE_CLI_TELEMETRY": "true",
+            "NO_COLOR": "1",
+            "CI": "1",
+            "PATH": tool_path(),
+        }
+        if home is not None:
+            self._environment |= {
+                "HOME": str(home),
+                # With another HOME, the library that synth runs would be unpacked anew.
+                "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(
+                    Path.home() / ".cache" / "aws" / "jsii" / "package-cache"
+                ),
+            }
+
+    def run(self, *arguments: str) -> CdkRun:
+        """Run `cdk ARGUMENTS` and wait; its whole process group ends with this process, and first."""
+        command = [self._command, *arguments]
+        with self._log.open("a", encoding="utf-8") as log:
+            log.write(f"$ cdk {' '.join(arguments)}\n")
+            log.flush()
+            start = log.tell()
+            process = subprocess.Popen(
+                command,
+                cwd=self._root,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            with _guarded(process):
+                try:
+                    exit_code = process.wait()
+                except BaseException:
+                    _end(process)
+                    raise
+        with self._log.open(encoding="utf-8", errors="replace") as log:
+            log.seek(start)
+            return CdkRun(exit_code=exit_code, output=log.read())
+
+
+@contextmanager
+def _guarded(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    with subprocess.Popen(
+        ["/bin/sh", "-c", _GUARD, "guard", str(process.pid)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as guard:
+        try:
+            yield
+        finally:
+            guard.kill()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    for end in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, end)
+        except ProcessLookupError:
+            break
+        try:
+            process.wait(timeout=5)
+            break
+        except subprocess.TimeoutExpired:
+            continue

@@ -1,0 +1,138 @@
+"""A deploy of one environment, to its account or to the embedded AWS: the same steps in the same order."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from fleet.artifacts.progress import PublishProgress, shown_builder, shown_engines, shown_size
+from fleet.artifacts.publish.publish import publish
+from fleet.artifacts.releases import record_release
+from fleet.aws.access import Access
+from fleet.aws.api.errors import aws_errors_told
+from fleet.aws.api.stack import PLANNED, find_stack, last_event
+from fleet.aws.deploy.bootstrap import must_bootstrap
+from fleet.aws.deploy.cdk import Cdk
+from fleet.aws.deploy.failures import deploy_failure
+from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
+from fleet.aws.running_configuration import require_running
+from fleet.endpoint.resolved import ResolvedEndpoint, ResolvedFleet
+from fleet.findings import CannotRunError
+from fleet.printers.steps import Step, Steps
+from fleet.spec.environment import LOCAL
+from fleet.spec.project import Project
+
+NOTHING = "nothing to do"
+
+
+class Deploy:
+    """Synth, bootstrap, Foundation, publish, and each endpoint's stack, one after the other.
+
+    Each step looks what is there and does the rest, so a deploy that was interrupted at any point is run
+    again. `consent` is asked before a rollback that has stopped is continued. The first step that fails ends
+    it: a later endpoint may be broken by the same cause, and what the endpoints before it run is as their
+    locks say. Nobody else may deploy from the assembly's folder meanwhile.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        fleet: ResolvedFleet,
+        access: Access,
+        cdk: Cdk,
+        *,
+        assembly: Path,
+        steps: Steps,
+        progress: PublishProgress,
+        consent: Consent,
+    ) -> None:
+        self._project, self._fleet, self._access, self._consent = project, fleet, access, consent
+        self._cdk, self._assembly, self._steps, self._progress = cdk, assembly, steps, progress
+
+    def run(self) -> None:
+        """Deploy everything.
+
+        Raises:
+            FindingsError: a repository is not as locked, or a resource was refused or could not be served.
+            CannotRunError: AWS refuses or does not answer, a stack is stuck, or the CDK CLI failed otherwise.
+        """
+        place, endpoints = self._fleet.place, self._fleet.endpoints
+        plan: list[tuple[str, Callable[[Step], None]]] = [
+            ("cdk synth", self._synth),
+            ("cdk bootstrap", self._bootstrap),
+            (_title(place.stack), lambda step: self._stack(place.stack, step)),
+            ("publish", self._publish),
+            *((_title(each.stack), lambda step, each=each: self._endpoint(each, step)) for each in endpoints),
+        ]
+        self._steps.to_come = [title for title, _ in plan]
+        for title, work in plan:
+            with self._steps.step(title, spinner=title != "publish") as step, aws_errors_told():
+                work(step)
+
+    def _synth(self, _step: Step) -> None:
+        # A CLI that was killed leaves its lock in there, which holds while any process has that CLI's number.
+        shutil.rmtree(self._assembly, ignore_errors=True)
+        names = ",".join(endpoint.name for endpoint in self._fleet.endpoints)
+        selected = ("-c", f"endpoints={names}" if names else "foundation=only")
+        environment = ("-c", f"env={self._fleet.place.environment}")
+        self._succeed("synth", "--quiet", "--output", str(self._assembly), *environment, *selected)
+
+    def _bootstrap(self, step: Step) -> None:
+        place, step.note = self._fleet.place, NOTHING
+        if must_bootstrap(self._access, self._assembly):
+            self._succeed("bootstrap", "--app", str(self._assembly), f"aws://{place.account}/{place.region}")
+            step.note = "bootstrapped"
+
+    def _publish(self, step: Step) -> None:
+        s3 = self._access.client("s3")
+        endpoints, builders = self._fleet.endpoints, self._access.engine_clients
+        published = publish(s3, self._project, endpoints, self._progress, builders)
+        by = shown_builder(self._fleet.place.environment)
+        done = [f"{shown_engines(published.engines)} built{by}"] if published.engines else []
+        done += [f"{shown_size(published.bytes)} uploaded"] if published.uploaded else []
+        done += [f"{published.copied} copied on the server"] if published.copied else []
+        step.note = ", ".join(done) or NOTHING
+
+    def _stack(self, name: str, step: Step, further: str = "") -> None:
+        """Deploy one stack; nobody is asked, as the change was reviewed before it came here.
+
+        `further` is where more is told of a failure than in the CLI's log.
+        """
+        cloudformation = self._access.client("cloudformation")
+        before = ready_stack(self._access, name, self._consent)
+        seen = last_event(cloudformation, before) if before is not None else None
+        command = ("deploy", name, "--exclusively", "--app", str(self._assembly))
+        run = self._cdk.run(*command, "--require-approval", "never", "--progress", "events")
+        if run.exit_code != 0:
+            created = before is None or before.status == PLANNED
+            where = f"{self._cdk.where_logs}{further}"
+            failure = deploy_failure(cloudformation, name, run.output, where, created=created)
+            raise with_failed_rollback(failure, self._access, name, self._consent)
+        after = find_stack(cloudformation, name)
+        if after is None:
+            raise CannotRunError(f"the stack {name} was deleted while it was deployed", "deploy again")
+        if before is None or before.id != after.id or before.status == PLANNED:
+            step.note = "created"
+        else:
+            step.note = NOTHING if last_event(cloudformation, after) == seen else "updated"
+
+    def _endpoint(self, endpoint: ResolvedEndpoint, step: Step) -> None:
+        """Deploy an endpoint's stack and write down what it runs, if it does run it."""
+        environment = self._fleet.place.environment
+        # What was started for a local deploy that fails ends with it, and nobody is left to ask.
+        doctor = "" if environment == LOCAL else f"; run `fleet doctor {endpoint.name} --env {environment}`"
+        self._stack(endpoint.stack, step, doctor)
+        sagemaker, cloudformation = self._access.client("sagemaker"), self._access.client("cloudformation")
+        require_running(sagemaker, cloudformation, endpoint)
+        record_release(self._access.client("s3"), endpoint)
+
+    def _succeed(self, *arguments: str) -> None:
+        run = self._cdk.run(*arguments)
+        if run.exit_code != 0:
+            problem = f"cdk {arguments[0]} failed:\n{run.output.strip()}"
+            raise CannotRunError(problem, self._cdk.where_logs)
+
+
+def _title(stack: str) -> str:
+    return f"cdk deploy {stack}"

@@ -1,0 +1,73 @@
+"""An endpoint's stack deleted by CloudFormation, for which no spec is needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fleet.aws.access import Access
+from fleet.aws.api.stack import LiveStack, settled
+from fleet.aws.deploy.failures import failed_resources
+from fleet.aws.fleet_stacks import endpoint_stacks, not_deployed
+from fleet.aws.running_configuration import LiveEndpoint, live_endpoint
+from fleet.endpoint.resolved import prefix_of
+from fleet.findings import CannotRunError, FindingsError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doomed:
+    """What goes with an endpoint's stack: its resources by type and physical name, and what it serves."""
+
+    stack: LiveStack
+    resources: list[tuple[str, str]]
+    endpoint: LiveEndpoint | None
+
+
+def doomed(access: Access, name: str) -> Doomed | None:
+    """What goes with an endpoint, when what is under way is over; None if it was destroyed before.
+
+    Raises:
+        FindingsError: no such endpoint was ever deployed here.
+    """
+    cloudformation = access.client("cloudformation")
+    stacks = endpoint_stacks(cloudformation, access.place)
+    stack = settled(cloudformation, stacks[name]) if name in stacks else None
+    if stack is None:
+        if name not in stacks and not _has_artifacts(access, name):
+            raise not_deployed(access.place, name, stacks)
+        return None
+    pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack.id)
+    resources = [
+        (each["ResourceType"], each.get("PhysicalResourceId", ""))
+        for page in pages
+        for each in page["StackResourceSummaries"]
+    ]
+    live = live_endpoint(access.client("sagemaker"), name)
+    return Doomed(stack=stack, resources=resources, endpoint=live)
+
+
+def destroy(access: Access, stack: LiveStack) -> None:
+    """Delete a stack; return when it is gone.
+
+    Raises:
+        FindingsError: a resource could not be deleted.
+        CannotRunError: the stack could not be deleted for another reason.
+    """
+    cloudformation = access.client("cloudformation")
+    cloudformation.delete_stack(StackName=stack.id)
+    left = settled(cloudformation, stack)
+    if left is None:
+        return
+    hint = "remove what holds it, then run the command again"
+    findings = failed_resources(cloudformation, left.id, left.name, hint)
+    if findings:
+        raise FindingsError(findings)
+    raise CannotRunError(f"the stack {left.name} is in {left.status}: {left.reason}", hint)
+
+
+def _has_artifacts(access: Access, name: str) -> bool:
+    s3 = access.client("s3")
+    try:
+        found = s3.list_objects_v2(Bucket=access.place.bucket, Prefix=prefix_of(name), MaxKeys=1)
+    except s3.exceptions.NoSuchBucket:
+        return False
+    return found["KeyCount"] > 0

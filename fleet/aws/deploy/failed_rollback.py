@@ -1,0 +1,216 @@
+"""A stack whose rollback CloudFormation could not finish: what its endpoint runs, and what continues it.
+
+Where SageMaker has called an update back by itself, the endpoint runs the configuration from before already,
+and CloudFormation's own attempt to put it back is refused. Such an endpoint is where it should be, and may be
+skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fleet.aws.access import Access
+from fleet.aws.api.describe import described_endpoint
+from fleet.aws.api.stack import PAUSES, LiveStack, last_event, settled
+from fleet.aws.deploy.failures import CANCELLED, ENDPOINT, ROLLING_BACK
+from fleet.aws.running_configuration import is_same_configuration
+from fleet.findings import CannotRunError, Finding, Severity
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation.client import CloudFormationClient
+    from mypy_boto3_cloudformation.type_defs import StackResourceTypeDef
+
+STOPPED = "UPDATE_ROLLBACK_FAILED"
+GUARD = "Custom::ScalingGuard"
+IN_SERVICE = "InService"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndpointState:
+    """An endpoint that could not be put back.
+
+    Attributes:
+        logical_id: Its name in the template.
+        name: Its own name.
+        status: As DescribeEndpoint has it; empty where there is no such endpoint.
+        runs: The configuration that it runs.
+        wanted: The one that CloudFormation wanted back; None where the stack's events do not tell it.
+        is_scaling_aside: Whether a scaling guard of the stack registers scaling only after the rollback.
+    """
+
+    logical_id: str
+    name: str
+    status: str
+    runs: str
+    wanted: str | None
+    is_scaling_aside: bool
+
+    @property
+    def is_back(self) -> bool:
+        """Whether it serves what it served before the update."""
+        is_wanted = self.wanted is not None and is_same_configuration(self.wanted, self.runs)
+        return is_wanted and self.status == IN_SERVICE
+
+    def __str__(self) -> str:
+        """As a sentence."""
+        if not self.status:
+            return f"there is no endpoint {self.name} any more"
+        runs = f"{self.name} is {self.status} with the configuration {self.runs}"
+        if self.is_back:
+            aside = "; it may not scale until the rollback is continued" if self.is_scaling_aside else ""
+            return f"{runs}, the one from before the update: SageMaker has gone back by itself{aside}"
+        return f"{runs}, and CloudFormation wanted {self.wanted or 'one that its events do not name'}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailedRollback:
+    """Where a rollback stopped: the logical ids of all that failed, with the reasons, and its endpoint."""
+
+    stack: LiveStack
+    region: str
+    failed: dict[str, str]
+    endpoint: EndpointState | None
+
+    @property
+    def skipped(self) -> list[str]:
+        """What may be skipped: of all that failed only what is known to be as it was."""
+        return [self.endpoint.logical_id] if self.endpoint is not None and self.endpoint.is_back else []
+
+    @property
+    def command(self) -> str:
+        """What continues it by hand."""
+        skipped = f" --resources-to-skip {' '.join(self.skipped)}" if self.skipped else ""
+        command = "aws cloudformation continue-update-rollback"
+        return f"{command} --region {self.region} --stack-name {self.stack.name}{skipped}"
+
+    @property
+    def remedy(self) -> str:
+        """What to do, as an order."""
+        by_hand = f"run `{self.command}`, wait until it is over, and deploy again"
+        if self.skipped:
+            return f"`fleet deploy --yes` continues it without {' '.join(self.skipped)}; or {by_hand}"
+        if self.endpoint is None:
+            return f"remove what the reason names, then {by_hand}"
+        back = "bring the endpoint to the configuration from before the update"
+        if self.endpoint.status and self.endpoint.wanted is not None:
+            command = (
+                f"aws sagemaker update-endpoint --region {self.region} --endpoint-name {self.endpoint.name}"
+                f" --endpoint-config-name {self.endpoint.wanted}"
+            )
+            back = f"bring it back (`{command}`) and wait until it is {IN_SERVICE}"
+        return f"nothing is skipped: {back}, then deploy again"
+
+    def __str__(self) -> str:
+        """What is wrong, as a sentence."""
+        where = "; ".join(f"{logical_id} ({reason})" for logical_id, reason in self.failed.items())
+        stopped = f" at {where}" if where else f": {self.stack.reason}"
+        found = f"; {self.endpoint}" if self.endpoint is not None else ""
+        return f"the stack {self.stack.name} is in {self.stack.status}: its rollback stopped{stopped}{found}"
+
+    def finding(self, *, continued: bool = False) -> Finding:
+        """The same as a finding; only a warning where it was continued."""
+        if not continued:
+            return Finding(code="FL607", message=str(self), hint=self.remedy)
+        hint = f"it was continued without {' '.join(self.skipped)}; deploy again when the cause is removed"
+        return Finding(code="FL607", message=str(self), hint=hint, severity=Severity.WARNING)
+
+
+def failed_rollback(access: Access, stack: LiveStack) -> FailedRollback:
+    """What became of the rollback of a stack in UPDATE_ROLLBACK_FAILED.
+
+    Raises:
+        ClientError: access is denied.
+    """
+    cloudformation = access.client("cloudformation")
+    resources = cloudformation.describe_stack_resources(StackName=stack.id)["StackResources"]
+    # What was cancelled as another resource failed cannot be skipped, and is put back when that is.
+    failed = [
+        each
+        for each in resources
+        if each["ResourceStatus"] == "UPDATE_FAILED"
+        and not each.get("ResourceStatusReason", "").endswith(CANCELLED)
+    ]
+    is_guarded = any(each["ResourceType"] == GUARD for each in resources)
+    return FailedRollback(
+        stack=stack,
+        region=access.place.region,
+        failed={each["LogicalResourceId"]: each.get("ResourceStatusReason", "") for each in failed},
+        endpoint=next(
+            (
+                _endpoint(access, stack, each, is_guarded=is_guarded)
+                for each in failed
+                if each["ResourceType"] == ENDPOINT
+            ),
+            None,
+        ),
+    )
+
+
+def continue_rollback(access: Access, stopped: FailedRollback) -> LiveStack:
+    """Continue the rollback without what may be skipped; the stack when that is over.
+
+    Raises:
+        CannotRunError: it has stopped again.
+    """
+    cloudformation = access.client("cloudformation")
+    since = last_event(cloudformation, stopped.stack)
+    cloudformation.continue_update_rollback(StackName=stopped.stack.id, ResourcesToSkip=stopped.skipped)
+    stack = _over(cloudformation, stopped.stack, since)
+    if stack is None:
+        raise CannotRunError(f"the stack {stopped.stack.name} was deleted meanwhile", "deploy again")
+    if stack.status == STOPPED:
+        again = failed_rollback(access, stack)
+        raise CannotRunError(str(again), again.remedy)
+    return stack
+
+
+def _over(cloudformation: CloudFormationClient, stack: LiveStack, since: str) -> LiveStack | None:
+    """The stack when what began after an event is over; DescribeStacks may be late to say that it began."""
+    pause, pauses = threading.Event(), iter(PAUSES)
+    while True:
+        now = settled(cloudformation, stack)
+        if now is None or now.status != STOPPED:
+            return now
+        newest = cloudformation.describe_stack_events(StackName=stack.id)["StackEvents"][0]
+        if newest["EventId"] != since and newest.get("ResourceStatus") == STOPPED:
+            return now
+        pause.wait(next(pauses, PAUSES[-1]))
+
+
+def _endpoint(
+    access: Access, stack: LiveStack, resource: StackResourceTypeDef, *, is_guarded: bool
+) -> EndpointState:
+    properties = _wanted(access.client("cloudformation"), stack, resource["LogicalResourceId"])
+    name = str(properties.get("EndpointName") or resource.get("PhysicalResourceId", "").rpartition("/")[2])
+    found = described_endpoint(access.client("sagemaker"), name)
+    return EndpointState(
+        logical_id=resource["LogicalResourceId"],
+        name=name,
+        status=found["EndpointStatus"] if found is not None else "",
+        runs=found["EndpointConfigName"] if found is not None else "",
+        wanted=properties.get("EndpointConfigName"),
+        is_scaling_aside=is_guarded,
+    )
+
+
+def _wanted(cloudformation: CloudFormationClient, stack: LiveStack, logical_id: str) -> dict[str, Any]:
+    """The properties that the rollback has last asked for; none where no event tells them."""
+    for page in cloudformation.get_paginator("describe_stack_events").paginate(StackName=stack.id):
+        for event in page["StackEvents"]:
+            if event.get("PhysicalResourceId") == event["StackId"]:
+                if event.get("ResourceStatus") == ROLLING_BACK:
+                    return {}
+            elif event.get("LogicalResourceId") == logical_id and "ResourceProperties" in event:
+                return _object(event["ResourceProperties"])
+    return {}
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,78 @@
+"""Stacks that an interrupted or failed deploy left behind, made ready for the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from fleet.aws.access import Access
+from fleet.aws.api.errors import aws_errors_told
+from fleet.aws.api.stack import NOT_CREATED, LiveStack, find_stack, settled
+from fleet.aws.deploy.failed_rollback import STOPPED, FailedRollback, continue_rollback, failed_rollback
+from fleet.findings import CannotRunError, Finding, FindingsError
+
+DELETE_FAILED = "DELETE_FAILED"
+UNDELETED = "see why in its events, delete it, then run the deploy again"
+"""What to do with a stack in DELETE_FAILED."""
+Consent: TypeAlias = Callable[[str], bool]
+"""Asks a question, and says whether the answer is yes; it is no where nobody can be asked."""
+
+
+def ready_stack(access: Access, name: str, consent: Consent) -> LiveStack | None:
+    """A stack that can be deployed to, when what is under way is over; None where it has to be created.
+
+    A stack whose creation failed is deleted by the CDK CLI, which cannot do so if it is protected. A rollback
+    that has stopped is continued, if that is agreed to.
+
+    Raises:
+        CannotRunError: it is stuck.
+    """
+    cloudformation = access.client("cloudformation")
+    stack = find_stack(cloudformation, name)
+    if stack is not None:
+        stack = settled(cloudformation, stack)
+    if stack is not None and stack.status == STOPPED:
+        stopped = failed_rollback(access, stack)
+        if not agreed_to_continue(stopped, consent):
+            raise CannotRunError(str(stopped), stopped.remedy)
+        stack = continue_rollback(access, stopped)
+    if stack is None:
+        return None
+    if stack.status == DELETE_FAILED:
+        because = f" ({stack.reason})" if stack.reason else ""
+        raise CannotRunError(f"the stack {name} is in {stack.status}{because}", UNDELETED)
+    if stack.status in NOT_CREATED and stack.protected:
+        cloudformation.update_termination_protection(StackName=name, EnableTerminationProtection=False)
+    return stack
+
+
+def agreed_to_continue(stopped: FailedRollback, consent: Consent) -> bool:
+    """Whether a rollback is to be continued; nobody is asked where nothing may be skipped."""
+    if not stopped.skipped:
+        return False
+    return consent(f"{stopped}.\nContinue its rollback without {' '.join(stopped.skipped)}?")
+
+
+def with_failed_rollback(
+    failure: FindingsError | CannotRunError, access: Access, name: str, consent: Consent
+) -> FindingsError | CannotRunError:
+    """The failure of a deploy, with what is to be done where the rollback of its stack failed, too.
+
+    Where that is agreed to, the rollback is continued; what failed is not deployed again. The cause of the
+    failure is told whatever becomes of that.
+    """
+    try:
+        with aws_errors_told():
+            stack = find_stack(access.client("cloudformation"), name)
+            if stack is None or stack.status != STOPPED:
+                return failure
+            failed = failed_rollback(access, stack)
+            continued = agreed_to_continue(failed, consent)
+            if continued:
+                continue_rollback(access, failed)
+            found = failed.finding(continued=continued)
+    except CannotRunError as error:
+        found = Finding(code="FL607", message=error.problem, hint=error.remedy)
+    if isinstance(failure, CannotRunError):
+        return CannotRunError(f"{failure.problem}\n{found.message}", f"{failure.remedy}; {found.hint}")
+    return FindingsError([*failure.findings, found])

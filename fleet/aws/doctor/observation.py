@@ -1,0 +1,160 @@
+"""What was seen of an endpoint: its stack, itself, its logs, and what nobody was let see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from fleet.aws.deploy.failed_rollback import FailedRollback
+from fleet.aws.deploy.failures import Failure
+from fleet.aws.doctor.lines import is_error, told
+from fleet.aws.running_configuration import runs_another
+from fleet.catalog.symptoms import Where
+from fleet.findings import Finding
+
+WAIT = "what is under way is waited for; of what failed remove the cause, and deploy it again"
+UNDER_WAY = ("Creating", "Updating", "SystemUpdating", "RollingBack")
+SERVING = ("Updating", "SystemUpdating")
+"""While instances come and go, or are maintained, if no other configuration is under way.
+
+Source: SageMaker API reference, DescribeEndpoint, EndpointStatus and PendingDeploymentSummary.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """A text in which a symptom may begin, what follows it, and what it is from, as a sentence has it."""
+
+    where: Where
+    of: str
+    text: str
+    following: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenStack:
+    """The endpoint's stack, perhaps a deleted one, its last operation before that, what it declares now.
+
+    `stopped` is where its rollback stopped, if it did.
+    """
+
+    name: str
+    status: str
+    reason: str
+    began: datetime | None
+    failures: tuple[Failure, ...]
+    declares: str | None
+    stopped: FailedRollback | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether its last operation failed, as far as that is over."""
+        return bool(self.failures) or "ROLLBACK" in self.status or self.status.endswith("_FAILED")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenEndpoint:
+    """What DescribeEndpoint says."""
+
+    status: str
+    reason: str
+    config: str
+    pending: bool
+
+    @property
+    def in_service(self) -> bool:
+        """Whether it answers calls, with the configuration that it was given last."""
+        return self.status == "InService" or (self.status in SERVING and not self.pending)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenLog:
+    """The lines of one log group since a moment, those of each stream together; none where it is not there.
+
+    `of` is what has written it.
+    """
+
+    group: str
+    of: str
+    streams: dict[str, tuple[str, ...]]
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """Each line with its stream."""
+        return [(stream, line) for stream, lines in self.streams.items() for line in lines]
+
+    @property
+    def errors(self) -> list[tuple[str, str]]:
+        """The lines that tell of an error."""
+        return [(stream, line) for stream, line in self.lines if is_error(line)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """Everything; `missing` are the IAM actions that were lacking, `since` is from when on logs were read."""
+
+    name: str
+    stack: SeenStack | None
+    endpoint: SeenEndpoint | None
+    logs: tuple[SeenLog, ...] = ()
+    since: datetime | None = None
+    missing: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether the last deploy failed, or the endpoint does not answer."""
+        stack_failed = self.stack is not None and self.stack.failed
+        is_down = self.endpoint is not None and not self.endpoint.in_service
+        return stack_failed or is_down or (self.endpoint is None and not self.endpoint_hidden)
+
+    @property
+    def under_way(self) -> bool:
+        """Whether the endpoint is about to become something, and nothing of it has failed so far."""
+        stack_failed = self.stack is not None and self.stack.failed
+        return self.endpoint is not None and self.endpoint.status in UNDER_WAY and not stack_failed
+
+    @property
+    def stack_hidden(self) -> bool:
+        """Whether nobody could look whether there is a stack."""
+        return any(each.startswith("cloudformation:") for each in self.missing)
+
+    @property
+    def endpoint_hidden(self) -> bool:
+        """Whether nobody could look whether there is an endpoint."""
+        return any(each.startswith("sagemaker:") for each in self.missing)
+
+    @property
+    def passages(self) -> Iterator[Passage]:
+        """Where symptoms are looked for."""
+        if self.stack is not None:
+            for failure in self.stack.failures:
+                yield Passage(where=Where.EVENT, of=f"the event of {failure.kind}", text=failure.said)
+            yield Passage(where=Where.EVENT, of=f"the stack {self.stack.name}", text=self.stack.reason)
+        if self.endpoint is not None:
+            yield Passage(where=Where.REASON, of="the endpoint's FailureReason", text=self.endpoint.reason)
+        for log in self.logs:
+            for stream, lines in log.streams.items():
+                for text, following in told(lines):
+                    of = f"{log.of} ({stream})"
+                    yield Passage(where=Where.LOG, of=of, text=text, following=following)
+
+    @property
+    def absent(self) -> Finding | None:
+        """What is wrong, whatever the cause, where the endpoint is not in service."""
+        message = ""
+        if self.endpoint is not None and not self.endpoint.in_service:
+            message = f"{self.name} is {self.endpoint.status}"
+        elif self.endpoint is None and not self.endpoint_hidden:
+            stack = f", and its stack is {self.stack.status}" if self.stack is not None else ""
+            message = f"there is no endpoint {self.name}{stack}"
+        return Finding(code="FL641", message=message, hint=WAIT) if message else None
+
+    @property
+    def another(self) -> Finding | None:
+        """What is wrong where it runs something else than its stack declares, or was deleted."""
+        declares = self.stack.declares if self.stack is not None and self.stack.stopped is None else None
+        is_down = self.endpoint is not None and not self.endpoint.in_service
+        if declares is None or is_down or self.endpoint_hidden:
+            return None
+        return runs_another(self.name, self.endpoint.config if self.endpoint else None, declares)

@@ -1,0 +1,143 @@
+"""Specs, locks and live stacks of an environment, held against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from fleet.aws.access import Access
+from fleet.aws.fleet_stacks import endpoint_stacks
+from fleet.aws.running_configuration import LiveEndpoint, live_endpoint
+from fleet.core.parallel import all_in_parallel
+from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.findings import FindingsError
+from fleet.spec.environment import LOCAL
+from fleet.spec.project import Project, endpoint_names, load_lock
+
+DESCRIBED_AT_ONCE = 8
+"""SageMaker throttles descriptions; botocore tries again."""
+
+
+class Held(StrEnum):
+    """How a spec or a lock is there; one that is stale was written for another spec."""
+
+    YES = "yes"
+    NO = "no"
+    BROKEN = "broken"
+    STALE = "stale"
+
+
+class Runs(StrEnum):
+    """What an endpoint runs, by the address of its data, which names the content unless the set is live."""
+
+    LOCKED = "as locked"
+    OTHER = "another content"
+    LIVE_SET = "its live set"
+    UNKNOWN = "unknown: nothing to hold it against"
+    NOTHING = "not deployed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """One endpoint: its files, its stack's status (None without a stack) and what it serves."""
+
+    name: str
+    spec: Held
+    lock: Held
+    stack: str | None
+    runs: Runs
+    live: LiveEndpoint | None
+    remedy: str
+    """What brings the three together; "" where they are."""
+
+
+def compared(project: Project, access: Access) -> list[Compared]:
+    """Every endpoint of the environment that has a spec, a lock or a stack, by name.
+
+    Raises:
+        ClientError: access is denied.
+    """
+    stacks = endpoint_stacks(access.client("cloudformation"), access.place)
+    sagemaker, environment = access.client("sagemaker"), access.place.environment
+    found = all_in_parallel(stacks, lambda name: live_endpoint(sagemaker, name), DESCRIBED_AT_ONCE)
+    live = dict(zip(stacks, found, strict=True))
+    statuses = {name: stack.status for name, stack in stacks.items()}
+    return [
+        _compared(project, environment, name, statuses.get(name), live.get(name))
+        for name in sorted({*endpoint_names(project.root), *_locked(project), *stacks})
+    ]
+
+
+def _compared(
+    project: Project, environment: str, name: str, stack: str | None, live: LiveEndpoint | None
+) -> Compared:
+    spec, lock, resolved = _spec(project, name), _lock(project, name), None
+    if spec is Held.YES and lock is Held.YES:
+        try:
+            (resolved,) = resolve_fleet(project.root, environment, (name,)).endpoints
+        except FindingsError as error:
+            lock = Held.STALE if any(each.code == "FL302" for each in error.findings) else lock
+            spec = Held.BROKEN if lock is Held.YES else spec
+    runs = _runs(resolved, live)
+    remedies = _remedies(name, environment, {"spec": spec, "lock": lock}, stack, runs)
+    return Compared(
+        name=name, spec=spec, lock=lock, stack=stack, runs=runs, live=live, remedy=next(remedies, "")
+    )
+
+
+def _remedies(
+    name: str, environment: str, held: Mapping[str, Held], stack: str | None, runs: Runs
+) -> Iterator[str]:
+    """What to do, the first thing first."""
+    if held["spec"] is Held.NO and stack is not None:
+        yield f"an orphan, a stack without a spec: `fleet destroy {name} --env {environment}`"
+    elif held["spec"] is Held.NO:
+        yield f"an orphan, a lock without a spec: `git rm locks/{environment}/{name}.lock.yaml`"
+    if Held.BROKEN in held.values():
+        yield f"`fleet check --env {environment} {name}` says what is wrong"
+    if held["lock"] is not Held.YES:
+        yield f"`fleet lock --env {environment} {name}`"
+    if runs in (Runs.OTHER, Runs.NOTHING):
+        yield (
+            f"`fleet local up {name}`"
+            if environment == LOCAL
+            else f"`fleet deploy --env {environment} {name}`"
+        )
+
+
+def _runs(resolved: ResolvedEndpoint | None, live: LiveEndpoint | None) -> Runs:
+    if live is None:
+        return Runs.NOTHING
+    if resolved is None:
+        return Runs.UNKNOWN
+    if resolved.model_data_url != live.model_data_url:
+        return Runs.OTHER
+    return Runs.LOCKED if all(each.named_by_content for each in resolved.archives) else Runs.LIVE_SET
+
+
+def _spec(project: Project, name: str) -> Held:
+    if name not in endpoint_names(project.root):
+        return Held.NO
+    try:
+        project.load(name)
+    except FindingsError:
+        return Held.BROKEN
+    return Held.YES
+
+
+def _lock(project: Project, name: str) -> Held:
+    file = project.lock_file(name)
+    if not file.is_file():
+        return Held.NO
+    try:
+        load_lock(file)
+    except FindingsError:
+        return Held.BROKEN
+    return Held.YES
+
+
+def _locked(project: Project) -> set[str]:
+    folder = project.lock_file("any").parent
+    return {file.name.removesuffix(".lock.yaml") for file in folder.glob("*.lock.yaml")}

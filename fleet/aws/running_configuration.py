@@ -1,0 +1,112 @@
+"""What an endpoint runs now, as SageMaker tells it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fleet.aws.api.describe import described_endpoint
+from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.findings import Finding, FindingsError
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation.client import CloudFormationClient
+    from mypy_boto3_sagemaker.client import SageMakerClient
+    from mypy_boto3_sagemaker.type_defs import ProductionVariantOutputTypeDef
+
+CONFIGURATION = "AWS::SageMaker::EndpointConfig"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveEndpoint:
+    """An endpoint's status and configuration, its first variant's instances, its model's data by URL."""
+
+    name: str
+    status: str
+    instance_type: str
+    instances: int
+    model_data_url: str
+    config_name: str
+
+    def __str__(self) -> str:
+        """As a person reads it."""
+        return f"{self.status}, {self.instances} × {self.instance_type}"
+
+
+def live_endpoint(sagemaker: SageMakerClient, name: str) -> LiveEndpoint | None:
+    """What an endpoint runs; None where there is none.
+
+    Raises:
+        ClientError: access is denied.
+    """
+    found = described_endpoint(sagemaker, name)
+    if found is None:
+        return None
+    config = sagemaker.describe_endpoint_config(EndpointConfigName=found["EndpointConfigName"])
+    variant = config["ProductionVariants"][0]
+    model = sagemaker.describe_model(ModelName=variant["ModelName"])
+    container = model["PrimaryContainer"] if "PrimaryContainer" in model else model["Containers"][0]
+    source = container.get("ModelDataSource", {}).get("S3DataSource", {})
+    (summary,) = [
+        each for each in found["ProductionVariants"] if each["VariantName"] == variant["VariantName"]
+    ]
+    return LiveEndpoint(
+        name=name,
+        status=found["EndpointStatus"],
+        instance_type=_instance_types(variant),
+        instances=summary["CurrentInstanceCount"],
+        model_data_url=container.get("ModelDataUrl") or source.get("S3Uri", ""),
+        config_name=found["EndpointConfigName"],
+    )
+
+
+def _instance_types(variant: ProductionVariantOutputTypeDef) -> str:
+    """The variant's instance type, or those of its instance pools."""
+    pools = variant.get("InstancePools", ())
+    return variant.get("InstanceType") or " or ".join(each["InstanceType"] for each in pools)
+
+
+def require_running(
+    sagemaker: SageMakerClient, cloudformation: CloudFormationClient, endpoint: ResolvedEndpoint
+) -> None:
+    """See that an endpoint whose stack is deployed runs the stack's own configuration.
+
+    The check in the stack has seen it at the last change. Where a deploy changes nothing it is not called,
+    and CloudFormation does not look at what became of an endpoint that it has deployed.
+
+    Raises:
+        FindingsError: it runs something else, or nothing.
+    """
+    live = live_endpoint(sagemaker, endpoint.name)
+    declared = declared_configuration(cloudformation, endpoint.stack)
+    found = runs_another(endpoint.name, live.config_name if live else None, declared or "nothing")
+    if found is not None:
+        raise FindingsError([found])
+
+
+def is_same_configuration(one: str, other: str) -> bool:
+    """Whether two names are of one endpoint configuration: SageMaker writes names in ARNs in lower case."""
+    return one.lower() == other.lower()
+
+
+def runs_another(name: str, runs: str | None, declared: str) -> Finding | None:
+    """What is wrong where an endpoint does not run the configuration that its stack declares."""
+    if runs is not None and is_same_configuration(runs, declared):
+        return None
+    running = "nothing" if runs is None else f"the configuration {runs}"
+    message = f"{name} runs {running}, and its stack declares {declared}"
+    hint = "it was rolled back, or changed past its stack: put that back, or destroy and deploy it"
+    return Finding(code="FL605", message=message, hint=hint)
+
+
+def declared_configuration(cloudformation: CloudFormationClient, stack: str) -> str | None:
+    """The name of the stack's endpoint configuration; None where it has none, as after a rollback.
+
+    Raises:
+        ClientError: access is denied.
+    """
+    for each in cloudformation.describe_stack_resources(StackName=stack)["StackResources"]:
+        is_there = each["ResourceStatus"] != "DELETE_COMPLETE" and each.get("PhysicalResourceId")
+        if each["ResourceType"] == CONFIGURATION and is_there:
+            return each["PhysicalResourceId"].rpartition("/")[2]
+    return None

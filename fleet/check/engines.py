@@ -1,0 +1,100 @@
+"""Engines of a spec against the models that they are for, and the ONNX models that they are built from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from fleet.artifacts.engines.onnx import OnnxFile, onnx_of
+from fleet.artifacts.sources.spec_sources import no_s3
+from fleet.catalog.images import release, releases
+from fleet.catalog.instances import instance, instance_types
+from fleet.engines.endpoint_engines import expected_tensorrt, spec_engines
+from fleet.engines.graph import graph_misfits
+from fleet.engines.profile import profile_misfits
+from fleet.findings import Finding, FindingsError, Severity
+from fleet.repository.contents import Contents
+from fleet.repository.loading.models import models_of
+from fleet.repository.onnx.graph import read_header
+from fleet.repository.onnx.header import OnnxHeader
+from fleet.repository.plan_path import CODE as TAKEN
+from fleet.repository.plan_path import plan_place
+from fleet.repository.reading.stream import FileStream
+from fleet.spec.engine import Engine
+from fleet.spec.project import LoadedSpec
+from fleet.spec.source import KeyPath, finding_at
+
+CODE = "FL395"
+
+
+def engine_findings(loaded: LoadedSpec, index: int, contents: Contents) -> Iterator[Finding]:
+    """What does not fit of the engines of one of the spec's repositories; weights are not read.
+
+    Args:
+        loaded: The spec.
+        index: Which entry of its `models`.
+        contents: The repository.
+    """
+    engines = [(path, engine) for path, of, engine in spec_engines(loaded.spec) if of == index]
+    models = models_of(contents)[0] if engines else {}
+    for path, engine in engines:
+        graph = None
+        try:
+            graph = _graph(loaded, path, engine)
+        except FindingsError as error:
+            yield from error.findings
+        if engine.model not in models:
+            continue  # rule FL293 says so
+        yield from _in_its_place(loaded, contents, engine.model)
+        config, tensorrt = models[engine.model].config, _tensorrt(loaded)
+        found = list(profile_misfits(engine, config, graph))
+        if graph is not None:
+            found += graph_misfits(config, graph, tensorrt)
+        for misfit in found:
+            mark = loaded.source.mark((*path, *misfit.below))
+            severity = Severity.ERROR if misfit.certain else Severity.WARNING
+            yield replace(finding_at(mark, CODE, misfit.message, misfit.hint), severity=severity)
+
+
+def _in_its_place(loaded: LoadedSpec, contents: Contents, model: str) -> Iterator[Finding]:
+    """Where the plan goes there is no place, or something lies there already."""
+    wanted = loaded.spec.instance.type
+    capability = instance(wanted).compute_capability if wanted in instance_types() else ""
+    try:
+        path = contents.path(model, plan_place(contents.place / model, capability))
+    except FindingsError as error:
+        yield from error.findings
+        return
+    if path in contents.entries:
+        message = f"{path!r} is there already, and an engine is to be built for it"
+        hint = "delete the file, or leave the engine out"
+        yield Finding(code=TAKEN, message=message, hint=hint, file=contents.file(path))
+
+
+def _graph(loaded: LoadedSpec, path: KeyPath, engine: Engine) -> OnnxHeader | None:
+    """The inputs and outputs of an ONNX model in a file; None of one in S3, or where they cannot be read.
+
+    Raises:
+        FindingsError: the file is not there.
+    """
+    onnx = onnx_of(loaded, path, engine, no_s3)
+    if not isinstance(onnx, OnnxFile):
+        return None
+    size = onnx.require()
+    try:
+        header = _read(onnx.file, size)
+    except OSError:
+        return None  # told where it is digested
+    return None if header.problem else header
+
+
+def _read(file: Path, size: int) -> OnnxHeader:
+    with file.open("rb", buffering=0) as content:
+        return read_header(FileStream(content, size), size)
+
+
+def _tensorrt(loaded: LoadedSpec) -> str:
+    """The TensorRT of the spec's release; of one that there is none of, which a rule tells, the newest's."""
+    named = loaded.spec.triton if loaded.spec.triton in releases() else releases()[-1]
+    return expected_tensorrt(release(named)) or "0"

@@ -1,0 +1,116 @@
+"""Everything that is known to be wrong with an environment's endpoints before AWS is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from fleet.check.lock_drift import differences, stale_findings
+from fleet.check.provisional_lock import draft_lock
+from fleet.check.spec_repositories import repository_findings, without_repeats
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.environment import environment_findings
+from fleet.endpoint.locks import MISSING, read_lock
+from fleet.endpoint.resolve import resolve_project
+from fleet.endpoint.resolved import ResolvedFleet
+from fleet.findings import Finding, FindingsError, Severity
+from fleet.rules.apply import rule_findings
+from fleet.spec.paths import same_names
+from fleet.spec.project import LoadedSpec, Project
+
+
+def checked_fleet(project: Project, *, locked: bool = False) -> ResolvedFleet:
+    """The fleet as it is to be deployed; with `locked`, whatever the repositories hold by now.
+
+    Raises:
+        FindingsError: what is wrong with specs, locks and repositories.
+    """
+    if locked:
+        return resolve_project(project)
+    return judged_fleet(
+        project, [each for name in project.endpoints for each in stale_findings(project, name)]
+    )
+
+
+def judged_fleet(project: Project, stale: Sequence[Finding] = ()) -> ResolvedFleet:
+    """The fleet whose locks are known to be of the repositories as they are, but for what is stale.
+
+    Raises:
+        FindingsError: what is wrong with specs, locks and repositories; or anything is stale.
+    """
+    broken = [each for each in _of_repositories(project) if each.severity is Severity.ERROR]
+    try:
+        fleet = resolve_project(project)
+    except FindingsError as error:
+        raise FindingsError(without_repeats([*error.findings, *stale], broken)) from error
+    if stale or broken:
+        raise FindingsError(without_repeats([*fleet.warnings, *stale], broken))
+    return fleet
+
+
+def all_findings(project: Project, drafts: Iterable[Path] = (), *, locked: bool = False) -> list[Finding]:
+    """What is wrong or doubtful, for whoever writes specs; sorted by place, each once.
+
+    An endpoint that has no lock yet is judged by its repositories as they are.
+
+    Args:
+        project: An environment and some of its endpoints.
+        drafts: Further specs, which may lie anywhere and need no lock.
+        locked: Take locks as they are, whatever the repositories hold: no weights are read.
+    """
+    findings, named = [*project.findings, *environment_findings(project)], list[tuple[str, Path]]()
+    for name in project.endpoints:
+        with _told(findings):
+            findings += _of_endpoint(project, project.load(name), locked=locked)
+    for file in drafts:
+        with _told(findings):
+            loaded = project.draft(file)
+            named.append((loaded.spec.endpoint, file))
+            findings += draft_findings(project, loaded)
+    findings += same_names(named)
+    return sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
+
+
+def with_line(finding: Finding) -> Finding:
+    """What is wrong with a file as a whole is told at its first line: annotations and editors want one."""
+    return finding if finding.line or not finding.file else replace(finding, line=1)
+
+
+def _of_repositories(project: Project) -> list[Finding]:
+    findings = list[Finding]()
+    for name in project.endpoints:
+        with suppress(FindingsError):  # told where it is resolved
+            findings += repository_findings(project.load(name))
+    return findings
+
+
+@contextmanager
+def _told(findings: list[Finding]) -> Iterator[None]:
+    try:
+        yield
+    except FindingsError as error:
+        findings += error.findings
+
+
+def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[Finding]:
+    lock, wrong = read_lock(project, loaded.spec)
+    if lock is None:
+        unlocked = [
+            replace(each, severity=Severity.WARNING) if each.code == MISSING else each for each in wrong
+        ]
+        return [*unlocked, *draft_findings(project, loaded)]
+    decided = Decided(loaded=loaded, environment=project.environment, lock=lock)
+    found = [*wrong, *rule_findings(decided)]
+    if locked:
+        return found
+    return without_repeats([*found, *differences(project, loaded, lock)], repository_findings(loaded))
+
+
+def draft_findings(project: Project, loaded: LoadedSpec) -> list[Finding]:
+    """What is wrong or doubtful with a spec that has no lock, by its repositories as they are."""
+    lock, refused = draft_lock(loaded)
+    decided = Decided(loaded=loaded, environment=project.environment, lock=lock)
+    found = [*(each for error in refused for each in error.findings), *rule_findings(decided)]
+    return without_repeats(found, repository_findings(loaded))

@@ -1,0 +1,107 @@
+"""Samples of a spec against the configuration of the model that would answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fleet.findings import Finding
+from fleet.repository.config.message import ParsedConfig
+from fleet.repository.contents import Contents
+from fleet.repository.loading.models import models_of
+from fleet.spec.datatypes import Datatype
+from fleet.spec.problems import did_you_mean
+from fleet.spec.project import LoadedSpec
+from fleet.spec.samples import ANY_SIZE, OK, Input, Output, Sample
+from fleet.spec.source import KeyPath, finding_at
+
+CODE = "FL328"
+
+
+def sample_findings(
+    loaded: LoadedSpec, index: int, contents: Contents, main: str | None
+) -> Iterator[Finding]:
+    """What does not fit of the samples that one of the spec's repositories answers.
+
+    A sample that is to be refused may be as wrong as it likes.
+
+    Args:
+        loaded: The spec.
+        index: Which entry of its `models`.
+        contents: The repository.
+        main: The directory that answers; None where that is not known.
+    """
+    targets = {each.name for each in loaded.spec.models[index].packed(index)}
+    samples = [
+        (number, each)
+        for number, each in enumerate(loaded.spec.samples)
+        if each.status == OK and (each.target is None or each.target in targets)
+    ]
+    model = models_of(contents)[0].get(main) if samples and main is not None else None
+    if model is not None:
+        for number, sample in samples:
+            yield from _of_sample(loaded, ("samples", number), sample, model.config)
+
+
+def _of_sample(loaded: LoadedSpec, path: KeyPath, sample: Sample, config: ParsedConfig) -> Iterator[Finding]:
+    message = config.message
+    for kind, given in (("input", sample.inputs), ("output", sample.outputs)):
+        declared = {each.name: each for each in getattr(message, kind)}
+        if not declared:  # left to the backend
+            continue
+        for name, tensor in given.items():
+            at = (*path, f"{kind}s", name)
+            if name not in declared:
+                said = f"model {config.name!r} has no {kind} {name!r}"
+                yield finding_at(loaded.source.mark(at), CODE, said, did_you_mean(name, declared))
+                continue
+            if misfit := _misfit(tensor, declared[name], config):
+                hint = f"its {kind} is of {_declared(declared[name], config)}"
+                yield finding_at(
+                    loaded.source.mark(at), CODE, f"{kind} {name!r} of model {config.name!r} {misfit}", hint
+                )
+    yield from _missing(loaded, path, sample.inputs, config)
+
+
+def _missing(
+    loaded: LoadedSpec, path: KeyPath, inputs: Mapping[str, Input], config: ParsedConfig
+) -> Iterator[Finding]:
+    for each in config.message.input:
+        if not each.optional and each.name not in inputs:
+            said = f"model {config.name!r} needs the input {each.name!r}, and the sample has none"
+            hint = f"it is of {_declared(each, config)}"
+            yield finding_at(loaded.source.mark((*path, "inputs")), CODE, said, hint)
+
+
+def _misfit(tensor: Input | Output, declared: Any, config: ParsedConfig) -> str | None:
+    """What is wrong with the data type or the shape, as a clause."""
+    wanted = config.enum(declared, "data_type")
+    if tensor.datatype is not None and declared.data_type and wanted != tensor.datatype.in_config:
+        return f"is {_datatype(wanted)}, and not {tensor.datatype}"
+    shape, dims = tensor.shape, _dims(declared, config)
+    if shape is None or not declared.dims or declared.is_shape_tensor:
+        return None
+    if len(shape) == len(dims) + 1 and not config.message.max_batch_size and config.completed is not False:
+        return None  # the backend may make it one that batches
+    if len(shape) != len(dims) or not all(map(_agree, shape, dims)):
+        return f"does not have the shape {list(shape)}"
+    most = config.message.max_batch_size
+    return f"takes batches of {most} at most, and not of {shape[0]}" if most and shape[0] > most else None
+
+
+def _agree(given: int, declared: int) -> bool:
+    return ANY_SIZE in (given, declared) or given == declared
+
+
+def _dims(declared: Any, config: ParsedConfig) -> Sequence[int]:
+    """As callers see them: with the batch in front."""
+    batch = [ANY_SIZE] if config.message.max_batch_size > 0 else []
+    return [*batch, *declared.dims]
+
+
+def _declared(declared: Any, config: ParsedConfig) -> str:
+    return f"{_datatype(config.enum(declared, 'data_type'))}, shape {_dims(declared, config)}"
+
+
+def _datatype(name: str) -> str:
+    return next((each.value for each in Datatype if each.in_config == name), name)

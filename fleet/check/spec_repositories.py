@@ -1,0 +1,142 @@
+"""The repositories of a spec, judged as the container of its endpoint would take them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from fleet.artifacts.sources.spec_sources import built_models, repository_of
+from fleet.check.engines import engine_findings
+from fleet.check.samples import sample_findings
+from fleet.engines.endpoint_engines import spec_engines
+from fleet.findings import Finding, FindingsError, Severity
+from fleet.repository.contents import Contents
+from fleet.repository.layout import model_names
+from fleet.repository.loading.container import Setting
+from fleet.repository.loading.load_plan import Judgement, judged
+from fleet.repository.reading.folder import read_folder
+from fleet.rules.other_codes import allowable_codes
+from fleet.spec.endpoint import Archive, Mode
+from fleet.spec.project import LoadedSpec
+from fleet.spec.s3_repository import in_s3, onnx_in_s3
+from fleet.spec.source import KeyPath, finding_at
+
+OUTSIDE = "FL471"
+FOLDERS = ("model_specs", "environments")
+"""What makes a folder a fleet."""
+LOAD, NOT_NAMED = "--load-model", "FL460"
+SAID_BETTER = {"FL255": "FL415", "FL289": "FL411", "FL247": "FL435"}
+"""Rules that go by a lock, and what is said of the same mistake where the repository itself is read."""
+
+
+def repository_findings(loaded: LoadedSpec) -> Iterator[Finding]:
+    """What is wrong with the spec's folders, without what it allows itself, and what it allows for nothing.
+
+    Folders that cannot be read, and what lies in S3, are left out.
+    """
+    found = [*_outside(loaded), *_of_folders(loaded)]
+    yield from (each for each in found if each.code not in loaded.spec.allow)
+    codes = {each.code for each in found}
+    for code in loaded.spec.allow:
+        mark = loaded.source.mark(("allow", code))
+        if code in allowable_codes() - codes and mark.file == loaded.source.file:
+            unused = finding_at(
+                mark, "FL130", f"`allow` names {code}, which finds nothing here", "leave it out"
+            )
+            yield replace(unused, severity=Severity.WARNING)
+
+
+def _outside(loaded: LoadedSpec) -> Iterator[Finding]:
+    """Folders and ONNX models that lie outside of the tree that is reviewed with the spec, links followed."""
+    named: list[tuple[KeyPath, str]] = [
+        (("models", index, "repository"), model.repository)
+        for index, model in enumerate(loaded.spec.models)
+        if not in_s3(model)
+    ]
+    named += [
+        ((*path, "onnx"), engine.onnx)
+        for path, _, engine in spec_engines(loaded.spec)
+        if not onnx_in_s3(engine)
+    ]
+    for path, name in named:
+        mark = loaded.source.mark(path)
+        tree, real = _tree(mark.file), Path(os.path.realpath(mark.file.parent / name))
+        if tree is not None and not real.is_relative_to(tree):
+            message = f"{name} leads to {real}, outside of {tree}: what lies there changes without a review"
+            found = finding_at(mark, OUTSIDE, message, f'move it there, or `allow: {{{OUTSIDE}: "WHY"}}`')
+            yield replace(found, severity=Severity.WARNING)
+
+
+def _tree(file: Path) -> Path | None:
+    """The root of the Git work tree that a spec lies in, else of its fleet; None where it is in neither."""
+    above = Path(os.path.realpath(file)).parents
+    for folder in above:
+        if (folder / ".git").exists():
+            return folder
+    return next((each for each in above if all((each / name).is_dir() for name in FOLDERS)), None)
+
+
+def _of_folders(loaded: LoadedSpec) -> Iterator[Finding]:
+    for index, archive in enumerate(loaded.spec.models):
+        if in_s3(archive):
+            continue
+        with suppress(FindingsError):  # told where it is packed
+            folder = repository_of(loaded, index)
+            # What is no repository at all, such as a whole disk, is not read.
+            model_names(folder, built_models(archive))
+            contents = read_folder(folder, packed=True)
+            verdict = judged(contents, setting_of(loaded, archive))
+            yield from contents_findings(loaded, index, contents, verdict)
+
+
+def contents_findings(
+    loaded: LoadedSpec, index: int, contents: Contents, verdict: Judgement
+) -> Iterator[Finding]:
+    """What is wrong with one of the spec's repositories.
+
+    Args:
+        loaded: The spec.
+        index: Which entry of its `models`.
+        contents: The repository.
+        verdict: What its container makes of it, see `setting_of`.
+    """
+    for each in verdict.findings:
+        if each.code != NOT_NAMED or loaded.spec.default_model is not None:
+            yield each
+    yield from sample_findings(loaded, index, contents, verdict.main)
+    yield from engine_findings(loaded, index, contents)
+
+
+def setting_of(loaded: LoadedSpec, archive: Archive) -> Setting:
+    """The container that a spec puts one of its repositories into."""
+    spec = loaded.spec
+    flags = (flag.partition("=") for flag in spec.container.additional_args)
+    return Setting(
+        multi_model=spec.mode is Mode.MULTI_MODEL,
+        release=spec.triton,
+        default_model=spec.default_model,
+        further=frozenset(model for flag, _, model in flags if flag == LOAD),
+        built=built_models(archive),
+    )
+
+
+def without_repeats(found: Iterable[Finding], of_repositories: Iterable[Finding]) -> list[Finding]:
+    """Both together, without what is said of a repository in other words already."""
+    judged_ones = list(of_repositories)
+    said = {(each.code, each.file) for each in judged_ones}
+    others = [
+        each for each in found if (each.code, each.file) not in said and not _is_said(each, judged_ones)
+    ]
+    return [*others, *judged_ones]
+
+
+def _is_said(finding: Finding, judged_ones: Iterable[Finding]) -> bool:
+    """Whether the same is said of the same model, at its own file."""
+    better = SAID_BETTER.get(finding.code)
+    return any(
+        each.code == better and each.file is not None and each.file.parent.name in finding.message
+        for each in judged_ones
+    )

@@ -1,0 +1,28 @@
+"""What model repositories are judged for where no spec says it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fleet.repository.loading.container import Setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """The endpoint; None where it is not said.
+
+    Attributes:
+        multi_model: Whether it has several targets.
+        release: The Triton release, such as "25.04".
+        instance: The instance type, such as "ml.g5.xlarge".
+        default_model: The directory that answers on a single endpoint.
+    """
+
+    multi_model: bool = False
+    release: str | None = None
+    instance: str | None = None
+    default_model: str | None = None
+
+    def setting(self) -> Setting:
+        """The container that follows."""
+        return Setting(multi_model=self.multi_model, release=self.release, default_model=self.default_model)

@@ -1,0 +1,33 @@
+"""Asking before something goes, or is skipped."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from fleet.findings import CannotRunError
+from fleet.printers.sanitizer import continued
+
+
+def agreed(question: str, *, yes: bool) -> bool:
+    """Whether the user agrees, on a terminal.
+
+    Raises:
+        CannotRunError: there is no terminal, and `--yes` was not given.
+    """
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise CannotRunError("nobody can be asked: standard input is no terminal", "say --yes")
+    return _confirmed(question)
+
+
+def consent(question: str, *, yes: bool) -> bool:
+    """Whether the user agrees; where there is no terminal, only with `--yes`."""
+    return yes or (sys.stdin.isatty() and _confirmed(question))
+
+
+def _confirmed(question: str) -> bool:
+    """What the user answers; words of AWS and names of others in the question drive no terminal."""
+    return typer.confirm(continued(question))

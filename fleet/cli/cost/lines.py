@@ -1,0 +1,101 @@
+"""How costs are printed: a table, and what is to be said about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.table import Table
+from rich.text import Text
+
+from fleet.catalog.prices import price_list
+from fleet.cli.output import say
+from fleet.cli.show.lines import WIDTH_OF_A_PIPE
+from fleet.printers.console import OutputConsole
+from fleet.report.cost import MONTH, YEAR, Cost, EndpointCost, FleetCost, Saving
+
+NOT_COUNTED = (
+    "second instances while an endpoint is updated, volumes, S3, logs, metrics, alarms, captured calls,"
+    " builds of engines, traffic, taxes; nor discounts"
+)
+
+
+def print_cost(found: FleetCost) -> None:
+    """A table, and under it what the numbers mean, what they lack, and where they come from."""
+    console, place = OutputConsole(), found.environment
+    if not console.is_terminal:
+        console.width = WIDTH_OF_A_PIPE
+    title = f"{place.environment}: account {place.account}, {place.region}; US dollars\n"
+    console.print(Text(title, "bold"), soft_wrap=True)
+    console.print(_table(found))
+    say("")
+    for line in _lines(found):
+        say(line)
+
+
+def _table(found: FleetCost) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("endpoint", overflow="fold")
+    table.add_column("instance type", overflow="fold")
+    for heading in ("min", "an hour", "a month", "max", "an hour", "a month"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for each in found.endpoints:
+        sign = _sign(found, each)
+        table.add_row(
+            Text(each.endpoint, "bold"),
+            each.instance_type,
+            str(each.least),
+            *_cells(each.at_least, sign),
+            str(each.most),
+            *_cells(each.at_most, sign),
+        )
+    if len(found.endpoints) > 1:
+        sign = max(_sign(found, each) for each in found.endpoints)
+        sums = ["", *_cells(found.at_least, sign), "", *_cells(found.at_most, sign)]
+        table.add_section()
+        table.add_row(Text("together", "bold"), "", *sums)
+    return table
+
+
+def _sign(found: FleetCost, each: EndpointCost) -> str:
+    return "" if each.price is None or found.certain(each) else "~"
+
+
+def _cells(cost: Cost | None, sign: str) -> tuple[str, str]:
+    if cost is None:
+        return "not known", "not known"
+    return f"{sign}{cost.hourly:,.4f}", f"{sign}{cost.monthly:,}"
+
+
+def _lines(found: FleetCost) -> Iterator[str]:
+    prices = price_list()
+    for each in found.endpoints:
+        if each.scheduled:
+            yield f"{each.endpoint}: schedules change the range: min is its lowest end, max its highest"
+        if each.saving is not None:
+            yield f"{each.endpoint}: {_told(each, each.saving, _sign(found, each))}"
+    for each in found.unpriced:
+        yield f"{each.endpoint}: the catalog has no price of {each.instance_type}; it is in no sum"
+    if found.elsewhere:
+        yield f"~ in prices of {prices.region}: the catalog has none of {found.environment.region}"
+    computed = {each.instance_type for each in found.endpoints if each.price and not each.price.stated}
+    if computed:
+        yield f"~ of {', '.join(sorted(computed))}: computed from EC2's price; no source states SageMaker's"
+    dashboards = f"{_counted(found.dashboards, 'dashboard')} ({found.dashboards_monthly} a month), "
+    yield f"a month is {MONTH} hours (24 x 30)"
+    yield f"not counted: {dashboards if found.dashboards else ''}{NOT_COUNTED}"
+    yield f"prices on demand in {prices.region}, {prices.date}; {prices.source}"
+
+
+def _told(each: EndpointCost, saving: Saving, sign: str) -> str:
+    apart = (
+        f"{each.archives} archives on one endpoint instead of {each.archives} endpoints of one"
+        f" {each.instance_type} each ({sign}{saving.apart.hourly:,.4f} an hour)"
+    )
+    if saving.cost.hourly <= 0:
+        return f"{apart} save nothing at min"
+    percent, yearly = f"{saving.percent.normalize():f}", f"{sign}{saving.cost.yearly:,}"
+    return f"{apart} save at min {percent} %, {yearly} a year of {YEAR:,} hours"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,102 @@
+"""`fleet engines build` and `ls`: engines that are built without a publish, and those that are there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from fleet.artifacts.engines.builds import PACE
+from fleet.artifacts.engines.ensure import with_engines_there
+from fleet.artifacts.engines.inventory import HeldEngine, held_engines
+from fleet.artifacts.engines.request import all_engines
+from fleet.artifacts.progress import progress_on, shown_builder, shown_engines, shown_size
+from fleet.aws.api.errors import aws_errors_told
+from fleet.cli.arguments import Endpoints, Env, Profile
+from fleet.cli.aws_access import connect
+from fleet.cli.interruption import end_like_ctrl_c
+from fleet.cli.ls import Format
+from fleet.cli.output import say
+from fleet.core.project_root import project_root
+from fleet.endpoint.resolve import place_of, resolve_project
+from fleet.findings import FindingsError
+from fleet.printers.console import OutputConsole
+from fleet.printers.lines import print_json
+from fleet.printers.sanitizer import visible
+from fleet.spec.project import open_project
+
+
+def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None:
+    """Build the engines that the locks name and the bucket lacks; nothing is published."""
+    end_like_ctrl_c()
+    root = project_root(Path.cwd())
+    project = open_project(root, env, endpoints or ())
+    fleet = resolve_project(project)
+    engines = all_engines(fleet.endpoints)
+    if not engines:
+        say(f"{env}: no engines in {', '.join(project.endpoints) or 'model_specs/, which holds no spec'}")
+        return
+    access, progress = connect(root, fleet.place, profile), progress_on(OutputConsole())
+    with aws_errors_told(fleet.place):
+        done = with_engines_there(
+            access.client("s3"), project, engines, progress, access.engine_clients, PACE
+        )
+    if done.findings:
+        raise FindingsError(list(done.findings))
+    there = len(engines) - done.built
+    also = f"; {there} there already" if there else ""
+    by = shown_builder(env)
+    say(
+        f"built {shown_engines(done.built)}{by}{also}"
+        if done.built
+        else f"{shown_engines(there)} there already"
+    )
+
+
+def ls(
+    env: Env,
+    profile: Profile = None,
+    format: Annotated[Format, typer.Option("--format", help="A table, or JSON.")] = Format.TABLE,
+) -> None:
+    """List the engines that the bucket holds: what each was built with, and which locks need it."""
+    root = project_root(Path.cwd())
+    place = place_of(open_project(root, env).environment)
+    access = connect(root, place, profile)
+    with aws_errors_told(place):
+        found = held_engines(access.client("s3"), place.bucket, root / "locks" / env)
+    if format is Format.JSON:
+        print_json([asdict(each) for each in found])
+    elif found:
+        OutputConsole().print(_table(found))
+    else:
+        say(f"s3://{place.bucket} holds no engines")
+
+
+def _table(engines: list[HeldEngine]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("key", "model", "GPU", "TensorRT", "size", "built (UTC)", "needed by"):
+        table.add_column(heading, overflow="fold")
+    for each in engines:
+        cells = (
+            each.key.removeprefix("sha256:")[:12],
+            each.model,
+            f"{each.gpu} ({each.compute_capability})",
+            each.tensorrt,
+            shown_size(each.size),
+            f"{datetime.fromisoformat(each.built):%Y-%m-%d %H:%M}",
+            _needed(each) or "no lock",
+        )
+        table.add_row(*(Text(visible(cell)) for cell in cells))
+    return table
+
+
+def _needed(engine: HeldEngine) -> str:
+    """The endpoints, with how many of their models have it if several do: copies have one engine."""
+    models = Counter(name.partition("/")[0] for name in engine.needed_by)
+    return ", ".join(f"{name} ({count})" if count > 1 else name for name, count in models.items())

@@ -1,0 +1,96 @@
+"""`fleet engines`: the TensorRT engines of endpoints: what they are built from, how, and where."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fleet.cli.arguments import Endpoints, Env
+from fleet.cli.engines.builds import build, ls
+from fleet.cli.engines.lines import engine_document, print_explained, print_plan
+from fleet.cli.output import say
+from fleet.core.project_root import project_root
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.locks import read_lock
+from fleet.engines.endpoint_engines import planned_engines
+from fleet.findings import Finding, FindingsError, all_of
+from fleet.printers.lines import print_json
+from fleet.spec.problems import did_you_mean
+from fleet.spec.project import Project, open_project
+
+app = typer.Typer(
+    help="TensorRT engines: what each is built from, how trtexec is called, and what builds it.",
+    no_args_is_help=True,
+)
+
+
+for command in (build, ls):
+    app.command()(command)
+
+
+class Format(StrEnum):
+    """How it is printed."""
+
+    HUMAN = "human"
+    JSON = "json"
+
+
+@app.command()
+def plan(
+    env: Env,
+    endpoints: Endpoints = None,
+    format: Annotated[Format, typer.Option("--format", help="For a person, or JSON.")] = Format.HUMAN,
+) -> None:
+    """Show each engine: its key, what builds it and why, and trtexec's command line; nothing is built."""
+    project = open_project(project_root(Path.cwd()), env, endpoints or ())
+    planned = [
+        (decided, each)
+        for decided in all_of(project.endpoints, lambda name: _decided(project, name))
+        for each in planned_engines(decided)
+    ]
+    if format is Format.JSON:
+        print_json([engine_document(*each) for each in planned])
+        return
+    for decided, each in planned:
+        print_plan(decided, each)
+    if not planned:
+        say(f"{env}: {_no_engines(project)}")
+
+
+@app.command()
+def explain(
+    endpoint: Annotated[str, typer.Argument(help="The stem of a file in model_specs/.")],
+    model: Annotated[str, typer.Argument(help="The model that the engine is for.")],
+    env: Env,
+) -> None:
+    """Explain an engine: each argument of trtexec with reason and price, and what its key follows from."""
+    project = open_project(project_root(Path.cwd()), env, [endpoint])
+    decided = _decided(project, endpoint)
+    found = [each for each in planned_engines(decided) if each.model == model]
+    if not found:
+        known = [each.model for each in planned_engines(decided)]
+        message = f"{endpoint} has no engine for a model {model!r} that can be built in {env}"
+        hint = (
+            did_you_mean(model, known) if known else f"`fleet check --env {env} {endpoint}` says why, if so"
+        )
+        raise FindingsError([Finding(code="FL398", message=message, hint=hint)])
+    for each in found:
+        print_explained(decided, each)
+
+
+def _no_engines(project: Project) -> str:
+    """Why there is nothing to show."""
+    env, names = project.environment.environment, project.endpoints
+    unplanned = [name for name in names if any(each.engines for each in project.load(name).spec.models)]
+    if unplanned:
+        return f"the engines of {', '.join(unplanned)} cannot be built: `fleet check --env {env}` says why"
+    return f"no engines in {', '.join(names) or 'model_specs/, which holds no spec'}"
+
+
+def _decided(project: Project, name: str) -> Decided:
+    loaded = project.load(name)
+    lock, _ = read_lock(project, loaded.spec)
+    return Decided(loaded=loaded, environment=project.environment, lock=lock)

@@ -1,0 +1,105 @@
+"""How engines are printed."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from fleet.catalog.data_file import data_file
+from fleet.cli.show.lines import WIDTH_OF_A_PIPE, Line, print_lines
+from fleet.endpoint.context.context import Decided
+from fleet.engines.command import command_line
+from fleet.engines.endpoint_engines import PlannedEngine, named_model
+from fleet.engines.lock import locked_engine
+from fleet.printers.console import OutputConsole
+from fleet.printers.sanitizer import visible
+
+
+def engine_document(decided: Decided, planned: PlannedEngine) -> dict[str, object]:
+    """What `fleet engines plan --format json` says of an engine."""
+    locked = locked_engine(decided.spec, decided.locked, planned.index, planned.model)
+    return {
+        "endpoint": decided.spec.endpoint,
+        "archive": decided.spec.models[planned.index].archive,
+        "model": planned.model,
+        "key": None if locked is None else planned.build(locked.onnx).key,
+        "onnx": planned.engine.onnx,
+        "onnx_digest": None if locked is None else locked.onnx,
+        "gpu": planned.gpu,
+        "compute_capability": planned.compute_capability,
+        "image": planned.image,
+        "arguments": planned.arguments,
+        "command": command_line(planned),
+        "way": planned.runner.way,
+        "project": planned.runner.project,
+        "instance_type": planned.runner.instance_type,
+        "fleet_arn": planned.runner.fleet_arn,
+        "why": planned.runner.why,
+    }
+
+
+def print_plan(decided: Decided, planned: PlannedEngine) -> None:
+    """An engine in a few lines."""
+    console = _console()
+    title = f"{decided.spec.endpoint} / {named_model(decided, planned)}"
+    console.print(Text(visible(title), "bold"), soft_wrap=True)
+    runner = planned.runner
+    lines = [
+        Line(_said("key", _key(decided, planned))),
+        Line(_said("built by", f"{runner.way} ({runner.fleet_arn or runner.instance_type})"), runner.why),
+        Line(_said("inside", planned.image)),
+        Line(_said("command", command_line(planned))),
+    ]
+    print_lines(console, lines)
+
+
+def print_explained(decided: Decided, planned: PlannedEngine) -> None:
+    """An engine with the reason of all that is decided of it."""
+    print_plan(decided, planned)
+    console = _console()
+    console.print(Text("\nArguments of trtexec", "bold"))
+    print_lines(
+        console,
+        [
+            Line(Text(f"  {visible(each.text)}"), "; ".join(filter(None, (each.reason, each.price))))
+            for each in planned.explained
+        ],
+    )
+    facts = data_file("tensorrt.yaml")
+    console.print(
+        Text(f"  from {facts['source']} ({facts['date']})", "dim"), soft_wrap=not console.is_terminal
+    )
+    console.print(Text("\nThe key follows from", "bold"))
+    locked = locked_engine(decided.spec, decided.locked, planned.index, planned.model)
+    print_lines(
+        console,
+        [
+            Line(
+                _said("the ONNX model", planned.engine.onnx), locked.onnx if locked else "not in the lock yet"
+            ),
+            Line(_said("the arguments", f"{len(planned.arguments)} above"), "in this order"),
+            Line(_said("the GPU", f"{planned.gpu}, compute capability {planned.compute_capability}")),
+            Line(_said("the image", planned.image), "with the TensorRT in it"),
+        ],
+    )
+    console.print(
+        Text("  any other value makes another engine; names of model and file, and who builds it, do not"),
+        soft_wrap=not console.is_terminal,
+    )
+
+
+def _key(decided: Decided, planned: PlannedEngine) -> str:
+    locked = locked_engine(decided.spec, decided.locked, planned.index, planned.model)
+    if locked is None:
+        return f"not locked: run `fleet lock --env {decided.environment.environment} {decided.spec.endpoint}`"
+    return planned.build(locked.onnx).key
+
+
+def _said(what: str, value: str) -> Text:
+    return Text.assemble(f"  {what}: ", (visible(value), "bold"))
+
+
+def _console() -> OutputConsole:
+    console = OutputConsole()
+    if not console.is_terminal:
+        console.width = WIDTH_OF_A_PIPE
+    return console

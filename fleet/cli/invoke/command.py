@@ -1,0 +1,204 @@
+"""`fleet invoke`: one invocation of a deployed endpoint, as an application would send it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import boto3
+import typer
+from botocore.exceptions import BotoCoreError
+
+from fleet.aws.api.embedded import local_session
+from fleet.cli.arguments import Env
+from fleet.cli.invoke.refusals import instead
+from fleet.cli.output import say
+from fleet.core.project_root import project_root
+from fleet.findings import CannotRunError, Finding, FindingsError
+from fleet.local.state import LocalState
+from fleet.printers.lines import print_bytes, print_error, print_json_text
+from fleet.spec.environment import LOCAL
+from fleet.spec.project import Project, open_project
+
+if TYPE_CHECKING:  # numpy would slow down every command
+    from fleet_client import InferenceError, Payload, TritonEndpoint
+    from fleet_client.codec.datatypes import Array
+
+JSON = "application/json"
+OTHER_TYPE = "data-type is"
+"""What Triton says of an input whose type is not the model's."""
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option("--input", metavar="NAME[:TYPE]=VALUE", help="JSON, @FILE.json or @FILE.npy; repeatable."),
+]
+Outputs = Annotated[
+    list[str] | None,
+    typer.Option("--output", metavar="NAME", help="An output to ask for; repeatable; else all."),
+]
+Sample = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Send a sample of the spec: its inputs, to its target.")
+]
+Target = Annotated[
+    str | None, typer.Option(metavar="TARGET_MODEL", help="The archive of a multi-model endpoint.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Send inputs by JSON in place of binary+json.")]
+Save = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write each output to FOLDER/NAME.npy.")]
+Body = Annotated[Path | None, typer.Option(help="A request body, sent as it is; else standard input.")]
+ContentType = Annotated[
+    str | None, typer.Option(metavar="TYPE", help=f"Content-Type of the body; else {JSON}.")
+]
+
+
+def invoke(
+    endpoint: Annotated[str, typer.Argument(help="The endpoint's name.")],
+    env: Env = LOCAL,
+    inputs: Inputs = None,
+    sample: Sample = None,
+    outputs: Outputs = None,
+    target: Target = None,
+    json: AsJson = False,
+    save: Save = None,
+    body: Body = None,
+    content_type: ContentType = None,
+) -> None:
+    """Invoke an endpoint and print its answer; errors of the endpoint exit with 1."""
+    of_inputs = {"--output": bool(outputs), "--json": json, "--save": save is not None}
+    of_body = {"--body": body is not None, "--content-type": content_type is not None}
+    of_sample = {"--input": bool(inputs), "--target": target is not None, **of_body}
+    if sample is not None:
+        _check_together(of_sample, "cannot go with --sample")
+    elif inputs:
+        _check_together(of_body, "cannot go with --input")
+    else:
+        _check_together(of_inputs, "needs --input or --sample")
+    root = project_root(Path.cwd())
+    project = open_project(root, env, [endpoint])
+    region = project.environment.region
+    arrays: Mapping[str, Array] | None = None
+    if sample is not None:
+        from fleet.cli.invoke.sample import read_sample
+
+        arrays, target = read_sample(project.load(endpoint).spec, sample)
+    elif inputs:
+        from fleet.cli.invoke.inputs import read_inputs
+
+        arrays = read_inputs(inputs)
+    payload = _raw(body, content_type) if arrays is None else _encoded(arrays, outputs or [], json)
+    connected = _connect(root, env, region, endpoint)
+    if save is not None:
+        save.mkdir(parents=True, exist_ok=True)  # what fails here would be in vain after an inference
+    answer = _send(connected, payload, target, project)
+    if arrays is not None:
+        _show(answer, save)
+    else:
+        print_bytes(answer.body)
+
+
+def _check_together(others: Mapping[str, bool], problem: str) -> None:
+    strays = [option for option, is_given in others.items() if is_given]
+    if strays:
+        hint = "a request is a body as it is, or made of inputs, or a sample of the spec"
+        raise FindingsError(
+            [Finding(code="FL708", message=f"{stray} {problem}", hint=hint) for stray in strays]
+        )
+
+
+def _raw(body: Path | None, content_type: str | None) -> Payload:
+    from fleet_client import Payload
+
+    if body is None and sys.stdin.isatty():
+        raise CannotRunError(
+            "there is no request",
+            "name inputs with --input, a sample with --sample, a file with --body, or pipe it in",
+        )
+    content = sys.stdin.buffer.read() if body is None else body.read_bytes()
+    if not content:
+        hint = "name inputs with --input, or a sample of the spec with --sample" if body is None else ""
+        raise FindingsError(
+            [Finding(code="FL702", message="the request body is empty", file=body, hint=hint)]
+        )
+    return Payload(content, JSON if content_type is None else content_type)
+
+
+def _encoded(arrays: Mapping[str, Array], outputs: list[str], json: bool) -> Payload:
+    from fleet_client import PayloadError, encode
+
+    try:
+        return encode(arrays, outputs=outputs, binary=not json)
+    except PayloadError as error:
+        hint = "leave out --json, and binary+json is used" if json else ""
+        raise FindingsError([Finding(code="FL709", message=str(error), hint=hint)]) from error
+
+
+def _connect(root: Path, env: str, region: str, endpoint: str) -> TritonEndpoint:
+    from fleet_client import CLIENT_CONFIG, TritonEndpoint
+
+    try:
+        session, url = (boto3.Session(region_name=region), None) if env != LOCAL else _local(root, region)
+        client = session.client("sagemaker-runtime", endpoint_url=url, config=CLIENT_CONFIG)
+    except (BotoCoreError, ValueError) as error:  # botocore says ValueError of a URL that is none
+        raise _unreachable(endpoint, error) from error
+    if env != LOCAL and ".amazonaws.com" not in client.meta.endpoint_url:
+        print_error(f"asking {client.meta.endpoint_url}, as AWS_ENDPOINT_URL or a profile says")
+    return TritonEndpoint(endpoint, client=client, pause=_pause)
+
+
+def _local(root: Path, region: str) -> tuple[boto3.Session, str]:
+    supervisor = LocalState(root).supervisor()
+    if supervisor is None:
+        raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
+    return local_session(region, supervisor.keys), supervisor.url
+
+
+def _send(endpoint: TritonEndpoint, payload: Payload, target: str | None, project: Project) -> Payload:
+    from fleet_client import InferenceError, PayloadError
+
+    try:
+        return endpoint.invoke(payload, target=target)
+    except PayloadError as error:
+        raise FindingsError([Finding(code="FL709", message=str(error))]) from error
+    except InferenceError as error:
+        if error.code == "ModelError":
+            raise FindingsError([_refusal(endpoint.name, project.environment.environment, error)]) from error
+        hint = instead(project, endpoint.name, target, error.message)
+        message = f"{error.code}: {error.message}"
+        raise FindingsError([Finding(code="FL701", message=message, hint=hint)]) from error
+    except BotoCoreError as error:
+        raise _unreachable(endpoint.name, error) from error
+
+
+def _show(answer: Payload, save: Path | None) -> None:
+    from fleet.cli.invoke.outputs import as_json, saved
+    from fleet_client import AnswerError, decode
+
+    try:
+        outputs = decode(answer.body, answer.content_type)
+    except AnswerError as error:
+        raise FindingsError([Finding(code="FL710", message=str(error))]) from error
+    if save is None:
+        print_json_text(as_json(outputs))
+    else:
+        for line in saved(outputs, save):
+            say(line)
+
+
+def _refusal(endpoint: str, env: str, error: InferenceError) -> Finding:
+    log = f"`fleet local logs {endpoint}`" if env == LOCAL else error.log
+    message = f"{endpoint} answered {error.status}: {error.message}"
+    hints = [f"its log is {log}"] if log else []
+    if OTHER_TYPE in error.message:
+        hints.insert(0, "write NAME:TYPE=VALUE, such as x:FP32=[[1, 2]]")
+    return Finding(code="FL701", message=message, hint="; ".join(hints))
+
+
+def _unreachable(endpoint: str, error: Exception) -> CannotRunError:
+    remedy = "see that the account's credentials are set, as for the AWS CLI"
+    return CannotRunError(f"{endpoint} could not be reached: {error}", remedy)
+
+
+def _pause(seconds: float) -> None:
+    print_error(f"no answer yet; asking again in {seconds:.1f} s")
+    time.sleep(seconds)

@@ -1,0 +1,60 @@
+"""What a model repository is checked for, as options say it."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, TypeAlias
+
+import typer
+
+from fleet.catalog.instances import instance_types
+from fleet.check.target import Asked
+from fleet.spec.endpoint import Mode
+from fleet.spec.problems import did_you_mean
+
+RELEASE = re.compile(r"[0-9]{2}\.(0[1-9]|1[0-2])")
+
+ModeOf: TypeAlias = Annotated[
+    Mode | None,
+    typer.Option("--mode", help="Of repositories: the endpoint that they are for; single if it is not said."),
+]
+Release: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--triton", metavar="REL", help="Of repositories: the Triton release, such as 25.04."),
+]
+Instance: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--instance", metavar="TYPE", help="Of repositories: the instance type, such as ml.g5.xlarge."
+    ),
+]
+DefaultModel: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--default-model",
+        metavar="NAME",
+        help="Of repositories: the model that a single endpoint answers with.",
+    ),
+]
+
+
+def asked_for(
+    mode: Mode | None, release: str | None, instance: str | None, default_model: str | None
+) -> Asked:
+    """The options together.
+
+    Raises:
+        typer.BadParameter: one is none of what it names.
+    """
+    if release is not None and not RELEASE.fullmatch(release):
+        raise typer.BadParameter(
+            f"{release!r} is no Triton release; write one such as 25.04", param_hint="--triton"
+        )
+    if instance is not None and instance not in instance_types():
+        hint = did_you_mean(instance, list(instance_types()))
+        raise typer.BadParameter(f"{instance!r} is no known instance type; {hint}", param_hint="--instance")
+    if mode is Mode.MULTI_MODEL and default_model is not None:
+        raise typer.BadParameter("a multi-model endpoint has none", param_hint="--default-model")
+    return Asked(
+        multi_model=mode is Mode.MULTI_MODEL, release=release, instance=instance, default_model=default_model
+    )

@@ -1,0 +1,106 @@
+"""`fleet show`: an endpoint's effective spec, and each decision that follows from it with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from fleet.cli.arguments import Env
+from fleet.cli.show.lines import WIDTH_OF_A_PIPE, Line, print_lines
+from fleet.cli.show.spec import spec_lines
+from fleet.core.project_root import project_root
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.locks import read_lock
+from fleet.explain.decision import Decision
+from fleet.explain.decisions import decisions
+from fleet.explain.effective_spec import EffectiveSpec, effective_spec
+from fleet.printers.console import OutputConsole
+from fleet.printers.file_names import place_in
+from fleet.printers.lines import print_json
+from fleet.printers.sanitizer import visible
+from fleet.spec.environment import Environment
+from fleet.spec.project import open_project
+from fleet.spec.source import KeyPath
+
+VERSION = 1
+"""Raised when a field of the JSON goes or changes its meaning; a field that comes does not raise it."""
+
+
+class Format(StrEnum):
+    """How it is printed."""
+
+    HUMAN = "human"
+    JSON = "json"
+
+
+def show(
+    endpoint: Annotated[str, typer.Argument(help="The stem of a file in model_specs/.")],
+    env: Env,
+    format: Annotated[Format, typer.Option("--format", help="For a person, or JSON.")] = Format.HUMAN,
+) -> None:
+    """Show the effective spec of an endpoint, where each key came from, and each decision with its reason."""
+    root = project_root(Path.cwd())
+    project = open_project(root, env, [endpoint])
+    loaded = project.load(endpoint)
+    lock, wrong_lock = read_lock(project, loaded.spec)
+    spec = effective_spec(loaded, project.environment_source)
+    made = decisions(Decided(loaded=loaded, environment=project.environment, lock=lock), wrong_lock)
+    if format is Format.JSON:
+        print_json(_document(endpoint, project.environment, spec, made, root))
+        return
+    console = OutputConsole()
+    if not console.is_terminal:
+        console.width = WIDTH_OF_A_PIPE
+    where = project.environment
+    title = f"{endpoint} in {where.environment}: account {where.account}, {where.region}\n"
+    console.print(Text(title, "bold"), soft_wrap=True)
+    print_lines(console, list(spec_lines(spec, root)))
+    for group, members in groupby(made, key=lambda each: each.group):
+        console.print(Text(f"\n{group.capitalize()}", "bold"))
+        print_lines(
+            console, [_line(each, f"none: see `fleet check --env {env} {endpoint}`") for each in members]
+        )
+
+
+def _line(decision: Decision, undecided: str) -> Line:
+    value = (undecided, "red") if decision.value is None else (visible(decision.value), "bold")
+    doubt = "" if decision.certain else " (not proved)"
+    facts = ", ".join(f"{fact.file} of {fact.date}" for fact in decision.facts)
+    return Line(
+        Text.assemble(f"  {decision.what}: ", value, (doubt, "yellow")),
+        f"{decision.reason} ({facts})" if facts else decision.reason,
+    )
+
+
+def _document(
+    endpoint: str, where: Environment, spec: EffectiveSpec, made: tuple[Decision, ...], root: Path
+) -> dict[str, object]:
+    origins = {
+        _pointer(path): {
+            "layer": origin.layer.value,
+            "file": place_in(root, origin.file).as_posix() if origin.file else None,
+            "line": origin.line,
+        }
+        for path, origin in spec.origins.items()
+    }
+    return {
+        "version": VERSION,
+        "endpoint": endpoint,
+        "environment": where.environment,
+        "account": where.account,
+        "region": where.region,
+        "spec": spec.data,
+        "origins": origins,
+        "decisions": [asdict(each) for each in made],
+    }
+
+
+def _pointer(path: KeyPath) -> str:
+    """A JSON Pointer (RFC 6901) into `spec`."""
+    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)

@@ -1,0 +1,50 @@
+"""`fleet check --run`: what the real Triton of this machine says to a model repository."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from fleet.check.repositories import is_configuration
+from fleet.check.target import Asked
+from fleet.cli.output import say
+from fleet.core.project_root import project_root
+from fleet.findings import CannotRunError, Finding, FindingsError
+from fleet.local.state import LocalState
+from fleet.local.triton.runtime import find_runtime
+from fleet.local.try_load import findings, last_word
+from fleet.repository.loading.load_plan import judged
+from fleet.repository.reading.path import read
+
+CACHE = ".cache/triton-fleet"
+"""Below the home of a user who is not in a fleet's folder."""
+
+
+def run_findings(paths: Sequence[Path], asked: Asked, *, quiet: bool) -> Iterator[Finding]:
+    """Load each folder and archive in Triton; its answers are printed unless `quiet`.
+
+    Raises:
+        CannotRunError: this machine has no Triton, or a configuration is named without its model.
+    """
+    alone = [path for path in paths if is_configuration(path)]
+    if alone:
+        problem = f"{alone[0]} is a configuration without a model, so Triton cannot load it"
+        raise CannotRunError(problem, "name the model repository that it lies in, or leave out --run")
+    runtime = find_runtime(_cache())
+    for path in paths:
+        with suppress(FindingsError):  # what cannot be read is told already
+            main = judged(read(path), asked.setting()).main
+            mode = "multi-model" if asked.multi_model else "single"
+            answer = last_word(path, runtime, mode=mode, default_model=main or asked.default_model or "")
+            if not quiet:
+                for line in answer.lines():
+                    say(f"{path}: {line}")
+            yield from findings(answer)
+
+
+def _cache() -> Path:
+    try:
+        return LocalState(project_root(Path.cwd())).cache
+    except CannotRunError:
+        return Path.home() / CACHE

@@ -1,0 +1,103 @@
+"""The alarms of an endpoint with everything decided, in the units of their metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from fleet.catalog.instances import Instance
+from fleet.catalog.metrics import endpoint_metric, triton_metric
+from fleet.endpoint.context.alarm_records import AlarmRecord, Unit
+from fleet.endpoint.context.alarm_thresholds import Threshold, gate, lacking, thresholds
+from fleet.endpoint.context.alarms import PERIOD, Alarm, Missing
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.variables import triton_metrics
+from fleet.endpoint.scaling import summed
+
+RUNBOOK = "docs/runbook.md"
+"""In the repository, where an environment names no other place."""
+_LATE = 10
+"""A value that comes a minute late must not end a long alarm: one of so many minutes may be missing."""
+_IN_METRIC: Mapping[Unit, Callable[[float, str, Instance], float]] = {
+    "milliseconds": lambda value, measure, machine: value * 1000,
+    "share": lambda value, measure, machine: value / 100,
+    "part": lambda value, measure, machine: value * summed(measure, machine),
+    "instances": lambda value, measure, machine: value,
+    "requests": lambda value, measure, machine: value,
+}
+"""A threshold in the unit of its metric."""
+_WRITTEN: Mapping[Unit, str] = {
+    "milliseconds": "{:.15g} ms",
+    "share": "{:.15g}%",
+    "part": "{:.15g}%",
+    "instances": "{:.15g} running",
+    "requests": "{:.15g} waiting",
+}
+_MISSING: Mapping[Missing, str] = {
+    "notBreaching": "A minute without data is no breach.",
+    "missing": "Without data it is neither well nor ringing.",
+}
+
+
+def resolved_alarms(endpoint: Decided) -> tuple[Alarm, ...]:
+    """The alarms of an endpoint; none on a machine that the catalog does not know."""
+    return tuple(alarm for _, alarm in alarms_with_thresholds(endpoint))
+
+
+def alarms_with_thresholds(endpoint: Decided) -> Iterator[tuple[Threshold, Alarm]]:
+    """Each alarm with its threshold; those whose metric the endpoint lacks are left out."""
+    for threshold in thresholds(endpoint.spec):
+        if endpoint.machine is not None and not lacking(threshold.record, endpoint):
+            alarm = _alarm(endpoint, endpoint.machine, threshold)
+            yield threshold, replace(alarm, text=_text(endpoint, threshold.record, alarm))
+
+
+def condition(record: AlarmRecord, alarm: Alarm) -> str:
+    """When an alarm rings, in one line."""
+    name = triton_metric(alarm.measure) if alarm.query else endpoint_metric(alarm.measure).name
+    limit = _WRITTEN[record.unit].format(alarm.drawn)
+    return f"{alarm.statistic} of {name} {alarm.rings} {limit} in {alarm.ringing} of {alarm.periods} minutes"
+
+
+def _alarm(endpoint: Decided, machine: Instance, threshold: Threshold) -> Alarm:
+    record, spec = threshold.record, endpoint.spec
+    minutes = int(threshold.value) // PERIOD if record.lasts else record.periods
+    drawn = float(spec.scaling.max) if record.lasts and spec.scaling else threshold.value
+    return Alarm(
+        key=record.key,
+        severity=threshold.severity,
+        measure=record.measure,
+        statistic=record.statistic,
+        threshold=_IN_METRIC[record.unit](drawn, record.measure, machine),
+        drawn=drawn,
+        rings=record.rings,
+        calls=gate(record, spec),
+        periods=minutes,
+        ringing=minutes - minutes // _LATE if record.lasts else record.ringing,
+        missing=record.missing,
+        query=_query(endpoint, record),
+    )
+
+
+def _query(endpoint: Decided, record: AlarmRecord) -> str:
+    """Without SCHEMA and dimensions: which ones the container publishes is not documented."""
+    metrics = triton_metrics(endpoint.spec)
+    if record.needs != "triton" or metrics is None:
+        return ""
+    name, namespace = triton_metric(record.measure), metrics.namespace
+    return f'SELECT MAX({name}) FROM "{namespace}"'  # noqa: S608 - of Metrics Insights, and names alone
+
+
+def _text(endpoint: Decided, record: AlarmRecord, alarm: Alarm) -> str:
+    """As a person reads it who was woken by it."""
+    environment = endpoint.environment
+    place = environment.runbook.rstrip("#") if environment.runbook else RUNBOOK
+    counted = f"Only minutes with {alarm.calls} calls or more count." if alarm.calls else ""
+    said = (
+        f"{endpoint.spec.endpoint} in {environment.environment}: {condition(record, alarm)}.",
+        record.means,
+        counted,
+        _MISSING[alarm.missing],
+        f"What to do: {place}#{record.runbook}",
+    )
+    return " ".join(filter(None, said))

@@ -1,0 +1,231 @@
+"""The alarms that there are: for each key of `alarms` its metric, when it rings, and what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from fleet.endpoint.context.alarms import Missing, Rings
+from fleet.spec.alarms import Severity
+
+Unit: TypeAlias = Literal["milliseconds", "share", "part", "instances", "requests"]
+"""Of a threshold: `share` is percent of calls, `part` percent of one GPU, of one vCPU, of memory or disk."""
+SIGNS: Mapping[Unit, str] = {
+    "milliseconds": "ms",
+    "share": "%",
+    "part": "%",
+    "instances": "s",
+    "requests": "",
+}
+"""What a spec writes behind a threshold; that of `instances` says for how long."""
+Need: TypeAlias = Literal["", "gpu", "multi-model", "scaling", "triton"]
+"""Without what an endpoint lacks the metric."""
+FEW = 5
+"""Calls in a minute by which failures are judged: an endpoint with few calls may fail in all of them."""
+ENOUGH = 20
+"""Calls in a minute by which a slow tail is told from one slow call."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlarmRecord:
+    """One kind of alarm.
+
+    Attributes:
+        key: The key of `alarms` with its thresholds.
+        measure: The catalog's name of the metric, of Triton's own where `needs` says so.
+        severity: Of a threshold that does not say its own.
+        calls: Minutes with fewer calls do not count, unless `alarms.calls` says another number; 0: all count.
+        never: The threshold, in the key's unit, from which on nothing rings any more.
+        lasts: The threshold is a duration: `scaling.max` is what is not to be reached for so long.
+        means: One sentence.
+        runbook: The section of docs/runbook.md.
+    """
+
+    key: str
+    measure: str
+    statistic: str
+    unit: Unit
+    means: str
+    runbook: str
+    severity: Severity = "warning"
+    rings: Rings = "above"
+    missing: Missing = "notBreaching"
+    needs: Need = ""
+    calls: int = 0
+    periods: int = 5
+    ringing: int = 3
+    never: float | None = None
+    lasts: bool = False
+
+
+def _latency(statistic: str, calls: int) -> AlarmRecord:
+    return AlarmRecord(
+        key=f"latency_{statistic}",
+        measure="model_latency",
+        statistic=statistic,
+        unit="milliseconds",
+        calls=calls,
+        # SageMaker ends a call then. Source: API reference, InvokeEndpoint.
+        never=60_000,
+        means="Calls are answered slowly by the container.",
+        runbook="latency",
+    )
+
+
+RECORDS = (
+    _latency("p50", 10),
+    _latency("p90", ENOUGH),
+    _latency("p99", ENOUGH),
+    AlarmRecord(
+        key="overhead_p99",
+        measure="overhead_latency",
+        statistic="p99",
+        unit="milliseconds",
+        calls=ENOUGH,
+        means="SageMaker itself takes long before or after the container: calls queue up, or are large.",
+        runbook="overhead",
+    ),
+    AlarmRecord(
+        key="errors",
+        measure="errors_5xx",
+        statistic="Average",
+        unit="share",
+        severity="critical",
+        calls=FEW,
+        never=100,
+        means="Calls fail with a 5xx status.",
+        runbook="errors",
+    ),
+    AlarmRecord(
+        key="client_errors",
+        measure="errors_4xx",
+        statistic="Average",
+        unit="share",
+        calls=ENOUGH,
+        never=100,
+        means="Calls are refused with a 4xx status: requests that do not fit the model, or too many of them.",
+        runbook="client-errors",
+    ),
+    AlarmRecord(
+        key="model_errors",
+        measure="model_errors",
+        statistic="Average",
+        unit="share",
+        severity="critical",
+        calls=FEW,
+        never=100,
+        means="The container answers with no 2xx status, too late, or not at all.",
+        runbook="model-errors",
+    ),
+    AlarmRecord(
+        key="gpu_utilization",
+        measure="gpu_utilization",
+        statistic="Average",
+        unit="part",
+        needs="gpu",
+        # Short peaks are what a GPU is for.
+        periods=15,
+        ringing=10,
+        missing="missing",
+        never=100,
+        means="The GPUs are busy all the time: calls begin to wait.",
+        runbook="gpu",
+    ),
+    AlarmRecord(
+        key="gpu_memory",
+        measure="gpu_memory_utilization",
+        statistic="Maximum",
+        unit="part",
+        needs="gpu",
+        missing="missing",
+        never=100,
+        means="The memory of the GPUs is nearly used up: the next model, or a larger batch, may not fit.",
+        runbook="gpu-memory",
+    ),
+    AlarmRecord(
+        key="cpu_utilization",
+        measure="cpu_utilization",
+        statistic="Average",
+        unit="part",
+        periods=15,
+        ringing=10,
+        missing="missing",
+        never=100,
+        means="The CPUs are busy all the time: what goes before and after the models waits for them.",
+        runbook="cpu",
+    ),
+    AlarmRecord(
+        key="memory",
+        measure="memory_utilization",
+        statistic="Maximum",
+        unit="part",
+        missing="missing",
+        never=100,
+        means="The memory of an instance is nearly used up: its container may be ended by the system.",
+        runbook="memory",
+    ),
+    AlarmRecord(
+        key="disk",
+        measure="disk_utilization",
+        statistic="Maximum",
+        unit="part",
+        missing="missing",
+        never=100,
+        means="The disk of an instance is nearly full: Triton cannot unpack models and environments.",
+        runbook="disk",
+    ),
+    AlarmRecord(
+        key="at_capacity",
+        # SageMaker publishes no number of instances; each publishes one value of its CPU a minute.
+        measure="cpu_utilization",
+        statistic="SampleCount",
+        unit="instances",
+        rings="at least",
+        needs="scaling",
+        lasts=True,
+        missing="missing",
+        means="As many instances run as scaling may start: more calls would find no more instances.",
+        runbook="at-capacity",
+    ),
+    AlarmRecord(
+        key="model_load",
+        measure="model_loading_time",
+        statistic="Average",
+        unit="milliseconds",
+        needs="multi-model",
+        means="The container takes long to load models.",
+        runbook="model-load",
+    ),
+    AlarmRecord(
+        key="loading_wait",
+        measure="model_loading_wait_time",
+        statistic="Average",
+        unit="milliseconds",
+        needs="multi-model",
+        means="Calls wait long until their model is there.",
+        runbook="loading-wait",
+    ),
+    AlarmRecord(
+        key="cache_hits",
+        measure="model_cache_hit",
+        statistic="Average",
+        unit="share",
+        rings="below",
+        needs="multi-model",
+        calls=ENOUGH,
+        means="Many calls ask for a model that is not loaded: models drive each other out of memory.",
+        runbook="cache-hits",
+    ),
+    AlarmRecord(
+        key="pending_requests",
+        measure="pending_requests",
+        statistic="Maximum",
+        unit="requests",
+        needs="triton",
+        missing="missing",
+        means="Requests wait in Triton's queue: its instances of the model are fewer than the calls ask for.",
+        runbook="pending-requests",
+    ),
+)
+"""In the order of the keys; a key without a record would have no alarm."""

@@ -1,0 +1,209 @@
+"""What follows from a spec in its environment: image, machine, driver, default model, variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from fleet.catalog.amis import Ami, ami, amis, inference_ami, runs_by_default, unnamed_ami
+from fleet.catalog.images import Image, image, regions_of, releases
+from fleet.catalog.instances import Instance, Kind, instance, instance_types
+from fleet.endpoint.context.machines import OWN_VARIANT, Machine, Raws, has_pools, machines, raw_variants
+from fleet.endpoint.context.variables import all_variables
+from fleet.spec.endpoint import EndpointSpec, Mode
+from fleet.spec.environment import LOCAL, Environment
+from fleet.spec.lock import Lock, LockedArchive, LockedModel
+from fleet.spec.project import LoadedSpec
+from fleet.spec.source import KeyPath, Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacedModel:
+    """A model of one of the spec's repositories, with what the lock knows of it."""
+
+    index: int
+    """Which entry of the spec's `models` it belongs to."""
+    archive: str
+    name: str
+    facts: LockedModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decided:
+    """One endpoint in one environment, with all that its spec leads to; None where nothing fits.
+
+    `machine`, `image` and host image are those of `placed`, on which `base` is looked at; of the spec's own
+    instance type where both are None.
+    """
+
+    loaded: LoadedSpec
+    environment: Environment
+    lock: Lock | None
+    placed: Machine | None = None
+    base: Decided | None = None
+
+    @property
+    def spec(self) -> EndpointSpec:
+        """The spec as it holds in this environment."""
+        return self.loaded.spec
+
+    @property
+    def source(self) -> Source:
+        """Where each of the spec's keys stands."""
+        return self.loaded.source
+
+    @property
+    def region(self) -> str:
+        """The environment's region."""
+        return self.environment.region
+
+    @cached_property
+    def machines(self) -> tuple[Machine, ...]:
+        """The instance types that it may run on, the spec's own first."""
+        return machines(self.spec, self.raw_variants) if self.base is None else self.base.machines
+
+    @cached_property
+    def raw_variants(self) -> Mapping[str, Raws]:
+        """The raw properties of each variant, by the variant's place."""
+        return raw_variants(self.spec) if self.base is None else self.base.raw_variants
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether raw InstancePools stand in place of the variant's instance type, computed ones as well."""
+        return has_pools(self.raw_variants.get(OWN_VARIANT, {}))
+
+    def on(self, placed: Machine) -> Decided:
+        """The same endpoint on another of its instance types; of a model of others nothing is known."""
+        return replace(self, placed=placed, base=self, lock=self.lock if placed.runs_model else None)
+
+    @property
+    def _placed(self) -> Machine:
+        return self.placed or self.machines[0]
+
+    @property
+    def instance_type(self) -> str:
+        """The name of the instance type."""
+        return self._placed.type
+
+    @property
+    def variant(self) -> str:
+        """The place of the variant that the instance type is of, such as `ProductionVariants.0`."""
+        return self._placed.variant
+
+    @cached_property
+    def machine(self) -> Instance | None:
+        """The facts of the instance type; None for a type that the catalog does not have."""
+        return _facts(self.instance_type)
+
+    @cached_property
+    def own_machine(self) -> Instance | None:
+        """The facts of `instance.type`, by which images and engines go; None as for `machine`."""
+        return _facts(self.spec.instance.type)
+
+    @cached_property
+    def image(self) -> Image | None:
+        """The release's image in the region, for GPUs or for CPUs; None where there is none."""
+        release, own = self.spec.triton, self.own_machine
+        if release not in releases() or self.region not in regions_of(release) or not self._placed.runs_model:
+            return None
+        found = image(release, self.region, gpu=own is None or own.kind is not Kind.CPU)
+        # The local fleet has no image, and knows by the tag what would be inside.
+        is_local = self.environment.environment == LOCAL
+        return found if is_local else replace(found, digest=self.spec.image_digest)
+
+    @property
+    def named_ami(self) -> str | None:
+        """The host image that the spec names, by its key or as a raw property; None: to be chosen."""
+        return self._placed.ami
+
+    @property
+    def named_ami_path(self) -> KeyPath:
+        """Where a host image that is named stands."""
+        return self._placed.ami_path
+
+    @cached_property
+    def ami(self) -> Ami | None:
+        """The host image: the one named, else the one whose driver runs the container on this family.
+
+        One is chosen for the spec's own variant, with all its instance pools where one fits them all. A raw
+        variant that names none has SageMaker's own choice.
+        """
+        named = self.named_ami
+        if named is not None:
+            return ami(named) if named in {each.name for each in amis()} else None
+        if self.image is None or self.machine is None or self.machine.kind is not Kind.GPU:
+            return None
+        family, cuda = self.machine.family, self.image.cuda
+        if self.base is None or self._placed == self.machines[0]:
+            return inference_ami(cuda, family, *self._families) or inference_ami(cuda, family)
+        given = self.base.ami if self.variant == OWN_VARIANT else unnamed_ami()
+        if given is None or inference_ami(cuda, family) is None:
+            return inference_ami(cuda, family)
+        return given if given.name or runs_by_default(cuda, family) else None
+
+    @property
+    def _families(self) -> list[str]:
+        """The GPU families of the spec's own variant."""
+        found = (_facts(each.type) for each in self.machines if each.variant == OWN_VARIANT)
+        return [each.family for each in found if each is not None and each.kind is Kind.GPU]
+
+    @cached_property
+    def locked(self) -> Mapping[str, LockedArchive]:
+        """What the lock says of the spec's archives, by name, as far as it has them."""
+        held = self.lock.archives if self.lock else {}
+        return {each.name: held[each.name] for each in self.spec.packed if each.name in held}
+
+    @cached_property
+    def default_model(self) -> str | None:
+        """The model behind /invocations: the one named, or the only one; none for several targets."""
+        if self.spec.mode is Mode.MULTI_MODEL:
+            return None
+        there = [name for archive in self.locked.values() for name in archive.models]
+        return self.spec.default_model or (there[0] if len(there) == 1 else None)
+
+    @cached_property
+    def variables(self) -> Mapping[str, str]:
+        """The whole environment of the container, sorted by name."""
+        return all_variables(self.spec, self.default_model)
+
+    @cached_property
+    def models(self) -> tuple[PlacedModel, ...]:
+        """The models of all repositories as far as they are locked, those of copies once."""
+        return tuple(self._models())
+
+    def _models(self) -> Iterator[PlacedModel]:
+        for each in self.spec.packed:
+            if each.copy in (None, 0) and each.name in self.locked:
+                for name, facts in self.locked[each.name].models.items():
+                    yield PlacedModel(index=each.index, archive=each.name, name=name, facts=facts)
+
+    @cached_property
+    def parts(self) -> frozenset[tuple[str, str]]:
+        """Archive and name of all that ensembles call."""
+        return frozenset((each.archive, step) for each in self.models for step in each.facts.steps)
+
+    def loaded_models(self) -> tuple[PlacedModel, ...]:
+        """The models that the container loads: the default one, those of flags, their parts; else all."""
+        flags = (flag.partition("=") for flag in self.spec.container.additional_args)
+        return self._with_parts([model for flag, _, model in flags if flag == "--load-model"])
+
+    def answering_models(self) -> tuple[PlacedModel, ...]:
+        """The default model with its parts; of a multi-model endpoint all."""
+        return self._with_parts([])
+
+    def _with_parts(self, further: list[str]) -> tuple[PlacedModel, ...]:
+        if self.spec.mode is Mode.MULTI_MODEL or self.default_model is None:
+            return self.models
+        by_name, found = {each.name: each for each in self.models}, set[str]()
+        wanted = [self.default_model, *further]
+        while wanted:
+            name = wanted.pop()
+            if name in by_name and name not in found:
+                found.add(name)
+                wanted += by_name[name].facts.steps
+        return tuple(each for each in self.models if each.name in found)
+
+
+def _facts(instance_type: str) -> Instance | None:
+    return instance(instance_type) if instance_type in instance_types() else None

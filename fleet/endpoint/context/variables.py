@@ -1,0 +1,124 @@
+"""The container's environment: typed settings, metrics, the default model, and what the spec adds itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fleet.catalog.variables import variables_of
+from fleet.endpoint.context.listeners import (
+    ADDITIONAL_ARGS,
+    TRUE,
+    Listener,
+    flag_values,
+    listeners,
+    service_arguments,
+)
+from fleet.spec.endpoint import EndpointSpec, Mode
+from fleet.spec.source import KeyPath
+
+PREFIX = "SAGEMAKER_TRITON_"
+DEFAULT_MODEL = f"{PREFIX}DEFAULT_MODEL_NAME"
+# Both: the start script assigns the first but never exports it, so only one that is there already is changed.
+# In mode "ready" one archive that cannot be loaded would fail every later ping, and so the whole instance.
+LIVE_PING = {f"{PREFIX}PING_MODE": "live", f"{PREFIX}OVERRIDE_PING_MODE": "live"}
+
+ALLOW_METRICS = f"{PREFIX}ALLOW_METRICS"
+PUBLISH_METRICS = f"{PREFIX}PUBLISH_METRICS_TO_CLOUDWATCH"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TritonMetrics:
+    """Where the container publishes Triton's metrics, and with which dimensions; none: that is not known."""
+
+    namespace: str
+    log_group: str
+    dimensions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A variable's value, and the key of the spec that it follows from."""
+
+    value: str
+    key: str
+
+
+def triton_metrics(spec: EndpointSpec) -> TritonMetrics | None:
+    """The endpoint's own namespace and log group; None without metrics."""
+    if not spec.metrics.triton:
+        return None
+    name = spec.endpoint
+    return TritonMetrics(
+        namespace=f"TritonFleet/{name}",
+        log_group=f"/triton-fleet/{name}/metrics",
+        dimensions=spec.metrics.triton_dimensions,
+    )
+
+
+def decided_settings(spec: EndpointSpec, default_model: str | None) -> dict[str, Setting]:
+    """The variables that follow from the spec's keys; `environment` stands above defaults of `container`."""
+    typed = spec.container.model_dump(exclude_none=True, exclude={"additional_args"})
+    settings = {
+        f"{PREFIX}{key.upper()}": Setting(_text(value), f"container.{key}")
+        for key, value in typed.items()
+        if key in spec.container.model_fields_set or f"{PREFIX}{key.upper()}" not in spec.environment
+    }
+    if spec.mode is Mode.MULTI_MODEL:
+        settings |= {name: Setting(value, "mode") for name, value in LIVE_PING.items()}
+    elif default_model is not None:
+        settings[DEFAULT_MODEL] = Setting(default_model, "default_model")
+    if flags := spec.container.additional_args:
+        settings[ADDITIONAL_ARGS] = Setting(" ".join(flags), "container.additional_args")
+    if metrics := triton_metrics(spec):
+        values = {ALLOW_METRICS: "true", PUBLISH_METRICS: "true"}
+        values |= dict.fromkeys(variables_of("log group"), metrics.log_group)
+        values |= dict.fromkeys(variables_of("namespace"), metrics.namespace)
+        settings |= {name: Setting(value, "metrics.triton") for name, value in values.items()}
+    return settings | _safe_ports(settings, spec.environment)
+
+
+def _safe_ports(settings: Mapping[str, Setting], environment: Mapping[str, str]) -> dict[str, Setting]:
+    """A port for each service that is allowed and has none: SageMaker blocks those of Triton itself."""
+    values = {**{name: setting.value for name, setting in settings.items()}, **environment}
+    found = {}
+    for listener in listeners(service_arguments(values)):
+        service = listener.service
+        if service.port_from and service.port_from not in values and not listener.is_given:
+            allowing = service.allowed_by if service.allowed_by in values else ADDITIONAL_ARGS
+            key = "environment" if allowing in environment else settings[allowing].key
+            found[service.port_from] = Setting(str(service.port), key)
+    return found
+
+
+def publishes_metrics(variables: Mapping[str, str]) -> bool:
+    """Whether the container with these variables publishes Triton's metrics to CloudWatch."""
+    return all(variables.get(name, "").lower() in TRUE for name in (ALLOW_METRICS, PUBLISH_METRICS))
+
+
+def is_moved_by_image(listener: Listener, variables: Mapping[str, str]) -> bool:
+    """Whether AWS's image takes a free port for the service where the one that is named is blocked.
+
+    AWS documents it of METRICS_PORT, where metrics are published. A flag comes after what the image decides.
+    """
+    flags = flag_values(variables.get(ADDITIONAL_ARGS, "").split())
+    service = listener.service
+    is_metrics = service.allowed_by == ALLOW_METRICS
+    return is_metrics and service.port_flag not in flags and publishes_metrics(variables)
+
+
+def set_by_spec(spec: EndpointSpec) -> dict[str, KeyPath]:
+    """Where the spec sets variables one by one: in `environment`, or by a key of `container`."""
+    typed = spec.container.model_dump(exclude_unset=True, exclude_none=True)
+    places: dict[str, KeyPath] = {name: ("environment", name) for name in spec.environment}
+    return places | {f"{PREFIX}{key.upper()}": ("container", key) for key in sorted(typed)}
+
+
+def all_variables(spec: EndpointSpec, default_model: str | None) -> dict[str, str]:
+    """The whole environment of the container, sorted by name."""
+    decided = {name: setting.value for name, setting in decided_settings(spec, default_model).items()}
+    return dict(sorted((decided | spec.environment).items()))
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,37 @@
+"""Which models are in memory at one time, and what their weights take on a GPU."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+
+from fleet.catalog.front_end import Weights, weights_of_instances
+from fleet.endpoint.context.context import Decided, PlacedModel
+from fleet.spec.endpoint import Mode
+from fleet.spec.lock import InstanceGroup, LockedModel
+
+
+def loaded_together(endpoint: Decided) -> list[list[PlacedModel]]:
+    """Models that are in memory at one time for sure: of a multi-model endpoint, those of one archive."""
+    if endpoint.spec.mode is Mode.SINGLE:
+        return [list(endpoint.loaded_models())]
+    by_archive = defaultdict[str, list[PlacedModel]](list)
+    for each in endpoint.models:
+        by_archive[each.archive].append(each)
+    return list(by_archive.values())
+
+
+def instances_on_gpu(facts: LockedModel, number: int) -> int:
+    """Instances of a model on the GPU of a number; of KIND_MODEL, which its backend places, one at most."""
+    groups = [group for group in facts.instances or (InstanceGroup(),) if group.kind != "KIND_CPU"]
+    here = [group for group in groups if not group.gpus or number in group.gpus]
+    return sum(1 if group.kind == "KIND_MODEL" else group.count for group in here)
+
+
+def weights_on_gpu(facts: LockedModel, number: int, own: Collection[Weights]) -> int:
+    """Bytes of a model's weights on a GPU, counted for each instance where its backend is one of `own`.
+
+    The files of a backend of which nothing is known count once.
+    """
+    count = instances_on_gpu(facts, number)
+    return facts.size * (count if weights_of_instances().get(facts.backend) in own else min(count, 1))

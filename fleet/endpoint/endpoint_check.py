@@ -1,0 +1,21 @@
+"""What a deployed endpoint is asked: targets to load, and samples as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fleet.endpoint.context.samples import samples_text, warm_targets
+from fleet.spec.endpoint import EndpointSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedCheck:
+    """`samples` is a JSON list; `warm` are TargetModels."""
+
+    samples: str
+    warm: tuple[str, ...]
+
+
+def resolved_check(spec: EndpointSpec) -> ResolvedCheck:
+    """The check of an endpoint; without samples it is one of the configuration alone."""
+    return ResolvedCheck(samples=samples_text(spec), warm=warm_targets(spec))

@@ -1,0 +1,129 @@
+"""Spec, environment, lock and catalog become one resolved endpoint; a pure function of the files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fleet.catalog.builds import codebuild_has_gpus
+from fleet.catalog.images import partition_of
+from fleet.endpoint.alarms import resolved_alarms
+from fleet.endpoint.archives import counted_models, place_archives
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.log_groups import log_groups
+from fleet.endpoint.context.registries import pulled_repositories
+from fleet.endpoint.context.tags import endpoint_tags, environment_tags
+from fleet.endpoint.context.variables import triton_metrics
+from fleet.endpoint.context.volume_key import volume_key
+from fleet.endpoint.endpoint_check import resolved_check
+from fleet.endpoint.engines import resolved_engines
+from fleet.endpoint.environment import environment_findings
+from fleet.endpoint.locks import read_lock
+from fleet.endpoint.resolved import Place, ResolvedEndpoint, ResolvedFleet
+from fleet.endpoint.rollout import resolved_rollout
+from fleet.endpoint.scaling import resolved_scaling
+from fleet.findings import Finding, FindingsError, Severity, all_of
+from fleet.rules.apply import rule_findings
+from fleet.spec.endpoint import Compression, Mode
+from fleet.spec.environment import Environment
+from fleet.spec.project import LoadedSpec, Project, open_project
+
+
+def resolve_fleet(root: Path, environment: str, endpoints: Sequence[str] = ()) -> ResolvedFleet:
+    """Read and resolve an environment's endpoints, all of them or those named.
+
+    Raises:
+        FindingsError: every mistake of every endpoint.
+    """
+    return resolve_project(open_project(root, environment, endpoints))
+
+
+def resolve_foundation(root: Path, environment: str) -> ResolvedFleet:
+    """An environment without endpoints: what they share needs no lock.
+
+    Raises:
+        FindingsError: the environment's file is wrong.
+    """
+    project = open_project(root, environment)
+    if findings := environment_findings(project):
+        raise FindingsError(findings)
+    return ResolvedFleet(place=place_of(project.environment), endpoints=())
+
+
+def resolve_project(project: Project) -> ResolvedFleet:
+    """Resolve the endpoints of a project that is open already; what is doubtful is kept as warnings.
+
+    Raises:
+        FindingsError: every mistake of every endpoint.
+    """
+    place, warnings = place_of(project.environment), list[Finding]()
+
+    def resolved(name: str) -> ResolvedEndpoint:
+        endpoint, findings = _resolve(project, place, project.load(name))
+        warnings.extend(findings)
+        return endpoint
+
+    wrong = [*project.findings, *environment_findings(project)]
+    endpoints = all_of(project.endpoints, resolved, wrong)
+    return ResolvedFleet(place=place, endpoints=tuple(endpoints), warnings=tuple(warnings))
+
+
+def place_of(environment: Environment) -> Place:
+    """Where an environment's fleet lives."""
+    builds = environment.engine_builds
+    return Place(
+        environment=environment.environment,
+        account=environment.account,
+        region=environment.region,
+        partition=partition_of(environment.region),
+        tags=environment_tags(environment),
+        kms_key=environment.kms_key,
+        permissions_boundary=environment.permissions_boundary,
+        notifications=environment.notifications.by_severity,
+        dashboards=environment.dashboards,
+        engine_seconds=builds.timeout,
+        engine_gpus=bool(builds.fleets) or codebuild_has_gpus(environment.region),
+    )
+
+
+def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[ResolvedEndpoint, list[Finding]]:
+    lock, wrong_lock = read_lock(project, loaded.spec)
+    decided = Decided(loaded=loaded, environment=project.environment, lock=lock)
+    findings = [*wrong_lock, *rule_findings(decided, deploying=True)]
+    if any(each.severity is Severity.ERROR for each in findings) or not (decided.image and decided.machine):
+        raise FindingsError(findings)
+    spec, machine = loaded.spec, decided.machine
+    model_data, archives = place_archives(spec, decided.locked)
+    endpoint = ResolvedEndpoint(
+        name=spec.endpoint,
+        place=place,
+        mode=spec.mode,
+        image=decided.image,
+        repositories=pulled_repositories(decided),
+        instance=machine,
+        instance_count=spec.instance.count,
+        ami=decided.named_ami or ((decided.ami.name or None) if decided.ami else None),
+        is_pooled=decided.is_pooled,
+        default_model=decided.default_model,
+        archives=archives,
+        model_data=model_data,
+        compression=spec.models[0].compression if spec.mode is Mode.SINGLE else Compression.GZIP,
+        variables=decided.variables,
+        scaling=resolved_scaling(spec.scaling, machine) if spec.scaling else None,
+        rollout=resolved_rollout(spec, spec.rollout) if spec.rollout else None,
+        metrics=spec.metrics,
+        check=resolved_check(spec),
+        alarms=resolved_alarms(decided),
+        triton_metrics=triton_metrics(spec),
+        log_groups=log_groups(spec),
+        retention_days=spec.logs.retention_days,
+        network=spec.network,
+        capture=spec.capture,
+        volume_key=volume_key(decided),
+        tags=endpoint_tags(project.environment, spec),
+        counted_models=counted_models(decided),
+        timeouts=spec.timeouts,
+        cloudformation=spec.cloudformation,
+        engines=resolved_engines(decided),
+    )
+    return endpoint, findings

@@ -1,0 +1,214 @@
+"""An endpoint with everything decided: what the constructs declare, nothing left to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fleet.catalog.images import Image, Partition
+from fleet.catalog.instances import Instance
+from fleet.endpoint.context.alarms import Alarm
+from fleet.endpoint.context.kinds import kinds
+from fleet.endpoint.context.registries import Repository
+from fleet.endpoint.context.variables import TritonMetrics
+from fleet.endpoint.endpoint_check import ResolvedCheck
+from fleet.endpoint.engines import ResolvedEngine
+from fleet.endpoint.rollout import ResolvedRollout
+from fleet.endpoint.scaling import ResolvedScaling
+from fleet.engines.runner import Project
+from fleet.findings import Finding
+from fleet.spec.alarms import Severity
+from fleet.spec.capture import Capture
+from fleet.spec.endpoint import Compression, Metrics, Mode, Packed, Timeouts
+from fleet.spec.network import Network
+
+VARIANT = "AllTraffic"
+"""The one production variant; a scaled variant's name never changes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a fleet lives: one environment's account and region, and the names that follow from them.
+
+    Ours are among the `tags`. `kms_key` is None for AWS's own keys, `permissions_boundary` without one.
+    `notifications` is who hears of alarms: email addresses and ARNs.
+    `dashboards` is whether its endpoints have one each. `engine_seconds` is how long the build of an engine
+    may take, `engine_gpus` whether CodeBuild has GPUs for it.
+    """
+
+    environment: str
+    account: str
+    region: str
+    partition: Partition
+    tags: Mapping[str, str]
+    kms_key: str | None = None
+    permissions_boundary: str | None = None
+    notifications: Mapping[Severity, tuple[str, ...]] = field(default_factory=dict)
+    dashboards: bool = True
+    engine_seconds: int = 3600
+    engine_gpus: bool = False
+
+    @property
+    def bucket(self) -> str:
+        """The artifact bucket's name."""
+        return f"triton-fleet-{self.environment}-{self.account}-{self.region}"
+
+    @property
+    def bucket_arn(self) -> str:
+        """The artifact bucket's ARN."""
+        return f"arn:{self.partition.name}:s3:::{self.bucket}"
+
+    @property
+    def stack(self) -> str:
+        """The Foundation stack's name; no endpoint's stack can have it, as environments have no hyphen."""
+        return f"triton-fleet-{self.environment}"
+
+    def alarm_topic(self, severity: Severity) -> str:
+        """The parameter of the parameter store with the ARN of a severity's topic."""
+        return f"/triton-fleet/{self.environment}/alarm-topic/{severity}"
+
+    def engine_project(self, project: Project) -> str:
+        """The CodeBuild project of engines: on a GPU of CodeBuild's, or of SageMaker jobs."""
+        return f"{self.stack}-engines-{project}"
+
+    @property
+    def engine_log_group(self) -> str:
+        """The log group of both projects."""
+        return f"/triton-fleet/{self.environment}/engines"
+
+    @property
+    def engine_job_role(self) -> str:
+        """The parameter of the parameter store with the ARN of the role of SageMaker's jobs."""
+        return f"/triton-fleet/{self.environment}/engine-job-role"
+
+    @property
+    def engine_failures(self) -> str:
+        """The EventBridge rule that tells of builds that failed."""
+        return f"{self.stack}-engine-failures"
+
+    def arn(self, service: str, resource: str, *, account: str = "") -> str:
+        """The ARN of a resource in the region, of this account unless another is named."""
+        return f"arn:{self.partition.name}:{service}:{self.region}:{account or self.account}:{resource}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Artifact:
+    """A packed model repository: which archive of the spec, its content, and its key in the bucket.
+
+    `named_by_content` says that the key follows from the content, so that what lies there is the archive.
+    Without compression the key is a prefix, which ends in a slash. `repository` is the digest of the tar
+    stream without the engines, whose size `size` is; None where there are none.
+    """
+
+    source: Packed
+    digest: str
+    size: int
+    repository: str | None
+    key: str
+    named_by_content: bool
+    compression: Compression
+
+    @property
+    def archive(self) -> str:
+        """The archive's name."""
+        return self.source.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedEndpoint:
+    """One endpoint in one environment.
+
+    `ami` is None for SageMaker's own choice of a host image. `is_pooled` says that raw InstancePools stand in
+    place of the variant's instance type. `variables` is the container's environment.
+    `model_data` is a key of the bucket: of the one archive, or the prefix of all in mode `multi-model`, which
+    has no default model; without `compression`, the prefix of the one repository's files. `volume_key` is the
+    key of the instances' volumes, None for AWS's own or where they have none. The environment's and ours are
+    among the `tags`. `counted_models` is what Triton's metrics call the models, as far as a deploy
+    decides it. `engines` are built before the archives are packed. `repositories` are what the role may pull
+    from: the image's, and that of an image which the spec names instead.
+    """
+
+    name: str
+    place: Place
+    mode: Mode
+    image: Image
+    repositories: tuple[Repository, ...]
+    instance: Instance
+    instance_count: int
+    ami: str | None
+    is_pooled: bool
+    default_model: str | None
+    archives: tuple[Artifact, ...]
+    model_data: str
+    compression: Compression
+    variables: Mapping[str, str]
+    scaling: ResolvedScaling | None
+    rollout: ResolvedRollout | None
+    alarms: tuple[Alarm, ...]
+    metrics: Metrics
+    check: ResolvedCheck
+    triton_metrics: TritonMetrics | None
+    log_groups: tuple[str, ...]
+    retention_days: int
+    network: Network
+    capture: Capture | None
+    volume_key: str | None
+    tags: Mapping[str, str]
+    counted_models: tuple[str, ...]
+    timeouts: Timeouts
+    cloudformation: Mapping[str, Mapping[str, object]]
+    engines: tuple[ResolvedEngine, ...] = ()
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """What the metrics catalog knows it as."""
+        return kinds(self.mode, self.instance)
+
+    @property
+    def model_data_url(self) -> str:
+        """What the Model names as its data."""
+        return f"s3://{self.place.bucket}/{self.model_data}"
+
+    @property
+    def prefix(self) -> str:
+        """Where in the bucket the endpoint's archives lie, those of earlier deploys as well."""
+        return prefix_of(self.name)
+
+    @property
+    def capture_prefix(self) -> str:
+        """Where in the bucket captured calls lie."""
+        return capture_prefix_of(self.name)
+
+    @property
+    def rollback_alarm_prefix(self) -> str:
+        """What the names of all alarms that call its rollouts back begin with, and no others do."""
+        return f"TritonFleet/{self.name}/rollback/"
+
+    @property
+    def stack(self) -> str:
+        """The name of the endpoint's own stack."""
+        return stack_of(self.place, self.name)
+
+
+def stack_of(place: Place, endpoint: str) -> str:
+    """The name of an endpoint's own stack."""
+    return f"{place.stack}-{endpoint}"
+
+
+def prefix_of(endpoint: str) -> str:
+    """An endpoint's own prefix of the bucket."""
+    return f"endpoints/{endpoint}/"
+
+
+def capture_prefix_of(endpoint: str) -> str:
+    """Where in the bucket an endpoint's captured calls lie."""
+    return f"capture/{endpoint}/"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedFleet:
+    """One environment and its endpoints, by name; `warnings` is what is doubtful about them."""
+
+    place: Place
+    endpoints: tuple[ResolvedEndpoint, ...]
+    warnings: tuple[Finding, ...] = ()

@@ -1,0 +1,115 @@
+"""The engines that an endpoint's spec asks for, each with its command line and with what builds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fleet.catalog.images import Image, Release
+from fleet.catalog.instances import Instance, Kind
+from fleet.endpoint.context.context import Decided
+from fleet.engines.arguments import Argument, trtexec_arguments
+from fleet.engines.build import EngineBuild
+from fleet.engines.runner import Runner, runner_for
+from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.engine import Engine
+from fleet.spec.source import KeyPath
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedEngine:
+    """One engine, all but its ONNX model's content.
+
+    Attributes:
+        path: Where it stands in the spec.
+        index: Which entry of the spec's `models` it belongs to.
+        engine: As the spec has it.
+        explained: The arguments of trtexec, each with its reason.
+        gpu: The GPU's model, `A10G`.
+        compute_capability: `8.6`.
+        image: The container image without its registry, `sagemaker-tritonserver:25.04-py3`.
+        tensorrt: The version in it that the arguments are written for, `10.9.0.34`.
+        certain: Whether a source says that version.
+        runner: Who builds it.
+    """
+
+    path: KeyPath
+    index: int
+    engine: Engine
+    explained: tuple[Argument, ...]
+    gpu: str
+    compute_capability: str
+    image: str
+    tensorrt: str
+    certain: bool
+    runner: Runner
+
+    @property
+    def model(self) -> str:
+        """The model that the plan is for, as the repository calls it; copies have other names."""
+        return self.engine.model
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """trtexec's, all but those that name files."""
+        return tuple(each.text for each in self.explained)
+
+    def build(self, onnx_digest: str) -> EngineBuild:
+        """What its key follows from, with an ONNX model of that digest."""
+        return EngineBuild(
+            onnx=onnx_digest,
+            arguments=self.arguments,
+            gpu=self.gpu,
+            compute_capability=self.compute_capability,
+            image=self.image,
+        )
+
+
+def planned_engines(endpoint: Decided) -> tuple[PlannedEngine, ...]:
+    """Every engine of a spec, in its order; none where no image, GPU or builder fits, which rules tell."""
+    image, machine = endpoint.image, endpoint.machine
+    if image is None or machine is None or machine.kind is not Kind.GPU:
+        return ()
+    runner = runner_for(machine, endpoint.region, endpoint.environment.engine_builds.fleets)
+    tensorrt = expected_tensorrt(image.details)
+    if not isinstance(runner, Runner) or tensorrt is None:
+        return ()
+    return tuple(
+        _planned(path, index, engine, machine, image, tensorrt, runner)
+        for path, index, engine in spec_engines(endpoint.spec)
+    )
+
+
+def spec_engines(spec: EndpointSpec) -> Iterator[tuple[KeyPath, int, Engine]]:
+    """The engines of a spec: where each stands, its entry of `models`, and what it says."""
+    for index, archive in enumerate(spec.models):
+        for number, engine in enumerate(archive.engines):
+            yield ("models", index, "engines", number), index, engine
+
+
+def named_model(endpoint: Decided, engine: PlannedEngine) -> str:
+    """An engine's model for people, with its archive where that has another name."""
+    archive = endpoint.spec.models[engine.index].archive
+    return engine.model if archive == engine.model else f"{engine.model} in {archive}"
+
+
+def expected_tensorrt(release: Release) -> str | None:
+    """The TensorRT that arguments are written for: the release's, or the oldest that it may have."""
+    return release.tensorrt or release.tensorrt_least
+
+
+def _planned(
+    path: KeyPath, index: int, engine: Engine, machine: Instance, image: Image, tensorrt: str, runner: Runner
+) -> PlannedEngine:
+    return PlannedEngine(
+        path=path,
+        index=index,
+        engine=engine,
+        explained=trtexec_arguments(engine, tensorrt),
+        gpu=machine.gpu,
+        compute_capability=machine.compute_capability,
+        image=image.name,
+        tensorrt=tensorrt,
+        certain=image.details.tensorrt_certain,
+        runner=runner,
+    )

@@ -1,0 +1,48 @@
+"""The decisions about what wakes somebody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.endpoint.alarms import alarms_with_thresholds, condition
+from fleet.endpoint.context.alarm_thresholds import Threshold
+from fleet.endpoint.context.alarms import Alarm
+from fleet.endpoint.context.context import Decided
+from fleet.explain.decision import Decision, dated
+
+
+def alarm_decisions(endpoint: Decided) -> Iterator[Decision]:
+    """Each alarm with its condition, and who hears of each severity."""
+    alarms = list(alarms_with_thresholds(endpoint))
+    for threshold, alarm in alarms:
+        yield Decision(
+            group="alarms",
+            what=f"{alarm.key}, {alarm.severity}",
+            value=condition(threshold.record, alarm),
+            reason=_reason(threshold, alarm),
+            facts=(dated("metrics.yaml"),),
+        )
+    if not alarms:
+        reason = "`alarms` is `null`, or each of its keys is: only a `rollout` is watched"
+        yield Decision(group="alarms", what="alarms", value="none", reason=reason)
+    for severity, subscribers in endpoint.environment.notifications.by_severity.items():
+        if any(alarm.severity == severity for _, alarm in alarms):
+            yield Decision(
+                group="alarms",
+                what=f"{severity} goes to",
+                value=", ".join(subscribers) or "nobody",
+                reason=f"from the environment's `notifications.{severity}`"
+                if subscribers
+                else f"the environment has no `notifications.{severity}`; others may have subscribed by hand",
+            )
+
+
+def _reason(threshold: Threshold, alarm: Alarm) -> str:
+    said = [f"from `alarms.{alarm.key}`"]
+    if not threshold.given:
+        said = [f"a default; `alarms: {{{alarm.key}: null}}` switches it off"]
+    if alarm.calls:
+        said.append(f"minutes with fewer than {alarm.calls} calls do not count")
+    if threshold.record.unit == "part" and alarm.threshold > alarm.drawn:
+        said.append(f"deployed as {alarm.threshold:g}: the metric adds up a machine's parts")
+    return "; ".join(said)

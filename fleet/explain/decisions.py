@@ -1,0 +1,138 @@
+"""Every decision about an endpoint with its reason, as far as its files allow any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fleet.catalog.variables import variables as known_variables
+from fleet.endpoint.archives import place_archives
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.targets import target_model
+from fleet.endpoint.context.variables import DEFAULT_MODEL, decided_settings, triton_metrics
+from fleet.endpoint.resolve import place_of
+from fleet.endpoint.resolved import Place, stack_of
+from fleet.explain.alarms import alarm_decisions
+from fleet.explain.dashboard import dashboard_decisions
+from fleet.explain.decision import Decision, dated
+from fleet.explain.effective_spec import shown
+from fleet.explain.endpoint_check import check_decisions
+from fleet.explain.engines import engine_decisions
+from fleet.explain.reasons import reasons
+from fleet.explain.rollout import rollout_decisions
+from fleet.explain.scaling import scaling_decisions
+from fleet.explain.security import security_decisions
+from fleet.findings import Finding
+from fleet.spec.endpoint import Archive, ArchiveSet, Mode
+
+
+def decisions(endpoint: Decided, wrong_lock: Sequence[Finding] = ()) -> tuple[Decision, ...]:
+    """What follows from the spec in its environment, group by group.
+
+    Args:
+        endpoint: What could be decided.
+        wrong_lock: Why there is no lock, or what it lacks; the first is told.
+    """
+    place = place_of(endpoint.environment)
+    return (
+        *reasons(endpoint),
+        _model_data(endpoint, place, wrong_lock),
+        *_archives(endpoint),
+        *engine_decisions(endpoint),
+        *_variables(endpoint),
+        *scaling_decisions(endpoint),
+        *rollout_decisions(endpoint),
+        *check_decisions(endpoint),
+        *alarm_decisions(endpoint),
+        *_metrics(endpoint),
+        *_billed_metrics(endpoint),
+        *dashboard_decisions(endpoint),
+        *security_decisions(endpoint, place),
+        *_places(endpoint, place),
+    )
+
+
+def _model_data(endpoint: Decided, place: Place, wrong_lock: Sequence[Finding]) -> Decision:
+    spec = endpoint.spec
+    value, reason = None, "; ".join(f"{each.message}; {each.hint}" for each in wrong_lock[:1])
+    if len(endpoint.locked) == len(spec.packed):
+        value = f"s3://{place.bucket}/{place_archives(spec, endpoint.locked)[0]}"
+        if spec.mode is Mode.SINGLE:
+            reason = "named by the digest of its content, which the lock has"
+        elif spec.archive_set is ArchiveSet.LOCKED:
+            reason = "named by the digest of the set: of all archives' names and digests in the lock"
+        else:
+            reason = "`archive_set: live`: one prefix for good, in which archives come and go"
+    return Decision(group="models", what="model data", value=value, reason=reason)
+
+
+def _archives(endpoint: Decided) -> Iterator[Decision]:
+    single = endpoint.spec.mode is Mode.SINGLE
+    for index, entry in enumerate(endpoint.spec.models):
+        names = [each.name for each in entry.packed(index)]
+        ends = list(dict.fromkeys((names[0], names[-1])))
+        targets = " to ".join(target_model(name, entry.version) for name in ends)
+        yield Decision(
+            group="models",
+            what="archive" if single else "target model",
+            value=entry.archive if single else targets,
+            reason=_locked(endpoint, entry, names),
+        )
+
+
+def _locked(endpoint: Decided, entry: Archive, names: Sequence[str]) -> str:
+    held = [endpoint.locked[name] for name in names if name in endpoint.locked]
+    count = "" if entry.copies is None else f"{len(held)} of {entry.copies} copies, the first "
+    if not held:
+        return "not in a lock"
+    first = held[0]
+    return f"in the lock: {count}{first.size} bytes, models {', '.join(first.models)}, {first.digest}"
+
+
+def _variables(endpoint: Decided) -> Iterator[Decision]:
+    settings, own = decided_settings(endpoint.spec, endpoint.default_model), endpoint.spec.environment
+    for name, value in endpoint.variables.items():
+        key = "environment" if name in own else settings[name].key
+        reason = f"from `{key}`"
+        if name in own and name in settings:
+            reason += f", laid over `{settings[name].key}`"
+        elif name == DEFAULT_MODEL and name not in own and endpoint.spec.default_model is None:
+            reason = "the default model, the only one in the lock"
+        about = known_variables().get(name)
+        yield Decision(
+            group="variables",
+            what=name,
+            value=shown(name, value),
+            reason=reason,
+            facts=(dated("variables.yaml"),) if about and not about.certain else (),
+            certain=about is None or about.certain,
+        )
+
+
+def _metrics(endpoint: Decided) -> Iterator[Decision]:
+    metrics = triton_metrics(endpoint.spec)
+    if metrics is None:
+        reason = "`metrics.triton` is off: SageMaker's own metrics alone"
+        yield Decision(group="metrics", what="namespace", value="none", reason=reason)
+        return
+    reason = "`metrics.triton` is on; named after the endpoint"
+    yield Decision(group="metrics", what="namespace", value=metrics.namespace, reason=reason)
+    yield Decision(group="metrics", what="log group", value=metrics.log_group, reason=reason)
+
+
+def _billed_metrics(endpoint: Decided) -> Iterator[Decision]:
+    metrics = endpoint.spec.metrics
+    for what, on, of in (
+        ("detailed observability", metrics.detailed_observability, "detailed_observability"),
+        ("enhanced metrics", metrics.enhanced, "enhanced"),
+    ):
+        reason = f"`metrics.{of}` is {'on, and billed' if on else 'off'}"
+        yield Decision(group="metrics", what=what, value="on" if on else "off", reason=reason)
+
+
+def _places(endpoint: Decided, place: Place) -> Iterator[Decision]:
+    for what, value, reason in (
+        ("stack", stack_of(place, endpoint.spec.endpoint), "named after environment and endpoint"),
+        ("Foundation stack", place.stack, "named after the environment, whose endpoints share it"),
+        ("bucket", place.bucket, "named after environment, account and region; the Foundation stack has it"),
+    ):
+        yield Decision(group="places", what=what, value=value, reason=reason)

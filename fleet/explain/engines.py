@@ -1,0 +1,39 @@
+"""The decisions about TensorRT engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.endpoint.context.context import Decided
+from fleet.engines.command import command_line
+from fleet.engines.endpoint_engines import named_model, planned_engines
+from fleet.engines.lock import locked_engine
+from fleet.explain.decision import Decision, dated
+
+
+def engine_decisions(endpoint: Decided) -> Iterator[Decision]:
+    """What each engine is known by, who builds it, and how trtexec is called."""
+    for planned in planned_engines(endpoint):
+        model = named_model(endpoint, planned)
+        locked = locked_engine(endpoint.spec, endpoint.locked, planned.index, planned.model)
+        key = None if locked is None else planned.build(locked.onnx).key
+        reason = f"of {planned.engine.onnx}, trtexec's arguments, {planned.gpu} and {planned.image}"
+        if locked is None:
+            reason = "the lock has no digest of its ONNX model yet"
+        yield Decision(group="engines", what=f"engine of {model}", value=key, reason=reason)
+        runner = planned.runner
+        yield Decision(
+            group="engines",
+            what=f"built for {model} by",
+            value=f"{runner.way} on {runner.fleet_arn or runner.instance_type}",
+            reason=runner.why,
+            facts=(dated("builds.yaml"),),
+        )
+        yield Decision(
+            group="engines",
+            what=f"command for {model}",
+            value=command_line(planned),
+            reason=f"in the spelling of TensorRT {planned.tensorrt}, which the image has",
+            facts=(dated("releases.yaml"), dated("tensorrt.yaml")),
+            certain=planned.certain,
+        )

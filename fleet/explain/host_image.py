@@ -1,0 +1,86 @@
+"""Why instances get their host image: the driver that the container needs, and the family's own."""
+
+from __future__ import annotations
+
+from fleet.catalog.amis import Ami, amis, default_driver
+from fleet.catalog.images import Image
+from fleet.catalog.instances import Instance, Kind
+from fleet.endpoint.context.context import Decided
+from fleet.explain.decision import Decision, dated
+from fleet.rules.about.images import driver_for_the_cuda_version
+
+OWN_CHOICE = "SageMaker's own choice"
+NO_DRIVER = driver_for_the_cuda_version.code
+"""A spec may allow itself to break this rule."""
+
+
+def host_image(endpoint: Decided) -> Decision:
+    """The host image, or that SageMaker chooses it."""
+    machine, chosen, named = endpoint.machine, endpoint.ami, endpoint.named_ami
+    value = (chosen.name or OWN_CHOICE) if chosen else None
+    without_gpu = machine is not None and machine.kind is not Kind.GPU
+    without_driver = not chosen and NO_DRIVER in endpoint.spec.allow
+    if named == "" or (named is None and (without_gpu or without_driver)):
+        value = OWN_CHOICE
+    return Decision(
+        group="instance",
+        what="host image",
+        value=value,
+        reason="; ".join(_chosen(endpoint) if named is None else _named(endpoint, named)),
+        facts=(dated("amis.yaml"),),
+        certain=not chosen or not machine or machine.family in chosen.accepts + chosen.refuses,
+    )
+
+
+def _named(endpoint: Decided, name: str) -> list[str]:
+    chosen, image = endpoint.ami, endpoint.image
+    key = ".".join(map(str, endpoint.named_ami_path))
+    if not name:
+        return [f"`{key}` takes it out"]
+    if chosen is None:
+        return [f"`{key}` names {name}, which the catalog does not have"]
+    driver = f"driver {chosen.driver}, for CUDA {chosen.cuda}" if chosen.gpu else "it has no NVIDIA driver"
+    built = [_built(image)] if image and image.gpu else []
+    return [f"named in `{key}`", driver, *built, *_taken(chosen, endpoint.machine)]
+
+
+def _chosen(endpoint: Decided) -> list[str]:
+    machine, image, chosen = endpoint.machine, endpoint.image, endpoint.ami
+    if machine is not None and machine.kind is not Kind.GPU:
+        return [f"{machine.type} has no NVIDIA GPU, and so needs no driver"]
+    if machine is None or image is None:
+        return ["it follows from image and instance, which cannot both be decided"]
+    if chosen is None:
+        allowed = [f"`allow` takes {NO_DRIVER} upon itself"] if NO_DRIVER in endpoint.spec.allow else []
+        none = f"{_built(image)}, and no host image gives {machine.family} instances a driver for it"
+        return [none, *allowed]
+    if not chosen.name:
+        default = f"driver {chosen.driver}, the default of {machine.family} instances"
+        return [f"{_built(image)}, which runs on {default}"]
+    least = min(int(each.driver) for each in amis() if each.gpu and each.cuda >= image.cuda)
+    return [
+        f"chosen because {_built(image)}, for which host images have driver {least} or newer",
+        _default(machine.family, least),
+        f"{chosen.name} has driver {chosen.driver}, the first in the catalog that fits",
+        *_taken(chosen, machine),
+    ]
+
+
+def _built(image: Image) -> str:
+    return f"Triton {image.release} is built for CUDA {image.details.cuda}"
+
+
+def _default(family: str, least: int) -> str:
+    usual = default_driver(family)
+    if usual is None:
+        return f"which driver {family} instances have by default is not known"
+    judged = "is too old" if int(usual) < least else "would do as well"
+    return f"the default of {family} instances, driver {usual}, {judged}"
+
+
+def _taken(chosen: Ami, machine: Instance | None) -> list[str]:
+    if machine is None or machine.family in chosen.accepts:
+        return []
+    if machine.family in chosen.refuses:
+        return [f"SageMaker refuses it for {machine.family} instances"]
+    return [f"it is not proved that it takes {machine.family} instances"]

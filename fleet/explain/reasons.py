@@ -1,0 +1,159 @@
+"""Why an endpoint gets its image and instances at their price, and its default model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.catalog.data_file import data_file
+from fleet.catalog.images import Release, releases
+from fleet.catalog.instances import Instance
+from fleet.catalog.prices import hosting_price, price_list
+from fleet.endpoint.context.capacity import least_instances, most_instances
+from fleet.endpoint.context.context import Decided
+from fleet.explain.decision import Dated, Decision, dated
+from fleet.explain.host_image import host_image
+from fleet.spec.endpoint import Mode
+
+
+def reasons(endpoint: Decided) -> Iterator[Decision]:
+    """What the spec, the lock's models and the catalog decide, without any place in the account."""
+    yield from _image(endpoint)
+    yield from _instance(endpoint)
+    yield host_image(endpoint)
+    yield _price(endpoint)
+    yield _default_model(endpoint)
+
+
+def _image(endpoint: Decided) -> Iterator[Decision]:
+    image, wanted, machine = endpoint.image, endpoint.spec.triton, endpoint.machine
+    if image is None:
+        where = f" in {endpoint.region}" if wanted in releases() else ""
+        reason = f"SageMaker has no image of Triton {wanted}{where}"
+        facts = (dated("images.json"), dated("registries.yaml"))
+        yield Decision(group="image", what="image", value=None, reason=reason, facts=facts)
+        return
+    if machine is None:
+        why = f"the catalog does not have {endpoint.spec.instance.type}"
+    elif machine.gpus:
+        why = f"{machine.type} has {machine.gpus} x {machine.gpu}"
+    else:
+        why = f"{machine.type} is of kind {machine.kind}"
+    reason = (
+        f"account {image.account} has release {wanted} in {image.region}; the tag is that for"
+        f" {'GPUs' if image.gpu else 'CPUs'}, as {why}"
+    )
+    if image.digest is not None:
+        reason += "; `image_digest` says which image of that tag"
+    yield Decision(
+        group="image",
+        what="image",
+        value=image.uri,
+        reason=reason,
+        facts=(_registry(wanted),),
+        certain=image.details.certain,
+    )
+    yield from _release(image.details)
+
+
+def _registry(release: str) -> Dated:
+    return dated("images.json" if release in data_file("images.json")["versions"] else "registries.yaml")
+
+
+def _release(release: Release) -> Iterator[Decision]:
+    contents = {
+        "Triton server": (release.server, "server"),
+        "CUDA": (release.cuda, "cuda"),
+        "TensorRT": (release.tensorrt, "tensorrt"),
+        "Python": (release.python, "python"),
+        "least compute capability": (release.min_compute_capability, "min_compute_capability"),
+    }
+    for what, (version, field) in contents.items():
+        yield Decision(
+            group="image",
+            what=what,
+            value=version or "not known",
+            reason=f"{'in' if version else 'no source says it of'} release {release.name}",
+            facts=(dated("releases.yaml"),),
+            certain=field not in release.uncertain,
+        )
+
+
+def _instance(endpoint: Decided) -> Iterator[Decision]:
+    machine, wanted = endpoint.machine, endpoint.spec.instance
+    facts = (dated("instances.yaml"),)
+    if machine is None:
+        reason = f"the catalog does not have {wanted.type}"
+        yield Decision(group="instance", what="instance", value=None, reason=reason, facts=facts)
+        return
+    further = ", at the first deploy; afterwards scaling decides" if endpoint.spec.scaling else ""
+    yield Decision(
+        group="instance",
+        what="instance",
+        value=f"{wanted.count} x {machine.type}",
+        reason=f"from `instance.count` and `instance.type`{further}{_others(endpoint)}",
+    )
+    shown = {
+        "GPU": (_gpu(machine), f"each {machine.type} has it" if machine.gpus else "no NVIDIA GPU"),
+        "CPU and memory": (
+            f"{machine.vcpus} vCPU ({machine.architecture}), {machine.memory_gib:g} GiB",
+            f"each {machine.type} has it",
+        ),
+        "local storage": (f"{machine.nvme_gb} GB NVMe", "archives are unpacked there")
+        if machine.nvme_gb
+        else ("none", "archives are unpacked on an EBS volume"),
+    }
+    for what, (value, reason) in shown.items():
+        yield Decision(group="instance", what=what, value=value, reason=reason, facts=facts)
+
+
+def _others(endpoint: Decided) -> str:
+    """What else instances may be, by raw properties."""
+    return "".join(f"; {each.label}: {each.type}" for each in endpoint.machines[1:])
+
+
+def _gpu(machine: Instance) -> str:
+    if not machine.gpus:
+        return "none"
+    memory, capability = machine.gpu_memory_mib, machine.compute_capability
+    return f"{machine.gpus} x {machine.gpu} of {memory} MiB, compute capability {capability}"
+
+
+def _price(endpoint: Decided) -> Decision:
+    spec = endpoint.spec
+    price, facts = hosting_price(spec.instance.type), (dated("prices.yaml"),)
+    if price is None:
+        reason = f"the catalog has no price of {spec.instance.type}"
+        return Decision(
+            group="instance", what="price per hour", value="not known", reason=reason, facts=facts
+        )
+    counts = tuple(dict.fromkeys((least_instances(spec), most_instances(spec)[0])))
+    value = " to ".join(f"{count * price.usd_per_hour:.2f}" for count in counts)
+    origin = "a public source states it" if price.stated else "computed from EC2's price"
+    region = price_list().region
+    elsewhere = "" if region == endpoint.region else f", {endpoint.region} may differ"
+    return Decision(
+        group="instance",
+        what="price per hour",
+        value=f"{value} USD",
+        reason=f"{' to '.join(map(str, counts))} x {price.usd_per_hour} USD"
+        f" on demand in {region}{elsewhere}; {origin}",
+        facts=facts,
+        certain=price.stated,
+    )
+
+
+def _default_model(endpoint: Decided) -> Decision:
+    spec, found = endpoint.spec, endpoint.default_model
+    there = [name for archive in endpoint.locked.values() for name in archive.models]
+    value = found
+    if spec.mode is Mode.MULTI_MODEL:
+        value, reason = "none", "mode `multi-model`: each call names its target model"
+    elif spec.default_model is not None:
+        reason = "named in `default_model`"
+    elif found is not None:
+        reason = "the only model in the lock"
+    elif there:
+        reason = f"the lock has {', '.join(there)}, and `default_model` names none of them"
+    else:
+        reason = "`default_model` names none, and no lock says which models there are"
+    return Decision(group="models", what="default model", value=value, reason=reason)

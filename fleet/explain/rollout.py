@@ -1,0 +1,62 @@
+"""The decisions about how a new configuration takes over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.catalog.metrics import endpoint_metric
+from fleet.endpoint.context.alarms import PERIOD
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.rollout import PERIODS, RINGING
+from fleet.endpoint.rollout import ResolvedRollout, resolved_rollout
+from fleet.explain.decision import Decision, dated
+from fleet.spec.rollout import Strategy
+
+
+def rollout_decisions(endpoint: Decided) -> Iterator[Decision]:
+    """Strategy, time-out and alarms of a rollout."""
+    spec = endpoint.spec
+    if spec.rollout is None:
+        reason = "`rollout` is left out: all calls move at once, and nothing calls them back"
+        yield Decision(group="rollout", what="strategy", value="all-at-once", reason=reason)
+        yield _second_fleet(0)
+        return
+    rollout = resolved_rollout(spec, spec.rollout)
+    how = "first, then the rest" if rollout.strategy is Strategy.CANARY else "at a time"
+    step = "" if rollout.step is None else f", {rollout.step}% {how}"
+    yield Decision(
+        group="rollout",
+        what="strategy",
+        value=f"{rollout.strategy.value}{step}",
+        reason=f"from `rollout`: what has moved is watched for {rollout.bake}s",
+    )
+    if rollout.strategy is not Strategy.ROLLING:
+        yield _second_fleet(rollout.termination_wait)
+    own = spec.rollout.timeout is not None
+    reason = "from `rollout.timeout`" if own else "its waits, and the time that new instances may take"
+    yield Decision(group="rollout", what="time-out", value=f"{rollout.timeout}s", reason=reason)
+    yield from _alarms(rollout)
+
+
+def _second_fleet(kept: int) -> Decision:
+    reason = f"a second fleet; the first is kept for {kept}s after the last step"
+    return Decision(group="rollout", what="instances meanwhile", value="twice as many", reason=reason)
+
+
+def _alarms(rollout: ResolvedRollout) -> Iterator[Decision]:
+    facts = (dated("metrics.yaml"),)
+    for alarm in rollout.alarms:
+        metric = endpoint_metric(alarm.measure)
+        unit = "" if metric.unit == "None" else f" {metric.unit}"
+        yield Decision(
+            group="rollout",
+            what="called back by",
+            value=f"{alarm.statistic} of {metric.name} above {alarm.threshold:.15g}{unit}",
+            reason=f"of the new configuration alone, in {RINGING} of {PERIODS} periods of {PERIOD}s",
+            facts=facts,
+        )
+    if not rollout.alarms:
+        reason = (
+            "`rollback_on` names none that `alarms` has a threshold for; `[]` is the way out of an emergency"
+        )
+        yield Decision(group="rollout", what="called back by", value="nothing", reason=reason)

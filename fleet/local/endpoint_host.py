@@ -1,0 +1,216 @@
+"""Hosts the embedded AWS's endpoints: one real Triton each, from what was deployed and nothing else."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fleet.local.containers import SECONDS_TO_ANSWER, Container, SingleModel
+from fleet.local.metrics.scrape import TritonSource
+from fleet.local.model_data import fetch_model_data
+from fleet.local.model_files import fetch_model_files
+from fleet.local.multi_model.container import MultiModel
+from fleet.local.running_endpoint import Served
+from fleet.local.state import LocalState
+from fleet.local.triton.model_backend import stand_ins
+from fleet.local.triton.runtime import TritonRuntime
+from fleet.local.triton.staging import stage
+from fleet.local.triton.start_rules import MULTI_MODEL
+from fleet.local.triton.supervisor import SupervisedTriton
+from fleet.spec.environment import LocalLimits
+from fleet_emulator.hosting import DeployedEndpoint, HostingError
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+IMAGE = "sagemaker-tritonserver"
+
+
+class TritonHost:
+    """Serves endpoints; an update starts the new Triton, moves the calls, and ends the old one when idle."""
+
+    def __init__(
+        self,
+        state: LocalState,
+        runtime: TritonRuntime,
+        *,
+        s3: Callable[[], S3Client],
+        limits: Callable[[], LocalLimits],
+        record: Callable[[str, str, str, float], None],
+        may_put: Callable[[str, str], bool],
+    ) -> None:
+        """Serve with one runtime.
+
+        Args:
+            state: Where logs and work folders lie.
+            runtime: This machine's Triton.
+            s3: A client of the embedded AWS, which need not run yet.
+            limits: What a multi-model endpoint may take; asked at each load.
+            record: Counts a value: endpoint, variant, measure of the catalog, value.
+            may_put: Whether a role, an ARN, may publish metrics in a namespace; asked at each publishing.
+        """
+        self._state, self._runtime, self._s3 = state, runtime, s3
+        self._limits, self._record, self._may_put = limits, record, may_put
+        self._served: dict[str, Served] = {}
+        self._starting: set[SupervisedTriton] = set()
+        self._draining: list[Served] = []
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def serve(self, endpoint: DeployedEndpoint) -> None:
+        """Serve the endpoint in place of what its name served before; return when it answers.
+
+        Raises:
+            HostingError: it cannot be served; what its name served before goes on.
+        """
+        served = self._start(endpoint)
+        with self._lock:
+            before = served if self._closed else self._served.get(endpoint.name)
+            if not self._closed:
+                self._served[endpoint.name] = served
+        if before is not None and before is not served:
+            self._drain(before)
+        if before is served:
+            served.end()
+            raise HostingError("the local fleet was stopped")
+
+    def _drain(self, served: Served) -> None:
+        """End what nothing is sent to any more, when its calls are answered."""
+        with self._lock:
+            self._draining.append(served)
+        served.calls.all_ended(SECONDS_TO_ANSWER)
+        with self._lock:
+            left = served in self._draining
+            if left:
+                self._draining.remove(served)
+        if left:
+            served.end()
+
+    def remove(self, name: str) -> None:
+        """Stop serving the endpoint; an unknown name is no error."""
+        with self._lock:
+            served = self._served.pop(name, None)
+        if served is not None:
+            served.end()
+
+    def close(self) -> None:
+        """Stop serving everything, and give up what is being started."""
+        with self._lock:
+            self._closed = True
+            starting, draining = list(self._starting), self._draining
+            self._draining = []
+        for served in draining:
+            served.end()
+        for triton in starting:
+            triton.stop()
+        for name in list(self._served):
+            self.remove(name)
+
+    @contextmanager
+    def calling(self, name: str) -> Iterator[Container | None]:
+        """Where an invocation of the endpoint goes; an update lets it come to its end."""
+        with self._lock:
+            served = self._served.get(name)
+            if served is not None:
+                served.calls.begin()
+        if served is None:
+            yield None
+            return
+        try:
+            yield served.container
+        finally:
+            served.calls.end()
+
+    def report(self) -> list[dict[str, object]]:
+        """What is served, as `fleet local status` shows it."""
+        return [served.report() for served in self._all()]
+
+    def sources(self) -> list[TritonSource]:
+        """The Tritons whose metrics are to be published."""
+        return [source for served in self._all() for source in served.sources()]
+
+    def gauges(self) -> list[tuple[str, str, str, float]]:
+        """Measures as they stand: endpoint, variant, measure, value."""
+        return [gauge for served in self._all() for gauge in served.gauges()]
+
+    def _all(self) -> list[Served]:
+        with self._lock:
+            return list(self._served.values())
+
+    def _start(self, endpoint: DeployedEndpoint) -> Served:
+        container = endpoint.container
+        if f"/{IMAGE}:" not in container.image:
+            raise HostingError(f"only {IMAGE} images are served on this machine, not {container.image}")
+        modes = {"SingleModel": self._single_model, "MultiModel": self._multi_model}
+        if container.mode not in modes:
+            raise HostingError(f"mode {container.mode} is not served on this machine")
+        with self._state.endpoint_log(endpoint.name).open("a") as lines:
+            lines.write(f"--- {endpoint.config_name} serves {container.model_data_url}\n")
+        folder = self._work_folder(endpoint)
+        try:
+            triton, served = modes[container.mode](endpoint, folder)
+        except BaseException as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise HostingError(f"this machine could not serve it: {error}") from error
+            raise
+        return Served(
+            endpoint=endpoint,
+            triton=triton,
+            container=served,
+            folder=folder,
+            release=self._runtime.release,
+            may_put=self._may_put,
+        )
+
+    def _single_model(self, endpoint: DeployedEndpoint, folder: Path) -> tuple[SupervisedTriton, Container]:
+        deployed = endpoint.container
+        fetch = fetch_model_files if deployed.files else fetch_model_data
+        data = fetch(self._s3(), deployed.model_data_url, folder)
+        staged = folder / "staged"
+        differences = [*map(str, stage(data, staged)), *stand_ins(staged)]
+        triton = self._started(endpoint, staged, deployed.environment)
+        record = partial(self._record, endpoint.name, endpoint.variant_name)
+        return triton, SingleModel(triton, endpoint.variant_name, differences=differences, record=record)
+
+    def _multi_model(self, endpoint: DeployedEndpoint, folder: Path) -> tuple[SupervisedTriton, Container]:
+        deployed = endpoint.container
+        empty = folder / "no-models"
+        empty.mkdir()
+        # SageMaker sets this variable itself where the Model's mode is MultiModel.
+        triton = self._started(endpoint, empty, {**deployed.environment, MULTI_MODEL: "true"})
+        return triton, MultiModel(
+            triton,
+            endpoint.variant_name,
+            prefix=deployed.model_data_url,
+            folder=folder / "models",
+            s3=self._s3(),
+            limits=self._limits,
+            record=partial(self._record, endpoint.name, endpoint.variant_name),
+        )
+
+    def _work_folder(self, endpoint: DeployedEndpoint) -> Path:
+        """A new one for each start: what serves now may have the same configuration."""
+        folder = self._state.folder / "endpoints" / endpoint.name
+        folder.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(dir=folder, prefix=f"{endpoint.config_name}-"))
+
+    def _started(
+        self, endpoint: DeployedEndpoint, repository: Path, environment: Mapping[str, str]
+    ) -> SupervisedTriton:
+        log = self._state.endpoint_log(endpoint.name)
+        triton = SupervisedTriton(self._runtime, repository, environment, log=log)
+        with self._lock:
+            self._starting.add(triton)
+        try:
+            triton.start()
+        finally:
+            with self._lock:
+                self._starting.discard(triton)
+        return triton

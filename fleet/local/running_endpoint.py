@@ -1,0 +1,94 @@
+"""One endpoint that is served: its Triton, its container's ways, its folder."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fleet.catalog.metrics import endpoint_metric, instance_namespace
+from fleet.local.containers import Container
+from fleet.local.in_flight import Calls
+from fleet.local.metrics.scrape import TritonSource
+from fleet.local.triton.container import departures, metrics_namespace
+from fleet.local.triton.supervisor import SupervisedTriton
+from fleet_emulator.hosting import DeployedEndpoint
+
+
+@dataclass(frozen=True, kw_only=True)
+class Served:
+    """What the host keeps of an endpoint; `folder` is its work folder, deleted with it.
+
+    `may_put` says whether a role, an ARN, may publish metrics in a namespace.
+    """
+
+    endpoint: DeployedEndpoint
+    triton: SupervisedTriton
+    container: Container
+    folder: Path
+    release: str
+    may_put: Callable[[str, str], bool]
+    calls: Calls = field(default_factory=Calls)
+
+    def report(self) -> dict[str, object]:
+        """What `fleet local status` shows of it."""
+        return {
+            "endpoint": self.endpoint.name,
+            "configuration": self.endpoint.config_name,
+            "state": str(self.triton.state),
+            "restarts": self.triton.restarts,
+            "differences": self._differences(),
+            "missing_permissions": self._missing_permissions(),
+            **self.container.report(),
+        }
+
+    def sources(self) -> Iterator[TritonSource]:
+        """Where its Triton's metrics are, if they are to be published and its role may."""
+        server, namespace = self.triton.ready, self._triton_namespace
+        if namespace and server is not None and self.may_put(self.endpoint.role, namespace):
+            yield TritonSource(
+                endpoint=self.endpoint.name,
+                server=server.process.pid,
+                pool=server.metrics,
+                namespace=namespace,
+            )
+
+    def gauges(self) -> Iterator[tuple[str, str, str, float]]:
+        """The container's gauges, with the endpoint and the variant that they are of.
+
+        Those of its instances are left out where its role may not publish them.
+        """
+        with_role = instance_namespace()
+        may_put = self.may_put(self.endpoint.role, with_role)
+        for measure, value in self.container.gauges.items():
+            if may_put or endpoint_metric(measure).namespace != with_role:
+                yield self.endpoint.name, self.endpoint.variant_name, measure, value
+
+    def end(self) -> None:
+        """Stop serving; return when nothing is left of it."""
+        self.triton.stop()
+        self.container.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def _triton_namespace(self) -> str:
+        return metrics_namespace(self.endpoint.container.environment)
+
+    def _missing_permissions(self) -> list[str]:
+        role, namespaces = self.endpoint.role, filter(None, (instance_namespace(), self._triton_namespace))
+        return [
+            f"no metrics in {namespace}: {role} may not put them (cloudwatch:PutMetricData)"
+            for namespace in namespaces
+            if not self.may_put(role, namespace)
+        ]
+
+    def _differences(self) -> list[str]:
+        image = self.endpoint.container.image.rpartition(":")[2]
+        server = f"image {image}: served by this machine's Triton {self.release}, on CPU"
+        return [
+            server,
+            *self.container.differences,
+            *departures(self.endpoint.container.environment),
+            *self.endpoint.unlike,
+        ]

@@ -1,0 +1,76 @@
+"""Triton's words about a repository, without the paths and names that only this machine's run has."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from fleet.local.try_load.preparation import Prepared
+from fleet.repository.config.message import CONFIG
+
+_LOADED = re.compile(r"successfully loaded '(?P<model>[^']+)'")
+_NOT_READ = re.compile(r'failed to read text proto from (?P<file>[^"\n]+)')
+_CONFIG_LINE = re.compile(r"\bline (?P<line>\d+):\d+: ")
+_MODEL = re.compile(r"\bmodel '(?P<model>[^']+)'")
+_CODE_LINE = re.compile(r"\((?P<file>[^()]+):(?P<line>\d+)\)$")
+_PREFIXES = re.compile(
+    r"load failed for model '[^']*': |version -?\d+ is at UNAVAILABLE state: "
+    r"|failed to load '[^']*', failed to poll from model repository; |creating server: [A-Z][A-Za-z ]+ - "
+    r"|(?:Internal|Invalid argument|Not found|Unsupported): "
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """Why it was refused, and the place in the repository that this is about, if it is known."""
+
+    reason: str
+    file: Path | None = None
+    line: int | None = None
+
+
+def words(said: str, log: str, prepared: Prepared) -> Words:
+    """What was said about the staged copy, as the user would have it.
+
+    Args:
+        said: The reason, by the HTTP answer or by the log.
+        log: What the server wrote, for the place.
+        prepared: The staged copy.
+    """
+    reason = plain(said, prepared)
+    if match := _CODE_LINE.search(reason):
+        return Words(reason=reason, file=Path(match["file"]), line=int(match["line"]))
+    return words_about(_config_of(reason, log, prepared), reason, prepared)
+
+
+def words_about(file: Path | None, said: str, prepared: Prepared) -> Words:
+    """What was said about a file of the repository; the line, where it is a configuration and is named."""
+    reason = plain(said, prepared)
+    line = _CONFIG_LINE.search(reason) if file else None
+    return Words(reason=reason, file=file, line=int(line["line"]) if line else None)
+
+
+def _config_of(reason: str, log: str, prepared: Prepared) -> Path | None:
+    """The configuration that Triton could not read, or that of the model that the reason names."""
+    unread = [Path(match["file"].strip()) for match in _NOT_READ.finditer(log)]
+    named = [prepared.repository / match["model"] / CONFIG for match in _MODEL.finditer(reason)]
+    for file in (*unread, *named):
+        if file.is_relative_to(prepared.repository) and file.is_file():
+            return file.relative_to(prepared.repository)
+    return None
+
+
+def plain(said: str, prepared: Prepared) -> str:
+    """Without this machine's folders, and what the HTTP answer puts before the sentence."""
+    text = _PREFIXES.sub("", said)
+    for folder in (prepared.registered, prepared.repository):
+        text = text.replace(f"{folder}::", "").replace(f"{folder}/", "")
+    text = text.replace(f"{prepared.folder}/", "")
+    return " ".join(text.split()).rstrip("; ")
+
+
+def ready(log: str) -> tuple[str, ...]:
+    """The models that a log says are loaded, sorted."""
+    models = {match["model"].rpartition("::")[2] for match in _LOADED.finditer(log)}
+    return tuple(sorted(models))

@@ -1,0 +1,132 @@
+"""Loading a prepared repository in a real Triton, as the container of either mode does it, within a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import psutil
+
+from fleet.local.triton.failure import still_loading
+from fleet.local.triton.server import TritonServer
+from fleet.local.triton.start_rules import DEFAULT_MODEL, MULTI_MODEL
+from fleet.local.try_load.load_request import NOT_READ, QUIET, post, target_of
+from fleet.local.try_load.preparation import Prepared
+from fleet_emulator.hosting import HostingError
+
+STUB = "triton_python_b"
+"""How Linux shortens the name of the process that runs a Python model."""
+SECONDS_BETWEEN_LOOKS, SECONDS_DEAD, SECONDS_TO_ANSWER = 0.2, 2.0, 5.0
+"""A stub that ends as it should is a zombie for a moment only. On a busy machine Triton 24.10 now and then
+loads a model, says so in its log, and never answers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """What came of a load; `reason` is empty if it succeeded, `log` is what the server wrote."""
+
+    reason: str
+    log: str = ""
+    silent: bool = False
+
+
+def ask(prepared: Prepared, environment: dict[str, str], archive: str, seconds: float) -> Said:
+    """Load the repository, and end the server.
+
+    Args:
+        prepared: The repository.
+        environment: The variables of the container, which tell its mode.
+        archive: In multi-model mode what the archive is called.
+        seconds: How long it may take.
+    """
+    log = prepared.folder / "triton.log"
+    multi_model, empty = MULTI_MODEL in environment, prepared.folder / "no-models"
+    empty.mkdir()
+    server = TritonServer(
+        prepared.runtime, empty if multi_model else prepared.repository, QUIET | environment, log=log
+    )
+    try:
+        server.start()
+    except HostingError as error:  # the start script would not start it
+        return Said(reason=str(error))
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            deadline = time.monotonic() + seconds
+            loading = pool.submit(_load, server, prepared, archive if multi_model else None)
+            main = f"{prepared.registered}::{target_of(archive)}" if multi_model else None
+            unanswered = _unanswered(loading, server, main, deadline)
+        finally:
+            server.stop(grace=0.0)
+    text = log.read_text("utf-8", "replace")
+    if unanswered is None:
+        return Said(reason=loading.result(), log=text)
+    if not unanswered.silent:
+        return replace(unanswered, log=text)
+    models = ", ".join(model.rpartition("::")[2] for model in still_loading(text, prepared.registered))
+    still = f"; still loading {models}" if models else ""
+    reason = unanswered.reason or f"not ready after {seconds:g} s"
+    return replace(unanswered, reason=f"{reason}{still}", log=text)
+
+
+def single(default_model: str) -> dict[str, str]:
+    """The variables of a container with one repository."""
+    return {DEFAULT_MODEL: default_model} if default_model else {}
+
+
+def multi_model() -> dict[str, str]:
+    """The variables of a container that loads archives as they are asked for."""
+    return {MULTI_MODEL: "true"}
+
+
+def _load(server: TritonServer, prepared: Prepared, archive: str | None) -> str:
+    """Why it failed, empty if it did not; whoever waits too long ends the server, and so this."""
+    try:
+        server.wait_ready(float("inf"))
+    except HostingError as error:
+        return str(error).removeprefix("Triton did not start: ").partition(" (log: ")[0]
+    if archive is None:
+        return ""
+    said, of_log = post(server, prepared.registered, archive), server.reason(prepared.repository, 0)
+    if NOT_READ in said or "\n\nAt:" in said:  # the log has the reason, and the line of the user's code
+        return of_log or said
+    return f"{said.strip()}; {of_log}" if "not available or ambiguous" in said and of_log else said
+
+
+def _unanswered(loading: Future[str], server: TritonServer, main: str | None, deadline: float) -> Said | None:
+    """What is known of a load that is not answered, without a reason at the deadline; None where it is.
+
+    One whose main model is loaded by the log, and stays without an answer for a while, is not silent.
+    """
+    dead_since: dict[int, float] = {}
+    answers_by = float("inf")
+    while not loading.done():
+        now = time.monotonic()
+        if now > deadline:
+            return Said(reason="", silent=True)
+        if answers_by == float("inf") and main is not None and server.has_loaded(main):
+            answers_by = now + SECONDS_TO_ANSWER
+        if now > answers_by:
+            return Said(reason="")
+        dead_since = {pid: dead_since.get(pid, now) for pid in _dead_stubs(server)}
+        if any(now - since > SECONDS_DEAD for since in dead_since.values()):
+            why = server.reason(Path("/"), 0)
+            said = "Triton waits for ever for the process of a Python model, which has ended"
+            return Said(reason=f"{said}: {why}" if why else said, silent=True)
+        wait([loading], SECONDS_BETWEEN_LOOKS)
+    return None
+
+
+def _dead_stubs(server: TritonServer) -> Iterator[int]:
+    try:
+        children = psutil.Process(server.process.pid).children()
+    except psutil.Error:
+        return
+    for child in children:
+        try:
+            if child.name() == STUB and child.status() == psutil.STATUS_ZOMBIE:
+                yield child.pid
+        except psutil.Error:
+            continue

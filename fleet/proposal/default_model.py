@@ -1,0 +1,71 @@
+"""Which model of a repository answers on a single endpoint, and which others it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fleet.proposal.key import Key
+from fleet.repository.contents import Contents
+from fleet.repository.loading.bls import called_models
+from fleet.repository.loading.models import models_of
+from fleet.repository.loading.steps import steps_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The model that answers; None where the only one does.
+
+    Attributes:
+        why: Sentences.
+        further: Models that code calls, which the container has to be told to load.
+    """
+
+    default_model: str | None = None
+    why: tuple[str, ...] = ()
+    further: tuple[str, ...] = ()
+
+    def keys(self) -> list[Key]:
+        """As the spec has it."""
+        if self.default_model is None:
+            return []
+        return [Key(name="default_model", value=self.default_model, why=self.why)]
+
+
+def answering(contents: Contents) -> Answer:
+    """Propose the model that no other one calls; of several the first, saying so."""
+    models, refused = models_of(contents)
+    names = sorted({*models, *refused})
+    if len(names) < 2:
+        return Answer()
+    steps = {name: set(steps_of(model.config)) & set(models) for name, model in models.items()}
+    codes = {name: called_models(contents, model) & set(models) for name, model in models.items()}
+    called = {each for name in models for each in (steps[name] | codes[name]) - {name}}
+    tops = [name for name in names if name not in called]
+    ensembles = [name for name in tops if steps.get(name)]
+    choice = tops if len(tops) == 1 else ensembles if len(ensembles) == 1 else []
+    chosen = [*choice, *ensembles, *tops, *names][0]
+    below = _below(chosen, {name: steps[name] | codes[name] for name in models})
+    further = sorted(below - _below(chosen, steps))
+    return Answer(default_model=chosen, why=_why(chosen, names, choice, below), further=tuple(further))
+
+
+def _below(top: str, calls: Mapping[str, set[str]]) -> set[str]:
+    """All that a model calls, and what that calls."""
+    waiting, found = [top], set[str]()
+    while waiting:
+        new = calls.get(waiting.pop(), set()) - found - {top}
+        found |= new
+        waiting += new
+    return found
+
+
+def _why(chosen: str, names: list[str], choice: list[str], below: set[str]) -> tuple[str, ...]:
+    calls = f"{chosen} calls {', '.join(sorted(below))}" if below else f"{chosen} calls no other model"
+    if choice:
+        return (f"{calls}, and no other model calls it.",)
+    return (
+        f"Undecided: of {', '.join(names)} several are called by no other one, and a single endpoint answers"
+        f" with one. {chosen} is the first of them: write the one that is to answer. To call each of them by"
+        " name, give each a folder with a repository of its own, and run `fleet new` on the folder above.",
+    )

@@ -1,0 +1,97 @@
+"""A new spec, written only if it passes `fleet check` in every environment, and over nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from fleet.check.run import draft_findings
+from fleet.findings import CannotRunError, Finding, FindingsError, Severity, all_of
+from fleet.spec.problems import validated
+from fleet.spec.project import Project, endpoint_names, environment_names, open_project
+from fleet.spec.source import Source
+from fleet.spec.values import Document, Name
+
+SPECS = "model_specs"
+
+
+class _Named(Document):
+    endpoint: Name
+    """The fixed, public name: letters, digits and inner hyphens, at most 63."""
+
+
+def new_file(root: Path, name: str) -> Path:
+    """Where the spec of a new endpoint will lie.
+
+    Raises:
+        FindingsError: an endpoint cannot be called so, or one is already.
+    """
+    folder = root / SPECS
+    try:
+        validated(_Named, Source(folder, {"endpoint": name}))
+    except FindingsError as error:
+        raise FindingsError(
+            [replace(each, file=None, line=None, column=None) for each in error.findings]
+        ) from error
+    for other in endpoint_names(root):
+        if other.lower() == name.lower():
+            raise FindingsError([_taken(folder / f"{other}.yaml")])
+    return folder / f"{name}.yaml"
+
+
+def projects_with(root: Path, name: str) -> tuple[Project, ...]:
+    """All environments, which may have overrides for an endpoint that is not there yet.
+
+    Raises:
+        FindingsError: what is wrong with them.
+        CannotRunError: there is none.
+    """
+    names = environment_names(root)
+    if not names:
+        raise CannotRunError(
+            f"{root / 'environments'} holds no environment that a spec could be checked for",
+            "write one: environments/dev.yaml",
+        )
+    return tuple(all_of(names, lambda each: open_project(root, each, (), [name])))
+
+
+def write_spec(file: Path, text: str, projects: tuple[Project, ...]) -> None:
+    """Write a spec, whole or not at all.
+
+    Raises:
+        FindingsError: `fleet check` finds errors in an environment, or the file is there by now.
+    """
+    with _beside(file, text) as written:
+        findings = [each for project in projects for each in draft_findings(project, project.draft(written))]
+        if any(each.severity is Severity.ERROR for each in findings):
+            raise FindingsError(list(dict.fromkeys(_told(each, written) for each in findings)))
+        try:
+            os.link(written, file)
+        except FileExistsError as error:
+            raise FindingsError([_taken(file)]) from error
+
+
+@contextmanager
+def _beside(file: Path, text: str) -> Iterator[Path]:
+    """The text in a hidden file of the same folder, which no command takes for a spec."""
+    hidden = file.with_name(f".{file.stem}.{os.getpid()}.yaml")
+    try:
+        with hidden.open("x", encoding="utf-8") as stream:
+            stream.write(text)
+        yield hidden
+    finally:
+        hidden.unlink(missing_ok=True)
+
+
+def _told(finding: Finding, written: Path) -> Finding:
+    """Without a place in a file that is gone."""
+    return replace(finding, file=None, line=None, column=None) if finding.file == written else finding
+
+
+def _taken(file: Path) -> Finding:
+    message = f"{file.parent.name}/{file.name} is there already, and is not written over"
+    hint = "take another name; SageMaker does not tell upper from lower case"
+    return Finding(code="FL123", message=message, hint=hint)

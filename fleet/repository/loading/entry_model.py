@@ -1,0 +1,178 @@
+"""Which of an archive's directories the container would load.
+
+Source: triton-inference-server/server, docker/sagemaker/serve (single) and src/sagemaker_server.cc,
+SageMakerMMELoadModel (multi-model).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fleet.findings import Finding, Severity
+from fleet.repository.config.backend import is_ensemble
+from fleet.repository.config.message import CONFIG, ParsedConfig
+from fleet.repository.config.versions import NONE_LOADED
+from fleet.repository.contents import Contents
+from fleet.repository.layout import is_version
+from fleet.repository.loading.container import Setting
+from fleet.repository.main_model import ENSEMBLE, LITERAL
+
+ROOT = ""
+"""The model whose files lie at the root of an archive."""
+
+
+@dataclass(frozen=True)
+class Main:
+    """The model that answers; None where none would for sure. `findings` say why, or what is doubtful."""
+
+    model: str | None
+    findings: tuple[Finding, ...] = ()
+
+
+def main_of(contents: Contents, setting: Setting, configs: Mapping[str, ParsedConfig]) -> Main:
+    """The directory that answers on an endpoint; "" for the root itself."""
+    folders = contents.folders()
+    if contents.is_file(CONFIG):
+        return Main(ROOT) if setting.multi_model else Main(None, (_at_root(contents),))
+    if not folders:
+        said = "No model found in model repository"
+        if setting.multi_model:
+            said = f"{NONE_LOADED.format(contents.place.name)}: it holds no directory"
+        hint = "an archive's root holds one directory for each model"
+        return Main(None, (Finding(code="FL407", message=said, hint=hint, file=contents.place),))
+    if setting.multi_model:
+        return _of_archive(contents, folders, configs)
+    return _of_single(contents, setting, folders, configs)
+
+
+def _at_root(contents: Contents) -> Finding:
+    said = (
+        "Incorrect directory structure. Model directory needs to contain the top level folder:"
+        " config.pbtxt lies at the root, so this is a model and no model repository"
+    )
+    hint = (
+        "name the folder above it" if not contents.archive else "pack the folder above it: MODEL/config.pbtxt"
+    )
+    return Finding(code="FL402", message=said, hint=hint, file=contents.file(CONFIG))
+
+
+def _of_single(
+    contents: Contents, setting: Setting, folders: Sequence[str], configs: Mapping[str, ParsedConfig]
+) -> Main:
+    wanted = setting.default_model
+    if wanted is not None:
+        if wanted in folders:
+            return _named(contents, wanted)
+        said = f"Directory with provided SAGEMAKER_TRITON_DEFAULT_MODEL_NAME {wanted} does not exist"
+        hint = f"the repository has {', '.join(folders)}"
+        return Main(None, (Finding(code="FL460", message=said, hint=hint, file=contents.place),))
+    if len(folders) == 1:
+        return _named(contents, folders[0])
+    models = [name for name in folders if name in configs or _looks_like_a_model(contents, name)]
+    strays = [name for name in folders if name not in models]
+    said = (
+        "More than 1 model directory found in model repository. Either provide a single directory or set"
+        " SAGEMAKER_TRITON_DEFAULT_MODEL_NAME to run the ensemble backend. Directories found in model"
+        f" repository: {' '.join(folders)}"
+    )
+    if strays and len(models) == 1:
+        hint = f"take {', '.join(strays)} out: that is no model, and the container counts it"
+        return Main(None, (Finding(code="FL460", message=said, hint=hint, file=contents.place),))
+    if not models:
+        return Main(None, (_none(contents, folders),))
+    tops = _tops(models, configs)
+    if len(tops) != 1:
+        hint = f"write one of them as the endpoint's `default_model`: {', '.join(models)}"
+        return Main(None, (Finding(code="FL460", message=said, hint=hint, file=contents.place),))
+    hint = f"write `default_model: {tops[0]}` into the endpoint's spec"
+    found = Finding(code="FL460", message=said, hint=hint, file=contents.place, severity=Severity.WARNING)
+    return Main(tops[0], (found,))
+
+
+def _named(contents: Contents, folder: str) -> Main:
+    if not any(each.isspace() for each in folder):
+        return Main(folder)
+    said = f"{folder!r} is no name for a model: the container splits its settings on white space"
+    found = Finding(code="FL405", message=said, hint="rename it", file=contents.file(folder))
+    return Main(folder, (found,))
+
+
+def _tops(models: Sequence[str], configs: Mapping[str, ParsedConfig]) -> list[str]:
+    """The ensembles that no other ensemble calls."""
+    ensembles = [name for name in models if name in configs and is_ensemble(configs[name])]
+    called = {
+        step.model_name for name in ensembles for step in configs[name].message.ensemble_scheduling.step
+    }
+    return [name for name in ensembles if name not in called]
+
+
+def _of_archive(contents: Contents, folders: Sequence[str], configs: Mapping[str, ParsedConfig]) -> Main:
+    detected = [name for name in folders if ENSEMBLE.search(_text(contents, name))]
+    if len(detected) == 1:
+        return Main(detected[0], tuple(_mistaken(detected[0], configs)))
+    if detected:
+        said = f"the archive holds {len(detected)} ensembles, {', '.join(detected)}: any of them may answer"
+        hint = "give each ensemble an archive of its own"
+        return Main(None, (Finding(code="FL409", message=said, hint=hint, file=contents.place),))
+    if len(folders) == 1:
+        return Main(folders[0])
+    unseen = [name for name in folders if name in configs and is_ensemble(configs[name])]
+    if unseen:
+        config = configs[unseen[0]]
+        said = (
+            "the container does not see that this is an ensemble, and may load any of the models"
+            f" {', '.join(folders)} in its place"
+        )
+        hint = f"write it literally: `{LITERAL}`"
+        return Main(None, (config.finding("FL468", said, "platform", hint=hint),))
+    if not any(name in configs or _looks_like_a_model(contents, name) for name in folders):
+        return Main(None, (_none(contents, folders),))
+    return Main(None, (_by_chance(contents, folders, configs),))
+
+
+def _mistaken(name: str, configs: Mapping[str, ParsedConfig]) -> Iterator[Finding]:
+    if name in configs and not is_ensemble(configs[name]) and len(configs) > 1:
+        said = (
+            f"the container takes {name!r} for an ensemble, because its text holds `{LITERAL}`, and loads"
+            " it alone"
+        )
+        hint = "take the words out of the comment"
+        yield configs[name].finding("FL468", said, hint=hint, severity=Severity.WARNING)
+
+
+def _none(contents: Contents, folders: Sequence[str]) -> Finding:
+    """Several folders, and no model among them: one too high, or too low."""
+    said = f"none of {', '.join(folders)} is a model: each holds no config.pbtxt and no version directory"
+    within = {path.split("/")[0] for path in contents.entries if path.endswith(f"/{CONFIG}")}
+    hint = "a model is a directory with config.pbtxt and a version, 1/"
+    if within:
+        hint = f"name each repository: {', '.join(str(contents.file(name)) for name in sorted(within))}"
+    return Finding(code="FL407", message=said, hint=hint, file=contents.place)
+
+
+def _by_chance(contents: Contents, folders: Sequence[str], configs: Mapping[str, ParsedConfig]) -> Finding:
+    models = [name for name in folders if name in configs or _looks_like_a_model(contents, name)]
+    strays = [name for name in folders if name not in models]
+    if len(models) > 1:
+        said = (
+            f"the archive holds {len(models)} models and no ensemble, {', '.join(models)}: any of them"
+            " would be loaded, and the others not"
+        )
+        hint = f"give each an archive of its own; an ensemble is known by the literal `{LITERAL}`"
+        return Finding(code="FL408", message=said, hint=hint, file=contents.place)
+    said = (
+        f"the archive holds {', '.join(strays)} beside its model: the container may take that for the model"
+    )
+    hint = f"take {', '.join(strays)} out"
+    return Finding(code="FL460", message=said, hint=hint, file=contents.file(strays[0]))
+
+
+def _looks_like_a_model(contents: Contents, folder: str) -> bool:
+    return contents.is_file(f"{folder}/{CONFIG}") or any(
+        is_version(each) for each in contents.folders(folder) if not folder.startswith(".")
+    )
+
+
+def _text(contents: Contents, folder: str) -> str:
+    return contents.texts.get(f"{folder}/{CONFIG}", b"").decode("utf-8", "replace")

@@ -1,0 +1,72 @@
+"""Files that a configuration names beside the model's own.
+
+Source: triton-inference-server/core, r26.06, src/model.cc, Init (labels); src/backend_model_instance.cc,
+GenerateWarmupData; src/sequence_batch_scheduler/sequence_batch_scheduler.cc, GenerateInitialStateData.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from posixpath import normpath
+from typing import Any, NamedTuple
+
+from fleet.findings import Finding
+from fleet.repository.config.message import ParsedConfig, Place
+from fleet.repository.contents import Contents
+from fleet.repository.model_config import SIZES
+
+CODE = "FL436"
+
+
+class Named(NamedTuple):
+    """A file: where its name stands, the folder in the model, and the bytes that it has to have."""
+
+    place: Place
+    folder: str
+    name: str
+    size: int
+
+
+def named_files(contents: Contents, model: str, config: ParsedConfig) -> Iterator[Finding]:
+    """Label files, warm-up samples and initial states that are not there, too short, or out of the model."""
+    for each in _named(config):
+        path = normpath(f"{each.folder}/{each.name}") if each.folder else normpath(each.name)
+        whole = f"{model}/{path}" if model else path
+        if path.startswith(("../", "/")) or path == "..":
+            said = f"the file {each.name!r} of model {config.name!r} lies outside of the model's directory"
+            yield config.finding(CODE, said, *each.place, hint="put it into the model's directory")
+        elif not contents.is_file(whole):
+            said = f"failed to open text file for read {whole}: No such file or directory"
+            yield config.finding(CODE, said, *each.place, hint=f"put the file to {whole}")
+        elif (there := contents.entries[whole].size) < each.size:
+            said = (
+                f"{each.folder} setting expects {each.size} bytes, but the data provided from"
+                f" {each.name}only has {there} bytes"
+            )
+            yield config.finding(CODE, said, *each.place, hint="write as many elements as `dims` say")
+
+
+def _named(config: ParsedConfig) -> Iterator[Named]:
+    message = config.message
+    for index, output in enumerate(message.output):
+        if output.label_filename:
+            yield Named(("output", index, "label_filename"), "", output.label_filename, 0)
+    for index, sample in enumerate(message.model_warmup):
+        for key, each in sorted(sample.inputs.items()):
+            if each.WhichOneof("input_data_type") == "input_data_file" and sample.batch_size:
+                place = ("model_warmup", index, "inputs", key, "input_data_file")
+                yield Named(place, "warmup", each.input_data_file, _bytes(config, each))
+    for index, state in enumerate(message.sequence_batching.state):
+        for number, each in enumerate(state.initial_state):
+            if each.WhichOneof("state_data") == "data_file":
+                field = ("sequence_batching", "state", index, "initial_state", number, "data_file")
+                yield Named(field, "initial_state", each.data_file, _bytes(config, each))
+
+
+def _bytes(config: ParsedConfig, tensor: Any) -> int:
+    """Of the elements; 0 of strings, and of what has no certain size."""
+    sizes = list(tensor.dims)
+    return (
+        prod(sizes) * SIZES.get(config.enum(tensor, "data_type"), 0) if all(each > 0 for each in sizes) else 0
+    )

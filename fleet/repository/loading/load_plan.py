@@ -1,0 +1,140 @@
+"""What a Triton container would make of a repository: what it loads, what it leaves, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from fleet.findings import Finding, Severity
+from fleet.repository.config.message import CONFIG
+from fleet.repository.config.versions import NONE_LOADED
+from fleet.repository.contents import Contents, Entry, Kind
+from fleet.repository.loading.bls import unloaded_calls
+from fleet.repository.loading.container import Setting
+from fleet.repository.loading.cycles import circles
+from fleet.repository.loading.entry_model import main_of
+from fleet.repository.loading.model import ensemble_findings, model_findings
+from fleet.repository.loading.models import Model, configs_of, models_of
+from fleet.repository.loading.steps import steps_of
+from fleet.repository.loading.versions import versions_there
+from fleet.repository.plan_path import FIRST
+from fleet.repository.reading.path import read
+
+UNREADABLE = "FL440"
+"""Of an archive whose rest is unknown, nothing more can be said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """The verdict: the model that answers, those that are loaded with it, those that stay unloaded.
+
+    The repository would be loaded if none of the findings is an error. `main` is None where none would answer
+    for sure, "" where it is the archive's root; then `loaded` are all models.
+    """
+
+    main: str | None
+    loaded: tuple[str, ...]
+    unloaded: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+def judge_path(path: Path, *, mode: str, release: str) -> list[Finding]:
+    """What is wrong with a folder or an archive in a container of that mode and release."""
+    setting = Setting(multi_model=mode == "multi-model", release=release)
+    return list(judged(read(path), setting).findings)
+
+
+def judged(contents: Contents, setting: Setting) -> Judgement:
+    """Judge a repository as the container of the setting takes it."""
+    if any(each.code == UNREADABLE and each.severity is Severity.ERROR for each in contents.findings):
+        return Judgement(main=None, loaded=(), unloaded=(), findings=contents.findings)
+    contents = _with_built_versions(contents, setting.built)
+    models, refused = models_of(contents)
+    configs = configs_of(models)
+    main = main_of(contents, setting, configs)
+    if contents.is_file(CONFIG) and main.model is None:
+        return Judgement(main=None, loaded=(), unloaded=(), findings=(*contents.findings, *main.findings))
+    loaded = _loaded(main.model, setting, models)
+    loaded_ones = set(loaded)
+    unloaded = tuple(name for name in models if name not in loaded_ones)
+    findings = [*contents.findings, *main.findings]
+    for name, of_config in refused.items():
+        findings += (
+            of_config
+            if main.model is None or name in (main.model, *_steps(loaded, models))
+            else map(_as_warning, of_config)
+        )
+    unread = contents.path(main.model or "", CONFIG) in contents.entries
+    if main.model is not None and main.model not in models and main.model not in refused and not unread:
+        findings.append(_no_model(contents, main.model))
+    for name, model in models.items():
+        of_model = list(model_findings(contents, setting, model, is_main=name == main.model))
+        of_model += ensemble_findings(model, models)
+        findings += of_model if name in loaded_ones else map(_as_warning, of_model)
+    findings += circles({name: configs[name] for name in loaded if name in configs})
+    findings += unloaded_calls(contents, setting, loaded, models)
+    if main.model is not None:
+        findings += _unloaded(contents, unloaded, main.model)
+    return Judgement(
+        main=main.model, loaded=loaded, unloaded=unloaded, findings=tuple(dict.fromkeys(findings))
+    )
+
+
+def _with_built_versions(contents: Contents, built: Collection[str]) -> Contents:
+    """The repository with the version folders that are made for engines."""
+    made = [model for model in built if model in contents.folders() and not versions_there(contents, model)]
+    folders = {contents.path(model, FIRST): Entry(Kind.FOLDER) for model in made}
+    return replace(contents, entries=dict(sorted({**contents.entries, **folders}.items())))
+
+
+def _loaded(main: str | None, setting: Setting, models: Mapping[str, Model]) -> tuple[str, ...]:
+    """The main model with its parts, and what flags name; all where it is not clear which is the main one."""
+    if main is None:
+        return tuple(models)
+    wanted, found = [main, *sorted(setting.further)], list[str]()
+    while wanted:
+        name = wanted.pop(0)
+        if name in found or name not in models:
+            continue
+        found.append(name)
+        wanted += steps_of(models[name].config)
+    return tuple(found)
+
+
+def _steps(loaded: Collection[str], models: Mapping[str, Model]) -> set[str]:
+    """What the loaded ensembles call, whether or not it can be read."""
+    return {step for name in loaded for step in steps_of(models[name].config)}
+
+
+def _no_model(contents: Contents, folder: str) -> Finding:
+    within = sorted(path for path in contents.entries if path.endswith(f"/{CONFIG}") and path.count("/") > 1)
+    hint = "a model is a directory with config.pbtxt and a version, 1/"
+    if within:
+        repository = PurePosixPath(within[0]).parent.parent
+        hint = f"name the model repository itself, {contents.file(str(repository))}"
+        if contents.archive:
+            hint = f"pack what is in {repository}, and not the folder: `tar -C {repository} -czf ARCHIVE .`"
+    return Finding(
+        code="FL404",
+        message=f"{NONE_LOADED.format(folder)}: it holds no config.pbtxt and no version directory",
+        hint=hint,
+        file=contents.file(folder),
+    )
+
+
+def _as_warning(finding: Finding) -> Finding:
+    """What is wrong with a model that is not loaded stops nothing."""
+    return replace(finding, severity=Severity.WARNING)
+
+
+def _unloaded(contents: Contents, unloaded: Collection[str], main: str) -> Iterator[Finding]:
+    for name in unloaded:
+        said = f"model {name!r} stays unloaded: the container loads {main!r} and what its steps name"
+        yield Finding(
+            code="FL461",
+            message=said,
+            file=contents.file(name),
+            hint="take it out, name it in the ensemble's steps, or have it loaded by a flag",
+            severity=Severity.WARNING,
+        )

@@ -1,0 +1,112 @@
+"""The tensors of an ensemble held against those of its composing models: names, types, shapes, batch sizes.
+
+Source: triton-inference-server/core, r26.06, src/ensemble_scheduler/ensemble_utils.cc,
+ValidateEnsembleConfig, ValidateTensorMapping and ValidateTensorConsistency.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fleet.findings import Finding
+from fleet.repository.config.message import ParsedConfig, Place
+from fleet.repository.loading.step_tensor import SeenTensor, consistent, shown
+from fleet.repository.loading.steps import STEP
+
+CODE = "FL433"
+WORDS = {"input": "is mapping to non-existing input", "output": "is mapped from non-existing output"}
+
+
+def mappings(config: ParsedConfig, configs: Mapping[str, ParsedConfig]) -> Iterator[Finding]:
+    """What does not fit between an ensemble's tensors and those of the models that it passes them to."""
+    known = dict[str, SeenTensor]()
+    for each in (*config.message.input, *config.message.output):
+        dims = each.reshape.shape if each.HasField("reshape") else each.dims
+        known.setdefault(each.name, _seen(config, each, dims))
+    for index, step in enumerate(config.message.ensemble_scheduling.step):
+        model = configs.get(step.model_name)
+        if model is None:
+            continue
+        yield from _batch_size(config, model)
+        yield from _of_kind("input", config, index, model, known)
+        yield from _unmapped(config, index, step, model)
+        yield from _of_kind("output", config, index, model, known)
+
+
+def _batch_size(config: ParsedConfig, model: ParsedConfig) -> Iterator[Finding]:
+    largest, own = config.message.max_batch_size, model.message.max_batch_size
+    if own and own < largest:
+        said = (
+            f"ensemble {config.name} allows maximum batch size {largest}, but it contains model {model.name}"
+            f" which only allows maximum batch size to be {own}"
+        )
+        hint = f"write `max_batch_size: {own}`, or raise that of {model.name}"
+        yield config.finding(CODE, said, "max_batch_size", hint=hint)
+
+
+def _of_kind(
+    kind: str, config: ParsedConfig, index: int, model: ParsedConfig, known: dict[str, SeenTensor]
+) -> Iterator[Finding]:
+    """A step's map of inputs or outputs; of a model that its backend completes unseen nothing is known."""
+    step = config.message.ensemble_scheduling.step[index]
+    tensors = getattr(model.message, kind)
+    if model.completed is not False and not tensors:
+        return
+    for own, name in sorted(getattr(step, f"{kind}_map").items()):
+        place = (*STEP, index, f"{kind}_map", own)
+        there = [each for each in tensors if each.name == own]
+        for each in there:
+            if model.completed is False or (each.data_type and each.dims):
+                yield from _fits(config, place, name, _seen(model, each, each.dims), known)
+        if not there:
+            said = (
+                f"in ensemble {config.name}, ensemble tensor {name} {WORDS[kind]} {own}"
+                f" in model {step.model_name}"
+            )
+            yield config.finding(CODE, said, *place, hint=_known(kind, [each.name for each in tensors]))
+
+
+def _unmapped(config: ParsedConfig, index: int, step: Any, model: ParsedConfig) -> Iterator[Finding]:
+    for each in model.message.input:
+        if each.name not in step.input_map and not each.optional:
+            said = (
+                f"in ensemble {config.name}, input {each.name} in model {step.model_name}"
+                " is not mapped to any ensemble tensors"
+            )
+            hint = f'write `input_map {{ key: "{each.name}" value: "..." }}`'
+            yield config.finding(CODE, said, *STEP, index, hint=hint)
+
+
+def _fits(
+    config: ParsedConfig,
+    place: Place,
+    name: str,
+    tensor: SeenTensor,
+    known: dict[str, SeenTensor],
+) -> Iterator[Finding]:
+    """Hold a model's tensor against what is known of the ensemble's; what is new becomes known."""
+    other = known.setdefault(name, tensor)
+    start = f"in ensemble {config.name}, ensemble tensor {name}: "
+    if other.data_type != tensor.data_type:
+        said = (
+            f"{start}inconsistent data type: {other.data_type} is inferred from model {other.model} while"
+            f" {tensor.data_type} is inferred from model {tensor.model}"
+        )
+        yield config.finding(CODE, said, *place, hint="one of the two configurations has to change")
+    elif not consistent(other, tensor):
+        said = (
+            f"{start}inconsistent shape: {shown(other)} is inferred from model {other.model} while"
+            f" {shown(tensor)} is inferred from model {tensor.model}"
+        )
+        hint = "with `max_batch_size: 0` a model writes the batch dimension itself, else it leaves it out"
+        yield config.finding(CODE, said, *place, hint=hint)
+
+
+def _seen(model: ParsedConfig, tensor: Any, dims: Any) -> SeenTensor:
+    batching = model.message.max_batch_size > 0
+    return SeenTensor(model.name, model.enum(tensor, "data_type"), tuple(dims), batching)
+
+
+def _known(kind: str, names: Sequence[str]) -> str:
+    return f"its {kind}s are {', '.join(sorted(names))}" if names else f"it describes no {kind}s: write them"

@@ -1,0 +1,46 @@
+"""The steps of an ensemble, and the models and versions that they name.
+
+Source: triton-inference-server/core, r26.06, src/model_repository_manager/model_repository_manager.cc,
+ConnectDependencyGraph and CheckNode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from fleet.findings import Finding
+from fleet.repository.config.message import ParsedConfig
+
+CODE = "FL435"
+STEP = ("ensemble_scheduling", "step")
+LATEST = -1
+
+
+def steps_of(config: ParsedConfig) -> list[str]:
+    """The composing models, each once, in the order of the steps."""
+    return list(dict.fromkeys(step.model_name for step in config.message.ensemble_scheduling.step))
+
+
+def missing_models(config: ParsedConfig, models: Collection[str]) -> Iterator[Finding]:
+    """Composing models that the repository does not have."""
+    missing = sorted(name for name in steps_of(config) if name and name not in models)
+    for index, step in enumerate(config.message.ensemble_scheduling.step):
+        if step.model_name in missing:
+            names = ", ".join(missing)
+            said = f"ensemble {config.name} contains models that are not available or ambiguous: {names}"
+            there = ", ".join(sorted(name for name in models if name != config.directory)) or "no other model"
+            yield config.finding(CODE, said, *STEP, index, "model_name", hint=f"the repository has {there}")
+            return
+
+
+def missing_versions(config: ParsedConfig, versions: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
+    """Steps that ask for a version which is not loaded; `versions` are the loaded ones of each model."""
+    for index, step in enumerate(config.message.ensemble_scheduling.step):
+        there, wanted = versions.get(step.model_name), step.model_version
+        if there and wanted != LATEST and str(wanted) not in there:
+            said = (
+                f"ensemble '{config.name}' depends on '{step.model_name}' whose required version {wanted} is"
+                " not loaded."
+            )
+            hint = f"write `model_version: -1`; {step.model_name} has {', '.join(there)}"
+            yield config.finding(CODE, said, *STEP, index, "model_version", hint=hint)

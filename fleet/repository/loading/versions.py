@@ -1,0 +1,126 @@
+"""Which version directories of a model Triton would load.
+
+Source: triton-inference-server/core, r26.06, src/model_repository_manager/model_lifecycle.cc, VersionsToLoad.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from fleet.findings import Finding, Severity
+from fleet.repository.backends import named_backend
+from fleet.repository.config.message import ParsedConfig
+from fleet.repository.config.versions import NONE_LOADED
+from fleet.repository.contents import Contents
+from fleet.repository.layout import is_version
+from fleet.repository.model_config import loaded_versions
+
+LEADING_ZERO = re.compile(r"0[0-9]+")
+NUMBER = re.compile(r"\s*[+-]?[0-9]+")
+MOST = 2**63 - 1
+
+
+def versions_there(contents: Contents, model: str) -> list[str]:
+    """The folders of a model that count as versions; "0" does, "01" does not."""
+    return [name for name in contents.folders(model) if is_version(name) and int(name) <= MOST]
+
+
+def mistaken_for_versions(contents: Contents, model: str) -> dict[str, int]:
+    """Folders that Triton reads the number of a version from and that are not called so: "2-old" is 2."""
+    names = [name for name in contents.folders(model) if not is_version(name) and not name.startswith("0")]
+    return {name: int(match[0]) for name in names if (match := NUMBER.match(name))}
+
+
+def versions_loaded(config: ParsedConfig, there: Sequence[str]) -> list[str]:
+    """Those that the policy takes."""
+    return loaded_versions(config.message, there)
+
+
+def versions(contents: Contents, model: str, config: ParsedConfig, *, built: bool) -> Iterator[Finding]:
+    """A model without a version to load, and folders that look like versions and are none.
+
+    Into the empty one of a model that is `built`, its engine goes.
+    """
+    there = versions_there(contents, model)
+    yield from _numbers(contents, model, config, there)
+    for name in contents.folders(model):
+        if LEADING_ZERO.fullmatch(name):
+            said = f"ignore version directory '{name}' which contains leading zeros in its directory name"
+            yield Finding(
+                code="FL464",
+                message=said,
+                file=contents.file(contents.path(model, name)),
+                hint=f"rename it to {int(name)}",
+                severity=Severity.WARNING,
+            )
+    policy = config.message.version_policy
+    if policy.WhichOneof("policy_choice") == "specific" and there:
+        for index, version in enumerate(policy.specific.versions):
+            if str(version) not in there:
+                said = (
+                    f"version {version} is specified for model '{config.name}', but the version directory"
+                    " is not present"
+                )
+                place = ("version_policy", "specific", "versions", index)
+                hint = f"the model has {', '.join(there)}"
+                yield config.finding("FL465", said, *place, hint=hint, severity=Severity.WARNING)
+    if not built:
+        yield from _empty(contents, model, there)
+    if not versions_loaded(config, there):
+        if there:
+            hint = f"the model has {', '.join(there)}, of which the policy takes none"
+            yield config.finding("FL465", NONE_LOADED.format(config.name), "version_policy", hint=hint)
+        else:
+            yield _without(contents, model, config)
+
+
+def _empty(contents: Contents, model: str, there: Sequence[str]) -> Iterator[Finding]:
+    """Version folders of an ensemble that would be lost on the way."""
+    folders = [contents.path(model, version) for version in there]
+    if there and not contents.archive and not any(contents.below(folder) for folder in folders):
+        yield Finding(
+            code="FL463",
+            message=f"the version directory of {model!r} is empty: git and S3 keep no empty folders",
+            hint=f"put a file into {folders[0]}/, such as a README.md",
+            file=contents.file(folders[0]),
+            severity=Severity.WARNING,
+        )
+
+
+def _numbers(contents: Contents, model: str, config: ParsedConfig, there: Sequence[str]) -> Iterator[Finding]:
+    """Folders that Triton takes for versions which are then not there, or whose number it cannot hold."""
+    mistaken = {name: str(number) for name, number in mistaken_for_versions(contents, model).items()}
+    loaded = versions_loaded(config, sorted({*there, *mistaken.values()}))
+    for name, number in mistaken.items():
+        if number in loaded and number not in there:
+            said = (
+                f"Triton takes the directory '{name}' for version {number} of model '{config.name}',"
+                " which is not there"
+            )
+            place = contents.file(contents.path(model, name))
+            hint = f"rename it to {number}, or to a name that does not begin with a number"
+            yield Finding(code="FL464", message=said, file=place, hint=hint)
+    for name in contents.folders(model):
+        if is_version(name) and int(name) > MOST:
+            said = f"version {name} of model '{config.name}' is beyond 64 bits: the server ends"
+            place = contents.file(contents.path(model, name))
+            yield Finding(code="FL464", message=said, file=place, hint="write a smaller number")
+
+
+def _without(contents: Contents, model: str, config: ParsedConfig) -> Finding:
+    folder = contents.path(model, "1")
+    hint = f"put its files into {folder}/; where a script makes them, run it first"
+    if config.message.platform == "ensemble":
+        hint = f"its empty one was lost, as in git, S3 and some archives: put a file into {folder}/"
+    elif named_backend(config.message) == "tensorrt":
+        hint = (
+            f"put its plan into {folder}/, or have it built from ONNX by `engines` of the spec, which"
+            f" `fleet new` proposes where {model}.onnx lies beside the repository"
+        )
+    return Finding(
+        code="FL404",
+        message=f"{NONE_LOADED.format(config.name)}: it has no version directory",
+        hint=hint,
+        file=contents.file(model),
+    )

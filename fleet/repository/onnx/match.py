@@ -1,0 +1,163 @@
+"""What the ONNX Runtime backend says where a config and its graph disagree.
+
+Sources: triton-inference-server/onnxruntime_backend, r24.10 to r26.06, src/onnxruntime.cc,
+AutoCompleteMaxBatch, ModelInstanceState, ValidateInputs and ValidateOutputs; triton-inference-server/backend,
+src/backend_common.cc, CheckAllowedModelInput and CheckAllowedModelOutput.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fleet.findings import Finding, Severity
+from fleet.repository.config.message import ParsedConfig
+from fleet.repository.contents import Contents
+from fleet.repository.onnx.controls import control_findings, controls_of
+from fleet.repository.onnx.header import TENSOR, OnnxHeader, OnnxTensor
+from fleet.repository.onnx.shapes import shape_problem, shown
+
+CODE = "FL446"
+
+
+def written(config: ParsedConfig, field: str) -> bool:
+    """Whether the config's text has a field; from the graph others may have been completed."""
+    return any(each.name == field for each in config.tree.root.fields)
+
+
+def onnx_findings(config: ParsedConfig, header: OnnxHeader, file: Path) -> Iterator[Finding]:
+    """What is wrong with a graph in a file, or with a config for it; only what is written there is judged."""
+    if header.problem:
+        message = f"unable to load model '{config.name}': its ONNX file cannot be read: {header.problem}"
+        severity = Severity.ERROR if header.certain else Severity.WARNING
+        yield Finding(code="FL445", message=message, file=file, severity=severity)
+        return
+    if others := [each for each in (*header.inputs, *header.outputs) if each.onnx_type != TENSOR]:
+        for each in others:
+            said = f"Unsupported ONNX Type '{each.onnx_type}' for I/O '{each.name}', expected '{TENSOR}'."
+            yield Finding(code=CODE, message=said, file=file, hint="let the graph have tensors alone")
+        return
+    batching = config.message.max_batch_size > 0
+    has_inputs = written(config, "input") or written(config, "batch_input")
+    completes = not has_inputs or not written(config, "output")
+    if completes and can_batch(header) != batching:
+        if batching:
+            said = (
+                f"autofill failed for model '{config.name}': model does not support batching while non-zero"
+                " max_batch_size is specified"
+            )
+            hint = "write `max_batch_size: 0`, or export the graph with an open first dimension everywhere"
+            yield config.finding(CODE, said, "max_batch_size", hint=hint)
+            return
+        batching = True
+    yield from _count(config, header)
+    yield from control_findings(config, header, batching=batching)
+    yield from _tensors(config, "input", (*header.inputs, *header.overridable), batching)
+    yield from _tensors(config, "output", header.outputs, batching)
+
+
+def external_findings(
+    config: ParsedConfig, header: OnnxHeader, contents: Contents, folder: str
+) -> Iterator[Finding]:
+    """Files with weights that are not there; the graph that names them lies in this folder."""
+    for location in header.external:
+        path = posixpath.normpath(posixpath.join(folder, location))
+        if location.startswith("/") or path.startswith(".."):
+            said = f"model '{config.name}' has weights in {location!r}, which leads out of the repository"
+            hint = "save the weights beside the graph, under a name alone"
+            yield Finding(
+                code="FL447", message=said, file=contents.file(folder), hint=hint, severity=Severity.WARNING
+            )
+        elif not contents.is_file(path):
+            said = f"model '{config.name}' has weights in {location!r}, and no such file is there"
+            hint = "put it beside the graph: it is a part of the model"
+            yield Finding(code="FL447", message=said, file=contents.file(path), hint=hint)
+
+
+def can_batch(header: OnnxHeader) -> bool:
+    """Whether all first dimensions are open; of an output without a shape ONNX Runtime infers one."""
+    inputs = [each.shape or () for each in header.inputs]
+    outputs = [each.shape for each in header.outputs if each.shape is not None]
+    return all(shape[:1] == (-1,) for shape in (*inputs, *outputs))
+
+
+def _count(config: ParsedConfig, header: OnnxHeader) -> Iterator[Finding]:
+    message, there = config.message, len(header.inputs)
+    expected = len(message.batch_input) + len(controls_of(config))
+    expected += len(message.sequence_batching.state) if message.HasField("sequence_batching") else 0
+    if written(config, "input"):
+        expected += sum(not each.optional for each in message.input)
+    elif not message.batch_input:
+        expected += there
+    if expected != there:
+        said = (
+            f"unable to load model '{config.name}', configuration expects {expected} inputs,"
+            f" model provides {there}"
+        )
+        names = ", ".join(f"{each.name} ({each.data_type}, {shown(each.shape)})" for each in header.inputs)
+        yield config.finding(CODE, said, "input", hint=f"the graph has {names or 'no inputs'}")
+
+
+def _tensors(
+    config: ParsedConfig, kind: str, tensors: tuple[OnnxTensor, ...], batching: bool
+) -> Iterator[Finding]:
+    if not written(config, kind):
+        return
+    there = {each.name: each for each in tensors}
+    mapped = {name for each in config.message.batch_output for name in each.target_name}
+    for index, given in enumerate(getattr(config.message, kind)):
+        tensor = there.get(given.name)
+        if tensor is None:
+            names = ", ".join(sorted(there, key=str.encode))
+            said = f"unexpected inference {kind} '{given.name}', allowed {kind}s are: {names}"
+            yield config.finding(CODE, said, kind, index, "name", hint="write the name as the graph has it")
+            continue
+        yield from _data_type(config, kind, index, given, tensor)
+        if kind == "input" and given.allow_ragged_batch:
+            yield from _ragged(config, index, tensor)
+        elif kind == "input" or given.name not in mapped:
+            yield from _shape(config, kind, index, given, tensor, batching)
+
+
+def _data_type(
+    config: ParsedConfig, kind: str, index: int, given: Any, tensor: OnnxTensor
+) -> Iterator[Finding]:
+    data_type = config.enum(given, "data_type")
+    # That one is missing, Triton says by itself.
+    if data_type in (tensor.data_type, "TYPE_INVALID"):
+        return
+    # What a config calls TYPE_STRING is BYTES to the backend's own names.
+    there = {"": "TYPE_<invalid>", "TYPE_STRING": "TYPE_BYTES"}.get(tensor.data_type, tensor.data_type)
+    said = (
+        f"unable to load model '{config.name}', configuration expects datatype {data_type} for {kind}"
+        f" '{given.name}', model provides {there}"
+    )
+    hint = f"write `data_type: {tensor.data_type}`" if tensor.data_type else "Triton has no such data type"
+    yield config.finding(CODE, said, kind, index, "data_type", hint=hint)
+
+
+def _ragged(config: ParsedConfig, index: int, tensor: OnnxTensor) -> Iterator[Finding]:
+    if tensor.shape != (-1,):
+        said = (
+            f"unable to load model '{config.name}', configuration expects model provides input with shape"
+            f" [-1]  for ragged input '{tensor.name}', model provides {shown(tensor.shape)}"
+        )
+        hint = "leave out `allow_ragged_batch`, or export the graph with that input flat"
+        yield config.finding(CODE, said, "input", index, "allow_ragged_batch", hint=hint)
+
+
+def _shape(
+    config: ParsedConfig, kind: str, index: int, given: Any, tensor: OnnxTensor, batching: bool
+) -> Iterator[Finding]:
+    reshaped = given.HasField("reshape")
+    dims = tuple(given.reshape.shape if reshaped else given.dims)
+    # ONNX Runtime infers the shape of an output that has none; an input without one is a scalar to it.
+    if tensor.shape is None and kind == "output":
+        return
+    problem = shape_problem(config.name, tensor, dims, batching=batching, exact=kind == "output")
+    if problem:
+        severity = Severity.ERROR if problem.certain else Severity.WARNING
+        place = (kind, index, "reshape" if reshaped else "dims")
+        yield config.finding(CODE, problem.message, *place, hint=problem.hint, severity=severity)

@@ -1,0 +1,106 @@
+"""What becomes known of a repository as its entries pass by, however hostile they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fleet.findings import Severity
+from fleet.repository.contents import Contents, Entry, Kind
+from fleet.repository.onnx.header import OnnxHeader
+from fleet.repository.python.conda import CondaEnvironment
+from fleet.repository.reading.notes import Notes
+from fleet.repository.reading.stream import UnreadableError
+
+MAX_ENTRIES, MAX_PATHS = 1_000_000, 64 << 20
+"""Entries, and bytes of all paths together, as many as are packed: some 300 MiB of memory."""
+MAX_FOLDERS, MAX_AT_ROOT = 100_000, 10_000
+"""Folders, and those at the root, each of which may be a model: an unpacked environment has some 5,000."""
+FOLDER = Entry(Kind.FOLDER)
+
+
+class TooManyError(UnreadableError):
+    """There are more entries than anybody needs."""
+
+
+class Gathered:
+    """The entries so far, with what was read of them."""
+
+    def __init__(self, place: Path, *, archive: bool) -> None:
+        self.place, self.notes = place, Notes(place)
+        self.texts: dict[str, bytes] = {}
+        self.headers: dict[str, OnnxHeader] = {}
+        self.environments: dict[str, CondaEnvironment] = {}
+        self._archive = archive
+        self._entries: dict[str, Entry] = {}
+        self._paths = self._folders = self._at_root = 0
+
+    def add(self, path: str, entry: Entry) -> bool:
+        """An entry whose path is sound; False if it cannot be where another one is.
+
+        Raises:
+            TooManyError: it is one too many.
+        """
+        if not self._above(path):
+            return False
+        before = self._entries.get(path)
+        if before is None:
+            self._count(path, entry)
+        elif before.kind is Kind.FOLDER and entry.kind is Kind.FOLDER:
+            return True
+        elif Kind.FOLDER in (before.kind, entry.kind):
+            self._clash(path)
+            return False
+        else:
+            self._replaced(path)
+        self._entries[path] = entry
+        return True
+
+    def files(self) -> list[tuple[str, int]]:
+        """The regular files, with their sizes."""
+        return [(path, entry.size) for path, entry in self._entries.items() if entry.kind is Kind.FILE]
+
+    def contents(self) -> Contents:
+        """All of it."""
+        return Contents(
+            place=self.place,
+            archive=self._archive,
+            entries=dict(sorted(self._entries.items())),
+            texts=self.texts,
+            headers=self.headers,
+            environments=self.environments,
+            findings=self.notes.findings(),
+        )
+
+    def _above(self, path: str) -> bool:
+        end, new = path.rfind("/"), []
+        while end > 0 and path[:end] not in self._entries:
+            new.append(path[:end])
+            end = path.rfind("/", 0, end)
+        if end > 0 and self._entries[path[:end]].kind is not Kind.FOLDER:
+            self._clash(path[:end])
+            return False
+        for folder in new:
+            self._count(folder, FOLDER)
+            self._entries[folder] = FOLDER
+        return True
+
+    def _count(self, path: str, entry: Entry) -> None:
+        self._paths += len(path.encode("utf-8", "surrogateescape"))
+        if len(self._entries) == MAX_ENTRIES or self._paths > MAX_PATHS:
+            raise TooManyError(f"it holds more than {MAX_ENTRIES} entries or {MAX_PATHS >> 20} MiB of paths")
+        if entry.kind is Kind.FOLDER:
+            self._folders += 1
+            self._at_root += "/" not in path
+        if self._folders > MAX_FOLDERS or self._at_root > MAX_AT_ROOT:
+            raise TooManyError(f"it holds more than {MAX_FOLDERS} folders, or {MAX_AT_ROOT} at its root")
+
+    def _clash(self, path: str) -> None:
+        message = f"{path!r} is there as a folder and as something else"
+        self.notes.add("FL442", message, path, hint="it cannot be unpacked: make the archive anew")
+
+    def _replaced(self, path: str) -> None:
+        for kept in (self.texts, self.headers, self.environments):
+            kept.pop(path, None)
+        message = f"{path!r} is there twice: the later one is unpacked over the earlier"
+        hint = "make the archive anew, naming each folder once and nothing in it"
+        self.notes.add("FL442", message, path, hint, Severity.WARNING)

@@ -1,0 +1,72 @@
+"""What is kept of the files' contents as they pass by."""
+
+from __future__ import annotations
+
+from fleet.findings import Severity
+from fleet.repository.layout import is_version
+from fleet.repository.onnx.graph import read_header
+from fleet.repository.onnx.wire import Budget
+from fleet.repository.plan_header import HEADER
+from fleet.repository.reading.collector import Gathered
+from fleet.repository.reading.environment import read_environment
+from fleet.repository.reading.gunzip import Bounds
+from fleet.repository.reading.stream import Stream
+
+CONFIG, CONFIGS = "config.pbtxt", "configs"
+PACKED = (".tar.gz", ".tgz", ".tar")
+MAX_TEXT, MAX_TEXTS = 1 << 20, 16 << 20
+"""Bytes of one text, and of all configs, and of all Python files."""
+
+
+class Kept:
+    """The contents of one repository's files; `bounds` are those of what is unpacked."""
+
+    def __init__(self, gathered: Gathered, bounds: Bounds) -> None:
+        self._gathered, self._bounds = gathered, bounds
+        self._budget = Budget()
+        self._left = {"config": MAX_TEXTS, "code": MAX_TEXTS}
+
+    def read(self, path: str, size: int, content: Stream) -> None:
+        """Keep of a file what is to be kept.
+
+        Raises:
+            TooLargeError: a packed environment unpacks to too much.
+        """
+        kind = kind_of(path)
+        if kind == "onnx":
+            self._gathered.headers[path] = read_header(content, size, self._budget)
+        elif kind == "packed":
+            self._gathered.environments[path] = read_environment(content, self._bounds)
+        elif kind == "plan":
+            self._gathered.texts[path] = content.exactly(HEADER)
+        elif kind:
+            self._text(path, size, content, kind)
+
+    def _text(self, path: str, size: int, content: Stream, kind: str) -> None:
+        if size > MAX_TEXT or size > self._left[kind]:
+            message = f"{path!r} has {size} bytes, and is not judged by what is in it"
+            hint = f"at most {MAX_TEXT} bytes are read of a file, and {MAX_TEXTS} of all of its kind"
+            self._gathered.notes.add("FL444", message, path, hint, Severity.WARNING)
+            return
+        self._left[kind] -= size
+        self._gathered.texts[path] = content.exactly(size)
+
+
+def kind_of(path: str) -> str:
+    """What a file is judged as: "config", "code", "plan", "onnx", "packed"; "" if by its name alone.
+
+    Configs lie in a model or in its folder `configs`, code beside model.py in a folder of a model. The
+    repository itself may be the one model that there is.
+    """
+    *folders, name = path.split("/")
+    depth = len(folders)
+    if name.endswith(".pbtxt"):
+        is_config = (name == CONFIG and depth < 2) or (depth in (1, 2) and folders[-1] == CONFIGS)
+        return "config" if is_config else ""
+    if name.endswith(".py"):
+        return "code" if depth == 2 or (depth == 1 and is_version(folders[0])) else ""
+    if name.endswith(".onnx"):
+        return "onnx"
+    if name.endswith(".plan"):
+        return "plan"
+    return "packed" if depth and name.endswith(PACKED) else ""

@@ -1,0 +1,91 @@
+"""Rules about what `cloudformation` lays over the template.
+
+Here: the role and the image, of which a spec has what the product and its environment give it. Neither rule
+can be allowed in a spec, so they also look at what other rules only refuse by default.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.raw import RawProperty, is_intrinsic, raw_properties
+from fleet.endpoint.context.registries import IMAGE, image_reference, is_allowed
+from fleet.rules.rule import Problem, rule
+from fleet.spec.source import KeyPath
+
+ROLE = "ExecutionRoleArn"
+IMAGES = (IMAGE, "PrimaryContainer.ModelPackageName", "Containers")
+"""What decides which image a Model runs; a model package brings its own."""
+ROLE_ARN = re.compile(r"arn:[^:]+:iam::(?P<account>[0-9]{12}):")
+
+
+@rule("FL346", source="docs/security.md", needed=True)
+def role_of_the_product(endpoint: Decided) -> Iterator[Problem]:
+    """The endpoint's role is the one that the product makes, or one that the environment allows.
+
+    With another a spec would run its models with whatever the account grants that role, past the
+    environment's `permissions_boundary`; a role of another account SageMaker cannot take on.
+    `allowed_roles` of the environment names the exceptions.
+    """
+    environment = endpoint.environment
+    for resource in ("Model", "EndpointConfig"):
+        for raw in _deciding(endpoint, resource, ROLE):
+            if raw.name == ROLE and raw.value in environment.allowed_roles:
+                continue
+            message = f"{raw.name} of {resource} gives the endpoint a role that the product did not make"
+            found = ROLE_ARN.match(raw.value) if isinstance(raw.value, str) else None
+            if found is not None and found["account"] != environment.account:
+                theirs, ours = found["account"], environment.account
+                message += f", of account {theirs}: SageMaker takes on roles of {ours} alone"
+            yield Problem(raw.path, message, _hint(endpoint, "allowed_roles"))
+
+
+@rule("FL349", source="docs/security.md", needed=True)
+def image_of_an_allowed_registry(endpoint: Decided) -> Iterator[Problem]:
+    """The container's image is of a registry of SageMaker's own, or of one that the environment allows.
+
+    What the image brings runs with the endpoint's role, on every call. The registry is read off the name of
+    the image: one that CloudFormation computes, or that a model package brings, is refused.
+    `allowed_registries` of the environment names the exceptions, and the role may pull from them.
+    """
+    told = set[KeyPath]()
+    for raw in (raw for path in IMAGES for raw in _deciding(endpoint, "Model", path)):
+        reference = image_reference(raw.value) if raw.name == IMAGE else None
+        if reference is None:
+            message = f"{raw.name} does not say which registry the image is of"
+        elif not is_allowed(reference.registry, endpoint.environment):
+            message = (
+                f"the image is of the registry {reference.registry}, which the environment does not allow"
+            )
+        else:
+            continue
+        if raw.path not in told:
+            told.add(raw.path)
+            yield Problem(raw.path, message, _hint(endpoint, "allowed_registries"))
+
+
+def _deciding(endpoint: Decided, resource: str, path: str) -> Iterator[RawProperty]:
+    """The raw properties that decide what stands at a path.
+
+    The outermost at or below it, and what CloudFormation computes in place of it or of what it is in.
+    """
+    wanted, told = path.split("."), set[KeyPath]()
+    for raw in raw_properties(endpoint.spec, resource):
+        is_function = [_computes(part) for part in raw.parts]
+        place = list(raw.parts[: is_function.index(True)] if any(is_function) else raw.parts)
+        is_computed = any(is_function) or is_intrinsic(raw.value)
+        if place[: len(wanted)] == wanted or (is_computed and wanted[: len(place)] == place):
+            if raw.path[:-1] not in told:
+                yield raw
+            told.add(raw.path)
+
+
+def _computes(part: str) -> bool:
+    return part == "Ref" or part.startswith("Fn::")
+
+
+def _hint(endpoint: Decided, key: str) -> str:
+    file = f"environments/{endpoint.environment.environment}.yaml"
+    return f"leave it out, or have `{key}` of {file} allow it: no spec allows it itself"
