@@ -96,7 +96,7 @@ group = ProcessGroup(command, {}, log=folder / "log", cwd=folder, shm_prefix="fl
 print(group.pid, flush=True)
 threading.Event().wait()
 """
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     with subprocess.Popen(
         [sys.executable, "-c", starter, str(tmp_path), CHILDREN], cwd=root, stdout=subprocess.PIPE, text=True
     ) as process:

@@ -16,7 +16,7 @@ from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.functions import archive, asked, custom, kinds, upload, waiting_provider
 from tests.e2e.embedded_app.stacks import Stacks, embedded_aws
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CLI = ROOT / "node_modules" / ".bin" / "cdk"
 APP = ROOT / "tests" / "e2e" / "embedded_app" / "providers.py"
 SECONDS = 60

@@ -19,7 +19,7 @@ from tests.e2e.embedded_app.stacks import Stacks
 
 pytestmark = pytest.mark.cdk
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CLI = ROOT / "node_modules" / ".bin" / "cdk"
 APP = ROOT / "tests" / "e2e" / "embedded_app" / "app.py"
 # The CLI retries an HTTP 500 for 45 seconds and more; a failure that it understands is told at once.
