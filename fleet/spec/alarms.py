@@ -131,7 +131,7 @@ class Alarms(Document):
     pending_requests: Number | None = None
     """With `metrics.triton`: requests that wait in Triton's queue."""
     calls: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
-    """In a minute with fewer calls, alarms on latencies and shares do not ring; 0 and 1: in every minute.
+    """In a minute with fewer calls, alarms on latencies and shares do not fire; 0 and 1: in every minute.
     Left out: each alarm has its own number, 5 to 20."""
 
     def of_several_models(self) -> Alarms:

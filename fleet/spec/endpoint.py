@@ -95,7 +95,7 @@ class Archive(Document):
     engines: tuple[Engine, ...] = Field(default=(), strict=False)
     """TensorRT plans to be built for models of this repository."""
     built_on: InstanceType | None = None
-    """Of TensorRT plans that lie in the repository: an instance type with the GPU that they were built on."""
+    """For TensorRT plans in the repository: an instance type with the GPU that they were built on."""
 
     def packed(self, index: int) -> tuple[Packed, ...]:
         """The archives that entry number `index` of `models` stands for."""
@@ -160,8 +160,8 @@ class EndpointSpec(Document):
     triton: Annotated[str, StringConstraints(pattern=r"^[0-9]{2}\.[0-9]{2}$")]
     """Container release, in quotes: `"25.04"`."""
     image_digest: Digest | None = None
-    """Of that release's image, `sha256:...`, as `fleet preflight` tells it; left out: what the tag names when
-    an instance starts, which may be published anew."""
+    """The digest of that release's image, `sha256:...`, as `fleet preflight` prints it; left out: what the
+    tag names when an instance starts, which may be published again."""
     instance: Instance
     default_model: ModelName | None = None
     """Mode `single`: the model that answers; left out: the repository's only one."""
@@ -177,7 +177,7 @@ class EndpointSpec(Document):
     warm: tuple[ArchiveName, ...] = Field(default=(), strict=False)
     """Mode `multi-model`: archives that are loaded after each deploy, before the samples are sent."""
     alarms: Alarms | None = Field(default=Alarms(), validate_default=True)
-    """What is too much: it wakes somebody, and calls a `rollout` back; `null`: nobody is woken."""
+    """Alarm thresholds. A breach notifies operators and rolls a `rollout` back; `null` notifies nobody."""
     metrics: Metrics = Metrics()
     logs: Logs = Logs()
     network: Network = Network()
@@ -190,7 +190,7 @@ class EndpointSpec(Document):
     """Further variables of the container, for what `container` has no key."""
     timeouts: Timeouts = Timeouts()
     cloudformation: dict[str, dict[str, object]] = Field(default_factory=dict)
-    """Raw CloudFormation properties, laid over the template and judged: `{EndpointConfig: {Path: value}}`."""
+    """Raw CloudFormation properties, set in the template and checked: `{EndpointConfig: {Path: value}}`."""
     allow: dict[Code, Reason] = Field(default_factory=dict)
     """Rules that are broken here on purpose, each with the reason: `{FL222: "tried on 3 May"}`."""
 

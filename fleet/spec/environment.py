@@ -97,13 +97,13 @@ class Environment(Document):
     """AWS accounts, in quotes, whose ECR a spec may name a raw `Image` of, and hosts of other registries;
     SageMaker's own are always allowed."""
     defaults: dict[str, object] = Field(default_factory=dict)
-    """Keys of an endpoint's spec that hold where the spec itself says nothing."""
+    """Keys of an endpoint's spec that hold where the spec itself does not have them."""
     overrides: dict[str, dict[str, object]] = Field(default_factory=dict)
     """By endpoint: keys that replace the spec's own here."""
     notifications: Notifications = Notifications()
     """Who hears of alarms, by their severity."""
     runbook: Page | None = None
-    """Where your copy of docs/runbook.md lies, for links to its sections; left out: the file's name."""
+    """Where your copy of docs/runbook.md is, for links to its sections; left out: the file's name."""
     dashboards: bool = True
     """Give each endpoint a CloudWatch dashboard, which costs 3 USD a month."""
     engine_builds: EngineBuilds = EngineBuilds()

@@ -55,7 +55,7 @@ class Notifications(Document):
     warning: Subscribers = ()
     """Who looks after the endpoints in working hours."""
     critical: Subscribers = ()
-    """Who is woken."""
+    """Who is notified of critical alarms."""
 
     @property
     def by_severity(self) -> Mapping[Severity, tuple[str, ...]]:

@@ -37,5 +37,5 @@ class Rollout(Document):
     timeout: Annotated[Seconds, Field(ge=600, le=28800)] | None = None
     """The longest that the whole may take, 10m to 8h; left out: what its waits need."""
     rollback_on: tuple[AlarmName, ...] | None = Field(default=None, strict=False)
-    """What calls the deployment back, at the thresholds of `alarms`; left out: `errors`, and `latency` where
+    """What rolls the deployment back, at the thresholds of `alarms`; left out: `errors`, and `latency` where
     `alarms` has one. `[]` deploys without any, in an emergency."""

@@ -82,7 +82,7 @@ class Input(Document):
     shape: tuple[Annotated[int, Field(ge=0, le=2**31 - 1)], ...] = Field(strict=False)
     """Size of each axis, the batch's included."""
     data: Data
-    """The elements in row-major order, nested or in one list; one value alone fills the whole shape. Of
+    """The elements in row-major order, nested or in one list; one value alone fills the whole shape. For
     floating point also "NaN", "Infinity" and "-Infinity"."""
 
     @model_validator(mode="after")

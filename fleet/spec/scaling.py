@@ -29,7 +29,7 @@ class Schedule(Document):
     """When: `cron(0 8 ? * MON-FRI *)` with the fields of EventBridge, `rate(12 hours)`, or once
     `at(2026-12-24T18:00:00)`."""
     time_zone: TimeZone = "UTC"
-    """IANA name of the time zone that `at` is told in, such as `Europe/Berlin`."""
+    """IANA name of the time zone that `at` is in, such as `Europe/Berlin`."""
     min: Fewest | None = None
     """Fewest instances from then on; left out: as it is."""
     max: Count | None = None
@@ -62,7 +62,7 @@ class Scaling(Document):
     scale_out: Cooldown = 200
     """Time to wait after adding instances, at most 24h."""
     schedules: tuple[Schedule, ...] = Field(default=(), strict=False)
-    """Changes of the range at given times; targets go on within it."""
+    """Changes of the range at given times; targets continue within it."""
 
     @property
     def targets(self) -> Mapping[str, float]:

@@ -105,7 +105,7 @@ def here(endpoint: str) -> dict[str, Different]:
             "the name is fixed: an update keeps it, and a time in it would make a new endpoint of each",
         ),
         "account": Different(
-            "763104351884", "images from 23.12 on lie in the registry of AWS's deep learning containers"
+            "763104351884", "images from 23.12 on are in the registry of AWS's deep learning containers"
         ),
         "prefix": Different(
             f"endpoints/{endpoint}/HASH/",

@@ -20,13 +20,13 @@ SPEC = """\
 
 `model_specs/NAME.yaml` describes one endpoint. These are all its keys; unknown and repeated ones are errors.
 An environment sets the same keys under `defaults` and `overrides` ([environment.md](environment.md)). What
-goes together, and what AWS, Triton or the GPU would refuse, is said by [rules](rules.md); `fleet show` prints
-what holds in the end, and why.
+goes together, and what AWS, Triton or the GPU would refuse, is reported by [rules](rules.md); `fleet show`
+prints what holds in the end, and why.
 """
 ENVIRONMENT = """\
 # Keys of an environment
 
-`environments/ENV.yaml` says where endpoints are deployed and what differs there. Below a spec lie the
+`environments/ENV.yaml` states where endpoints are deployed and what differs there. Below a spec are the
 environment's `defaults`, above it its `overrides`, both with [the keys of a spec](spec.md): mappings merge
 key by key, everything else is replaced.
 """

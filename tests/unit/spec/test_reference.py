@@ -87,7 +87,7 @@ def test_a_key_says_what_it_takes_what_holds_without_it_and_what_it_means() -> N
     ]
     assert row(page, "container.metrics_port").split(" | ")[1] == "whole number, 1024 to 65535"
     assert row(page, "rollout.rollback_on").endswith(
-        "| What calls the deployment back, at the thresholds of `alarms`. `[]` deploys without any, in an"
+        "| What rolls the deployment back, at the thresholds of `alarms`. `[]` deploys without any, in an"
         " emergency. |"
     )
 
