@@ -74,12 +74,13 @@ WORKERS ?= $(shell python3 -c 'import os; print(min(os.cpu_count() or 1, 4) + 1)
 test: setup  ## Run all tests; those that need what is not there are skipped and say so
 	@pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-lint: setup  ## Check format, lint, types, imports and generated files
+lint: setup  ## Check format, lint, types, imports, generated files and the words of the documents
 	@ruff format --check .
 	@ruff check .
 	@mypy --num-workers auto
 	@PYTHONPATH=constructs:emulator lint-imports
 	@fleet schema --check
+	@node_modules/.bin/markdownlint-cli2
 
 .venv-audit/.ready: requirements-audit.txt .venv/.ready
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-audit

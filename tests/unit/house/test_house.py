@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -64,5 +65,18 @@ def test_every_requirement_is_pinned_with_hashes(root: Path, file: str) -> None:
 
 
 def test_no_lock_file_names_where_packages_come_from(root: Path) -> None:
-    locked = [root / "package-lock.json", *root.glob("requirements*.txt")]
-    assert [file.name for file in locked if "://" in file.read_text()] == []
+    assert [file.name for file in root.glob("requirements*.txt") if "://" in file.read_text()] == []
+    packages = json.loads((root / "package-lock.json").read_text())["packages"]
+    assert [name for name, package in packages.items() if "resolved" in package] == []
+
+
+def test_every_npm_package_is_pinned_with_its_hash(root: Path) -> None:
+    manifest = json.loads((root / "package.json").read_text())
+    assert all(version[0].isdigit() for version in manifest["devDependencies"].values())
+    packages = json.loads((root / "package-lock.json").read_text())["packages"]
+    unpinned = [
+        name
+        for name, package in packages.items()
+        if name and not package.get("integrity", "").startswith("sha512-")
+    ]
+    assert unpinned == []
