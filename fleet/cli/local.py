@@ -134,5 +134,7 @@ def _show(status: Status) -> None:
             say(f"  unlike SageMaker: {difference}", "dim")
         for missing in endpoint.missing_permissions:
             say(f"  as on SageMaker: {missing}", "yellow")
+        for problem in endpoint.problems:
+            say(f"  {problem}", "yellow")
     for resource in status.skipped:
         say(f"  not hosted by the embedded AWS: {resource}", "dim")

@@ -40,6 +40,7 @@ class Served:
             "restarts": self.triton.restarts,
             "differences": self._differences(),
             "missing_permissions": self._missing_permissions(),
+            "problems": self.triton.problems,
             **self.container.report(),
         }
 

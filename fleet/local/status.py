@@ -29,7 +29,8 @@ class HeldModel:
 class ServedEndpoint:
     """One endpoint as its host reports it; a multi-model one has models, and targets that had to leave.
 
-    `missing_permissions` is what SageMaker would leave out as well, for want of a permission of its role.
+    `missing_permissions` is what SageMaker would leave out as well, for want of a permission of its role, and
+    `problems` is what is wrong with a Triton that answers.
     """
 
     endpoint: str
@@ -38,6 +39,7 @@ class ServedEndpoint:
     restarts: int
     differences: list[str]
     missing_permissions: list[str]
+    problems: list[str] = field(default_factory=list)
     models: list[HeldModel] = field(default_factory=list)
     evictions: list[str] = field(default_factory=list)
 

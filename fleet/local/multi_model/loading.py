@@ -18,6 +18,7 @@ from fleet.local.triton.server import TritonServer
 from fleet.local.triton.supervisor import SupervisedTriton
 
 IN_THE_CONTAINER = "/opt/ml/models"
+_UNEXPLAINED = ("failed to poll", "is not healthy")
 
 
 class TritonModels:
@@ -116,7 +117,7 @@ def _server(model: Model) -> TritonServer:
 def _said(answer: Answer, unpacked: Unpacked, reason: str) -> str:
     """Triton's answer with the path that the container would have, and what only its log says."""
     said = answer.said.replace(str(unpacked.folder.parent.parent), IN_THE_CONTAINER)
-    if "failed to poll" not in said or not reason:
+    if not reason or not any(each in said for each in _UNEXPLAINED):
         return said
     try:
         error = json.loads(said)["error"]

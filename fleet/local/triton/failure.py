@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from fleet.local.triton.ending import OUT_OF_MEMORY
+
 _MESSAGE = re.compile(r'^[EW]\d{4} \S+ \d+ \S+\] "(?P<said>.*?)"?\s*$', re.MULTILINE)
 _FAILED = re.compile(
     r"failed to load '(?P<model>[^']+)' version \d+: (?:Internal|Invalid argument): (?P<why>.*)", re.DOTALL
@@ -17,6 +19,8 @@ _NO_STUB = re.compile(r"Failed to preinitialize Python stub: (?P<why>.*)")
 _FATAL = re.compile(r"^error: (?P<why>.*)", re.MULTILINE)
 _LOADING = re.compile(r'"loading: (?P<model>\S+):\d+"')
 _LOADED = re.compile(r"successfully loaded '(?P<model>[^']+)'")
+_ENDED = re.compile(r"Stub process '[^']*' is not healthy")
+_NO_MEMORY = re.compile(r"MemoryError|[Oo]ut of memory|bad_alloc")
 _PLACE = re.compile(r"^\s+(?P<file>/\S+)\((?P<line>\d+)\): ", re.MULTILINE)
 # What a Triton built with CUDA says on every machine without.
 _NO_GPU = re.compile(r"CudaDriverHelper|CUDA driver version is insufficient")
@@ -52,7 +56,16 @@ def explain(log: str, repository: Path, backends: Sequence[str]) -> str:
     text = text.replace(f"{repository}::", "").replace(f"{repository}/", "")
     if "unable to find backend library" in text:
         text += f" (the backends of this machine: {', '.join(backends)})"
-    return text
+    return f"{text}{_lack_of_memory(text)}"
+
+
+def _lack_of_memory(text: str) -> str:
+    if _ENDED.search(text):
+        return (
+            " (its process was ended, as by the kernel when it is out of memory, or crashed:"
+            f" {OUT_OF_MEMORY})"
+        )
+    return f" (out of memory: {OUT_OF_MEMORY})" if _NO_MEMORY.search(text) else ""
 
 
 def still_loading(log: str, repository: Path) -> list[str]:

@@ -36,6 +36,8 @@ class ProcessGroup:
         self.dead = threading.Event()
         """Set once the process and everything that it left behind are gone."""
         self.returncode: int | None = None
+        self.was_stopped = False
+        """Whether `stop` has ended it, and not the process itself or somebody else."""
         self.shm_prefix = shm_prefix
         self._lock = threading.Lock()
         self._network = network
@@ -72,8 +74,12 @@ class ProcessGroup:
 
     def _signal(self, number: signal.Signals) -> None:
         with self._lock:
-            if self.returncode is None:
+            if self.returncode is None and self._is_alive():
+                self.was_stopped = True
                 os.kill(self.pid, number)
+
+    def _is_alive(self) -> bool:
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None
 
     def _bury(self) -> None:
         # Not reaped yet: as long as the process is a zombie, no other process or group has its number.

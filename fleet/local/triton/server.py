@@ -13,6 +13,7 @@ from pathlib import Path
 import urllib3
 
 from fleet.local.triton.container import SAGEMAKER_PORT, server_environment, service_ports, start_command
+from fleet.local.triton.ending import described_end
 from fleet.local.triton.failure import explain, is_loaded, still_loading
 from fleet.local.triton.network import PrivateNetwork
 from fleet.local.triton.process import ProcessGroup
@@ -74,7 +75,7 @@ class TritonServer:
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             if self.process.dead.wait(_SECONDS_BETWEEN_PINGS):
-                raise HostingError(self._failure(f"it ended with exit code {self.process.returncode}"))
+                raise HostingError(self._failure(f"it {self.end()}", is_cause=self._was_killed()))
             if self._is_ready():
                 return
         loading = ", ".join(still_loading(self._said(), self._repository))
@@ -90,6 +91,16 @@ class TritonServer:
         if self._process is None:
             raise RuntimeError("the server was not started")
         return self._process
+
+    def end(self) -> str:
+        """How the process ended, as the end of a sentence; of use once it is dead."""
+        code = self.process.returncode
+        if code is None or self.process.was_stopped:
+            return "gave no answer and was ended"
+        return described_end(code)
+
+    def _was_killed(self) -> bool:
+        return not self.process.was_stopped and (self.process.returncode or 0) < 0
 
     def stop(self, grace: float = 10.0) -> None:
         """End the server and what it started, by force after `grace` seconds; it cannot be started again."""
@@ -144,6 +155,6 @@ class TritonServer:
             log.seek(self._log_start if since is None else since)
             return log.read().decode("utf-8", "replace")
 
-    def _failure(self, end: str) -> str:
-        reason = self.reason(self._repository, self._log_start)
+    def _failure(self, end: str, *, is_cause: bool = False) -> str:
+        reason = "" if is_cause else self.reason(self._repository, self._log_start)
         return f"Triton did not start: {reason or end} (log: {self._log})"

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 
+from fleet_emulator.hosting import HostingError
+from fleet.local.triton.ending import ended_models
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.server import TritonServer
 from fleet_emulator.hosting import HostingError
@@ -54,6 +56,7 @@ class SupervisedTriton:
         self._server: TritonServer | None = None
         self._state = State.STARTING
         self._restarts = 0
+        self._ended_models: dict[int, str] = {}
 
     @property
     def state(self) -> State:
@@ -72,6 +75,12 @@ class SupervisedTriton:
         """How often the server was ready again after it had ended by itself."""
         with self._lock:
             return self._restarts
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with a server that answers: processes of models that Triton does not start again."""
+        with self._lock:
+            return list(self._ended_models.values()) if self._state is State.READY else []
 
     @property
     def server(self) -> TritonServer | None:
@@ -127,6 +136,10 @@ class SupervisedTriton:
                 pause = FIRST_PAUSE
             self._become(State.RESTARTING)
             server.stop(grace=0.0)  # a stopped process takes no other signal than the last one
+            if not self._stopping.is_set():
+                self._note(f"Triton, process {server.process.pid}, {server.end()}; it is started again")
+            with self._lock:
+                self._ended_models = {}
             while True:
                 if self._stopping.wait(pause):
                     return
@@ -134,8 +147,9 @@ class SupervisedTriton:
                 try:
                     server = self._attempt()
                     break
-                except (HostingError, OSError):
+                except (HostingError, OSError) as error:
                     self._become(State.FAILED)
+                    self._note(f"{error}; it is tried again")
             with self._lock:
                 self._restarts += 1
 
@@ -144,6 +158,26 @@ class SupervisedTriton:
         silent = 0
         while silent < SILENT_PINGS and not server.process.dead.wait(self._ping_interval):
             silent = 0 if server.answers(PING_TIMEOUT) else silent + 1
+            self._look_at_models(server)
+
+    def _look_at_models(self, server: TritonServer) -> None:
+        """Note processes that have ended; /ping still says 200, so SageMaker starts none again either.
+
+        Source: triton-inference-server/server issues 8604 and 7230; tried with 24.10.
+        """
+        for pid, end in ended_models(server.process.pid).items():
+            with self._lock:
+                is_new = pid not in self._ended_models
+                said = (
+                    f"the process {pid} of a model {end}; Triton does not start it again, so its calls fail"
+                )
+                self._ended_models[pid] = said
+            if is_new:
+                self._note(said)
+
+    def _note(self, said: str) -> None:
+        with self._log.open("a") as log:
+            log.write(f"--- {said}\n")
 
     def _become(self, state: State) -> None:
         with self._changed:
