@@ -111,6 +111,7 @@ class Signatures:
         if not hmac.compare_digest(expected.encode(), claim.signature.encode()):
             raise UnsignedError("mismatch")
         if claim.seconds is not None:
+            # By wall clock, as the URL. A header's date is not compared: a clock that jumps shuts nobody out.
             end = datetime.strptime(claim.time, _TIME).replace(tzinfo=UTC) + timedelta(seconds=claim.seconds)
             if datetime.now(UTC) > end:
                 raise UnsignedError("expired")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from fleet.artifacts.aws_clock import answered_at
+from fleet.core.parallel import all_in_parallel
 from fleet.artifacts.store import listed
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.resolved import ResolvedEndpoint
@@ -43,7 +45,8 @@ class Release(Document):
 
 def record_release(s3: S3Client, endpoint: ResolvedEndpoint) -> None:
     """Write down what the endpoint runs now, unless its last release says the same."""
-    bucket, now = endpoint.place.bucket, datetime.now(UTC)
+    bucket = endpoint.place.bucket
+    now = _next_time(s3, bucket, endpoint.name)
     release = Release(
         endpoint=endpoint.name,
         time=now,
@@ -77,6 +80,16 @@ def read_releases(s3: S3Client, bucket: str, keys: list[str]) -> list[Release]:
         FindingsError: one does not hold a release.
     """
     return all_in_parallel(keys, lambda key: _read(s3, bucket, key), READS_AT_ONCE)
+
+
+def _next_time(s3: S3Client, bucket: str, endpoint_name: str) -> datetime:
+    """S3's time, but after that of the last release: their order is what a rollback and a prune go by."""
+    now = answered_at(s3.head_bucket(Bucket=bucket))
+    names = [key for key in listed(s3, bucket, releases_prefix(endpoint_name)) if KEY.fullmatch(key)]
+    if not names:
+        return now
+    last = datetime.strptime(max(names).rpartition("/")[2], f"{TIME}.json").replace(tzinfo=UTC)
+    return max(now, last + timedelta(microseconds=1))
 
 
 def releases_prefix(endpoint: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,13 @@ import pytest
 from clinic import GROUP, NAME, STACK, Clinic, deny
 from embedded_keys import KEYS, PROFILE_KEYS
 from faulty_s3 import FaultyS3, faulty_s3
+from fleet.aws.doctor import evidence
 from fleet.catalog.symptoms import symptoms
 from fleet.findings import CannotRunError, FindingsError
 from fleet.local.state import LocalState, Supervisor
 from fleet_emulator.server import EmbeddedAws
 from fleet_folder import SPEC, FleetFolder
+from jumped_clock import JUMPS, jump
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.functions import archive, custom, provider, upload
 from tests.e2e.embedded_app.host import RecordingHost
@@ -60,6 +63,18 @@ def clinic(
     logs = client(aws, "logs")
     for group in logs.describe_log_groups()["logGroups"]:
         logs.delete_log_group(logGroupName=group["logGroupName"])
+
+
+@pytest.mark.parametrize("by", JUMPS)
+def test_what_a_log_says_now_is_found_whatever_this_machines_clock_says(
+    clinic: Clinic, monkeypatch: pytest.MonkeyPatch, by: timedelta
+) -> None:
+    jump(monkeypatch, evidence, by)
+    clinic.stacks.create(STACK, endpoint(NAME))
+    clinic.log(EXAMPLES["stub_ended"])
+    code, _, wrong = clinic.doctor()
+    assert code == 1
+    assert "The process of a Python model has ended" in wrong
 
 
 def test_a_model_that_cannot_load_is_named_from_the_log_and_the_ping_is_not(clinic: Clinic) -> None:

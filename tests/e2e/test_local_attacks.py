@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,11 @@ from botocore.exceptions import ClientError
 from embedded_keys import KEYS, signed
 from fleet.aws.api.embedded import Keys, local_session
 from fleet.findings import CannotRunError
+from fleet_emulator import signatures
+from fleet_emulator.server import EmbeddedAws
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.triton.network import check_network
-from fleet_emulator.server import EmbeddedAws
+from jumped_clock import JUMPS, jump
 from tests.e2e.embedded_app.host import RecordingHost
 from triton_models import Starter, call, python_model
 
@@ -145,6 +148,16 @@ def test_a_url_that_was_signed_reads_that_object_alone_and_expires(aws: Embedded
     assert asked(aws, "DELETE", presigned(60), {})[0] == 403
     status, said = asked(aws, "GET", presigned(-1), {})
     assert (status, "Request has expired" in said) == (403, True)
+
+
+@pytest.mark.parametrize("by", JUMPS)
+def test_a_clock_that_jumps_between_a_request_and_its_answer_locks_no_program_out(
+    aws: EmbeddedAws, monkeypatch: pytest.MonkeyPatch, by: timedelta
+) -> None:
+    url = f"{aws.url}/endpoints/any/invocations"
+    headers = signed("POST", url, {}, service="sagemaker", body="{}")
+    jump(monkeypatch, signatures, by)
+    assert asked(aws, "POST", urlsplit(url).path, headers, "{}")[0] == 200
 
 
 def test_the_keys_of_a_role_that_was_assumed_count_with_their_session_token(aws: EmbeddedAws) -> None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
 
+from fleet.artifacts.aws_clock import answered_at
 from fleet.engines.object_keys import lease_key
 
 if TYPE_CHECKING:
@@ -77,8 +77,9 @@ class Lease:
                 return None
             raise
         terms = TERMS.validate_json(found["Body"].read())
-        now = parsedate_to_datetime(found["ResponseMetadata"]["HTTPHeaders"]["date"])
-        expired = now - found["LastModified"] >= timedelta(seconds=terms.seconds)
+        # One from the future is old, too: the embedded S3 has this machine's clock, which may be set back.
+        age = abs(answered_at(found) - found["LastModified"])
+        expired = age >= timedelta(seconds=terms.seconds)
         return SeenLease(terms=terms, etag=found["ETag"], is_expired=expired)
 
     def take_over(self, seen: SeenLease, build: str) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fleet.artifacts.prune.plan import Plan, Upload, is_marker, units_of
+from fleet.artifacts.aws_clock import answered_at
 from fleet.artifacts.prune.references import needed_by_locks, needed_by_models, needed_by_releases
+from fleet.artifacts.prune.plan import Plan, Upload, is_marker, units_of
 from fleet.artifacts.releases import KEY, RELEASES
 from fleet.artifacts.store import STORE, Listed, listed
 from fleet.endpoint.resolved import Place
@@ -116,11 +116,10 @@ class Prune:
     def _now(self) -> datetime:
         """When S3 answers, by the clock that dates its objects."""
         answer = self._s3.list_objects_v2(Bucket=self._bucket, MaxKeys=1)
-        date = answer["ResponseMetadata"]["HTTPHeaders"].get("date", "")
         try:
-            now = parsedate_to_datetime(date).astimezone(UTC)
+            now = answered_at(answer)
         except ValueError:
-            problem = f"S3's answer has no date ({date!r}), so nobody knows how old objects are"
+            problem = "S3's answer has no date, so nobody knows how old objects are"
             raise CannotRunError(problem, "ask S3 itself, without a proxy that drops it") from None
         ours = self._clock()
         if abs(ours - now) > MOST_SKEW:

@@ -34,6 +34,7 @@ NOT_SIGNED_IN = (
 )
 NO_BUCKET = "NoSuchBucket"
 SIGN_IN = "sign in to AWS (`aws sso login`), or name a profile of ~/.aws/config with --profile"
+SET_CLOCK = "set this machine's clock: AWS takes no request that is dated some minutes from its own"
 REMEDIES = {
     "ExpiredToken": SIGN_IN,
     "ExpiredTokenException": SIGN_IN,
@@ -41,6 +42,7 @@ REMEDIES = {
     "InvalidClientTokenId": SIGN_IN,
     "UnrecognizedClientException": SIGN_IN,
     "SignatureDoesNotMatch": SIGN_IN,
+    "RequestTimeTooSkewed": SET_CLOCK,
     "AccessDenied": "use credentials that may do this, or have the permission granted",
     "AccessDeniedException": "use credentials that may do this, or have the permission granted",
     "Throttling": "wait a little and run the command again: it goes on from where it was",

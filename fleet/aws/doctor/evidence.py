@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
+from fleet.artifacts.aws_clock import answered_at
+from fleet.aws.api.describe import described_endpoint
 from fleet.aws.access import Access
 from fleet.aws.api.describe import described_endpoint
 from fleet.aws.api.stack import DELETED, find_stack
@@ -48,7 +50,8 @@ def evidence(access: Access, name: str) -> Seen:
     if stack is None and endpoint is None and not missing:
         raise not_deployed(access.place, name, endpoint_stacks(access.client("cloudformation"), access.place))
     seen = Seen(name=name, stack=stack, endpoint=endpoint, missing=tuple(missing))
-    since = _since(seen, datetime.now(UTC))
+    # By AWS's clock, as the times of logs and stacks are; everybody may ask who they are.
+    since = _since(seen, answered_at(access.client("sts").get_caller_identity()))
     logs = tuple(_logs(access, name, stack, since, missing))
     if stack is None and endpoint is None and not logs:
         problem = f"these credentials may see nothing of {name}: {', '.join(missing)} are denied"

@@ -1,0 +1,30 @@
+"""A machine whose clock has jumped: what a module reads as the time is shifted, and nothing else."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime, timedelta, tzinfo
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+JUMPS = [
+    pytest.param(timedelta(days=sign * days), id=f"{'+' if sign > 0 else '-'}{days * 24:g}h")
+    for days in (1 / 24, 365)
+    for sign in (1, -1)
+]
+"""An hour and a year, forwards and backwards."""
+
+
+def jump(monkeypatch: pytest.MonkeyPatch, module: ModuleType, by: timedelta) -> None:
+    """Shift the wall clock that a module reads; its monotonic clock goes on as any does."""
+
+    class Shifted(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return datetime.now(tz) + by
+
+    shifted = SimpleNamespace(**vars(time))
+    shifted.time = lambda: time.time() + by.total_seconds()
+    monkeypatch.setattr(module, "datetime", Shifted, raising=False)
+    monkeypatch.setattr(module, "time", shifted, raising=False)

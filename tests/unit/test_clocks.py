@@ -1,0 +1,179 @@
+"""A clock that jumps by an hour or a year decides nothing: order and age go by AWS, deadlines by a steady clock."""
+
+from __future__ import annotations
+
+import ast
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+from artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
+from embedded_cloudwatch import NOW
+from engine_bucket import engine_bucket
+from fleet.artifacts import releases as releases_module
+from fleet.aws.api.errors import SET_CLOCK, aws_errors_told
+from fleet.artifacts.engines.lease import Lease, Terms
+from fleet.artifacts.releases import TIME, last_releases, record_release, releases_prefix
+from fleet.findings import CannotRunError
+from fleet.local.metrics.publisher import Publisher
+from fleet.local.metrics.recorder import Recorder
+from fleet_folder import ROOT, FleetFolder
+from jumped_clock import JUMPS, jump
+
+YEAR = timedelta(days=365)
+
+
+@pytest.fixture
+def bucket(aws_url: str, folder: FleetFolder) -> ArtifactBucket:
+    return empty_bucket(aws_url, folder)
+
+
+def deploy(bucket: ArtifactBucket, code: str) -> str:
+    """What a deploy records; its model data."""
+    bucket.single(code=code)
+    bucket.lock()
+    (endpoint,) = bucket.endpoints
+    record_release(bucket.s3, endpoint)
+    return endpoint.model_data
+
+
+@pytest.mark.parametrize("by", JUMPS)
+def test_releases_are_in_the_order_of_their_deploys_and_dated_by_s3(
+    bucket: ArtifactBucket, monkeypatch: pytest.MonkeyPatch, by: timedelta
+) -> None:
+    first = deploy(bucket, "x = 1\n")
+    jump(monkeypatch, releases_module, by)
+    second = deploy(bucket, "x = 2\n")
+    monkeypatch.undo()
+    third = deploy(bucket, "x = 3\n")
+    found = last_releases(bucket.s3, BUCKET, "sentences", 10)
+    assert [each.model_data for each in found] == [third, second, first]
+    assert all(abs(each.time - datetime.now(UTC)) < timedelta(minutes=10) for each in found)
+
+
+def test_a_release_follows_one_that_a_clock_a_year_ahead_has_dated(bucket: ArtifactBucket) -> None:
+    first = deploy(bucket, "x = 1\n")
+    (key,) = bucket.held("releases/")
+    ahead = f"{releases_prefix('sentences')}{(datetime.now(UTC) + YEAR).strftime(TIME)}.json"
+    bucket.s3.copy_object(Bucket=BUCKET, Key=ahead, CopySource={"Bucket": BUCKET, "Key": key})
+    second = deploy(bucket, "x = 2\n")
+    assert [each.model_data for each in last_releases(bucket.s3, BUCKET, "sentences", 2)] == [second, first]
+
+
+@pytest.mark.parametrize(
+    ("later", "is_expired"),
+    [
+        (timedelta(), False),
+        (timedelta(seconds=299), False),
+        (timedelta(seconds=-2), False),  # of two servers of S3
+        (timedelta(seconds=301), True),
+        (YEAR, True),
+        (-YEAR, True),
+    ],
+    ids=str,
+)
+def test_a_lease_expires_by_the_clock_that_dates_it_even_when_that_is_set_back(
+    aws_url: str, folder: FleetFolder, later: timedelta, is_expired: bool
+) -> None:
+    s3 = engine_bucket(aws_url, folder).artifacts.s3
+    lease = Lease(s3, BUCKET, "sha256:" + 64 * "0", Terms(holder="somebody", token="t", seconds=300))
+    assert lease.take()
+
+    def answered(parsed: dict[str, Any], **_: object) -> None:
+        moment = parsed["LastModified"] + later
+        parsed["ResponseMetadata"]["HTTPHeaders"]["date"] = format_datetime(
+            moment.astimezone(UTC), usegmt=True
+        )
+
+    s3.meta.events.register("after-call.s3.GetObject", answered)
+    seen = lease.seen()
+    assert seen is not None
+    assert seen.is_expired is is_expired
+
+
+@pytest.mark.parametrize("by", JUMPS)
+def test_a_gauge_is_published_once_a_minute_whichever_minute_the_clock_comes_to(by: timedelta) -> None:
+    times, sent = [NOW.timestamp()], list[Any]()
+
+    class CloudWatch:
+        def put_metric_data(self, **request: Any) -> None:
+            sent.append(request["MetricData"][0]["Timestamp"])
+
+    client: Any = CloudWatch()
+    publisher = Publisher(
+        Recorder(lambda: times[-1]),
+        sources=list,
+        gauges=lambda: [("sentences", "AllTraffic", "loaded_model_count", 1.0)],
+        cloudwatch=lambda: client,
+        clock=lambda: times[-1],
+    )
+    for seconds in (0.0, 1.0, by.total_seconds(), by.total_seconds() + 1):
+        times.append(NOW.timestamp() + seconds)
+        publisher.publish_now()
+    assert sent == [NOW, NOW + by]
+
+
+def test_a_request_that_aws_takes_for_too_old_or_too_new_names_the_clock() -> None:
+    from botocore.exceptions import ClientError
+
+    said = {"Code": "RequestTimeTooSkewed", "Message": "The difference is too large."}
+    with pytest.raises(CannotRunError) as caught, aws_errors_told():
+        raise ClientError({"Error": said}, "ListObjectsV2")  # type: ignore[typeddict-item]
+    assert caught.value.remedy == SET_CLOCK
+
+
+WALL = {
+    "engine_build/compile_engine/manifest.py": "says to people when an engine was built",
+    "engine_build/engine_request/failure.py": "says to people when a build failed",
+    "fleet/artifacts/prune/prune.py": "is compared with S3's, and nothing goes where they differ",
+    "emulator/fleet_emulator/cloudwatch/backend.py": "dates what is put without a date, as CloudWatch does",
+    "emulator/fleet_emulator/logs/backend.py": "says when a saved query was changed",
+    "emulator/fleet_emulator/sagemaker/jobs/run.py": "is part of a name that is unique without it",
+    "emulator/fleet_emulator/signatures.py": "ends a URL that was signed, which names its end by wall clock",
+    "emulator/fleet_emulator/work/log_stream.py": "dates lines of a log",
+    "fleet/local/dashboard/draw.py": "is the end of the page, whose points are dated by the same clock",
+    "fleet/local/metrics/publisher.py": "finds the end of a minute of CloudWatch's",
+    "fleet/local/metrics/recorder.py": "dates values",
+    "lambda/endpoint_check/handler.py": "is all that two invocations of a function have in common",
+    "lambda/scaling_guard/restore.py": "is compared with when a schedule is to begin, a time of the wall clock",
+}
+"""Who reads the wall clock, and what for; anything that waits or grows old goes by a steady clock or by AWS's."""
+
+
+def readers() -> Iterator[str]:
+    """Files of the product that name the wall clock."""
+    for folder in ("constructs", "engine_build", "fleet", "fleet_client", "lambda", "stacks"):
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            if any(_is_wall_clock(node) for node in ast.walk(ast.parse(file.read_text()))):
+                yield file.relative_to(ROOT).as_posix()
+
+
+def _is_wall_clock(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return False
+    return (node.value.id, node.attr) in {
+        ("time", "time"),
+        ("time", "time_ns"),
+        ("datetime", "now"),
+        ("datetime", "utcnow"),
+        ("datetime", "today"),
+        ("date", "today"),
+    }
+
+
+def test_whoever_reads_the_wall_clock_has_a_reason() -> None:
+    assert list(readers()) == sorted(WALL)
+
+
+def test_the_wall_clock_of_a_test_is_shifted_and_its_steady_clock_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module: Any = type(ast)("module")
+    jump(monkeypatch, module, YEAR)
+    assert module.datetime.now(UTC) - datetime.now(UTC) > YEAR - timedelta(minutes=1)
+    assert module.time.time() - time.time() > YEAR.total_seconds() - 60
+    assert module.time.monotonic() - time.monotonic() < 60
