@@ -25,7 +25,7 @@ from typing import Any
 from short import is_short
 from urllib3 import HTTPConnectionPool
 
-from fleet.aws.api.embedded import Keys, local_session
+from fleet.aws.api.emulator import Keys, local_session
 from fleet.findings import CannotRunError
 from fleet.local.containers import SingleModel
 from fleet.local.gateway import Gateway

@@ -24,7 +24,7 @@ from fleet.artifacts.progress import SilentProgress
 from fleet.artifacts.publish.publish import Published, publish
 from fleet.artifacts.store import listed
 from fleet.artifacts.upload.archives import UPLOAD_CONFIG
-from fleet.aws.api.embedded import Keys, local_session
+from fleet.aws.api.emulator import Keys, local_session
 from fleet.endpoint.resolve import resolve_project
 from fleet.spec.project import Project, open_project
 from fleet_emulator.hosting import DeployedEndpoint

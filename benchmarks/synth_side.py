@@ -98,7 +98,7 @@ def main() -> None:
 def own_way() -> Way:
     """What app.py does."""
     from fleet.endpoint.resolve import resolve_fleet, resolve_foundation
-    from fleet.endpoint.resolved import ResolvedFleet
+    from fleet.endpoint.resolved_endpoint import ResolvedFleet
     from stacks.fleet_app import add_fleet
 
     def read(folder: Path, endpoints: bool) -> ResolvedFleet:
@@ -123,7 +123,7 @@ def raw_way() -> Way:
     from aws_cdk import CfnOutput, CfnParameter, CfnResource, Environment, Stack, Tags, Token
 
     from fleet.endpoint.resolve import resolve_foundation
-    from fleet.endpoint.resolved import Place
+    from fleet.endpoint.resolved_endpoint import Place
     from stacks.foundation import FoundationStack
 
     def read(folder: Path, endpoints: bool) -> tuple[Place, dict[str, Any]]:

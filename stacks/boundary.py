@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aws_cdk import PermissionsBoundary
 
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 
 
 def bounded_by(place: Place) -> PermissionsBoundary | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aws_cdk import CfnOutput, Environment, Stack
 from constructs import Construct
 
-from fleet.endpoint.resolved import VARIANT, ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from stacks.boundary import bounded_by
 from triton_endpoints import (
     CheckedEndpoint,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aws_cdk import App, Tags, Validations
 from cdk_nag import AwsSolutionsChecks
 
-from fleet.endpoint.resolved import ResolvedFleet
+from fleet.endpoint.resolved_endpoint import ResolvedFleet
 from stacks.endpoint import EndpointStack
 from stacks.foundation import FoundationStack
 

@@ -6,7 +6,7 @@ from aws_cdk import Environment, Stack
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 from stacks.boundary import bounded_by
 from triton_endpoints import (
     AlarmTopics,

@@ -6,7 +6,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 from fleet.spec.alarms import SEVERITIES, Severity
 from fleet.spec.notifications import protocol
 from triton_endpoints.acknowledgements import acknowledge_plain_topic

@@ -13,7 +13,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk.custom_resources import Provider
 from constructs import Construct
 
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 from triton_endpoints.acknowledgements import acknowledge_invocation
 from triton_endpoints.policy import Statement, policy_of
 

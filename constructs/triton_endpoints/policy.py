@@ -14,7 +14,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from fleet.endpoint.context.tags import ENVIRONMENT_TAG
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 from triton_endpoints.acknowledgements import acknowledge_wildcards
 
 

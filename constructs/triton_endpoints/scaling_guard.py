@@ -8,7 +8,7 @@ from __future__ import annotations
 from aws_cdk import CfnResource
 from constructs import Construct
 
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 from triton_endpoints.lambda_function import provider_of, see_stacks, service_token
 from triton_endpoints.policy import Statement, spares_others, use_key
 

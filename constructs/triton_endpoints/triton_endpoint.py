@@ -11,7 +11,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
-from fleet.endpoint.resolved import VARIANT, ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from triton_endpoints.endpoint.rollout import EndpointRollout
 from triton_endpoints.raw_properties import lay_over
 from triton_endpoints.triton_model import TritonModel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.spec.endpoint import Compression, Mode
 from fleet.spec.network import Network
 from triton_endpoints.endpoint.role import EndpointRole

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import fleet.local.engines
-from fleet.aws.api.embedded import Keys, local_session, local_variables
+from fleet.aws.api.emulator import Keys, local_session, local_variables
 from fleet.catalog.builds import codebuild_family
 from fleet.catalog.images import Image, image, regions_of, release, releases
 from fleet.catalog.instances import Instance, instance, instance_types

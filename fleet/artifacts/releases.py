@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from fleet.artifacts.aws_clock import answered_at
-from fleet.core.parallel import all_in_parallel
 from fleet.artifacts.store import listed
 from fleet.core.parallel import all_in_parallel
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import Compression
 from fleet.spec.values import Digest, Document

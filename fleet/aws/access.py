@@ -11,9 +11,9 @@ import boto3
 
 from fleet.artifacts.engines.clients import EngineClients
 from fleet.artifacts.upload.archives import UPLOAD_CONFIG
-from fleet.aws.api.embedded import Keys, local_session, local_variables
+from fleet.aws.api.emulator import Keys, local_session, local_variables
 from fleet.aws.api.errors import aws_errors_told
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 from fleet.findings import Finding, FindingsError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from fleet.aws.api.stack import LiveStack, all_stacks
-from fleet.endpoint.resolved import Place, stack_of
+from fleet.endpoint.resolved_endpoint import Place, stack_of
 from fleet.findings import Finding, FindingsError
 from fleet.spec.problems import did_you_mean
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fleet.aws.api.describe import described_endpoint
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding, FindingsError
 
 if TYPE_CHECKING:

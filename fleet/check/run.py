@@ -14,7 +14,7 @@ from fleet.endpoint.context.context import Decided
 from fleet.endpoint.environment import environment_findings
 from fleet.endpoint.locks import MISSING, read_lock
 from fleet.endpoint.resolve import resolve_project
-from fleet.endpoint.resolved import ResolvedFleet
+from fleet.endpoint.resolved_endpoint import ResolvedFleet
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.rules.apply import rule_findings
 from fleet.spec.paths import same_names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fleet.aws.access import Access, account_access, embedded_access
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.state import LocalState
 from fleet.spec.environment import LOCAL

@@ -13,7 +13,7 @@ from fleet.cli.output import say
 from fleet.core.files import write_atomically
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved import stack_of
+from fleet.endpoint.resolved_endpoint import stack_of
 from fleet.findings import CannotRunError
 from fleet.local.dashboard.draw import draw_dashboard
 from fleet.local.metrics.ask import ask_to_publish

@@ -17,7 +17,7 @@ from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved import Place, prefix_of
+from fleet.endpoint.resolved_endpoint import Place, prefix_of
 from fleet.printers.console import OutputConsole
 from fleet.printers.steps import Steps
 from fleet.spec.project import open_project

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from fleet.aws.api.embedded import client_variables
+from fleet.aws.api.emulator import client_variables
 from fleet.cli.arguments import Endpoints
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import say

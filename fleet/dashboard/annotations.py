@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from fleet.dashboard.graph import Line, Unit
 from fleet.dashboard.sections import RUNNING
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.endpoint.scaling import summed
 
 COLOURS: Mapping[str, str] = {"critical": "#d62728", "warning": "#ff7f0e"}

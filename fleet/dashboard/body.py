@@ -18,7 +18,7 @@ from fleet.dashboard.sections import SECTIONS
 from fleet.dashboard.triton import TITLE, TRITON_GRAPHS, triton_lines, triton_text
 from fleet.endpoint.context.log_groups import container_log_group
 from fleet.endpoint.context.variables import TritonMetrics
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 Json: TypeAlias = dict[str, Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 from fleet.catalog.metrics import endpoint_metric
 from fleet.dashboard.graph import Computed, Graph, Line, Unit
 from fleet.endpoint.context.alarms import PERIOD
-from fleet.endpoint.resolved import VARIANT, ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from fleet.endpoint.scaling import summed
 
 

@@ -14,7 +14,7 @@ from fleet.catalog.metrics import triton_labels, triton_metric, triton_series
 from fleet.dashboard.graph import TritonGraph, Unit
 from fleet.endpoint.context.alarms import PERIOD
 from fleet.endpoint.context.variables import TritonMetrics
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 MODEL = "model"
 """Triton's label of a model's name."""

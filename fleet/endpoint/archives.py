@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from fleet.endpoint.context.context import Decided
 from fleet.endpoint.context.targets import target_model
-from fleet.endpoint.resolved import Artifact, prefix_of
+from fleet.endpoint.resolved_endpoint import Artifact, prefix_of
 from fleet.spec.endpoint import ArchiveSet, Compression, EndpointSpec, Mode, Packed
 from fleet.spec.lock import LockedArchive
 from fleet.spec.values import hexadecimal

@@ -19,7 +19,7 @@ from fleet.endpoint.endpoint_check import resolved_check
 from fleet.endpoint.engines import resolved_engines
 from fleet.endpoint.environment import environment_findings
 from fleet.endpoint.locks import read_lock
-from fleet.endpoint.resolved import Place, ResolvedEndpoint, ResolvedFleet
+from fleet.endpoint.resolved_endpoint import Place, ResolvedEndpoint, ResolvedFleet
 from fleet.endpoint.rollout import resolved_rollout
 from fleet.endpoint.scaling import resolved_scaling
 from fleet.findings import Finding, FindingsError, Severity, all_of

@@ -10,7 +10,7 @@ from fleet.endpoint.context.context import Decided
 from fleet.endpoint.context.targets import target_model
 from fleet.endpoint.context.variables import DEFAULT_MODEL, decided_settings, triton_metrics
 from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved import Place, stack_of
+from fleet.endpoint.resolved_endpoint import Place, stack_of
 from fleet.explain.alarms import alarm_decisions
 from fleet.explain.dashboard import dashboard_decisions
 from fleet.explain.decision import Decision, dated

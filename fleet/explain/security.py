@@ -8,7 +8,7 @@ from fleet.endpoint.context.context import Decided
 from fleet.endpoint.context.log_groups import log_groups
 from fleet.endpoint.context.tags import endpoint_tags
 from fleet.endpoint.context.volume_key import machines_with_volume, volume_key
-from fleet.endpoint.resolved import Place, capture_prefix_of
+from fleet.endpoint.resolved_endpoint import Place, capture_prefix_of
 from fleet.explain.decision import Decision, dated
 
 

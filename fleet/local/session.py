@@ -8,7 +8,7 @@ import subprocess
 
 import psutil
 
-from fleet.aws.api.embedded import without_aws
+from fleet.aws.api.emulator import without_aws
 from fleet.findings import CannotRunError
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.supervisor_process import state_problem, supervisor_command, supervisor_process

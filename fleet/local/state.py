@@ -13,7 +13,7 @@ from pathlib import Path
 
 import urllib3
 
-from fleet.aws.api.embedded import Keys, ask
+from fleet.aws.api.emulator import Keys, ask
 from fleet.core.files import write_atomically
 from fleet.findings import CannotRunError
 

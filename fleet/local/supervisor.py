@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from botocore.config import Config
 
-from fleet.aws.api.embedded import Keys, local_session
+from fleet.aws.api.emulator import Keys, local_session
 from fleet.findings import CannotRunError, FindingsError
 from fleet.local.control import Control
 from fleet.local.endpoint_host import TritonHost

@@ -14,13 +14,13 @@ from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.deploy import Deploy
 from fleet.aws.deploy.tools import cdk_cli
 from fleet.check.run import judged_fleet
-from fleet.endpoint.resolved import Place, ResolvedFleet
+from fleet.endpoint.resolved_endpoint import Place, ResolvedFleet
 from fleet.findings import CannotRunError
+from fleet.local.limitations import servable
 from fleet.local.session import start_supervisor, stop_supervisor
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import Status, ask_status
 from fleet.local.tools import check_embedded_aws, check_place
-from fleet.local.unsupported import servable
 from fleet.printers.console import OutputConsole
 from fleet.printers.human import show_findings
 from fleet.printers.steps import Steps

@@ -18,7 +18,7 @@ from fleet.aws.fleet_stacks import endpoint_stacks
 from fleet.aws.inventory import Held, Runs, compared
 from fleet.aws.running_configuration import require_running
 from fleet.catalog.images import partition_of
-from fleet.endpoint.resolved import Place, ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import Place, ResolvedEndpoint
 from fleet.findings import FindingsError
 from fleet.spec.project import open_project
 from fleet_emulator.server import EmbeddedAws

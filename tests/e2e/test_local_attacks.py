@@ -21,12 +21,12 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from embedded_keys import KEYS, signed
-from fleet.aws.api.embedded import Keys, local_session
+from fleet.aws.api.emulator import Keys, local_session
 from fleet.findings import CannotRunError
-from fleet_emulator import signatures
-from fleet_emulator.server import EmbeddedAws
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.triton.network import check_network
+from fleet_emulator import signatures
+from fleet_emulator.server import EmbeddedAws
 from jumped_clock import JUMPS, jump
 from tests.e2e.embedded_app.host import RecordingHost
 from triton_models import Starter, call, python_model

@@ -14,7 +14,7 @@ from fleet.artifacts.progress import SilentProgress
 from fleet.artifacts.publish.publish import Published, publish
 from fleet.artifacts.sources.spec_sources import Connect, no_s3
 from fleet.endpoint.resolve import resolve_project
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.spec.project import Project, open_project
 from fleet_folder import SPEC, FleetFolder
 from sessions import shared_session

@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 from botocore.config import Config
 
-from fleet.aws.api.embedded import local_session
+from fleet.aws.api.emulator import local_session
 from fleet.local.state import LocalState
 from fleet_folder import ROOT
 

@@ -17,8 +17,8 @@ from aws_cdk import App, Stack
 from werkzeug.wrappers import Request, Response
 
 from embedded_keys import KEYS
-from fleet.aws.api.embedded import local_session
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.aws.api.emulator import local_session
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.local.metrics.ask import METRICS
 from fleet.local.metrics.publisher import Publisher
 from fleet.local.metrics.recorder import Recorder

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from fleet.dashboard.body import dashboard_body
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 NAMESPACES = ("AWS/SageMaker", "/aws/sagemaker/Endpoints")
 

@@ -25,7 +25,7 @@ from fleet_emulator.server import EmbeddedAws
 from fleet_folder import ROOT, FleetFolder
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
-from tests.synth.shipped import assembly
+from tests.synth.shipped_specs import assembly
 
 ACCOUNT, REGION, PROFILE = "123456789012", "us-east-1", "deployer"
 BUCKET = f"triton-fleet-dev-{ACCOUNT}-{REGION}"

@@ -22,7 +22,7 @@ from clone import make_clone
 from doc_commands import Documented
 from doc_shell import DocShell, Ended
 from embedded_keys import KEYS
-from fleet.aws.api.embedded import local_session, local_variables
+from fleet.aws.api.emulator import local_session, local_variables
 from fleet.local.endpoint_host import TritonHost
 from fleet.local.gateway import Gateway
 from fleet.local.state import LocalState

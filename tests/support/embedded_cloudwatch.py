@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from moto.cloudwatch.models import cloudwatch_backends
 
 from embedded_keys import KEYS
-from fleet.aws.api.embedded import local_session
+from fleet.aws.api.emulator import local_session
 from running_aws import running_aws
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from fleet.aws.api.embedded import Keys
+from fleet.aws.api.emulator import Keys
 
 KEYS = Keys("FLEET000000000000000", "of-the-tests")
 VARIABLES = {"AWS_ACCESS_KEY_ID": KEYS.access_key_id, "AWS_SECRET_ACCESS_KEY": KEYS.secret_access_key}

@@ -15,7 +15,7 @@ from fleet.artifacts.engines.clients import EngineClients
 from fleet.artifacts.engines.work import Pace
 from fleet.artifacts.progress import PublishProgress, SilentProgress
 from fleet.artifacts.publish.publish import Published, publish
-from fleet.aws.api.embedded import local_session
+from fleet.aws.api.emulator import local_session
 from fleet_folder import ROOT, FleetFolder
 from onnx_graphs import FLOAT, graph_bytes
 

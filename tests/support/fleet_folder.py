@@ -8,7 +8,7 @@ from textwrap import dedent
 
 from fleet.artifacts.lock import write_locks
 from fleet.endpoint.resolve import resolve_fleet
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding, FindingsError
 from fleet.spec.project import open_project
 

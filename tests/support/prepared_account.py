@@ -22,7 +22,7 @@ from fleet.aws.access import Access, embedded_access
 from fleet.catalog.images import partition_of
 from fleet.cli import preflight as command
 from fleet.cli.commands import app
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 from fleet.exits import run_to_exit
 from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from fleet_emulator.server import EmbeddedAws

@@ -16,9 +16,9 @@ from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import PublishProgress, SilentProgress
 from fleet.artifacts.promote.promote import Next, Promoted, Tested, promote
 from fleet.artifacts.publish.publish import publish
-from fleet.aws.api.embedded import local_session
+from fleet.aws.api.emulator import local_session
 from fleet.endpoint.resolve import resolve_project
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.spec.endpoint import Compression, Mode
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder

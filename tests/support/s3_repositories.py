@@ -16,7 +16,7 @@ from embedded_keys import KEYS
 from fleet.artifacts.archive import DigestWriter
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.sources.folder import FolderSource
-from fleet.aws.api.embedded import local_session
+from fleet.aws.api.emulator import local_session
 from fleet.findings import Finding, FindingsError
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder

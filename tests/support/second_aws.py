@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from embedded_keys import KEYS
-from fleet.aws.api.embedded import without_aws
+from fleet.aws.api.emulator import without_aws
 from fleet_folder import ROOT
 
 ACCOUNT = "210987654321"

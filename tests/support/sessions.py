@@ -7,7 +7,7 @@ from functools import cache
 import boto3
 
 from embedded_keys import KEYS
-from fleet.aws.api.embedded import local_session
+from fleet.aws.api.emulator import local_session
 
 
 @cache

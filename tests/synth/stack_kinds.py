@@ -9,7 +9,7 @@ from typing import Any
 
 from fleet_folder import SPEC, FleetFolder
 from tests.synth.resources import MULTI_MODEL, ROLLOUT, STACK
-from tests.synth.shipped import as_deployed
+from tests.synth.shipped_specs import as_deployed
 
 FOUNDATION = "triton-fleet-dev"
 BOUNDARY = "arn:aws:iam::111122223333:policy/ml-platform-boundary"

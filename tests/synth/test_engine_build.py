@@ -11,7 +11,7 @@ from aws_cdk import App
 from aws_cdk.assertions import Template
 
 from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved import ResolvedFleet
+from fleet.endpoint.resolved_endpoint import ResolvedFleet
 from fleet.spec.environment import Environment
 from fleet_folder import ROOT
 from stacks.fleet_app import add_fleet

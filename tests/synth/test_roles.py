@@ -15,7 +15,7 @@ import pytest
 from cfn_linting import cfn_lint
 from fleet_folder import ROOT
 from tests.synth.roles import Granted, Role, roles
-from tests.synth.shipped import ENVIRONMENTS, shipped
+from tests.synth.shipped_specs import ENVIRONMENTS, shipped
 from tests.synth.stack_kinds import BOUNDARY, BOUNDED, stack_kinds
 from triton_endpoints.wildcards import WILDCARDS
 

@@ -18,7 +18,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 from fleet.spec.project import endpoint_names
 from fleet_folder import ROOT
 from tests.synth.resources import joined
-from tests.synth.shipped import ENVIRONMENTS, shipped
+from tests.synth.shipped_specs import ENVIRONMENTS, shipped
 
 STACKS = [
     pytest.param(environment, stack, id=stack)

@@ -10,7 +10,7 @@ from constructs import Construct
 
 from fleet.catalog.metrics import endpoint_metric
 from fleet.endpoint.context.alarms import PERIOD, Alarm, Rings
-from fleet.endpoint.resolved import VARIANT, ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 
 Query = cloudwatch.CfnAlarm.MetricDataQueryProperty
 

@@ -10,7 +10,7 @@ from aws_cdk.custom_resources import Provider
 from constructs import Construct
 
 from fleet.endpoint.context.tags import ENVIRONMENT_TAG
-from fleet.endpoint.resolved import Place, ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import Place, ResolvedEndpoint
 from triton_endpoints.acknowledgements import acknowledge_invocation, acknowledge_waiter
 from triton_endpoints.lambda_function import (
     framework_name,

@@ -10,7 +10,7 @@ from aws_cdk import CfnResource
 from constructs import Construct
 
 from fleet.endpoint.context.log_groups import container_log_group
-from fleet.endpoint.resolved import Place, ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import Place, ResolvedEndpoint
 from triton_endpoints.lambda_function import provider_of, see_stacks, service_token
 from triton_endpoints.policy import Statement, spares_others
 

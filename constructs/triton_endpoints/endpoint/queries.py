@@ -7,7 +7,7 @@ from constructs import Construct
 
 from fleet.dashboard.log_queries import SAVED_QUERIES, SavedQuery, saved_name
 from fleet.endpoint.context.log_groups import container_log_group
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 
 class EndpointQueries(Construct):

@@ -6,7 +6,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from fleet.catalog.metrics import granted_namespace
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.spec.endpoint import Mode
 from triton_endpoints.policy import Statement, document, policy_of, use_key
 

@@ -10,7 +10,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 from triton_endpoints.engines.failures import EngineFailures
 from triton_endpoints.engines.permissions import build_statements, job_statements, starter_statements
 from triton_endpoints.engines.project import ON_A_GPU, STARTS_A_JOB, EngineProject

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aws_cdk import aws_events as events
 from constructs import Construct
 
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 from fleet.spec.alarms import Severity
 
 SEVERITY: Severity = "warning"

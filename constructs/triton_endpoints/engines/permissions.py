@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fleet.catalog.images import registry_accounts
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 from fleet.engines.object_keys import ENGINES, FAILURE, MANIFEST, PLAN, PLANS
 from triton_endpoints.endpoint.role import PULL, WRITE_LOGS
 from triton_endpoints.policy import Statement, use_key

@@ -16,7 +16,7 @@ from fleet.artifacts.engines.work import EngineWork, Pace, Shared
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.upload.archives import Uploads
 from fleet.core.parallel import all_in_parallel
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 from fleet.findings import Finding, FindingsError
 from fleet.spec.project import Project
 

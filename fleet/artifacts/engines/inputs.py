@@ -14,7 +14,7 @@ from fleet.artifacts.engines.request import EngineUse, WantedEngine
 from fleet.artifacts.sources.s3_object import s3_errors_told
 from fleet.artifacts.upload.archives import ContentChangedError, ObjectPlace, Uploads
 from fleet.catalog.amis import least_driver
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 from fleet.engines.endpoint_engines import spec_engines
 from fleet.engines.object_keys import (
     FAILURE,

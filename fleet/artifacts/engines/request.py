@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fleet.artifacts.publish.requirements import Content, Wanted
 from fleet.artifacts.store import Listed, listed
 from fleet.endpoint.engines import ResolvedEngine
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.engines.object_keys import MANIFEST, PLAN, PLANS, built_key
 
 if TYPE_CHECKING:

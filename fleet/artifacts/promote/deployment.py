@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fleet.artifacts.store import digest_of
 from fleet.aws.api.describe import described_endpoint
 from fleet.core.parallel import all_in_parallel
-from fleet.endpoint.resolved import Artifact, ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import Artifact, ResolvedEndpoint
 from fleet.findings import Finding, FindingsError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, Wanted, conte
 from fleet.aws.api.errors import aws_errors_told
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.resolve import place_of, resolve_project
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 from fleet.findings import all_of
 from fleet.spec.project import Project
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fleet.artifacts.aws_clock import answered_at
-from fleet.artifacts.prune.references import needed_by_locks, needed_by_models, needed_by_releases
 from fleet.artifacts.prune.plan import Plan, Upload, is_marker, units_of
+from fleet.artifacts.prune.references import needed_by_locks, needed_by_models, needed_by_releases
 from fleet.artifacts.releases import KEY, RELEASES
 from fleet.artifacts.store import STORE, Listed, listed
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 from fleet.engines.object_keys import PLANS
 from fleet.findings import CannotRunError
 

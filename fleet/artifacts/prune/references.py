@@ -13,7 +13,7 @@ from fleet.artifacts.releases import read_releases
 from fleet.artifacts.store import STORE
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.archives import set_digest
-from fleet.endpoint.resolved import prefix_of
+from fleet.endpoint.resolved_endpoint import prefix_of
 from fleet.engines.object_keys import built_key
 from fleet.findings import all_of
 from fleet.spec.lock import Lock

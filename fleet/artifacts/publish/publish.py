@@ -17,7 +17,7 @@ from fleet.artifacts.publish.requirements import contents_of, missing_in_endpoin
 from fleet.artifacts.publish.uploads import StoreUploads
 from fleet.aws.api.errors import aws_errors_told
 from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import FindingsError
 from fleet.spec.project import Project
 

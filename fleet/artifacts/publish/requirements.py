@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fleet.artifacts.publish.files import missing_files, stored_files
 from fleet.artifacts.store import STORE, digest_of, files_marker, listed, store_key
 from fleet.core.parallel import all_in_parallel
-from fleet.endpoint.resolved import Artifact, ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import Artifact, ResolvedEndpoint
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import Compression
 

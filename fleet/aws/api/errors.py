@@ -19,7 +19,7 @@ from botocore.exceptions import (
     TokenRetrievalError,
 )
 
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 from fleet.findings import CannotRunError
 
 DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403"})

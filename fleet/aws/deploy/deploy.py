@@ -17,7 +17,7 @@ from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.failures import deploy_failure
 from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
 from fleet.aws.running_configuration import require_running
-from fleet.endpoint.resolved import ResolvedEndpoint, ResolvedFleet
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.findings import CannotRunError
 from fleet.printers.steps import Step, Steps
 from fleet.spec.environment import LOCAL

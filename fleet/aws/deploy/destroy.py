@@ -9,7 +9,7 @@ from fleet.aws.api.stack import LiveStack, settled
 from fleet.aws.deploy.failures import failed_resources
 from fleet.aws.fleet_stacks import endpoint_stacks, not_deployed
 from fleet.aws.running_configuration import LiveEndpoint, live_endpoint
-from fleet.endpoint.resolved import prefix_of
+from fleet.endpoint.resolved_endpoint import prefix_of
 from fleet.findings import CannotRunError, FindingsError
 
 

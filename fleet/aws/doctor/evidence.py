@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from fleet.artifacts.aws_clock import answered_at
-from fleet.aws.api.describe import described_endpoint
 from fleet.aws.access import Access
 from fleet.aws.api.describe import described_endpoint
 from fleet.aws.api.stack import DELETED, find_stack
@@ -20,7 +19,7 @@ from fleet.aws.doctor.permissions import unless_denied
 from fleet.aws.fleet_stacks import endpoint_stacks, not_deployed
 from fleet.aws.running_configuration import declared_configuration
 from fleet.endpoint.context.log_groups import container_log_group
-from fleet.endpoint.resolved import Place, stack_of
+from fleet.endpoint.resolved_endpoint import Place, stack_of
 from fleet.findings import CannotRunError
 
 RECENT = timedelta(hours=1)

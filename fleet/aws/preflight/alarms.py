@@ -9,7 +9,7 @@ from fleet.aws.api.stack import find_stack
 from fleet.aws.preflight.check_result import Seen
 from fleet.aws.preflight.subject import AT_ONCE, Subject
 from fleet.core.parallel import all_in_parallel
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding
 
 if TYPE_CHECKING:

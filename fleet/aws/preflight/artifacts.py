@@ -10,7 +10,7 @@ from fleet.artifacts.publish.requirements import Wanted, missing_in_endpoints
 from fleet.aws.api.errors import NO_BUCKET
 from fleet.aws.preflight.check_result import Seen
 from fleet.aws.preflight.subject import Subject
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding
 from fleet.spec.source import moved_to
 

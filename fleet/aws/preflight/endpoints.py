@@ -11,7 +11,7 @@ from fleet.aws.preflight.check_result import Seen
 from fleet.aws.preflight.stacks import stack_finding
 from fleet.aws.preflight.subject import AT_ONCE, Subject
 from fleet.core.parallel import all_in_parallel
-from fleet.endpoint.resolved import ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient

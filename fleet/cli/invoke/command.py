@@ -12,7 +12,7 @@ import boto3
 import typer
 from botocore.exceptions import BotoCoreError
 
-from fleet.aws.api.embedded import local_session
+from fleet.aws.api.emulator import local_session
 from fleet.cli.arguments import Env
 from fleet.cli.invoke.refusals import instead
 from fleet.cli.output import say

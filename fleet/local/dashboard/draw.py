@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from datetime import UTC, datetime, timedelta
 
-from fleet.aws.api.embedded import local_session
+from fleet.aws.api.emulator import local_session
 from fleet.findings import CannotRunError
 from fleet.local.dashboard.body import Graph, read_body
 from fleet.local.dashboard.deployment import find_dashboard

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from fleet.local.triton.ending import OUT_OF_MEMORY
+from fleet.local.triton.exit_cause import OUT_OF_MEMORY
 
 _MESSAGE = re.compile(r'^[EW]\d{4} \S+ \d+ \S+\] "(?P<said>.*?)"?\s*$', re.MULTILINE)
 _FAILED = re.compile(

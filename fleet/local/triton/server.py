@@ -13,7 +13,7 @@ from pathlib import Path
 import urllib3
 
 from fleet.local.triton.container import SAGEMAKER_PORT, server_environment, service_ports, start_command
-from fleet.local.triton.ending import described_end
+from fleet.local.triton.exit_cause import described_end
 from fleet.local.triton.failure import explain, is_loaded, still_loading
 from fleet.local.triton.network import PrivateNetwork
 from fleet.local.triton.process import ProcessGroup

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 
-from fleet_emulator.hosting import HostingError
-from fleet.local.triton.ending import ended_models
+from fleet.local.triton.exit_cause import ended_models
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.server import TritonServer
 from fleet_emulator.hosting import HostingError

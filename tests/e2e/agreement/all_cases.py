@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from broken_repositories import Case
 from tests.e2e.agreement.backends import backend_cases
-from tests.e2e.agreement.composed import composed_cases
+from tests.e2e.agreement.composition import composed_cases
 from tests.e2e.agreement.ensembles import ensemble_cases
 from tests.e2e.agreement.layouts import layout_cases
 from tests.e2e.agreement.sequences import sequence_cases

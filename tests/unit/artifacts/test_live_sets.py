@@ -18,7 +18,7 @@ from fleet.artifacts.live.source import repository_source, told_of_arguments
 from fleet.artifacts.live.targets import digests_of, targets_of
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.sources.folder import FolderSource
-from fleet.aws.api.embedded import local_session
+from fleet.aws.api.emulator import local_session
 from fleet.findings import FindingsError
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder

@@ -21,7 +21,7 @@ import random, resource, sys
 from concurrent.futures import ThreadPoolExecutor
 from fleet.artifacts.archive import DigestWriter
 from fleet.artifacts.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
-from fleet.aws.api.embedded import Keys, local_session
+from fleet.aws.api.emulator import Keys, local_session
 import fleet.cli.publish  # the command's own modules are part of its memory
 
 url, archives, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])

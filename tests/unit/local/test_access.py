@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from embedded_keys import KEYS
-from fleet.aws.api.embedded import local_session, local_variables
+from fleet.aws.api.emulator import local_session, local_variables
 from fleet.aws.deploy.failures import deploy_failure
 from fleet.catalog.images import partition_of
-from fleet.endpoint.resolved import Place
+from fleet.endpoint.resolved_endpoint import Place
 from fleet.findings import CannotRunError
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import ask_status

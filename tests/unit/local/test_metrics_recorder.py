@@ -13,7 +13,7 @@ from botocore.exceptions import EndpointConnectionError
 
 from embedded_cloudwatch import NOW, REGION, values
 from embedded_keys import KEYS
-from fleet.aws.api.embedded import local_session
+from fleet.aws.api.emulator import local_session
 from fleet.local.metrics import recorder as module
 from fleet.local.metrics.recorder import Recorder
 

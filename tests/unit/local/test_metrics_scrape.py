@@ -13,7 +13,7 @@ from urllib3 import HTTPConnectionPool
 
 from embedded_cloudwatch import REGION, values
 from embedded_keys import KEYS
-from fleet.aws.api.embedded import local_session
+from fleet.aws.api.emulator import local_session
 from fleet.local.metrics.scrape import TritonScraper, TritonSource
 from metrics_server import NAMESPACE, MetricsServer, counter, metrics_server
 

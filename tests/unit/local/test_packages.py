@@ -7,8 +7,8 @@ import re
 import pytest
 
 from fleet.findings import Finding, FindingsError, Severity
+from fleet.local.limitations import servable
 from fleet.local.packages import PACKAGES, missing_package
-from fleet.local.unsupported import servable
 from fleet.spec.project import open_project
 from fleet_folder import ROOT
 

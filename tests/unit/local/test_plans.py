@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine_bucket import CONFIG, SPEC, TENSORS, small_onnx
 from fleet.artifacts.lock import write_locks
 from fleet.findings import Finding, FindingsError, Severity
-from fleet.local.unsupported import servable
+from fleet.local.limitations import servable
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.aws.api.embedded import Keys
+from fleet.aws.api.emulator import Keys
 from fleet.findings import CannotRunError
 from fleet.local.session import stop_supervisor
 from fleet.local.state import LocalState, Supervisor

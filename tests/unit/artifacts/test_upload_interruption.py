@@ -17,7 +17,7 @@ PUBLISHER = """
 import os, random, sys, threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from fleet.artifacts.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
-from fleet.aws.api.embedded import Keys, local_session
+from fleet.aws.api.emulator import Keys, local_session
 from fleet.cli.interruption import end_like_ctrl_c
 
 url, way = sys.argv[1:]

@@ -15,9 +15,9 @@ from artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
 from embedded_cloudwatch import NOW
 from engine_bucket import engine_bucket
 from fleet.artifacts import releases as releases_module
-from fleet.aws.api.errors import SET_CLOCK, aws_errors_told
 from fleet.artifacts.engines.lease import Lease, Terms
 from fleet.artifacts.releases import TIME, last_releases, record_release, releases_prefix
+from fleet.aws.api.errors import SET_CLOCK, aws_errors_told
 from fleet.findings import CannotRunError
 from fleet.local.metrics.publisher import Publisher
 from fleet.local.metrics.recorder import Recorder
@@ -127,14 +127,14 @@ def test_a_request_that_aws_takes_for_too_old_or_too_new_names_the_clock() -> No
 
 
 WALL = {
-    "engine_build/compile_engine/manifest.py": "says to people when an engine was built",
-    "engine_build/engine_request/failure.py": "says to people when a build failed",
-    "fleet/artifacts/prune/prune.py": "is compared with S3's, and nothing goes where they differ",
     "emulator/fleet_emulator/cloudwatch/backend.py": "dates what is put without a date, as CloudWatch does",
     "emulator/fleet_emulator/logs/backend.py": "says when a saved query was changed",
     "emulator/fleet_emulator/sagemaker/jobs/run.py": "is part of a name that is unique without it",
     "emulator/fleet_emulator/signatures.py": "ends a URL that was signed, which names its end by wall clock",
     "emulator/fleet_emulator/work/log_stream.py": "dates lines of a log",
+    "engine_build/compile_engine/manifest.py": "says to people when an engine was built",
+    "engine_build/engine_request/failure.py": "says to people when a build failed",
+    "fleet/artifacts/prune/prune.py": "is compared with S3's, and nothing goes where they differ",
     "fleet/local/dashboard/draw.py": "is the end of the page, whose points are dated by the same clock",
     "fleet/local/metrics/publisher.py": "finds the end of a minute of CloudWatch's",
     "fleet/local/metrics/recorder.py": "dates values",
@@ -146,7 +146,7 @@ WALL = {
 
 def readers() -> Iterator[str]:
     """Files of the product that name the wall clock."""
-    for folder in ("constructs", "engine_build", "fleet", "fleet_client", "lambda", "stacks"):
+    for folder in ("constructs", "emulator", "engine_build", "fleet", "fleet_client", "lambda", "stacks"):
         for file in sorted((ROOT / folder).rglob("*.py")):
             if any(_is_wall_clock(node) for node in ast.walk(ast.parse(file.read_text()))):
                 yield file.relative_to(ROOT).as_posix()

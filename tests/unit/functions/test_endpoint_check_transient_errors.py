@@ -19,7 +19,7 @@ from botocore.config import Config
 from embedded_keys import KEYS
 from endpoint_check.errors import CheckError
 from endpoint_check.handler import is_complete
-from fleet.aws.api.embedded import local_session
+from fleet.aws.api.emulator import local_session
 from sampled_endpoint import SECONDS, SampledEndpoint, answer, sample
 
 NOT_YET = {"IsComplete": False}

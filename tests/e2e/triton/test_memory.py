@@ -15,10 +15,10 @@ from werkzeug.test import Client
 
 from fleet.local.containers import Container, SingleModel
 from fleet.local.gateway import Gateway
-from fleet_emulator.hosting import HostingError
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import stage
 from fleet.local.triton.supervisor import State, SupervisedTriton
+from fleet_emulator.hosting import HostingError
 from memory_group import end_first, memory_group, ooms, runtime_in
 from triton_models import QUIET, Starter, all_gone, python_model, shared_memory
 from zoo import ENDPOINT, Zoo, times
