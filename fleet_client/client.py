@@ -13,8 +13,7 @@ from botocore.exceptions import ClientError
 
 from fleet_client.codec import Payload, decode, encode
 from fleet_client.codec.datatypes import Array
-from fleet_client.errors import PayloadError
-from fleet_client.refusals import inference_error, is_worth_waiting
+from fleet_client.errors import PayloadError, inference_error, is_worth_waiting
 
 if TYPE_CHECKING:
     from mypy_boto3_sagemaker_runtime import SageMakerRuntimeClient

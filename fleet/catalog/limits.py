@@ -1,4 +1,4 @@
-"""AWS's limits on what a spec can ask for, by name."""
+"""AWS's limits on what a spec can ask for, by name, and the quotas that its instances count against."""
 
 from __future__ import annotations
 
@@ -17,3 +17,18 @@ def limit(name: str) -> int:
 def limits() -> list[str]:
     """The name of every limit."""
     return list(data_file("limits.yaml")["limits"])
+
+
+def quota_service() -> str:
+    """The service to which Service Quotas counts them."""
+    return str(data_file("quotas.yaml")["service"])
+
+
+def instance_quota(instance_type: str) -> str:
+    """The name of the quota on the instances of one type in an account and region."""
+    return str(data_file("quotas.yaml")["of_type"]).format(type=instance_type)
+
+
+def all_instances_quota() -> str:
+    """The name of the quota on the instances of all types together."""
+    return str(data_file("quotas.yaml")["of_all"])

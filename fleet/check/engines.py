@@ -11,8 +11,7 @@ from fleet.artifacts.sources.spec_sources import no_s3
 from fleet.catalog.images import release, releases
 from fleet.catalog.instances import instance, instance_types
 from fleet.engines.endpoint_engines import expected_tensorrt, spec_engines
-from fleet.engines.graph import graph_misfits
-from fleet.engines.profile import profile_misfits
+from fleet.engines.model_fit import graph_misfits, profile_misfits
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents
 from fleet.repository.loading.models import models_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from fleet.artifacts.engines.drift import onnx_changes, without_engines
+from fleet.artifacts.engines.lock import onnx_changes, without_engines
 from fleet.artifacts.lock import measured_lock
 from fleet.artifacts.sources.spec_sources import repository_of
 from fleet.findings import Finding, FindingsError

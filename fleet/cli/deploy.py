@@ -11,13 +11,12 @@ from rich.text import Text
 
 from fleet.artifacts.progress import progress_on
 from fleet.aws.deploy.cdk import Cdk
-from fleet.aws.deploy.deploy import Deploy
-from fleet.aws.deploy.folder import DeployFolder
+from fleet.aws.deploy.deploy import Deploy, DeployFolder
 from fleet.check.run import checked_fleet
 from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.cli.aws_access import connect
-from fleet.cli.confirm import consent
 from fleet.cli.interruption import end_like_ctrl_c
+from fleet.cli.output import consent
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import resolve_foundation
 from fleet.findings import Finding, FindingsError

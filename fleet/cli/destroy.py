@@ -12,9 +12,8 @@ from fleet.aws.deploy.destroy import Doomed, doomed
 from fleet.aws.deploy.destroy import destroy as delete
 from fleet.cli.arguments import Env, Profile, Yes
 from fleet.cli.aws_access import connect
-from fleet.cli.confirm import agreed
 from fleet.cli.interruption import end_like_ctrl_c
-from fleet.cli.output import say
+from fleet.cli.output import agreed, say
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import Place, prefix_of

@@ -15,8 +15,7 @@ from fleet.artifacts.progress import shown_size
 from fleet.aws.api.errors import aws_errors_told
 from fleet.cli.arguments import Env, Profile, Yes
 from fleet.cli.aws_access import connect
-from fleet.cli.confirm import agreed
-from fleet.cli.output import say
+from fleet.cli.output import agreed, say
 from fleet.core.project_root import project_root
 from fleet.spec.project import open_project
 

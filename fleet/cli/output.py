@@ -1,9 +1,13 @@
-"""Plain lines on standard output: what anybody has named is never taken for markup, and has no power."""
+"""Plain lines on standard output, and questions: a name is never taken for markup, and has no power."""
 
 from __future__ import annotations
 
+import sys
+
+import typer
 from rich.text import Text
 
+from fleet.findings import CannotRunError
 from fleet.printers.console import OutputConsole
 from fleet.printers.sanitizer import continued
 
@@ -15,3 +19,26 @@ def say(line: str, style: str = "") -> None:
     """
     console = OutputConsole()
     console.print(Text(continued(line), style=style), soft_wrap=not console.is_terminal)
+
+
+def agreed(question: str, *, yes: bool) -> bool:
+    """Whether the user agrees, on a terminal.
+
+    Raises:
+        CannotRunError: there is no terminal, and `--yes` was not given.
+    """
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise CannotRunError("nobody can be asked: standard input is no terminal", "say --yes")
+    return _confirmed(question)
+
+
+def consent(question: str, *, yes: bool) -> bool:
+    """Whether the user agrees; where there is no terminal, only with `--yes`."""
+    return yes or (sys.stdin.isatty() and _confirmed(question))
+
+
+def _confirmed(question: str) -> bool:
+    """What the user answers; words of AWS and names of others in the question drive no terminal."""
+    return typer.confirm(continued(question))

@@ -16,9 +16,8 @@ from fleet.aws.access import Access
 from fleet.aws.api.errors import aws_errors_told
 from fleet.cli.arguments import Endpoints, Env, Profile, Yes
 from fleet.cli.aws_access import connect
-from fleet.cli.confirm import agreed
 from fleet.cli.interruption import end_like_ctrl_c
-from fleet.cli.output import say
+from fleet.cli.output import agreed, say
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import resolve_project
 from fleet.printers.console import OutputConsole

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import PurePosixPath
+from shlex import join
 
 from fleet.catalog.images import Image, Release
 from fleet.catalog.instances import Instance, Kind
 from fleet.endpoint.context.context import Decided
 from fleet.engines.arguments import Argument, trtexec_arguments
 from fleet.engines.build import EngineBuild
+from fleet.engines.object_keys import PLAN
 from fleet.engines.runner import Runner, runner_for
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.engine import Engine
@@ -113,3 +116,9 @@ def _planned(
         certain=image.details.tensorrt_certain,
         runner=runner,
     )
+
+
+def command_line(planned: PlannedEngine) -> str:
+    """For a shell in the image, in the folder of the ONNX model; the build adds a timing cache to it."""
+    onnx = PurePosixPath(planned.engine.onnx.removeprefix("s3://")).name
+    return join(["trtexec", f"--onnx={onnx}", f"--saveEngine={PLAN}", *planned.arguments])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 
 from fleet.repository.copies import copied_name
@@ -29,3 +30,10 @@ def locked_engine(spec: EndpointSpec, locked: Locked, index: int, model: str) ->
 def packed_name(model: str, copy: int | None) -> str:
     """What a model is called in an archive, which may be one of several copies."""
     return model if copy is None else copied_name(model, copy)
+
+
+def archive_digest(repository: str, keys: Mapping[str, str]) -> str:
+    """`sha256:` and the digest of a repository's own tar stream and the keys of its engines, by model."""
+    lines = [repository, *(f"{model} {key}" for model, key in sorted(keys.items())), ""]
+    text = "\n".join(lines)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -11,14 +11,12 @@ from fleet.endpoint.context.targets import target_model
 from fleet.endpoint.context.variables import DEFAULT_MODEL, decided_settings, triton_metrics
 from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import Place, stack_of
-from fleet.explain.alarms import alarm_decisions
-from fleet.explain.dashboard import dashboard_decisions
 from fleet.explain.decision import Decision, dated
 from fleet.explain.effective_spec import shown
-from fleet.explain.endpoint_check import check_decisions
 from fleet.explain.engines import engine_decisions
+from fleet.explain.monitoring import alarm_decisions, dashboard_decisions
 from fleet.explain.reasons import reasons
-from fleet.explain.rollout import rollout_decisions
+from fleet.explain.rollout import check_decisions, rollout_decisions
 from fleet.explain.scaling import scaling_decisions
 from fleet.explain.security import security_decisions
 from fleet.findings import Finding

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.endpoint.context.context import Decided
-from fleet.engines.command import command_line
-from fleet.engines.endpoint_engines import named_model, planned_engines
+from fleet.engines.endpoint_engines import command_line, named_model, planned_engines
 from fleet.engines.lock import locked_engine
 from fleet.explain.decision import Decision, dated
 

@@ -10,7 +10,8 @@ from fleet.endpoint.context.context import Decided
 from fleet.endpoint.locks import read_lock
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.local.packages import PACKAGES, Find, missing_package
-from fleet.local.plans import plan_findings
+from fleet.spec.endpoint import Mode
+from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project
 from fleet.spec.source import finding_at
 
@@ -68,3 +69,28 @@ def _packages(decided: Decided, find: Find) -> Iterator[Finding]:
             hint = f"`{package.install}`, the build for CPUs where your index has one"
             mark = decided.source.mark(("models", models[0].index, "archive"))
             yield finding_at(mark, CODE, message, hint)
+
+
+PLAN_CODE = "FL374"
+
+
+def plan_findings(decided: Decided) -> Iterator[Finding]:
+    """That the endpoint loads plans of its repositories; only a warning where it is calls that load them.
+
+    The plans of engines are another matter: those that this machine builds, a stand-in serves.
+    """
+    plans = [each for each in decided.loaded_models() if each.facts.plans]
+    if not plans:
+        return
+    multi = decided.spec.mode is Mode.MULTI_MODEL
+    what = "calls of its targets fail" if multi else "the endpoint cannot start"
+    models = ", ".join(dict.fromkeys(each.name for each in plans))
+    here = "this machine's Triton has no TensorRT, and no GPU"
+    message = f"{here}: it loads no plan of {decided.spec.endpoint!r} ({models}), and {what}"
+    hint = (
+        f"under `overrides` of environments/{LOCAL}.yaml, name a repository without the plan, and the ONNX"
+        " model under `engines`: a stand-in serves it"
+    )
+    mark = decided.source.mark(("models", plans[0].index, "archive"))
+    severity = Severity.WARNING if multi else Severity.ERROR
+    yield replace(finding_at(mark, PLAN_CODE, message, hint), severity=severity)

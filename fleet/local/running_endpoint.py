@@ -3,17 +3,41 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fleet.catalog.metrics import endpoint_metric, instance_namespace
 from fleet.local.containers import Container
-from fleet.local.in_flight import Calls
 from fleet.local.metrics.scrape import TritonSource
 from fleet.local.triton.container import departures, metrics_namespace
 from fleet.local.triton.supervisor import SupervisedTriton
 from fleet_emulator.hosting import DeployedEndpoint
+
+
+class Calls:
+    """Counts calls; may be used from several threads."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._count = 0
+
+    def begin(self) -> None:
+        """One more is under way."""
+        with self._changed:
+            self._count += 1
+
+    def end(self) -> None:
+        """One is over."""
+        with self._changed:
+            self._count -= 1
+            self._changed.notify_all()
+
+    def all_ended(self, seconds: float) -> bool:
+        """Whether none is under way, waiting for that for at most `seconds`."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._count == 0, seconds)
 
 
 @dataclass(frozen=True, kw_only=True)

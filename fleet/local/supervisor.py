@@ -7,27 +7,31 @@ from __future__ import annotations
 
 import gc
 import json
+import logging
 import os
 import signal
 import threading
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from botocore.config import Config
+from werkzeug.wrappers import Response
 
 from fleet.aws.api.emulator import Keys, local_session
 from fleet.findings import CannotRunError, FindingsError
-from fleet.local.control import Control
 from fleet.local.endpoint_host import TritonHost
 from fleet.local.gateway import Gateway
-from fleet.local.limits import Limits
+from fleet.local.metrics.ask import METRICS
 from fleet.local.metrics.publisher import Publisher
 from fleet.local.metrics.recorder import Recorder
 from fleet.local.state import LocalState, Supervisor
+from fleet.local.status import STATUS
 from fleet.local.triton.network import CALLS
 from fleet.local.triton.runtime import find_runtime
-from fleet.spec.environment import LOCAL, Environment
+from fleet.spec.environment import LOCAL, Environment, LocalLimits
 from fleet.spec.project import open_project
 from fleet_emulator.api import EmbeddedAws, may_put_metrics
 
@@ -106,3 +110,49 @@ def _start(state: LocalState, environment: Environment, keys: Keys, ends: ExitSt
 def _tell(announce: int, said: dict[str, str]) -> None:
     with suppress(BrokenPipeError), os.fdopen(announce, "w") as pipe:
         pipe.write(json.dumps(said) + "\n")
+
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+
+class Control:
+    """A WSGI application: the status report and the publishing of metrics; all else goes to the gateway."""
+
+    def __init__(
+        self,
+        gateway: WSGIApplication,
+        *,
+        status: Callable[[], dict[str, object]],
+        publish: Callable[[], None],
+    ) -> None:
+        self._gateway, self._status, self._publish = gateway, status, publish
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one request."""
+        if environ.get("PATH_INFO") == STATUS:
+            report = Response(json.dumps(self._status()), content_type="application/json")
+            return report(environ, start_response)
+        if environ.get("PATH_INFO") == METRICS and environ.get("REQUEST_METHOD") == "POST":
+            self._publish()
+            return Response()(environ, start_response)
+        return self._gateway(environ, start_response)
+
+
+log = logging.getLogger("fleet.local")
+
+
+@dataclass
+class Limits:
+    """Called at each load, so a change needs no new start; while the file is wrong the last limits hold."""
+
+    root: Path
+    _last: LocalLimits = field(default_factory=LocalLimits)
+
+    def __call__(self) -> LocalLimits:
+        """The limits."""
+        try:
+            self._last = open_project(self.root, LOCAL).environment.local or LocalLimits()
+        except (FindingsError, OSError) as error:
+            log.warning("the limits of local.yaml stay as they were: %s", error)
+        return self._last

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,7 +21,6 @@ from fleet.local.limitations import servable
 from fleet.local.session import start_supervisor, stop_supervisor
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import Status, ask_status
-from fleet.local.tools import check_embedded_aws, check_place
 from fleet.printers.console import OutputConsole
 from fleet.printers.human import show_findings
 from fleet.printers.steps import Steps
@@ -103,3 +103,30 @@ def _check_account(supervisor: Supervisor, place: Place) -> None:
     if (supervisor.account, supervisor.region) != (place.account, place.region):
         problem = f"the local fleet runs as account {supervisor.account} in {supervisor.region}"
         raise CannotRunError(problem, "run `fleet local down` first")
+
+
+EMBEDDED_AWS = ("moto", "prometheus_client")
+
+
+def check_place(root: Path) -> None:
+    """See that Triton can serve from this folder.
+
+    Raises:
+        CannotRunError: its path holds white space.
+    """
+    if len(str(root).split()) != 1:
+        problem = f"the path {root} holds white space, at which Triton splits its own commands"
+        raise CannotRunError(problem, "move the folder to a path without")
+
+
+def check_embedded_aws() -> None:
+    """See that the embedded AWS can be started from this Python.
+
+    Raises:
+        CannotRunError: what it is made of is not installed.
+    """
+    for package in EMBEDDED_AWS:
+        if importlib.util.find_spec(package) is None:
+            raise CannotRunError(
+                f"{package}, which the embedded AWS needs, is not installed", "run `make setup`"
+            )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.catalog.proposals import proposals
-from fleet.engines.profile import ANY, Dims, input_dims
+from fleet.engines.model_fit import ANY, Dims, input_dims
 from fleet.repository.config.message import ParsedConfig
 from fleet.repository.contents import Contents
 from fleet.repository.loading.models import Model, models_of

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from fleet.catalog.images import releases
 from fleet.catalog.instances import Instance, Kind
 from fleet.catalog.proposals import proposals, proposed_instances
+from fleet.endpoint.context.context import Decided
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.proposal.archives import Archives, archives_of
 from fleet.proposal.choice import chosen
-from fleet.proposal.container import container_key
 from fleet.proposal.default_model import Answer, answering
 from fleet.proposal.draft import Draft
 from fleet.proposal.key import Key
@@ -87,3 +87,32 @@ def _placed(release: str, machine: Instance) -> list[Key]:
 
 def _data(keys: Iterable[Key]) -> dict[str, object]:
     return {each.name: each.value for each in keys}
+
+
+LOAD, CACHE = "--load-model=", "--cache-config=local,size="
+
+
+def container_key(endpoint: Decided, further: Sequence[str]) -> Key | None:
+    """What the container has to be told; None where it needs nothing.
+
+    Args:
+        endpoint: The endpoint without these settings.
+        further: Models that code calls, and that nothing else loads.
+    """
+    settings, why = dict[str, object](), list[str]()
+    flags = [f"{LOAD}{name}" for name in further]
+    if further:
+        why.append(
+            f"The code of a Python model calls {', '.join(further)}: nothing else would have them loaded."
+        )
+    cached = [each.name for each in endpoint.models if each.facts.response_cache]
+    if cached:
+        flags.append(f"{CACHE}{proposals().response_cache_bytes}")
+        why.append(f"{', '.join(cached)} asks for a response cache, which the server has only if it is told.")
+    decoupled = [each.name for each in endpoint.answering_models() if each.facts.decoupled]
+    if decoupled and endpoint.default_model is not None:
+        settings["inference_type"] = "generate_stream"
+        why.append(f"{', '.join(decoupled)} answers in several parts, and other calls of it are refused.")
+    if flags:
+        settings["additional_args"] = flags
+    return Key(name="container", value=settings, why=tuple(why)) if settings else None

@@ -7,14 +7,13 @@ Sources: LoadModel, or what is like it, of each backend, as the catalog names it
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from posixpath import normpath, splitext
 
 from fleet.catalog.backends import Backend, ModelFile, backend_facts
 from fleet.findings import Finding, Severity
 from fleet.repository.config.message import ParsedConfig
-from fleet.repository.contents import Contents, Kind
-from fleet.repository.similar_file import meant_file
+from fleet.repository.contents import Contents, Entry, Kind
 
 MISSING, WRONG_KIND, OUTSIDE = "FL456", "FL457", "FL458"
 NO_CODE = "FL410"
@@ -157,3 +156,18 @@ def _name(config: ParsedConfig, facts: Backend, release: str | None) -> Iterator
 def _path(folder: str, name: str) -> str:
     """Where a name leads, relative to the repository; a slash at its beginning means nothing."""
     return normpath(f"{folder}/{name}")
+
+
+def meant_file(facts: Backend, there: Mapping[str, Entry], wanted: ModelFile) -> str:
+    """A hint: what to write or rename where one entry alone looks like what was meant."""
+    for each in facts.files:
+        if each.parameter and each.name in there and each.name != wanted.name:
+            (key, value), *_ = each.parameter.items()
+            return f'{each.name} is that of `{key}` "{value}": write that, or put {wanted.name} there'
+    kinds = {"file": (Kind.FILE,), "folder": (Kind.FOLDER,), "either": (Kind.FILE, Kind.FOLDER)}[wanted.kind]
+    ending = splitext(wanted.name)[1]
+    like = [name for name, entry in there.items() if splitext(name)[1] == ending and entry.kind in kinds]
+    if len(like) == 1:
+        return f'write `default_model_filename: "{like[0]}"`, or rename it to {wanted.name}'
+    what = "the folder" if wanted.kind == "folder" else "the model"
+    return f"put {what} there as {wanted.name}, or name it with `default_model_filename`"

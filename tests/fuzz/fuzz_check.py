@@ -23,9 +23,8 @@ import yaml
 from fleet.check.run import all_findings
 from fleet.endpoint.resolve import resolve_project
 from fleet.findings import Finding, FindingsError
-from fleet.printers.github import as_github
+from fleet.printers.formats import as_github, as_json
 from fleet.printers.human import show_findings
-from fleet.printers.json import as_json
 from fleet.printers.sarif import as_sarif
 from fleet.rules.example import SPEC, examples
 from fleet.spec.project import open_project

@@ -15,7 +15,7 @@ from fleet.check.run import all_findings
 from fleet.endpoint.context.context import Decided
 from fleet.endpoint.resolve import resolve_fleet
 from fleet.engines.endpoint_engines import planned_engines
-from fleet.local.limits import Limits
+from fleet.local.supervisor import Limits
 from fleet.spec.engine import Engine
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder

@@ -19,9 +19,8 @@ from moto.applicationautoscaling.models import (
 from moto.sagemaker.models import sagemaker_backends
 
 from fleet_emulator.autoscaling import urls
-from fleet_emulator.autoscaling.errors import InvalidError, ObjectNotFoundError
 from fleet_emulator.autoscaling.schedules import require_schedule, require_time_zone
-from fleet_emulator.autoscaling.targets import TargetId, suspended_state
+from fleet_emulator.autoscaling.targets import InvalidError, ObjectNotFoundError, TargetId, suspended_state
 from fleet_emulator.autoscaling.variants import INSTANCE_COUNT, NAMESPACE, least_capacity, require_variant
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from fleet_emulator.autoscaling.errors import InvalidError
+from fleet_emulator.autoscaling.targets import InvalidError
 from fleet_emulator.product import time_zones
 
 _SYNTAX = (

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from moto.core.exceptions import ServiceException
+
 _SUSPENSIONS = ("DynamicScalingInSuspended", "DynamicScalingOutSuspended", "ScheduledScalingSuspended")
 
 
@@ -26,3 +28,15 @@ class TargetId(NamedTuple):
 def suspended_state(before: Mapping[str, bool] | None, given: Mapping[str, bool] | None) -> dict[str, bool]:
     """All three suspensions; what is not given stays as it was, at first not suspended."""
     return dict.fromkeys(_SUSPENSIONS, False) | dict(before or {}) | dict(given or {})
+
+
+class InvalidError(ServiceException):
+    """The request is not one that the service takes."""
+
+    code = "ValidationException"
+
+
+class ObjectNotFoundError(ServiceException):
+    """What the request names does not exist; for CloudFormation a deletion has then nothing left to do."""
+
+    code = "ObjectNotFoundException"

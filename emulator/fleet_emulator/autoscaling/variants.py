@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from moto.applicationautoscaling.models import ApplicationAutoscalingBackend
 from moto.sagemaker.models import SageMakerModelBackend
 
-from fleet_emulator.autoscaling.errors import InvalidError
+from fleet_emulator.autoscaling.targets import InvalidError
 
 NAMESPACE, INSTANCE_COUNT = "sagemaker", "sagemaker:variant:DesiredInstanceCount"
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from moto.core.utils import utcnow
 from moto.sagemaker.models import FakeEndpoint, FakeEndpointConfig, Model
 
 from fleet_emulator.hosting import DeployedContainer, DeployedEndpoint, HostingError
-from fleet_emulator.sagemaker.differences import unlike
 from fleet_emulator.sagemaker.model_data import FILES, SINGLE_FILE, data_form, data_url
 from fleet_emulator.sagemaker.retention import Retention
-from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, model_names
+from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, model_names, pools_of
 
 _SETTLED = ("InService", "Failed", "UpdateRollbackFailed")
 
@@ -138,3 +137,20 @@ def deployed_endpoint(
             files=form == FILES,
         ),
     )
+
+
+def unlike(model: Model, config: EmbeddedEndpointConfig) -> Iterator[str]:
+    """Each as a sentence of `fleet local status`: capture, network, keys, pools and shadow variants."""
+    if config.data_capture_config:
+        yield f"data capture to {config.data_capture_config.get('DestinationS3Uri')}: no call is captured"
+    if model.vpc_config:
+        subnets = ", ".join(model.vpc_config.get("Subnets", []))
+        yield f"subnets {subnets}: the container is in this machine's network"
+    if model.enable_network_isolation:
+        yield "network isolation: the container reaches whatever this machine reaches"
+    if pools := ", ".join(pool["InstanceType"] for pool in pools_of(config.production_variants[0])):
+        yield f"instance pools {pools}: what the first serves is on this machine"
+    for shadow in config.shadow_production_variants or ():
+        yield f"shadow variant {shadow['VariantName']}: no call is copied to it"
+    if config.kms_key_id:
+        yield f"key {config.kms_key_id}: nothing is encrypted"

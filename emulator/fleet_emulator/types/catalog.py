@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from functools import cache
+from importlib.resources import files
+
 from moto.cloudformation.parsing import NULL_MODELS, get_model_map
 
 from fleet_emulator.types import (
@@ -20,7 +24,6 @@ from fleet_emulator.types import (
 from fleet_emulator.types.custom_resource import CustomResource
 from fleet_emulator.types.moto_types import MotoType
 from fleet_emulator.types.resource import Declared, ResourceType
-from fleet_emulator.types.schemas import create_only
 
 _OURS: dict[str, ResourceType] = {
     "AWS::ApplicationAutoScaling::ScalableTarget": scaling.ScalableTarget(),
@@ -63,3 +66,22 @@ def type_named(name: str) -> ResourceType:
         return CustomResource()
     model = get_model_map().get(name)
     return no_effect.Skipped() if model is None else MotoType(model)
+
+
+REGION = "us-east-1"
+
+
+@cache
+def create_only(resource_type: str) -> frozenset[str]:
+    """The properties whose change replaces a resource; none of a type that has no schema."""
+    name = _files().get(resource_type)
+    if name is None:
+        return frozenset()
+    schema = json.loads((files("cfnlint.data.schemas") / "resources" / f"{name}.json").read_text())
+    return frozenset(path.split("/")[2] for path in schema.get("createOnlyProperties", ()))
+
+
+@cache
+def _files() -> dict[str, str]:
+    found = files("cfnlint.data.schemas") / "providers" / f"{REGION}.json"
+    return dict(json.loads(found.read_text()))

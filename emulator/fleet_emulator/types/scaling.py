@@ -9,8 +9,7 @@ from typing import Any, cast
 from moto.applicationautoscaling.models import applicationautoscaling_backends
 
 from fleet_emulator.autoscaling.backend import EmbeddedAutoScaling
-from fleet_emulator.autoscaling.errors import InvalidError, ObjectNotFoundError
-from fleet_emulator.autoscaling.targets import TargetId
+from fleet_emulator.autoscaling.targets import InvalidError, ObjectNotFoundError, TargetId
 from fleet_emulator.types.resource import Declared, Resource
 
 _TARGET = ("ServiceNamespace", "ResourceId", "ScalableDimension")

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.artifacts.sources.folder import read_chunks
-from fleet.artifacts.sources.s3_digest import compare_digest
-from fleet.artifacts.sources.s3_object import S3Location, object_chunks, s3_errors_told
+from fleet.artifacts.sources.s3_object import S3Location, compare_digest, object_chunks, s3_errors_told
 from fleet.artifacts.sources.spec_sources import Connect
 from fleet.findings import Finding, FindingsError
 from fleet.repository.onnx.graph import read_header

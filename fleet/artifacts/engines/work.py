@@ -12,9 +12,16 @@ from uuid import uuid4
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from fleet.artifacts.engines.build_log import BuildLog
 from fleet.artifacts.engines.clients import EngineClients
-from fleet.artifacts.engines.codebuild import STOPPED, Build, LimitError, build_now, passes, start_build
+from fleet.artifacts.engines.codebuild import (
+    STOPPED,
+    Build,
+    BuildLog,
+    LimitError,
+    build_now,
+    passes,
+    start_build,
+)
 from fleet.artifacts.engines.failure import failure_findings, told_failure
 from fleet.artifacts.engines.inputs import BuildInputs
 from fleet.artifacts.engines.lease import Lease, LostError, SeenLease, Terms

@@ -105,3 +105,20 @@ def s3_errors_told(location: S3Location) -> Iterator[None]:
     except BotoCoreError as error:
         problem = f"{mark.file}:{mark.line}: {location.url} cannot be read: {error}"
         raise CannotRunError(problem, "see that you are signed in and the network is there") from error
+
+
+def compare_digest(location: S3Location, expected: str | None, found: str) -> None:
+    """See that a repository holds what its spec expects.
+
+    Raises:
+        FindingsError: it does not, or the spec does not say what is expected.
+    """
+    if found == expected:
+        return
+    hint = f"write `digest: {found}`"
+    if expected is None:
+        message = f"what lies at {location.url} may change: the spec has to say which content is meant"
+        raise FindingsError([finding_at(location.mark, "FL308", message, hint)])
+    message = f"{location.url} holds {found}; the spec expects {expected}"
+    hint = f"{hint} if the new content is meant, else put the expected content back"
+    raise FindingsError([finding_at(location.mark, "FL307", message, hint)])

@@ -9,8 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from fleet.artifacts.archive import Checksums, DigestWriter, Entry, Sink, write_tar
-from fleet.artifacts.sources.s3_digest import compare_digest
-from fleet.artifacts.sources.s3_object import S3Location, object_chunks, s3_errors_told
+from fleet.artifacts.sources.s3_object import S3Location, compare_digest, object_chunks, s3_errors_told
 from fleet.artifacts.sources.skeleton import served_in
 from fleet.artifacts.sources.tree import Tree, UntrustedError, check_path
 from fleet.findings import FindingsError

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import TypeVar
+
+from botocore.exceptions import ClientError
 
 from fleet.artifacts.aws_clock import answered_at
 from fleet.aws.access import Access
 from fleet.aws.api.describe import described_endpoint
+from fleet.aws.api.errors import DENIED
 from fleet.aws.api.stack import DELETED, find_stack
 from fleet.aws.deploy.failed_rollback import STOPPED, failed_rollback
 from fleet.aws.deploy.failures import last_operation
 from fleet.aws.doctor.logs import read_log
 from fleet.aws.doctor.observation import Seen, SeenEndpoint, SeenLog, SeenStack
-from fleet.aws.doctor.permissions import unless_denied
 from fleet.aws.fleet_stacks import endpoint_stacks, not_deployed
 from fleet.aws.running_configuration import declared_configuration
 from fleet.endpoint.context.log_groups import container_log_group
@@ -134,3 +137,21 @@ def _check_logs(access: Access, place: Place) -> list[str]:
         for each in found
         if each["ResourceType"] == LOG_GROUP and each["LogicalResourceId"].startswith(CHECK_LOG)
     ]
+
+
+T = TypeVar("T")
+
+
+def unless_denied(service: str, missing: list[str], ask: Callable[[], T]) -> T | None:
+    """What a service answers; where that is denied, the IAM action is noted and it is None.
+
+    Raises:
+        ClientError: it is refused for another reason.
+    """
+    try:
+        return ask()
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in DENIED:
+            raise
+        missing.append(f"{service}:{error.operation_name}")
+        return None

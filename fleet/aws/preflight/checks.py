@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from botocore.exceptions import ClientError
 
 from fleet.aws.api.errors import DENIED, aws_errors_told
-from fleet.aws.preflight.account import account
 from fleet.aws.preflight.alarms import alarms
 from fleet.aws.preflight.artifacts import artifacts
 from fleet.aws.preflight.check_result import Seen
@@ -18,7 +17,8 @@ from fleet.aws.preflight.images import images
 from fleet.aws.preflight.quotas import quotas
 from fleet.aws.preflight.stacks import bootstrap, foundation
 from fleet.aws.preflight.subject import Subject
-from fleet.findings import CannotRunError, Finding, Severity
+from fleet.findings import CannotRunError, Finding, FindingsError, Severity
+from fleet.spec.source import moved_to
 
 ACTION = re.compile(r"not authorized to perform: ([a-zA-Z0-9-]+:[a-zA-Z]+)")
 
@@ -102,3 +102,20 @@ def _not_permitted(check: Check, refused: ClientError) -> Seen:
     hint = f"allow {needed}, which changes nothing; docs/preflight.md has all that is asked"
     finding = Finding(code="FL620", message=message, hint=hint, severity=Severity.WARNING)
     return Seen(what=check.name, text=f"not looked at, for want of {needed}", findings=(finding,))
+
+
+def account(subject: Subject) -> Seen:
+    """Whose the credentials are.
+
+    Raises:
+        CannotRunError: there are none, or AWS does not answer; then nothing else can be asked.
+    """
+    place, what = subject.place, "account"
+    try:
+        caller = subject.access.check_account()
+    except FindingsError as error:
+        mark = subject.project.environment_source.mark(("account",))
+        findings = [moved_to(mark, each) for each in error.findings]
+        text = f"not {place.account}, so nothing else is looked at"
+        return Seen(what=what, text=text, findings=tuple(findings))
+    return Seen(what=what, text=f"{place.account}, {place.region}, as {caller}")

@@ -10,7 +10,7 @@ from typing import Any
 from fleet.aws.preflight.check_result import Seen
 from fleet.aws.preflight.instances import MOST, running_instances
 from fleet.aws.preflight.subject import Subject
-from fleet.catalog.quotas import all_instances_quota, instance_quota, quota_service
+from fleet.catalog.limits import all_instances_quota, instance_quota, quota_service
 from fleet.endpoint.context.capacity import Capacity, Demand, capacity, demand
 from fleet.findings import Finding
 from fleet.spec.problems import dotted

@@ -7,8 +7,7 @@ from rich.text import Text
 from fleet.catalog.data_file import data_file
 from fleet.cli.show.lines import WIDTH_OF_A_PIPE, Line, print_lines
 from fleet.endpoint.context.context import Decided
-from fleet.engines.command import command_line
-from fleet.engines.endpoint_engines import PlannedEngine, named_model
+from fleet.engines.endpoint_engines import PlannedEngine, command_line, named_model
 from fleet.engines.lock import locked_engine
 from fleet.printers.console import OutputConsole
 from fleet.printers.sanitizer import visible

@@ -6,17 +6,23 @@ plans of one model differ, as real ones do.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
+import yaml
+
+from fleet.artifacts.engine_script import SOURCES
+from fleet.catalog.data_file import LOADER
 from fleet.catalog.versions import numbers
 from fleet.local.engines.calls import record_call
-from fleet.local.engines.faults import FAULT, NOT_LOADABLE, real_lines
 from fleet.local.engines.onnx_model import OnnxError, require_importable, require_inputs
-from fleet.local.engines.trtexec_options import options
 from fleet.repository.plan_header import FORMAT_0, HEADER, VERSION, plan_version
 
 NAME = "trtexec (stand-in)"
@@ -133,3 +139,34 @@ class Trtexec:
 
 def _say(severity: str, text: str) -> None:
     print(f"[{severity}] [stand-in] {text}")
+
+
+FAULT = "FLEET_STAND_IN_FAULT"
+"""The environment variable: a problem's name as reasons.json has it, NOT_LOADABLE, `hang` or `killed`."""
+NOT_LOADABLE = "the plan does not load back"
+
+
+def real_lines(problem: str) -> tuple[str, ...]:
+    """The example of the first reason of a problem; its name alone where it has none."""
+    table = json.loads((SOURCES / "compile_engine" / "reasons.json").read_text(encoding="utf-8"))
+    for reason in table["reasons"]:
+        if reason["problem"] == problem:
+            return tuple(reason["example"])
+    return (f"told to fail: {problem}",)
+
+
+def options(version: str) -> frozenset[str]:
+    """Those of the trtexec of a TensorRT, `10.9.0.34`."""
+    known: set[str] = set()
+    for since, change in _versions().items():
+        if numbers(since) <= numbers(version):
+            known |= set(change.get("new", "").split())
+            known -= set(change.get("gone", "").split())
+    return frozenset(known)
+
+
+@cache
+def _versions() -> dict[str, Any]:
+    text = (files("fleet.local.engines") / "trtexec_options.yaml").read_text(encoding="utf-8")
+    versions: dict[str, Any] = yaml.load(text, Loader=LOADER)["versions"]  # noqa: S506
+    return versions

@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.core.sizes import shown
+from fleet.findings import FindingsError
 from fleet.local.containers import LackOfMemory, Record, Refusal
 from fleet.local.model_data import download, unpack
-from fleet.local.multi_model.archive import check_archive
 from fleet.local.multi_model.models import Others
 from fleet.local.multi_model.target import folder_name
 from fleet.local.triton.model_backend import stand_ins
 from fleet.local.triton.staging import stage
+from fleet.repository.main_model import main_model
+from fleet.repository.python.code import check_python_code
 from fleet.repository.unpacking import TooLargeError, budget
 from fleet_emulator.hosting import HostingError
 
@@ -225,3 +227,21 @@ def _too_large(takes: str, limit: int) -> LackOfMemory:
 
 def _lack(said: str) -> LackOfMemory:
     return LackOfMemory(json.dumps({"error": said}))
+
+
+def check_archive(repository: Path, target: str) -> None:
+    """See that a target's unpacked archive can be judged by Triton; all other faults are Triton's to say.
+
+    Raises:
+        Refusal: its main model is left to chance, or a Python model has no code.
+    """
+    models = sorted(entry for entry in repository.iterdir() if entry.is_dir() and not entry.is_symlink())
+    try:
+        if (repository / "config.pbtxt").exists():
+            check_python_code([repository])
+        elif models:
+            main_model(repository, [model.name for model in models])
+            check_python_code(models)
+    except FindingsError as error:
+        said = f"{target}: {error.findings[0].message}"
+        raise Refusal(400, "ValidationError", said) from error

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import cast
+
+import psutil
 
 from fleet.core.sizes import shown
 from fleet.local.containers import RESTARTING, LackOfMemory, ModelRefusal, Record
 from fleet.local.multi_model.disk import ModelDisk, Unpacked
-from fleet.local.multi_model.memory import memory_by_folder
 from fleet.local.multi_model.models import Model, Others, Run
 from fleet.local.multi_model.models_api import Answer, ModelsApi
 from fleet.local.multi_model.target import folder_name
@@ -124,3 +127,31 @@ def _said(answer: Answer, unpacked: Unpacked, reason: str) -> str:
     except (ValueError, KeyError, TypeError, RecursionError):
         error = said
     return json.dumps({"error": f"{error}; {reason}"})
+
+
+def memory_by_folder(pid: int, root: Path) -> Counter[str]:
+    """Bytes by the name of the folder below `root` whose files a process of Triton's was started with.
+
+    Measured is the proportional set size. On this machine every backend runs in processes of its own; an
+    ensemble has none.
+    """
+    taken: Counter[str] = Counter()
+    try:
+        processes = psutil.Process(pid).children(recursive=True)
+    except psutil.Error:
+        return taken
+    for process in processes:
+        try:
+            folder = _folder(process.cmdline(), root)
+            if folder is not None:
+                taken[folder] += process.memory_full_info().pss
+        except psutil.Error:
+            continue  # it ended meanwhile
+    return taken
+
+
+def _folder(command: list[str], root: Path) -> str | None:
+    for argument in command[1:]:
+        if argument.startswith(f"{root}/"):
+            return Path(argument).relative_to(root).parts[0]
+    return None

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
+import re
+import shutil
+import subprocess
 import sys
+import sysconfig
+import tempfile
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 from fleet.findings import CannotRunError
-from fleet.local.triton.backend_directory import assemble
-from fleet.local.triton.libraries import check_starts, libpython_directory
 from fleet.local.triton.network import check_network
 
 WHEEL = "nvidia-pytriton"
@@ -111,3 +115,80 @@ def _check_numpy() -> None:
     if not version.startswith("1."):
         problem = f"Triton's Python stub is built against numpy 1, and this environment has {version}"
         raise CannotRunError(problem, 'pip install "numpy<2" (on Python 3.12 or older)')
+
+
+STAND_INS = Path(__file__).parent / "backends"
+
+
+def assemble(cache: Path, wheel_backends: Path, stub: Path) -> Path:
+    """A directory of copies below `cache`, named by their content; made in one step, reused when it exists.
+
+    Args:
+        cache: Where to keep it; made when missing.
+        wheel_backends: The backends of the wheel, one directory each.
+        stub: The program that runs Python models, for the running Python's version.
+    """
+    # Copies, not links: Triton refuses a backend whose real path is outside of this directory.
+    sources = {Path("python") / stub.name: stub}
+    for backends in (wheel_backends, STAND_INS):
+        sources |= {file.relative_to(backends): file for file in backends.glob("*/*") if file.is_file()}
+
+    digest = hashlib.sha256()
+    for name, source in sorted(sources.items()):
+        digest.update(f"{name} {hashlib.sha256(source.read_bytes()).hexdigest()}\n".encode())
+    directory = cache.absolute() / f"backends-{digest.hexdigest()[:16]}"
+    if directory.is_dir():
+        return directory
+    cache.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix="backends-draft-", dir=cache))
+    for name, source in sources.items():
+        (draft / name).parent.mkdir(exist_ok=True)
+        shutil.copy2(source, draft / name)
+    try:
+        draft.rename(directory)
+    except OSError:  # another process was faster; its copies are the same
+        shutil.rmtree(draft)
+    return directory
+
+
+LIBPYTHON = f"libpython{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def libpython_directory() -> tuple[Path, ...]:
+    """Where the running Python keeps its shared library; empty when it was built without one.
+
+    Triton's Python stub is linked to that library. Without this directory the system's own is taken, if any.
+    """
+    directory = Path(sysconfig.get_config_var("LIBDIR") or "")
+    return (directory,) if (directory / f"{LIBPYTHON}.so.1.0").is_file() else ()
+
+
+def check_starts(command: list[str], library_path: tuple[Path, ...]) -> None:
+    """Run a command that only prints its usage.
+
+    Raises:
+        CannotRunError: the linker cannot start it; the text names the library and how to get it.
+    """
+    environment = {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(map(str, library_path))}
+    try:
+        run = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=False, timeout=60
+        )
+    except OSError as error:
+        raise CannotRunError(f"{Path(command[0]).name} of Triton cannot be started: {error}") from error
+    # 127 is the linker's own exit code; whatever the program itself says means that it was linked.
+    if run.returncode == 127 or "error while loading shared libraries" in run.stderr:
+        raise linker_error(Path(command[0]).name, run.stderr)
+
+
+def linker_error(program: str, stderr: str) -> CannotRunError:
+    """What the linker's complaint means for the user."""
+    complaint = (stderr.strip().splitlines() or ["no reason given"])[0].split(": ", 1)[-1]
+    if LIBPYTHON in complaint:
+        package = f"install a shared {LIBPYTHON} (Debian, Ubuntu: apt install {LIBPYTHON})"
+        remedy = f"{package}, or use a Python built with --enable-shared"
+    elif re.search(r"GLIBC_[\d.]+", complaint):
+        remedy = "Triton's wheel needs glibc 2.35 or newer: Ubuntu 22.04, Debian 12, RHEL 10"
+    else:
+        remedy = "install the library that it names"
+    return CannotRunError(f"{program} of Triton does not start: {complaint}", remedy)

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from posixpath import normpath
 
 from fleet.catalog.backends import backend_facts, backends
-from fleet.catalog.model_config import platform_since
+from fleet.catalog.release_facts import platform_since
 from fleet.findings import Finding, Severity
 from fleet.repository.backends import FORMATS, PLATFORMS, named_backend
 from fleet.repository.config.message import ParsedConfig

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import islice
+from typing import Any
 
+from fleet.catalog.release_facts import fields_since
 from fleet.findings import Finding
 from fleet.repository.config.backend import backend_of, identity, runtime
 from fleet.repository.config.backend_tensors import backend_tensors
@@ -15,12 +18,12 @@ from fleet.repository.config.ensemble import ensemble
 from fleet.repository.config.extras import metrics, repository_agents, response_cache
 from fleet.repository.config.instances import instances
 from fleet.repository.config.message import ParsedConfig
-from fleet.repository.config.newer import newer_fields
 from fleet.repository.config.parameters import parameters
 from fleet.repository.config.sequences import sequences
 from fleet.repository.config.tensors import tensors
 from fleet.repository.config.versions import version_policy
 from fleet.repository.config.warm_up import warm_up
+from fleet.repository.text_format.nodes import Field, Message, elements
 
 MOST = 50
 """So many findings of one check are told of a file."""
@@ -65,3 +68,31 @@ def _first(found: list[Finding]) -> list[Finding]:
         return found
     last = found[MOST - 1]
     return [*found[: MOST - 1], replace(last, message=f"{last.message} (and more of the kind)")]
+
+
+def newer_fields(config: ParsedConfig, release: str | None) -> Iterator[Finding]:
+    """Each field of the text that came after the release; none where the release is not known."""
+    if release is None or not any(name in config.content for name in _names_after(release)):
+        return
+    for message, field in _fields(config.message.DESCRIPTOR, config.tree.root):
+        came = fields_since().get(message, {}).get(field.name, "")
+        if came > release:
+            said = f'Message type "{message}" has no field named "{field.name}".'
+            hint = f"Triton has it from {came} on, and the image is {release}: leave it out"
+            yield config.finding_at("FL416", said, field.at, hint=hint)
+
+
+@cache
+def _names_after(release: str) -> frozenset[bytes]:
+    """The fields that came after a release: a text without these words needs no closer look."""
+    known = (entry for fields in fields_since().values() for entry in fields.items())
+    return frozenset(name.encode() for name, came in known if came > release)
+
+
+def _fields(descriptor: Any, message: Message) -> Iterator[tuple[str, Field]]:
+    """Every field of a text with the full name of the message that it stands in."""
+    for field in elements(message.fields):
+        yield descriptor.full_name, field
+        known = descriptor.fields_by_name.get(field.name)
+        if known is not None and known.message_type is not None and isinstance(field.value, Message):
+            yield from _fields(known.message_type, field.value)

@@ -13,7 +13,7 @@ from fleet.findings import Finding, Severity
 from fleet.repository.contents import Contents
 from fleet.repository.loading.container import Setting
 from fleet.repository.loading.models import Model
-from fleet.repository.python.syntax import syntax_tree
+from fleet.repository.python.code import syntax_tree
 
 CODE = "FL462"
 REQUEST, LOADS = "InferenceRequest", "load_model"

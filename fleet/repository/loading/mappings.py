@@ -7,11 +7,11 @@ ValidateEnsembleConfig, ValidateTensorMapping and ValidateTensorConsistency.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from fleet.findings import Finding
 from fleet.repository.config.message import ParsedConfig, Place
-from fleet.repository.loading.step_tensor import SeenTensor, consistent, shown
 from fleet.repository.loading.steps import STEP
 
 CODE = "FL433"
@@ -110,3 +110,37 @@ def _seen(model: ParsedConfig, tensor: Any, dims: Any) -> SeenTensor:
 
 def _known(kind: str, names: Sequence[str]) -> str:
     return f"its {kind}s are {', '.join(sorted(names))}" if names else f"it describes no {kind}s: write them"
+
+
+ANY = -1
+
+
+@dataclass(frozen=True)
+class SeenTensor:
+    """What a model says of a tensor; `dims` are without the batch, which it has if `batching`."""
+
+    model: str
+    data_type: str
+    dims: tuple[int, ...]
+    batching: bool
+
+    @property
+    def full(self) -> tuple[int, ...]:
+        """The shape with the batch."""
+        return (ANY, *self.dims) if self.batching else self.dims
+
+
+def consistent(one: SeenTensor, other: SeenTensor) -> bool:
+    """Whether the shapes fit, without the batch or with it; what varies is Triton's to see at each call."""
+    return _fit(one.dims, other.dims) or _fit(one.full, other.full)
+
+
+def shown(tensor: SeenTensor) -> str:
+    """The full shape as Triton writes it."""
+    return f"[{','.join(map(str, tensor.full))}]"
+
+
+def _fit(one: Sequence[int], other: Sequence[int]) -> bool:
+    return len(one) == len(other) and all(
+        ANY in pair or pair[0] == pair[1] for pair in zip(one, other, strict=True)
+    )

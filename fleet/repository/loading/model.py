@@ -10,12 +10,11 @@ from fleet.repository.config.judge import config_findings
 from fleet.repository.contents import Contents
 from fleet.repository.loading.completion import header_of
 from fleet.repository.loading.container import Setting
-from fleet.repository.loading.decoupled_steps import decoupled_branches
 from fleet.repository.loading.files import named_files
 from fleet.repository.loading.mappings import mappings
 from fleet.repository.loading.models import Model, python_codes
 from fleet.repository.loading.python_class import lacks_class
-from fleet.repository.loading.steps import missing_models, missing_versions, steps_of
+from fleet.repository.loading.steps import decoupled_branches, missing_models, missing_versions, steps_of
 from fleet.repository.loading.versions import versions
 from fleet.repository.model_files import missing_files
 from fleet.repository.onnx.match import external_findings, onnx_findings

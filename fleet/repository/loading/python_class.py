@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from fleet.repository.python.syntax import syntax_tree
+from fleet.repository.python.code import syntax_tree
 
 CLASS, COMPLETES = "TritonPythonModel", "auto_complete_config"
 

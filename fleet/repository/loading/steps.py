@@ -1,4 +1,4 @@
-"""The steps of an ensemble, and the models and versions that they name.
+"""The steps of an ensemble: the models and versions that they name, and pairs that would never finish.
 
 Source: triton-inference-server/core, r26.06, src/model_repository_manager/model_repository_manager.cc,
 ConnectDependencyGraph and CheckNode.
@@ -7,6 +7,7 @@ ConnectDependencyGraph and CheckNode.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import count
 
 from fleet.findings import Finding
 from fleet.repository.config.message import ParsedConfig
@@ -44,3 +45,38 @@ def missing_versions(config: ParsedConfig, versions: Mapping[str, Sequence[str]]
             )
             hint = f"write `model_version: -1`; {step.model_name} has {', '.join(there)}"
             yield config.finding(CODE, said, *STEP, index, "model_version", hint=hint)
+
+
+def decoupled_branches(config: ParsedConfig, configs: Mapping[str, ParsedConfig]) -> Iterator[Finding]:
+    """Steps of an ensemble whose inputs originate from different decoupled models."""
+    steps = list(config.message.ensemble_scheduling.step)
+    labels, waiting, numbers = (
+        {each.name: 0 for each in config.message.input},
+        dict(enumerate(steps)),
+        count(1),
+    )
+    while ready := [
+        index for index, step in waiting.items() if set(step.input_map.values()) <= labels.keys()
+    ]:
+        for index in ready:
+            step = waiting.pop(index)
+            origins = {labels[name] for name in step.input_map.values()}
+            model = configs.get(step.model_name)
+            if len(origins) > 1:
+                yield _refused(config, index, step.model_name)
+            label = min(origins, default=0)
+            if model is not None and model.message.model_transaction_policy.decoupled:
+                label = next(numbers)
+            labels |= dict.fromkeys(step.output_map.values(), label)
+    if len({labels[each.name] for each in config.message.output if each.name in labels}) > 1:
+        yield _refused(config, None, config.name)
+
+
+def _refused(config: ParsedConfig, index: int | None, model: str) -> Finding:
+    said = (
+        f"in ensemble {config.name}, step of model '{model}' receives inputs originated from different"
+        " decoupled models"
+    )
+    place = ("output",) if index is None else ("ensemble_scheduling", "step", index)
+    hint = "only one of the models that lead to a step, or to the outputs, may answer in several parts"
+    return config.finding("FL433", said, *place, hint=hint)

@@ -1,9 +1,12 @@
-"""Whether Python models have their code: a load without it never ends (tried with 24.10)."""
+"""The code of Python models, parsed and never run: whether it is present, and which models it calls."""
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence, Set
+from functools import lru_cache
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
@@ -47,3 +50,37 @@ def _without_code(model: Path, wanted: str) -> Finding:
     )
     hint = f"put its code into {wanted} beside the version's other files"
     return Finding(code="FL410", message=message, hint=hint, file=model)
+
+
+def model_names_in(file: Path, models: Set[str]) -> Iterator[tuple[int, str]]:
+    """Lines of a Python file whose string literals are a model's name, with that name.
+
+    Code that this Python cannot parse, as the container's is another, is searched for quoted names.
+    """
+    content = file.read_bytes()
+    tree = syntax_tree(content)
+    if tree is None:
+        quoted = re.compile("|".join(rf"([\"']){re.escape(model)}\1" for model in sorted(models)) or r"(?!)")
+        for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
+            yield from ((number, match[0][1:-1]) for match in quoted.finditer(line))
+        return
+    found = {
+        (node.lineno, node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in models
+    }
+    yield from sorted(found)
+
+
+@lru_cache(maxsize=128)
+def syntax_tree(code: bytes) -> ast.Module | None:
+    """The tree of a module; None if this Python cannot parse it, as the container's is another.
+
+    Several ask for the tree of one file: it is theirs to read alone.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # what a model's author writes is not the user's worry
+        try:
+            return ast.parse(code)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None

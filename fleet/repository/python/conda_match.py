@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from fleet.catalog.stub_python import stub_python, stub_pythons
+from fleet.catalog.release_facts import stub_python, stub_pythons
 from fleet.findings import Finding, Severity
 from fleet.repository.config.message import ParsedConfig
 from fleet.repository.config.python_parameters import KEY, VARIABLE

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from fleet.findings import Severity
+from fleet.findings import Finding, Severity
 from fleet.repository.contents import Contents, Entry, Kind
 from fleet.repository.onnx.header import OnnxHeader
 from fleet.repository.python.conda import CondaEnvironment
-from fleet.repository.reading.notes import Notes
 from fleet.repository.reading.stream import UnreadableError
 
 MAX_ENTRIES, MAX_PATHS = 1_000_000, 64 << 20
@@ -104,3 +104,36 @@ class Gathered:
         message = f"{path!r} is there twice: the later one is unpacked over the earlier"
         hint = "make the archive anew, naming each folder once and nothing in it"
         self.notes.add("FL442", message, path, hint, Severity.WARNING)
+
+
+SHOWN = 10
+"""Findings of one code; an unpacked Python environment has thousands of links."""
+
+
+@dataclass
+class Notes:
+    """The findings of one folder or archive."""
+
+    place: Path
+    _found: dict[str, list[Finding]] = field(default_factory=dict)
+    _more: dict[str, int] = field(default_factory=dict)
+
+    def add(
+        self, code: str, message: str, path: str = "", hint: str = "", severity: Severity = Severity.ERROR
+    ) -> None:
+        """What is wrong with an entry, or with all of it."""
+        found = self._found.setdefault(code, [])
+        if len(found) == SHOWN:
+            self._more[code] = self._more.get(code, 0) + 1
+            return
+        file = self.place / path if path else self.place
+        found.append(Finding(code=code, message=message, file=file, hint=hint, severity=severity))
+
+    def findings(self) -> tuple[Finding, ...]:
+        """All of them, sorted; of a kind with too many, the first and how many more there are."""
+        found = [each for kind in self._found.values() for each in kind]
+        for code, more in self._more.items():
+            message = f"{more} more of these were found"
+            severity = self._found[code][0].severity
+            found.append(Finding(code=code, message=message, file=self.place, severity=severity))
+        return tuple(sorted(found, key=lambda finding: finding.sort_key))

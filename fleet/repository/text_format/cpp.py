@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fleet.repository.text_format.escapes import unescaped
-from fleet.repository.text_format.tokens import TOKEN, PbtxtError
+from fleet.repository.text_format.tokens import TOKEN, PbtxtError, unescaped
 
 SUSPECT = re.compile(rb"[^\t-\r -~]|\\|\+|-\s|[0-9]_")
 """All that the two read otherwise; most files have none of it."""

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from fleet.repository.text_format.escapes import unescaped
-from fleet.repository.text_format.tokens import Comment
+from fleet.repository.text_format.tokens import Comment, unescaped
 
 
 @dataclass(slots=True)

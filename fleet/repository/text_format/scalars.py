@@ -9,8 +9,8 @@ from typing import Any
 from google.protobuf import text_encoding, text_format, wrappers_pb2
 from google.protobuf.descriptor import FieldDescriptor
 
-from fleet.repository.text_format.escapes import unescaped
 from fleet.repository.text_format.nodes import Scalar
+from fleet.repository.text_format.tokens import unescaped
 
 ESCAPE = re.compile(rb"\\(.)", re.DOTALL)
 ESCAPES = frozenset(b"abfnrtv\\'\"01234567xuU")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
-from fleet.repository.text_format.nodes import Message
-from fleet.repository.text_format.occurrences import Occurrences, by_name
+from fleet.repository.text_format.nodes import Field, Message, Scalar, elements
 from fleet.repository.text_format.parser import Parser
 from fleet.repository.text_format.tokens import Tokens
 
@@ -88,3 +90,82 @@ class Tree:
         if id(message) not in self._known:
             self._known[id(message)] = by_name(message)
         return self._known[id(message)]
+
+
+class Occurrences:
+    """All fields of one name in one message, at least one; `at` is where the first stands."""
+
+    def __init__(self, fields: Sequence[Field]) -> None:
+        self.at = fields[0].at
+        self._elements = list(elements(fields))
+
+    def chosen(self, step: int | str) -> Field | None:
+        """The one of this number or key; None if there is none."""
+        if isinstance(step, str):
+            return self._entries.get(step)
+        return self._elements[step] if 0 <= step < len(self._elements) else None
+
+    @property
+    def first(self) -> Field | None:
+        """None if all that stands there is an empty list."""
+        return self.chosen(0)
+
+    @cached_property
+    def _entries(self) -> dict[str, Field]:
+        """By key; what protobuf takes of several with one key is the last."""
+        return {key: each for each in self._elements if (key := _key(each)) is not None}
+
+
+def by_name(message: Message) -> dict[str, Occurrences]:
+    """The fields of a message."""
+    fields: dict[str, list[Field]] = {}
+    for each in message.fields:
+        fields.setdefault(each.name, []).append(each)
+    return {name: Occurrences(of_name) for name, of_name in fields.items()}
+
+
+def _key(entry: Field) -> str | None:
+    fields = entry.value.fields if isinstance(entry.value, Message) else ()
+    for each in fields:
+        if each.name == "key" and isinstance(each.value, Scalar):
+            return each.value.text if each.value.is_string else _number(each.value.text)
+    return None
+
+
+def _number(word: str) -> str:
+    try:
+        return str(int(word, 0))
+    except ValueError:
+        return word
+
+
+@dataclass(frozen=True)
+class Text:
+    """A string: the names of the fields around it, what it says, its line, and where its last literal ends.
+
+    `end` is an offset in bytes, just before the closing quotation mark.
+    """
+
+    path: tuple[str, ...]
+    value: str
+    line: int
+    end: int
+
+
+def strings(content: bytes) -> Iterator[Text]:
+    """All strings of a file, in their order.
+
+    Raises:
+        PbtxtError: it is not in protobuf's text format.
+    """
+    tree = parse(content)
+    return _strings(tree, tree.root, ())
+
+
+def _strings(tree: Tree, message: Message, path: tuple[str, ...]) -> Iterator[Text]:
+    for each in elements(message.fields):
+        inner, value = (*path, each.name), each.value
+        if isinstance(value, Message):
+            yield from _strings(tree, value, inner)
+        elif isinstance(value, Scalar) and value.is_string:
+            yield Text(inner, value.text, tree.line_of(value.at), value.end - 1)

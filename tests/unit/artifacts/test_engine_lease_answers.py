@@ -10,9 +10,8 @@ import pytest
 
 from codebuild_stand_in import StandInCodeBuild, refusal
 from engine_bucket import EngineBucket, engine_bucket, small_onnx
-from fleet.artifacts.engines.build_log import BuildLog
 from fleet.artifacts.engines.clients import EngineClients
-from fleet.artifacts.engines.codebuild import Build
+from fleet.artifacts.engines.codebuild import Build, BuildLog
 from fleet.engines.object_keys import MANIFEST, built_key, lease_key
 from fleet.findings import CannotRunError, FindingsError
 from fleet_folder import FleetFolder

@@ -14,7 +14,7 @@ from fleet.artifacts.promote.lock import promoted_lock
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.artifacts.sources.source import measure
 from fleet.check.run import all_findings
-from fleet.engines.identity import archive_digest
+from fleet.engines.lock import archive_digest
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import Mode
 from fleet.spec.lock import LockedArchive

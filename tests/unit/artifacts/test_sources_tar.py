@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.artifacts.sources.gunzip import gunzip
+from fleet.artifacts.sources.s3_archive import gunzip
 from fleet.artifacts.sources.tar_stream import Passing, tar_entries
 from fleet.artifacts.sources.tree import Tree, UntrustedError
 from hostile_tar import END, extended, file, folder, header, record, written_by_tarfile

@@ -15,7 +15,7 @@ from fleet.aws.access import account_access, embedded_access
 from fleet.aws.api.errors import aws_errors_told
 from fleet.catalog.images import partition_of
 from fleet.cli.aws_access import connect
-from fleet.cli.confirm import agreed
+from fleet.cli.output import agreed
 from fleet.endpoint.resolved_endpoint import Place
 from fleet.findings import CannotRunError, FindingsError
 from fleet_emulator.server import EmbeddedAws

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.engines.graph import graph_misfits
-from fleet.engines.mismatch import Misfit
-from fleet.engines.profile import profile_misfits
+from fleet.engines.model_fit import Misfit, graph_misfits, profile_misfits
 from fleet.repository.config.message import ParsedConfig, parsed_config
 from fleet.repository.onnx.graph import read_header
 from fleet.repository.onnx.header import OnnxHeader

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleet.core.sizes import shown
-from fleet.local.limits import Limits
+from fleet.local.supervisor import Limits
 from fleet.spec.environment import LocalLimits
 from fleet_folder import FleetFolder
 

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import pytest
 
-from fleet.local.torchscript.answers import answers
 from fleet.local.torchscript.settings import read_settings
-from fleet.local.torchscript.tensors import Argument, check_types, input_places, output_places
+from fleet.local.torchscript.tensors import Argument, answers, check_types, input_places, output_places
 
 SELF = Argument("self", "ClassType", "__torch__.Net")
 MASK, IDS = (Argument(name, "TensorType", "Tensor") for name in ("mask", "ids"))

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from fleet.findings import CannotRunError
-from fleet.local.triton.libraries import LIBPYTHON, check_starts, linker_error
-from fleet.local.triton.runtime import find_runtime
+from fleet.local.triton.runtime import LIBPYTHON, check_starts, find_runtime, linker_error
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ from fleet.catalog.images import release, releases
 from fleet.catalog.tensorrt import engine_option
 from fleet.catalog.versions import numbers
 from fleet.engines.arguments import trtexec_arguments
-from fleet.local.engines.trtexec import Trtexec
-from fleet.local.engines.trtexec_options import options
+from fleet.local.engines.trtexec import Trtexec, options
 from fleet.spec.engine import Engine
 
 VERSIONS = sorted(

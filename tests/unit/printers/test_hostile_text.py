@@ -268,7 +268,7 @@ PROGRAMS = (
 )
 """What stands in for a program, starts one, or keeps a deployed function's own output, prints as that does."""
 THE_PLACE = ("fleet/printers/lines.py", "fleet/printers/console.py", "fleet/printers/formats.py")
-CONFIRMS = ("fleet/cli/confirm.py",)
+CONFIRMS = ("fleet/cli/output.py",)
 
 
 def strays(file: Path) -> list[str]:

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.repository.copies import renamed_config
-from fleet.repository.text_format.strings import strings
 from fleet.repository.text_format.tokens import PbtxtError
+from fleet.repository.text_format.tree import strings
 from fleet_folder import ROOT
 
 CORPUS = ROOT.parent / "shared" / "corpus"

@@ -16,7 +16,7 @@ from types import ModuleType
 
 import pytest
 
-from fleet.catalog.stub_python import stub_python
+from fleet.catalog.release_facts import stub_python
 from fleet.repository.python.conda import CondaEnvironment
 from fleet.repository.reading.environment import read_environment
 from fleet.repository.reading.gunzip import Bounds

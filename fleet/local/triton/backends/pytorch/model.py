@@ -19,9 +19,8 @@ import numpy as np
 import triton_python_backend_utils as pb_utils
 
 from fleet.local.packages import missing_package
-from fleet.local.torchscript.answers import answers
 from fleet.local.torchscript.settings import Settings, read_settings
-from fleet.local.torchscript.tensors import Argument, check_types, input_places, output_places
+from fleet.local.torchscript.tensors import Argument, answers, check_types, input_places, output_places
 from fleet.local.triton.stand_in_instance import Array, Arrays, StandInInstance
 
 FILE = "model.pt"

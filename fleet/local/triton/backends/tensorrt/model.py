@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import triton_python_backend_utils as pb_utils
 
-from fleet.engines.plan_type import plan_type
+from fleet.engines.model_fit import plan_type
 from fleet.local.engines.stand_in_plan import NoStandInError, StandInPlan, read_stand_in_plan
 from fleet.local.triton.config_tensors import with_tensors
 from fleet.local.triton.onnx_instance import OnnxInstance

@@ -1,4 +1,4 @@
-"""Whether an engine's shapes fit its model's config.pbtxt and its ONNX model's inputs.
+"""Whether an engine fits its model: its shapes, and the inputs and outputs of its plan.
 
 An optimisation profile is the smallest, the usual and the largest shape of each input that varies. Sources:
 TensorRT developer guide, dynamic shapes; NVIDIA/TensorRT samples/common/sampleEngines.cpp @v10.9.0, which
@@ -8,13 +8,15 @@ takes 1 for a dimension that varies and has no shape; tensorrt_backend, src/inst
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from fleet.engines.mismatch import Misfit
+from fleet.catalog.versions import numbers
 from fleet.repository.config.message import ParsedConfig
 from fleet.repository.onnx.header import OnnxHeader
 from fleet.spec.engine import Engine
 from fleet.spec.problems import did_you_mean
+from fleet.spec.source import KeyPath
 
 Dims: TypeAlias = tuple[int, ...]
 """Of a tensor with its batch; -1 where one varies."""
@@ -128,3 +130,68 @@ def _parsed(shape: str) -> Dims:
 
 def _shown(dims: Dims) -> str:
     return f"[{', '.join(map(str, dims))}]"
+
+
+def graph_misfits(config: ParsedConfig, graph: OnnxHeader, tensorrt: str) -> Iterator[Misfit]:
+    """What Triton would not find in the plan as the config has it: names and types are the ONNX model's.
+
+    Args:
+        config: That of the model; what it leaves open, Triton takes from the plan.
+        graph: The ONNX model's inputs and outputs.
+        tensorrt: The version that builds the plan.
+    """
+    for kind, tensors in (("input", graph.inputs), ("output", graph.outputs)):
+        there = {each.name: each for each in tensors}
+        for declared in getattr(config.message, kind):
+            if declared.name not in there:
+                message = f"model {config.name!r} has an {kind} {declared.name!r}, and its ONNX model has not"
+                yield Misfit(("onnx",), message, did_you_mean(declared.name, list(there)))
+                continue
+            tensor, dims = there[declared.name], config_dims(declared, config)
+            said, has = config.enum(declared, "data_type"), plan_type(tensor.data_type, tensorrt)
+            if declared.data_type and has and said != has:
+                message = (
+                    f"{kind} {declared.name!r} of model {config.name!r} is {said}; its plan will have {has}"
+                )
+                hint = f"write `data_type: {has}`, or export the ONNX model anew"
+                yield Misfit(("onnx",), message, hint, certain=False)
+            most = config.message.max_batch_size
+            if dims is not None and tensor.shape is not None and not _agree(dims, tensor.shape, most):
+                message = (
+                    f"{kind} {declared.name!r} of model {config.name!r} is {list(dims)} with its batch; the"
+                    f" ONNX model has {list(tensor.shape)}"
+                )
+                hint = (
+                    "correct `dims` and `max_batch_size`, or export the ONNX model with dimensions that vary"
+                )
+                yield Misfit(("onnx",), message, hint, certain=kind == "input")
+
+
+def _agree(dims: Dims, shape: Dims, max_batch_size: int) -> bool:
+    """Whether a plan of that shape serves what the config says; what varies in either of them agrees."""
+    if len(dims) != len(shape) or (max_batch_size > 0 and ANY != shape[0] < max_batch_size):
+        return False
+    return all(ANY in pair or len(set(pair)) == 1 for pair in zip(dims, shape, strict=True))
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """One thing: the key below the engine's own, the message, and what to write instead.
+
+    Of what is not `certain` the engine is built, and may serve.
+    """
+
+    below: KeyPath
+    message: str
+    hint: str
+    certain: bool = True
+
+
+KEEPS_INT64 = "10.0"
+"""The first TensorRT whose plans take 64 bits; the others take such a tensor as INT32."""
+
+
+def plan_type(data_type: str, tensorrt: str) -> str:
+    """That of a plan of the version `tensorrt`; a precision, such as `--fp16`, changes none."""
+    narrowed = data_type == "TYPE_INT64" and numbers(tensorrt) < numbers(KEEPS_INT64)
+    return "TYPE_INT32" if narrowed else data_type
