@@ -19,7 +19,7 @@ def _words(text: str) -> frozenset[str]:
 
 NOUNS = _words(
     """
-    autoscaling batching decoding encoding feed hosting linting loading mapping need opening packing parsing
+    autoscaling batching decoding encoding feed hosting linting loading mapping monitoring need opening packing parsing
     pruning reading rebinding ring scaling scheduling seed setting speed staging string timing training unpacking
     uploading warning wording apply assembly family reply supply
     """

@@ -143,6 +143,7 @@ def served(text: str) -> None:
         evictions=[text],
         differences=[text],
         missing_permissions=[text],
+        problems=[text],
     )
     local._show(Status(endpoints=[endpoint], skipped=[text]))  # type: ignore[list-item]
 
