@@ -1,0 +1,77 @@
+"""A file that is being written when its writer is killed: the old one or the new one, and nothing beside it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from fleet.core.files import write_atomically
+
+WRITER = """\
+import os, signal, sys
+from pathlib import Path
+from fleet.core.files import write_atomically
+left = int(sys.argv[2])
+def kill(event, _):
+    global left
+    if event == "open" or event.startswith(("os.", "fcntl.")):
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(kill)
+write_atomically(Path(sys.argv[1]), "new")
+"""
+MOST = 20
+
+
+def write_and_be_killed(file: Path, step: int) -> bool:
+    """Write in a process that is killed before its nth call of the system; whether it was."""
+    done = subprocess.run([sys.executable, "-c", WRITER, str(file), str(step)], check=False)
+    assert done.returncode in (0, -signal.SIGKILL)
+    return done.returncode != 0
+
+
+def test_a_kill_at_any_step_leaves_the_old_or_the_new_file_and_the_next_write_nothing_else(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "locks" / "any.lock.yaml"
+    for step in range(1, MOST):
+        write_atomically(file, "old")
+        was_killed = write_and_be_killed(file, step)
+        assert file.read_text() in ("old", "new")
+        write_atomically(file, "newer")
+        assert [each.name for each in file.parent.iterdir()] == [file.name]
+        if not was_killed:
+            break
+    assert 3 < step < MOST - 1
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_a_file_has_its_mode_whatever_a_killed_writer_left(tmp_path: Path, mode: int) -> None:
+    file = tmp_path / "any"
+    (tmp_path / ".any.draft").write_text("half of a much longer text")
+    (tmp_path / ".any.draft").chmod(0o666)
+    write_atomically(file, "all", mode=mode)
+    assert (file.read_text(), file.stat().st_mode & 0o777) == ("all", mode)
+
+
+def test_writers_at_one_time_leave_the_file_of_one_of_them(tmp_path: Path) -> None:
+    file = tmp_path / "any"
+    texts = [str(number) * 1000 for number in range(50)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda text: write_atomically(file, text), texts))
+    assert file.read_text() in texts
+    assert [each.name for each in tmp_path.iterdir()] == ["any"]
+
+
+def test_a_link_in_the_place_of_the_draft_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "theirs").write_text("kept")
+    (tmp_path / ".any.draft").symlink_to(tmp_path / "theirs")
+    with pytest.raises(OSError, match="symbolic links"):
+        write_atomically(tmp_path / "any", "all")
+    assert (tmp_path / "theirs").read_text() == "kept"
