@@ -9,9 +9,8 @@ from enum import StrEnum
 from fleet.aws.access import Access
 from fleet.aws.fleet_stacks import endpoint_stacks
 from fleet.aws.running_configuration import LiveEndpoint, live_endpoint
-from fleet.core.parallel import all_in_parallel
-from fleet.endpoint.resolve import resolve_fleet
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from fleet.aws.api.stack import LiveStack
+from fleet.catalog.stack_statuses import StackState
 from fleet.findings import FindingsError
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project, endpoint_names, load_lock
@@ -63,15 +62,14 @@ def compared(project: Project, access: Access) -> list[Compared]:
     sagemaker, environment = access.client("sagemaker"), access.place.environment
     found = all_in_parallel(stacks, lambda name: live_endpoint(sagemaker, name), DESCRIBED_AT_ONCE)
     live = dict(zip(stacks, found, strict=True))
-    statuses = {name: stack.status for name, stack in stacks.items()}
     return [
-        _compared(project, environment, name, statuses.get(name), live.get(name))
+        _compared(project, environment, name, stacks.get(name), live.get(name))
         for name in sorted({*endpoint_names(project.root), *_locked(project), *stacks})
     ]
 
 
 def _compared(
-    project: Project, environment: str, name: str, stack: str | None, live: LiveEndpoint | None
+    project: Project, environment: str, name: str, stack: LiveStack | None, live: LiveEndpoint | None
 ) -> Compared:
     spec, lock, resolved = _spec(project, name), _lock(project, name), None
     if spec is Held.YES and lock is Held.YES:
@@ -82,13 +80,14 @@ def _compared(
             spec = Held.BROKEN if lock is Held.YES else spec
     runs = _runs(resolved, live)
     remedies = _remedies(name, environment, {"spec": spec, "lock": lock}, stack, runs)
+    status = stack.status if stack is not None else None
     return Compared(
-        name=name, spec=spec, lock=lock, stack=stack, runs=runs, live=live, remedy=next(remedies, "")
+        name=name, spec=spec, lock=lock, stack=status, runs=runs, live=live, remedy=next(remedies, "")
     )
 
 
 def _remedies(
-    name: str, environment: str, held: Mapping[str, Held], stack: str | None, runs: Runs
+    name: str, environment: str, held: Mapping[str, Held], stack: LiveStack | None, runs: Runs
 ) -> Iterator[str]:
     """What to do, the first thing first."""
     if held["spec"] is Held.NO and stack is not None:
@@ -99,12 +98,17 @@ def _remedies(
         yield f"`fleet check --env {environment} {name}` says what is wrong"
     if held["lock"] is not Held.YES:
         yield f"`fleet lock --env {environment} {name}`"
+    deploy = (
+        f"`fleet local up {name}`" if environment == LOCAL else f"`fleet deploy --env {environment} {name}`"
+    )
+    if stack is not None and stack.state is StackState.STUCK:
+        yield f"{stack}: {stack.remedy}"
+    if stack is not None and stack.state is StackState.STOPPED:
+        yield f"{stack}: {deploy} continues its rollback, or says what does"
+    if stack is not None and stack.state is StackState.UNDER_WAY:
+        yield f"{stack}: wait until that is over; {deploy} waits as well"
     if runs in (Runs.OTHER, Runs.NOTHING):
-        yield (
-            f"`fleet local up {name}`"
-            if environment == LOCAL
-            else f"`fleet deploy --env {environment} {name}`"
-        )
+        yield deploy
 
 
 def _runs(resolved: ResolvedEndpoint | None, live: LiveEndpoint | None) -> Runs:

@@ -67,7 +67,8 @@ def doctor(
 def _told(seen: Seen) -> Iterator[str]:
     """What was seen, a line for each."""
     if seen.stack is not None:
-        yield _cut(f"stack:    {seen.stack.name} is {seen.stack.status}")
+        under_way = ": an operation is under way, look again when it is over" if seen.stack.under_way else ""
+        yield _cut(f"stack:    {seen.stack.name} is {seen.stack.status}{under_way}")
         for failure in seen.stack.failures:
             yield _cut(f"  failed: {failure.kind}: {failure.said}")
     elif not seen.stack_hidden:

@@ -52,6 +52,10 @@ class Steps:
             if self._spinner is not None:
                 self._spinner.start()
 
+    def say(self, text: str) -> None:
+        """Print a line of the step under way."""
+        self.console.print(Text(continued(f"  {text}")), soft_wrap=True)
+
     @contextmanager
     def step(self, title: str, *, spinner: bool = True) -> Iterator[Step]:
         """Take one step; when it fails its line says so, and the failure goes on.

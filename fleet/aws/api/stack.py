@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
+from fleet.catalog.stack_statuses import StackState, stack_status
+
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
 
-PLANNED = "REVIEW_IN_PROGRESS"
-"""A change set was made for it and never executed: there is nothing of it yet."""
 DELETED: Final = "DELETE_COMPLETE"
-NOT_CREATED = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
-"""What a creation that failed leaves behind: such a stack can only be deleted."""
+NOTHING_OF_IT = (StackState.PLANNED, StackState.NOT_CREATED)
+"""Of such a stack there is nothing that serves."""
 PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)
 """Seconds between two looks at an operation; the last one from then on."""
 
@@ -33,9 +33,20 @@ class LiveStack:
     protected: bool
 
     @property
-    def in_progress(self) -> bool:
-        """Whether an operation is under way."""
-        return self.status.endswith("_IN_PROGRESS") and self.status != PLANNED
+    def state(self) -> StackState:
+        """What a deploy does with it."""
+        return stack_status(self.status).state
+
+    @property
+    def remedy(self) -> str:
+        """What a person may do about its state; "" if nothing."""
+        _, _, _, region, *_ = self.id.split(":")
+        return stack_status(self.status).remedy.format(region=region, stack=self.name)
+
+    def __str__(self) -> str:
+        """Its status, and why, as a sentence."""
+        because = f" ({self.reason})" if self.reason else ""
+        return f"the stack {self.name} is in {self.status}{because}"
 
 
 def find_stack(cloudformation: CloudFormationClient, name: str) -> LiveStack | None:
@@ -59,10 +70,10 @@ def settled(cloudformation: CloudFormationClient, stack: LiveStack) -> LiveStack
     """The stack when no operation on it is under way any more; None when it is gone then."""
     pause, now = threading.Event(), find_stack(cloudformation, stack.id)
     pauses = iter(PAUSES)
-    while now is not None and now.in_progress:
+    while now is not None and now.state is StackState.UNDER_WAY:
         pause.wait(next(pauses, PAUSES[-1]))
         now = find_stack(cloudformation, stack.id)
-    return None if now is None or now.status == DELETED else now
+    return None if now is None or now.state is StackState.GONE else now
 
 
 def last_event(cloudformation: CloudFormationClient, stack: LiveStack) -> str:

@@ -8,14 +8,14 @@ from pathlib import Path
 from botocore.exceptions import ClientError
 
 from fleet.aws.access import Access
-from fleet.aws.deploy.stack_repair import ready_stack
+from fleet.aws.deploy.stack_repair import Notice, ready_stack
+from fleet.catalog.stack_statuses import StackState
 
 TOOLKIT = "CDKToolkit"
 """The name that `cdk bootstrap` gives its stack; an account may have it under another."""
-COMPLETE = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE")
 
 
-def must_bootstrap(access: Access, assembly: Path) -> bool:
+def must_bootstrap(access: Access, assembly: Path, notice: Notice = lambda _: None) -> bool:
     """Whether the bootstrap is missing, incomplete, or older than a synthesised stack needs it.
 
     The version is the parameter that each template names; a bootstrap under way is waited for.
@@ -23,8 +23,8 @@ def must_bootstrap(access: Access, assembly: Path) -> bool:
     Raises:
         CannotRunError: its stack is stuck.
     """
-    toolkit = ready_stack(access, TOOLKIT, lambda _: False)
-    if toolkit is not None and toolkit.status not in COMPLETE:
+    toolkit = ready_stack(access, TOOLKIT, lambda _: False, notice)
+    if toolkit is not None and toolkit.state is not StackState.READY:
         return True
     return any(bootstrap_version(access, name) < needed for name, needed in needed_versions(assembly).items())
 

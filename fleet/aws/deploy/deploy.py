@@ -13,14 +13,14 @@ from fleet.artifacts.progress import PublishProgress, shown_builder, shown_engin
 from fleet.artifacts.publish.publish import publish
 from fleet.artifacts.releases import record_release
 from fleet.aws.access import Access
-from fleet.aws.api.errors import aws_errors_told
-from fleet.aws.api.stack import PLANNED, find_stack, last_event
 from fleet.aws.deploy.bootstrap import must_bootstrap
 from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.failures import deploy_failure
-from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
 from fleet.aws.running_configuration import require_running
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
+from fleet.aws.api.stack import find_stack, last_event
+from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
+from fleet.printers.steps import Step, Steps
+from fleet.catalog.stack_statuses import StackState
 from fleet.findings import CannotRunError
 from fleet.printers.steps import Step, Steps
 from fleet.spec.environment import LOCAL
@@ -83,7 +83,7 @@ class Deploy:
 
     def _bootstrap(self, step: Step) -> None:
         place, step.note = self._fleet.place, NOTHING
-        if must_bootstrap(self._access, self._assembly):
+        if must_bootstrap(self._access, self._assembly, self._steps.say):
             self._succeed("bootstrap", "--app", str(self._assembly), f"aws://{place.account}/{place.region}")
             step.note = "bootstrapped"
 
@@ -103,19 +103,19 @@ class Deploy:
         `further` is where more is told of a failure than in the CLI's log.
         """
         cloudformation = self._access.client("cloudformation")
-        before = ready_stack(self._access, name, self._consent)
+        before = ready_stack(self._access, name, self._consent, self._steps.say)
         seen = last_event(cloudformation, before) if before is not None else None
         command = ("deploy", name, "--exclusively", "--app", str(self._assembly))
         run = self._cdk.run(*command, "--require-approval", "never", "--progress", "events")
         if run.exit_code != 0:
-            created = before is None or before.status == PLANNED
+            created = before is None or before.state is StackState.PLANNED
             where = f"{self._cdk.where_logs}{further}"
             failure = deploy_failure(cloudformation, name, run.output, where, created=created)
             raise with_failed_rollback(failure, self._access, name, self._consent)
         after = find_stack(cloudformation, name)
         if after is None:
             raise CannotRunError(f"the stack {name} was deleted while it was deployed", "deploy again")
-        if before is None or before.id != after.id or before.status == PLANNED:
+        if before is None or before.id != after.id or before.state is StackState.PLANNED:
             step.note = "created"
         else:
             step.note = NOTHING if last_event(cloudformation, after) == seen else "updated"

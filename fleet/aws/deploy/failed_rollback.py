@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fleet.aws.access import Access
-from fleet.aws.api.describe import described_endpoint
-from fleet.aws.api.stack import PAUSES, LiveStack, last_event, settled
 from fleet.aws.deploy.failures import CANCELLED, ENDPOINT, ROLLING_BACK
 from fleet.aws.running_configuration import is_same_configuration
+from fleet.aws.api.stack import PAUSES, LiveStack, last_event, settled
+from fleet.catalog.stack_statuses import StackState
 from fleet.findings import CannotRunError, Finding, Severity
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def continue_rollback(access: Access, stopped: FailedRollback) -> LiveStack:
     stack = _over(cloudformation, stopped.stack, since)
     if stack is None:
         raise CannotRunError(f"the stack {stopped.stack.name} was deleted meanwhile", "deploy again")
-    if stack.status == STOPPED:
+    if stack.state is StackState.STOPPED:
         again = failed_rollback(access, stack)
         raise CannotRunError(str(again), again.remedy)
     return stack
@@ -172,7 +172,7 @@ def _over(cloudformation: CloudFormationClient, stack: LiveStack, since: str) ->
     pause, pauses = threading.Event(), iter(PAUSES)
     while True:
         now = settled(cloudformation, stack)
-        if now is None or now.status != STOPPED:
+        if now is None or now.state is not StackState.STOPPED:
             return now
         newest = cloudformation.describe_stack_events(StackName=stack.id)["StackEvents"][0]
         if newest["EventId"] != since and newest.get("ResourceStatus") == STOPPED:

@@ -6,42 +6,44 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from fleet.aws.access import Access
-from fleet.aws.api.errors import aws_errors_told
-from fleet.aws.api.stack import NOT_CREATED, LiveStack, find_stack, settled
-from fleet.aws.deploy.failed_rollback import STOPPED, FailedRollback, continue_rollback, failed_rollback
+from fleet.aws.deploy.failed_rollback import FailedRollback, continue_rollback, failed_rollback
+from fleet.aws.api.stack import LiveStack, find_stack, settled
+from fleet.catalog.stack_statuses import StackState
 from fleet.findings import CannotRunError, Finding, FindingsError
 
-DELETE_FAILED = "DELETE_FAILED"
-UNDELETED = "see why in its events, delete it, then run the deploy again"
-"""What to do with a stack in DELETE_FAILED."""
 Consent: TypeAlias = Callable[[str], bool]
 """Asks a question, and says whether the answer is yes; it is no where nobody can be asked."""
 
+Notice: TypeAlias = Callable[[str], None]
+"""Shows a line while a step is under way."""
 
-def ready_stack(access: Access, name: str, consent: Consent) -> LiveStack | None:
+
+def ready_stack(
+    access: Access, name: str, consent: Consent, notice: Notice = lambda _: None
+) -> LiveStack | None:
     """A stack that can be deployed to, when what is under way is over; None where it has to be created.
 
     A stack whose creation failed is deleted by the CDK CLI, which cannot do so if it is protected. A rollback
-    that has stopped is continued, if that is agreed to.
+    that has stopped is continued, if that is agreed to. `notice` is given what is waited for.
 
     Raises:
         CannotRunError: it is stuck.
     """
     cloudformation = access.client("cloudformation")
     stack = find_stack(cloudformation, name)
-    if stack is not None:
+    if stack is not None and stack.state is StackState.UNDER_WAY:
+        notice(f"{stack}: waiting until that is over{'; ' if stack.remedy else ''}{stack.remedy}")
         stack = settled(cloudformation, stack)
-    if stack is not None and stack.status == STOPPED:
+    if stack is not None and stack.state is StackState.STOPPED:
         stopped = failed_rollback(access, stack)
         if not agreed_to_continue(stopped, consent):
             raise CannotRunError(str(stopped), stopped.remedy)
         stack = continue_rollback(access, stopped)
     if stack is None:
         return None
-    if stack.status == DELETE_FAILED:
-        because = f" ({stack.reason})" if stack.reason else ""
-        raise CannotRunError(f"the stack {name} is in {stack.status}{because}", UNDELETED)
-    if stack.status in NOT_CREATED and stack.protected:
+    if stack.state is StackState.STUCK:
+        raise CannotRunError(str(stack), stack.remedy)
+    if stack.state is StackState.NOT_CREATED and stack.protected:
         cloudformation.update_termination_protection(StackName=name, EnableTerminationProtection=False)
     return stack
 
@@ -64,7 +66,7 @@ def with_failed_rollback(
     try:
         with aws_errors_told():
             stack = find_stack(access.client("cloudformation"), name)
-            if stack is None or stack.status != STOPPED:
+            if stack is None or stack.state is not StackState.STOPPED:
                 return failure
             failed = failed_rollback(access, stack)
             continued = agreed_to_continue(failed, consent)

@@ -53,6 +53,8 @@ def diagnosis(seen: Seen, spec: Checked) -> list[Finding]:
         found += [] if seen.under_way else [_unknown(seen)]
     if seen.stack is not None and seen.stack.stopped is not None:
         found.append(seen.stack.stopped.finding())
+    if seen.stack is not None and seen.stack.stuck is not None:
+        found.append(seen.stack.stuck)
     told = {(each.code, each.place) for each in found}
     others = [
         each

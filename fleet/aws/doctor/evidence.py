@@ -19,11 +19,15 @@ from fleet.aws.deploy.failed_rollback import STOPPED, failed_rollback
 from fleet.aws.deploy.failures import last_operation
 from fleet.aws.doctor.logs import read_log
 from fleet.aws.doctor.observation import Seen, SeenEndpoint, SeenLog, SeenStack
+from fleet.aws.deploy.failed_rollback import failed_rollback
+from fleet.aws.deploy.failures import last_operation
 from fleet.aws.fleet_stacks import endpoint_stacks, not_deployed
 from fleet.aws.running_configuration import declared_configuration
+from fleet.aws.api.stack import DELETED, LiveStack, find_stack
+from fleet.catalog.stack_statuses import StackState
 from fleet.endpoint.context.log_groups import container_log_group
+from fleet.findings import CannotRunError, Finding
 from fleet.endpoint.resolved_endpoint import Place, stack_of
-from fleet.findings import CannotRunError
 
 RECENT = timedelta(hours=1)
 """Of an endpoint that is well older lines are no news."""
@@ -86,8 +90,18 @@ def _seen_stack(access: Access, name: str) -> SeenStack | None:
         began=operation.began,
         failures=operation.failures,
         declares=declared_configuration(cloudformation, found) if live is not None else None,
-        stopped=failed_rollback(access, live) if live is not None and live.status == STOPPED else None,
+        stopped=failed_rollback(access, live)
+        if live is not None and live.state is StackState.STOPPED
+        else None,
+        stuck=_stuck(live) if live is not None else None,
     )
+
+
+def _stuck(stack: LiveStack) -> Finding | None:
+    """What is wrong with a stack that no deploy can help."""
+    if stack.state is not StackState.STUCK:
+        return None
+    return Finding(code="FL622", message=str(stack), hint=stack.remedy)
 
 
 def _deleted(access: Access, name: str) -> str | None:

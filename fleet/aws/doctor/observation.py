@@ -9,7 +9,10 @@ from datetime import datetime
 from fleet.aws.deploy.failed_rollback import FailedRollback
 from fleet.aws.deploy.failures import Failure
 from fleet.aws.doctor.lines import is_error, told
+from fleet.aws.deploy.failed_rollback import FailedRollback
+from fleet.aws.deploy.failures import Failure
 from fleet.aws.running_configuration import runs_another
+from fleet.catalog.stack_statuses import StackState, stack_status
 from fleet.catalog.symptoms import Where
 from fleet.findings import Finding
 
@@ -36,7 +39,7 @@ class Passage:
 class SeenStack:
     """The endpoint's stack, perhaps a deleted one, its last operation before that, what it declares now.
 
-    `stopped` is where its rollback stopped, if it did.
+    `stopped` is where its rollback stopped, if it did; `stuck` what is to be done where no deploy helps.
     """
 
     name: str
@@ -46,6 +49,12 @@ class SeenStack:
     failures: tuple[Failure, ...]
     declares: str | None
     stopped: FailedRollback | None = None
+    stuck: Finding | None = None
+
+    @property
+    def under_way(self) -> bool:
+        """Whether an operation is at work on it."""
+        return stack_status(self.status).state is StackState.UNDER_WAY
 
     @property
     def failed(self) -> bool:

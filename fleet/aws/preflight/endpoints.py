@@ -10,7 +10,7 @@ from fleet.aws.api.stack import NOT_CREATED, PLANNED, find_stack
 from fleet.aws.preflight.check_result import Seen
 from fleet.aws.preflight.stacks import stack_finding
 from fleet.aws.preflight.subject import AT_ONCE, Subject
-from fleet.core.parallel import all_in_parallel
+from fleet.aws.api.stack import NOTHING_OF_IT, find_stack
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _endpoint(
         return Seen(what=what, text=f"{endpoint.stack} is in {stack.status}", findings=(not_ready,))
     if status is None:
         return Seen(what=what, text="not deployed yet")
-    if stack is None or stack.status in (PLANNED, *NOT_CREATED):
+    if stack is None or stack.state in NOTHING_OF_IT:
         message = f"there is an endpoint {name!r} in the account that {endpoint.stack} did not make"
         hint = "give this one another name, or delete that one"
         finding = subject.of_spec(name, ("endpoint",), "FL632", message, hint)

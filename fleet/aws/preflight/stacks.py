@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator
 from botocore.exceptions import ClientError
 
 from fleet.aws.access import Access
-from fleet.aws.api.errors import DENIED
-from fleet.aws.api.stack import NOT_CREATED, PLANNED, LiveStack, find_stack
-from fleet.aws.deploy.bootstrap import COMPLETE, TOOLKIT, bootstrap_version
-from fleet.aws.deploy.failed_rollback import STOPPED, failed_rollback
-from fleet.aws.deploy.stack_repair import DELETE_FAILED, UNDELETED
+from fleet.aws.deploy.bootstrap import TOOLKIT, bootstrap_version
+from fleet.aws.deploy.failed_rollback import failed_rollback
 from fleet.aws.preflight.check_result import Seen
 from fleet.aws.preflight.subject import Subject
+from fleet.aws.api.stack import NOTHING_OF_IT, LiveStack, find_stack
 from fleet.catalog.bootstrap import needed_bootstrap
+from fleet.catalog.stack_statuses import StackState
 from fleet.findings import Finding
 
 UNSEEN = (
@@ -32,7 +31,7 @@ def bootstrap(subject: Subject) -> Iterator[Seen]:
         yield Seen(what="bootstrap", text=f"{TOOLKIT} is in {stack.status}", findings=(found,))
         return
     version = bootstrap_version(subject.access, needed.parameter)
-    if stack is not None and stack.status not in COMPLETE:
+    if stack is not None and stack.state is not StackState.READY:
         state = f"{TOOLKIT} is in {stack.status}"
     elif version >= needed.version:
         yield Seen(what="bootstrap", text=f"version {version}; the templates need {needed.version}")
@@ -53,7 +52,7 @@ def foundation(subject: Subject) -> Iterator[Seen]:
     """Whether what endpoints share is there; a deploy makes it, so that only warns."""
     name, environment = subject.place.stack, subject.place.environment
     stack = find_stack(subject.access.client("cloudformation"), name)
-    if stack is None or stack.status in (PLANNED, *NOT_CREATED):
+    if stack is None or stack.state in NOTHING_OF_IT:
         state = f" (its stack is in {stack.status})" if stack is not None else ""
         text = f"{name} is not deployed{state}"
         hint = (
@@ -78,16 +77,18 @@ def stack_finding(subject: Subject, stack: LiveStack, endpoint: str) -> Finding 
 
 def stack_state_finding(access: Access, stack: LiveStack, finding: Callable[..., Finding]) -> Finding | None:
     """What is wrong with a stack's state, as `finding(code, message, hint)`; None where nothing is."""
-    because = f" ({stack.reason})" if stack.reason else ""
-    message = f"the stack {stack.name} is in {stack.status}{because}"
-    if stack.status == STOPPED:
+    if stack.state is StackState.STOPPED:
         try:
             failed = failed_rollback(access, stack)
         except ClientError as error:
             if error.response["Error"]["Code"] not in DENIED:
                 raise
-            return finding("FL622", message, UNSEEN.format(operation=error.operation_name))
+            return finding("FL622", str(stack), UNSEEN.format(operation=error.operation_name))
         return finding("FL622", str(failed), failed.remedy)
-    if stack.status == DELETE_FAILED:
-        return finding("FL622", message, UNDELETED)
-    return finding("FL624", message, AT_WORK, warns=True) if stack.in_progress else None
+    if stack.state is StackState.STUCK:
+        return finding("FL622", str(stack), stack.remedy)
+    if stack.state is StackState.UNDER_WAY:
+        return finding(
+            "FL624", str(stack), f"{AT_WORK}{'; ' if stack.remedy else ''}{stack.remedy}", warns=True
+        )
+    return None

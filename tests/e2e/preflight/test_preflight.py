@@ -90,7 +90,9 @@ def test_a_stuck_foundation_is_an_error_with_the_way_out(account: PreparedAccoun
         "environments/dev.yaml:2:1: error FL622: the stack triton-fleet-dev is in DELETE_FAILED"
         in told.findings
     )
-    assert "delete it, then run the deploy again" in told.findings
+    assert (
+        "delete-stack --region us-east-1 --stack-name triton-fleet-dev`, then deploy again" in told.findings
+    )
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,7 @@ def find(text: str) -> None:
 def steps(text: str) -> None:
     taken = Steps(OutputConsole())
     with taken.step(text) as step:
+        taken.say(text)
         step.note = text
     taken.taken.append(Taken(title=text, note=text, seconds=1, failed=False))
     taken.to_come.append(text)
