@@ -1,18 +1,30 @@
-"""`fleet promote` between two accounts, each reached by a profile."""
+"""`fleet promote` between two accounts, each reached by a profile; killed at random moments, too.
+
+FLEET_KILLS is how many kills there are (2 unless it is set), FLEET_SEED makes the same moments again.
+"""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from embedded_keys import PROFILE_KEYS
+from fleet.artifacts.upload.object import SMALLEST_PART
 from fleet.cli.commands import app
 from fleet.findings import CannotRunError, FindingsError
+from fleet.spec.lock import Lock
 from fleet.spec.project import load_lock
 from fleet_folder import FleetFolder
-from promotion import PLACES, Promotion
+from kills import MOST, Tally, Victims, kill_after, kills, was_killed
+from promotion import ENDPOINT, PLACES, Promotion
 from running_aws import running_aws
 from second_aws import ACCOUNT, second_aws
 
@@ -96,3 +108,69 @@ def test_a_target_without_its_foundation_is_told_what_to_do_first(promotion: Pro
 def test_an_environment_is_not_promoted_to_itself(promotion: Promotion) -> None:
     with pytest.raises(FindingsError, match="FL338: staging is promoted to itself"):
         run("--from", "staging", "--to", "staging", "sentences")
+
+
+def test_a_promotion_that_was_killed_at_any_moment_is_finished_by_the_next(promotion: Promotion) -> None:
+    tally, start = Tally(), time.monotonic()
+    before = finished(promotion)
+    seconds, files = time.monotonic() - start, files_of(promotion)
+    for number, kill in enumerate(kills([Victims.ALL])):
+        publish_another(promotion, f"x = {number + 2}")
+        process = started()
+        kill_after(process, kill.share * seconds, kill.victims)
+        tally.ended_before += not was_killed(process)
+        left = whole_lock(promotion, "prod")
+        after = finished(promotion)
+        tally.continued += 1
+        assert after.archives == whole_lock(promotion, "staging").archives, kill
+        assert left in (before, after), kill
+        assert files_of(promotion) == files, kill
+        before = after
+    print(tally)
+    assert tally.continued == MOST
+
+
+def publish_another(promotion: Promotion, code: str) -> None:
+    """Publish another archive, of two parts, in `staging`, and run it there."""
+    promotion.folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
+    model = promotion.folder.write("repository/embed/1/model.py", f"class TritonPythonModel: {code}\n")
+    (model.parent / "weights.bin").write_bytes(os.urandom(SMALLEST_PART + (1 << 20)))
+    promotion.sagemaker.delete_endpoint(EndpointName=ENDPOINT)
+    promotion.test()
+
+
+def started() -> subprocess.Popen[str]:
+    """`fleet promote` in the background; it says everything on its output."""
+    fleet = str(Path(sys.executable).parent / "fleet")
+    return subprocess.Popen(
+        [fleet, "promote", "--from", "staging", "--to", "prod", "sentences", *PROFILES],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def finished(promotion: Promotion) -> Lock:
+    """`fleet promote` to its end; the lock that it leaves."""
+    process = started()
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    assert "Traceback" not in said, said
+    return whole_lock(promotion, "prod")
+
+
+def whole_lock(promotion: Promotion, environment: str) -> Lock:
+    """An environment's lock, all of which lies in its store, whole."""
+    lock = load_lock(promotion.folder.root / f"locks/{environment}/sentences.lock.yaml")
+    (archive,) = lock.archives.values()
+    place = {"Bucket": promotion.bucket(environment), "Key": f"archives/{archive.digest[7:]}.tar.gz"}
+    body = promotion.s3(environment).get_object(**place)["Body"].read()  # type: ignore[arg-type]
+    assert f"sha256:{hashlib.sha256(gzip.decompress(body)).hexdigest()}" == archive.digest
+    return lock
+
+
+def files_of(promotion: Promotion) -> set[str]:
+    """All that lies in the fleet's folder."""
+    root = promotion.folder.root
+    return {str(each.relative_to(root)) for each in root.rglob("*") if each.is_file()}

@@ -89,15 +89,7 @@ class Deploys:
             return not came.is_set() and wanted(request)
 
         self.proxy.change_answers(is_first, withhold)
-        process = subprocess.Popen(
-            [*_fleet(), "deploy", "--env", "dev", "--profile", PROFILE],
-            cwd=self.folder.root,
-            env=self._environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        process = self.start_deploy()
 
         def tell_its_end() -> None:
             process.wait()
@@ -114,6 +106,18 @@ class Deploys:
         _, left = psutil.wait_procs(self.cdk_processes(), timeout=SECONDS)
         assert left == []
         return process.returncode, said
+
+    def start_deploy(self) -> subprocess.Popen[str]:
+        """Deploy the environment `dev` in the background; it says everything on its output."""
+        return subprocess.Popen(
+            [*_fleet(), "deploy", "--env", "dev", "--profile", PROFILE],
+            cwd=self.folder.root,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
 
     def cdk_processes(self) -> list[psutil.Process]:
         """The CDK CLI's processes of this folder, its app included."""

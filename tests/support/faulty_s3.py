@@ -207,8 +207,11 @@ class _Handler(BaseHTTPRequestHandler):
             dict(answer.headers).get("Content-Length", "0") if request.method == "HEAD" else len(answer.body)
         )
         self.send_header("Content-Length", str(size))
-        self.end_headers()
-        self.wfile.write(answer.body)
+        try:
+            self.end_headers()
+            self.wfile.write(answer.body)
+        except ConnectionError:  # the client was killed
+            self.close_connection = True
 
     def _break(self) -> None:
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)

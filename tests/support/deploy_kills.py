@@ -1,0 +1,90 @@
+"""Deploys that are killed at random moments, and what is true when the next one is done."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import psutil
+from moto.core.base_backend import BackendDict
+
+from deploys import SECONDS, Deploys
+from kills import FEW, MOST, Kill, Tally, Victims, kill_after, kills, was_killed
+
+STACKS = {"CDKToolkit", "triton-fleet-dev", "triton-fleet-dev-sentences"}
+OTHER_AT_WORK = "another `fleet deploy --env dev` is at work here\n  remedy: wait until it is done"
+ANEW = 4
+"""The last of so many kills befalls the first deploy of an account, which is the longest."""
+UNTIDY = (".fleet/deploy/dev/cdk.out", "home", "constructs", "node_modules", "repository")
+"""Where the files differ from deploy to deploy."""
+
+
+@dataclass
+class KilledDeploys:
+    """Deploys of an account, each of another model; `tally` is how those after the kills ended."""
+
+    account: Deploys
+    tally: Tally = field(default_factory=Tally)
+
+    def run(self) -> None:
+        """Kill so many deploys, and see that the next one finishes each; few are killed one after another."""
+        seconds = {anew: self._uninterrupted(anew=anew) for anew in (True, False)[MOST < ANEW :]}
+        files = self._files()
+        for number, kill in enumerate(kills(list(Victims)), 1):
+            anew = number % ANEW == 0
+            self._change(number, anew=anew)
+            process = self.account.start_deploy()
+            said = kill_after(process, kill.share * seconds[anew], kill.victims)
+            self.tally.ended_before += not was_killed(process)
+            if MOST > FEW or number == MOST:
+                self._finish(kill, said)
+                self._require_as_locked(kill)
+                assert self._files() == files, kill
+
+    def _uninterrupted(self, *, anew: bool) -> float:
+        """How many seconds a deploy takes that nobody kills."""
+        self._change(0, anew=anew)
+        start = time.monotonic()
+        self.account.deploy()
+        return time.monotonic() - start
+
+    def _change(self, number: int, *, anew: bool) -> None:
+        """Lock another model; with `anew` for an account that nobody has used yet."""
+        if anew:
+            BackendDict.reset()
+        self.account.model(f"kills = {number}\n")
+        self.account.lock()
+
+    def _finish(self, kill: Kill, said: str) -> None:
+        done = self.account.fleet("deploy", "--env", "dev")
+        if done.returncode == 2 and OTHER_AT_WORK in done.stderr:
+            self.tally.instructed.append(f"{kill}: {done.stderr.splitlines()[0]}")
+            self._wait_for_the_cli()
+            done = self.account.fleet("deploy", "--env", "dev")
+        else:
+            self.tally.continued += 1
+        assert done.returncode == 0, f"{kill}\n{said}\n{done.stdout}{done.stderr}"
+        self._wait_for_the_cli()
+
+    def _wait_for_the_cli(self) -> None:
+        _, left = psutil.wait_procs(self.account.cdk_processes(), timeout=SECONDS)
+        assert left == []
+
+    def _require_as_locked(self, kill: Kill) -> None:
+        account, sagemaker = self.account, self.account.client("sagemaker")
+        statuses = account.statuses()
+        assert set(statuses) == STACKS, kill
+        assert all(each in ("CREATE_COMPLETE", "UPDATE_COMPLETE") for each in statuses.values()), statuses
+        assert account.model_data() == account.folder.resolve().model_data_url, kill
+        assert sagemaker.describe_endpoint(EndpointName="sentences")["EndpointStatus"] == "InService"
+        assert len(sagemaker.list_models()["Models"]) == 1, kill
+        assert len(sagemaker.list_endpoint_configs()["EndpointConfigs"]) == 1, kill
+        for stack in STACKS:
+            found = account.client("cloudformation").list_change_sets(StackName=stack)["Summaries"]
+            assert [each for each in found if each["ExecutionStatus"] == "AVAILABLE"] == [], kill
+
+    def _files(self) -> set[str]:
+        """All that lies in the fleet's folder."""
+        root = self.account.folder.root
+        found = (str(each.relative_to(root)) for each in root.rglob("*") if each.is_file())
+        return {each for each in found if not each.startswith(UNTIDY) and not each.endswith(".pyc")}

@@ -1,0 +1,105 @@
+"""Commands of `fleet` that are killed at a random moment, with what they had started."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import psutil
+
+FEW = 2
+MOST = int(os.environ.get("FLEET_KILLS", FEW))
+"""How many kills a test makes."""
+SEED = int(os.environ.get("FLEET_SEED", random.SystemRandom().randrange(1 << 32)))
+GUARD = "guard"
+"""The argument by which the process is known that ends the CDK CLI with its command."""
+
+
+class Victims(StrEnum):
+    """What is killed."""
+
+    ALL = "the command and all that it started"
+    COMMAND = "the command alone: its guard is left to end the CDK CLI"
+    GUARDED = "the command and its guard: nobody is left to end the CDK CLI"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kill:
+    """One kill, at a share of the time that the command takes."""
+
+    share: float
+    victims: Victims
+
+    def __str__(self) -> str:
+        """For the message of a test that fails."""
+        return f"killed at {self.share:.3f} of its time (FLEET_SEED={SEED}): {self.victims}"
+
+
+@dataclass
+class Tally:
+    """How the commands after the kills ended."""
+
+    continued: int = 0
+    instructed: list[str] = field(default_factory=list)
+    ended_before: int = 0
+
+    def __str__(self) -> str:
+        """For a report."""
+        said = "".join(f"\n  {each}" for each in self.instructed)
+        return (
+            f"seed {SEED}: {self.continued} continued at once, {len(self.instructed)} said what to do,"
+            f" {self.ended_before} had ended before they were killed{said}"
+        )
+
+
+def kills(kinds: Sequence[Victims], count: int = MOST) -> Iterator[Kill]:
+    """So many kills, spread evenly over the command's time, in any order, each kind as often."""
+    chance = random.Random(SEED)
+    shares = [(index + chance.random()) / count for index in range(count)]
+    chance.shuffle(shares)
+    for index, share in enumerate(shares):
+        yield Kill(share=share, victims=kinds[index % len(kinds)])
+
+
+def kill_after(process: subprocess.Popen[str], seconds: float, victims: Victims) -> str:
+    """Kill a command that was started `seconds` ago; what it said before."""
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+    for each in _victims(process, victims):
+        with suppress(psutil.NoSuchProcess):
+            each.kill()
+    said, _ = process.communicate(timeout=60)
+    assert "Traceback" not in said, said
+    return said
+
+
+def was_killed(process: subprocess.Popen[str]) -> bool:
+    """Whether it had not ended by itself."""
+    return process.returncode == -signal.SIGKILL
+
+
+def _victims(process: subprocess.Popen[str], victims: Victims) -> list[psutil.Process]:
+    """What is to be killed; the command stands still meanwhile, so that nothing is started unseen."""
+    if process.poll() is not None:
+        return []
+    command = psutil.Process(process.pid)
+    command.suspend()
+    if victims is Victims.COMMAND:
+        return [command]
+    started = command.children(recursive=True)
+    if victims is Victims.ALL:
+        # The guard first: it would do the rest.
+        return [*filter(_is_guard, started), command, *started]
+    return [*filter(_is_guard, started), command]
+
+
+def _is_guard(process: psutil.Process) -> bool:
+    with suppress(psutil.NoSuchProcess):
+        return GUARD in process.cmdline()
+    return False
