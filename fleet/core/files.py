@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import fcntl
 import os
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
-from typing import BinaryIO
+
+DRAFT = ".draft"
 
 
 def write_atomically(file: Path, content: str | bytes, *, mode: int = 0o644) -> None:
     """Write a file, text as UTF-8, so that a reader or a crash never sees half of it, or another mode.
 
-    What a writer leaves that is killed in the middle, the next one of the same file takes and removes.
+    What a writer leaves that is killed in the middle, the next one of the same file removes.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    draft = file.with_name(f".{file.name}.draft")
-    with _alone(draft) as stream:
+    _remove_abandoned(file)
+    with _draft(file) as (handle, draft):
         try:
-            os.fchmod(stream.fileno(), mode)
-            stream.truncate()
-            stream.write(content.encode() if isinstance(content, str) else content)
-            stream.flush()
+            with os.fdopen(handle, "wb", closefd=False) as stream:
+                stream.write(content.encode() if isinstance(content, str) else content)
+            os.fchmod(handle, mode)
             draft.replace(file)
         except BaseException:
             draft.unlink(missing_ok=True)
@@ -30,19 +32,30 @@ def write_atomically(file: Path, content: str | bytes, *, mode: int = 0o644) -> 
 
 
 @contextmanager
-def _alone(draft: Path) -> Iterator[BinaryIO]:
-    """A draft that nobody else writes; one that another writer has just put in its place is not it."""
+def _draft(file: Path) -> Iterator[tuple[int, Path]]:
+    """A draft, locked while its writer lives; one that was taken for abandoned before that is made again."""
     while True:
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "wb") as stream:
-            fcntl.flock(stream, fcntl.LOCK_EX)
-            try:
-                is_it = os.path.samestat(os.fstat(handle), draft.lstat())
-            except FileNotFoundError:
-                continue
-            if is_it:
-                yield stream
+        handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=DRAFT)
+        try:
+            with suppress(OSError):  # a file system without locks, where no draft is ever taken for abandoned
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            if os.fstat(handle).st_nlink:
+                yield handle, Path(name)
                 return
+        finally:
+            os.close(handle)
+
+
+def _remove_abandoned(file: Path) -> None:
+    """Remove the drafts of a file whose writers were killed: nobody has them locked."""
+    for draft in file.parent.glob(f".{escape(file.name)}.*{DRAFT}"):
+        with suppress(OSError):
+            handle = os.open(draft, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                draft.unlink()
+            finally:
+                os.close(handle)
 
 
 def is_up_to_date(file: Path, text: str) -> bool:

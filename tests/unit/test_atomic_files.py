@@ -52,26 +52,30 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_file_and_the_next_write_no
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644])
-def test_a_file_has_its_mode_whatever_a_killed_writer_left(tmp_path: Path, mode: int) -> None:
+def test_a_file_has_its_mode_whatever_was_there(tmp_path: Path, mode: int) -> None:
     file = tmp_path / "any"
-    (tmp_path / ".any.draft").write_text("half of a much longer text")
-    (tmp_path / ".any.draft").chmod(0o666)
+    file.write_text("half")
+    file.chmod(0o666)
     write_atomically(file, "all", mode=mode)
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("all", mode)
 
 
 def test_writers_at_one_time_leave_the_file_of_one_of_them(tmp_path: Path) -> None:
     file = tmp_path / "any"
-    texts = [str(number) * 1000 for number in range(50)]
+    texts = [str(number) * 1000 for number in range(60)]
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda text: write_atomically(file, text), texts))
     assert file.read_text() in texts
+    write_atomically(file, "last")
     assert [each.name for each in tmp_path.iterdir()] == ["any"]
 
 
-def test_a_link_in_the_place_of_the_draft_is_not_followed(tmp_path: Path) -> None:
+def test_what_only_looks_like_a_draft_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "theirs").write_text("kept")
-    (tmp_path / ".any.draft").symlink_to(tmp_path / "theirs")
-    with pytest.raises(OSError, match="symbolic links"):
-        write_atomically(tmp_path / "any", "all")
+    (tmp_path / ".any.link.draft").symlink_to(tmp_path / "theirs")
+    (tmp_path / ".any.folder.draft").mkdir()
+    (tmp_path / ".another.x.draft").write_text("kept")
+    before = set(tmp_path.iterdir())
+    write_atomically(tmp_path / "any", "all")
+    assert set(tmp_path.iterdir()) == {*before, tmp_path / "any"}
     assert (tmp_path / "theirs").read_text() == "kept"
