@@ -43,8 +43,8 @@ class TritonEndpoint(Construct):
             production_variants=[self._variant(endpoint, model)],
             # New configurations have detailed observability on unless they say otherwise, and it is billed.
             metrics_config=sagemaker.CfnEndpointConfig.MetricsConfigProperty(
-                enable_detailed_observability=endpoint.metrics.detailed_observability,
-                enable_enhanced_metrics=endpoint.metrics.enhanced,
+                enable_detailed_observability=endpoint.spec.metrics.detailed_observability,
+                enable_enhanced_metrics=endpoint.spec.metrics.enhanced,
             ),
             data_capture_config=self._capture(endpoint),
             kms_key_id=endpoint.volume_key,
@@ -64,8 +64,8 @@ class TritonEndpoint(Construct):
             else None,
             deployment_config=rollout.deployment_config if rollout else None,
         )
-        lay_over(self.config, endpoint.cloudformation.get("EndpointConfig", {}))
-        raw = endpoint.cloudformation.get("Endpoint", {})
+        lay_over(self.config, endpoint.spec.cloudformation.get("EndpointConfig", {}))
+        raw = endpoint.spec.cloudformation.get("Endpoint", {})
         lay_over(self.endpoint, raw)
         self._name_config_by_update(raw, rollout)
 
@@ -111,7 +111,7 @@ class TritonEndpoint(Construct):
 
     @staticmethod
     def _capture(endpoint: ResolvedEndpoint) -> sagemaker.CfnEndpointConfig.DataCaptureConfigProperty | None:
-        capture, place = endpoint.capture, endpoint.place
+        capture, place = endpoint.spec.capture, endpoint.place
         if capture is None:
             return None
         modes = {"Input": capture.requests, "Output": capture.responses}
@@ -140,11 +140,11 @@ class TritonEndpoint(Construct):
             model_name=model.model.attr_model_name,
             # SageMaker takes one of the two; the pools are laid over.
             instance_type=None if endpoint.is_pooled else endpoint.instance.type,
-            initial_instance_count=endpoint.instance_count,
+            initial_instance_count=endpoint.spec.instance.count,
             initial_variant_weight=1,
             inference_ami_version=endpoint.ami,
-            model_data_download_timeout_in_seconds=endpoint.timeouts.model_download,
-            container_startup_health_check_timeout_in_seconds=endpoint.timeouts.startup,
+            model_data_download_timeout_in_seconds=endpoint.spec.timeouts.model_download,
+            container_startup_health_check_timeout_in_seconds=endpoint.spec.timeouts.startup,
             routing_config=sagemaker.CfnEndpointConfig.RoutingConfigProperty(
                 routing_strategy="LEAST_OUTSTANDING_REQUESTS"
             ),

@@ -26,16 +26,16 @@ class TritonModel(Construct):
             execution_role_arn=role.role.attr_arn,
             primary_container=sagemaker.CfnModel.ContainerDefinitionProperty(
                 image=endpoint.image.uri,
-                mode=MODES[endpoint.mode],
+                mode=MODES[endpoint.spec.mode],
                 model_data_url=None if as_files else endpoint.model_data_url,
                 model_data_source=_files(endpoint.model_data_url) if as_files else None,
                 environment=dict(endpoint.variables),
             ),
-            vpc_config=_vpc(endpoint.network),
-            enable_network_isolation=True if endpoint.network.isolated else None,
+            vpc_config=_vpc(endpoint.spec.network),
+            enable_network_isolation=True if endpoint.spec.network.isolated else None,
         )
         self.model.add_resource_dependency(role.policy)
-        lay_over(self.model, endpoint.cloudformation.get("Model", {}))
+        lay_over(self.model, endpoint.spec.cloudformation.get("Model", {}))
 
 
 def _vpc(network: Network) -> sagemaker.CfnModel.VpcConfigProperty | None:

@@ -68,7 +68,7 @@ def _counts(line: Line, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str
     if line != RUNNING:
         return
     if endpoint.scaling is None:
-        yield endpoint.instance_count, f"wanted {endpoint.instance_count}", SCALING
+        yield endpoint.spec.instance.count, f"wanted {endpoint.spec.instance.count}", SCALING
         return
     scaling = endpoint.scaling
     ends: list[tuple[str, int | None]] = [("min", scaling.min), ("max", scaling.max)]

@@ -95,13 +95,11 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
     spec, machine = loaded.spec, decided.machine
     model_data, archives = place_archives(spec, decided.locked)
     endpoint = ResolvedEndpoint(
-        name=spec.endpoint,
+        spec=spec,
         place=place,
-        mode=spec.mode,
         image=decided.image,
         repositories=pulled_repositories(decided),
         instance=machine,
-        instance_count=spec.instance.count,
         ami=decided.named_ami or ((decided.ami.name or None) if decided.ami else None),
         is_pooled=decided.is_pooled,
         default_model=decided.default_model,
@@ -111,19 +109,13 @@ def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[Resolv
         variables=decided.variables,
         scaling=resolved_scaling(spec.scaling, machine) if spec.scaling else None,
         rollout=resolved_rollout(spec, spec.rollout) if spec.rollout else None,
-        metrics=spec.metrics,
         check=resolved_check(spec),
         alarms=resolved_alarms(decided),
         triton_metrics=triton_metrics(spec),
         log_groups=log_groups(spec),
-        retention_days=spec.logs.retention_days,
-        network=spec.network,
-        capture=spec.capture,
         volume_key=volume_key(decided),
         tags=endpoint_tags(project.environment, spec),
         counted_models=counted_models(decided),
-        timeouts=spec.timeouts,
-        cloudformation=spec.cloudformation,
         engines=resolved_engines(decided),
     )
     return endpoint, findings

@@ -18,9 +18,7 @@ from fleet.endpoint.scaling import ResolvedScaling
 from fleet.engines.runner import Project
 from fleet.findings import Finding
 from fleet.spec.alarms import Severity
-from fleet.spec.capture import Capture
-from fleet.spec.endpoint import Compression, Metrics, Mode, Packed, Timeouts
-from fleet.spec.network import Network
+from fleet.spec.endpoint import Compression, EndpointSpec, Packed
 
 VARIANT = "AllTraffic"
 """The one production variant; a scaled variant's name never changes."""
@@ -118,23 +116,22 @@ class Artifact:
 class ResolvedEndpoint:
     """One endpoint in one environment.
 
-    `ami` is None for SageMaker's own choice of a host image. `is_pooled` says that raw InstancePools stand in
-    place of the variant's instance type. `variables` is the container's environment.
+    `spec` is the endpoint's own with the environment's defaults and overrides: a key that decides nothing
+    else is read there. `ami` is None for SageMaker's own choice of a host image. `is_pooled` says that raw
+    InstancePools stand in place of the variant's instance type. `variables` is the container's environment.
     `model_data` is a key of the bucket: of the one archive, or the prefix of all in mode `multi-model`, which
     has no default model; without `compression`, the prefix of the one repository's files. `volume_key` is the
     key of the instances' volumes, None for AWS's own or where they have none. The environment's and ours are
-    among the `tags`. `counted_models` is what Triton's metrics call the models, as far as a deploy
-    decides it. `engines` are built before the archives are packed. `repositories` are what the role may pull
-    from: the image's, and that of an image which the spec names instead.
+    among the `tags`. `counted_models` is what Triton's metrics call the models, as far as a deploy decides
+    it. `engines` are built before the archives are packed. `repositories` are what the role may pull from:
+    the image's, and that of an image which the spec names instead.
     """
 
-    name: str
+    spec: EndpointSpec
     place: Place
-    mode: Mode
     image: Image
     repositories: tuple[Repository, ...]
     instance: Instance
-    instance_count: int
     ami: str | None
     is_pooled: bool
     default_model: str | None
@@ -145,24 +142,23 @@ class ResolvedEndpoint:
     scaling: ResolvedScaling | None
     rollout: ResolvedRollout | None
     alarms: tuple[Alarm, ...]
-    metrics: Metrics
     check: ResolvedCheck
     triton_metrics: TritonMetrics | None
     log_groups: tuple[str, ...]
-    retention_days: int
-    network: Network
-    capture: Capture | None
     volume_key: str | None
     tags: Mapping[str, str]
     counted_models: tuple[str, ...]
-    timeouts: Timeouts
-    cloudformation: Mapping[str, Mapping[str, object]]
     engines: tuple[ResolvedEngine, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The fixed, public name."""
+        return self.spec.endpoint
 
     @property
     def kinds(self) -> frozenset[str]:
         """What the metrics catalog knows it as."""
-        return kinds(self.mode, self.instance)
+        return kinds(self.spec.mode, self.instance)
 
     @property
     def model_data_url(self) -> str:

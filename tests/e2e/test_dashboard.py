@@ -142,7 +142,8 @@ def test_a_graph_has_a_drawn_line_for_what_was_measured(
 
 def test_a_multi_model_endpoint_has_graphs_of_its_models(fleet: DashboardFleet) -> None:
     endpoint = fleet.folder.resolve("local", "sentences")
-    fleet.deploy(replace(endpoint, name="zoo", mode=Mode.MULTI_MODEL))
+    spec = endpoint.spec.model_copy(update={"endpoint": "zoo", "mode": Mode.MULTI_MODEL})
+    fleet.deploy(replace(endpoint, spec=spec))
     for measure, values in {
         "model_cache_hit": [1, 1, 1, 0],
         "loaded_model_count": [3],

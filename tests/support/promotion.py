@@ -117,7 +117,7 @@ class Promotion:
         as_files = endpoint.compression is Compression.NONE
         container: Any = {
             "Image": endpoint.image.uri,
-            "Mode": "SingleModel" if endpoint.mode is Mode.SINGLE else "MultiModel",
+            "Mode": "SingleModel" if endpoint.spec.mode is Mode.SINGLE else "MultiModel",
             **({"ModelDataSource": source} if as_files else {"ModelDataUrl": endpoint.model_data_url}),
         }
         with suppress(ClientError):

@@ -55,7 +55,7 @@ class OwnedLogs(Construct):
         properties = {
             "ServiceToken": service_token(place, NOUN),
             "LogGroups": list(endpoint.log_groups),
-            "RetentionInDays": endpoint.retention_days,
+            "RetentionInDays": endpoint.spec.logs.retention_days,
             "Tags": dict(endpoint.tags),
             **({"KmsKey": place.kms_key} if place.kms_key else {}),
         }

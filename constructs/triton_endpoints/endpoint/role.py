@@ -88,7 +88,7 @@ class EndpointRole(Construct):
     def _listed_prefix(self) -> dict[str, object] | None:
         # A look for one object has no s3:prefix: under this condition S3 answers 403 where it is missing,
         # not 404, and an invocation may name a target that does not exist.
-        if self._endpoint.mode is Mode.MULTI_MODEL:
+        if self._endpoint.spec.mode is Mode.MULTI_MODEL:
             return None
         return {"StringLike": {"s3:prefix": [f"{self._endpoint.prefix}*"]}}
 
@@ -103,21 +103,21 @@ class EndpointRole(Construct):
         )
 
     def _network_statements(self) -> list[Statement]:
-        if not self._endpoint.network.subnets:
+        if not self._endpoint.spec.network.subnets:
             return []
         # The guide asks for all of them without conditions: SageMaker tries them out before it takes the VPC.
         return [Statement(sid="AttachToVpc", actions=ATTACH, resources=["*"])]
 
     def _capture_statements(self) -> list[Statement]:
         endpoint = self._endpoint
-        if endpoint.capture is None:
+        if endpoint.spec.capture is None:
             return []
         resource = f"{endpoint.place.bucket_arn}/{endpoint.capture_prefix}*"
         return [Statement(sid="KeepCapturedCalls", actions=["s3:PutObject"], resources=[resource])]
 
     def _key_statements(self) -> list[Statement]:
         volume = self._endpoint.volume_key
-        writes = ["kms:GenerateDataKey"] if self._endpoint.capture else []
+        writes = ["kms:GenerateDataKey"] if self._endpoint.spec.capture else []
         statements = use_key(self._endpoint.place, "kms:Decrypt", *writes)
         if volume:
             granted = {"Bool": {"kms:GrantIsForAWSResource": "true"}}

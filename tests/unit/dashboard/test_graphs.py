@@ -147,8 +147,8 @@ def test_instances_are_counted_by_their_samples_and_by_what_they_answer(folder: 
 
 
 def test_thresholds_are_drawn_on_the_graphs_of_their_metrics(folder: FleetFolder) -> None:
-    folder.spec(base=KINDS["several GPUs"])
-    drawn = Dashboard(replace(folder.resolve(), alarms=ALARMS, instance_count=2))
+    folder.spec(base=KINDS["several GPUs"].replace("12xlarge", "12xlarge, count: 2"))
+    drawn = Dashboard(replace(folder.resolve(), alarms=ALARMS))
     assert drawn.annotations() == {
         "Model latency, ms": [
             (1000, "p99: critical > 1000 ms", RED),

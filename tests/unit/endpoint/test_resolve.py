@@ -101,7 +101,7 @@ def test_environment_defaults_lie_below_the_spec_and_overrides_above_it(folder: 
     endpoint = folder.resolve()
     assert endpoint.variables["SAGEMAKER_TRITON_THREAD_COUNT"] == "16"
     assert endpoint.variables["SAGEMAKER_TRITON_BUFFER_MANAGER_THREAD_COUNT"] == "2"
-    assert (endpoint.instance.type, endpoint.instance_count) == ("ml.g5.xlarge", 3)
+    assert (endpoint.instance.type, endpoint.spec.instance.count) == ("ml.g5.xlarge", 3)
 
 
 def test_the_containers_environment_is_decided_to_the_last_variable(folder: FleetFolder) -> None:

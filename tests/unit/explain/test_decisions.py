@@ -59,11 +59,11 @@ def test_what_is_shown_is_what_is_deployed(name: str, env: str) -> None:
         values.items()
         >= {
             "image": endpoint.image.uri,
-            "instance": f"{endpoint.instance_count} x {endpoint.instance.type}",
+            "instance": f"{endpoint.spec.instance.count} x {endpoint.instance.type}",
             "host image": endpoint.ami,
             "default model": endpoint.default_model or "none",
             "model data": endpoint.model_data_url,
-            "instances": f"{scaling.min} to {scaling.max}" if scaling else str(endpoint.instance_count),
+            "instances": f"{scaling.min} to {scaling.max}" if scaling else str(endpoint.spec.instance.count),
             "namespace": metrics.namespace,
             "log group": metrics.log_group,
             "stack": endpoint.stack,
@@ -76,7 +76,7 @@ def test_what_is_shown_is_what_is_deployed(name: str, env: str) -> None:
     of_models = groupby(endpoint.archives, lambda each: each.source.index)
     keys = [[each.key.rpartition("/")[2] for each in archives] for _, archives in of_models]
     told = [names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}" for names in keys]
-    assert targets == (told if endpoint.mode is Mode.MULTI_MODEL else [])
+    assert targets == (told if endpoint.spec.mode is Mode.MULTI_MODEL else [])
     tracked = [float((each.value or "").split()[0]) for each in shown if each.what.startswith("target of")]
     assert tracked == [each.value for each in (scaling.targets if scaling else ())]
 

@@ -51,7 +51,7 @@ def test_a_locked_sets_prefix_is_named_by_its_content_and_its_targets_are_stable
     endpoint = zoo.resolve()
     lines = "".join(f"{name} {digest}\n" for name, digest in DIGESTS.items())
     prefix = f"endpoints/zoo/{hashlib.sha256(lines.encode()).hexdigest()}/"
-    assert (endpoint.mode, endpoint.model_data_url) == (Mode.MULTI_MODEL, f"{BUCKET}{prefix}")
+    assert (endpoint.spec.mode, endpoint.model_data_url) == (Mode.MULTI_MODEL, f"{BUCKET}{prefix}")
     assert [archive.key for archive in endpoint.archives] == [f"{prefix}cats.tar.gz", f"{prefix}dogs.tar.gz"]
 
 

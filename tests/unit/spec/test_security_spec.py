@@ -90,8 +90,8 @@ def test_a_boundary_may_be_aws_own(folder: FleetFolder) -> None:
 def test_an_environment_puts_its_whole_fleet_into_a_vpc_and_sets_the_retention(folder: FleetFolder) -> None:
     folder.environment(f"defaults: {{network: {{{SUBNETS}, {GROUPS}}}, logs: {{retention_days: 90}}}}\n")
     endpoint = folder.resolve()
-    assert endpoint.network.subnets == ("subnet-0123456789abcdef0", "subnet-0123456789abcdef1")
-    assert endpoint.retention_days == 90
+    assert endpoint.spec.network.subnets == ("subnet-0123456789abcdef0", "subnet-0123456789abcdef1")
+    assert endpoint.spec.logs.retention_days == 90
 
 
 def test_tags_of_a_spec_win_over_those_of_the_environment(folder: FleetFolder) -> None:
