@@ -13,9 +13,8 @@ from moto.sagemaker.exceptions import ValidationError
 from moto.sagemaker.models import Model
 from moto.sagemaker.utils import arn_formatter
 
-from fleet_emulator import process_state
+from fleet_emulator import process_state as running
 from fleet_emulator.failures import is_said, reason_of
-from fleet_emulator.hosting import DeployedEndpoint, HostingError
 from fleet_emulator.sagemaker import urls
 from fleet_emulator.sagemaker.deployment import Config as DeploymentConfig
 from fleet_emulator.sagemaker.deployment import alarms_on, require_deployment
@@ -24,8 +23,9 @@ from fleet_emulator.sagemaker.jobs.backend import EmbeddedJobs
 from fleet_emulator.sagemaker.model_data import require_model_data
 from fleet_emulator.sagemaker.retention import NOTHING_RETAINED, Retention
 from fleet_emulator.sagemaker.scalable_endpoints import deregister_all, refuse_to_move_scaled
-from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, require_variants
+from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, require_metrics, require_variants
 from fleet_emulator.state_lock import handed_over
+from fleet_emulator.hosting import DeployedEndpoint, HostingError
 
 log = logging.getLogger("fleet_emulator")
 
@@ -69,6 +69,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         tags: Tags,
         kms_key_id: str,
         shadow_production_variants: list[dict[str, Any]] | None = None,
+        metrics_config: dict[str, Any] | None = None,
     ) -> EmbeddedEndpointConfig:
         """CreateEndpointConfig: its models have to exist."""
         self._refuse_existing("endpoint-config", endpoint_config_name, self.endpoint_configs)
@@ -76,12 +77,14 @@ class EmbeddedSageMaker(EmbeddedJobs):
         require_variants(
             production_variants, shadows, self._models, account=self.account_id, region=self.region_name
         )
+        require_metrics(metrics_config or {})
         config = EmbeddedEndpointConfig(
             account_id=self.account_id,
             region_name=self.region_name,
             endpoint_config_name=endpoint_config_name,
             production_variants=production_variants,
             shadow_production_variants=shadows,
+            metrics_config=metrics_config,
             async_inference_config=async_inference_config,
             data_capture_config=data_capture_config,
             tags=tags,

@@ -26,6 +26,7 @@ class EmbeddedSageMakerResponse(EmbeddedJobsResponse):
             self._get_param("Tags"),
             self._get_param("KmsKeyId"),
             self._get_param("ShadowProductionVariants"),
+            self._get_param("MetricsConfig"),
         )
         return ActionResult({"EndpointConfigArn": config.endpoint_config_arn})
 

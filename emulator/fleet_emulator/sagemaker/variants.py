@@ -1,4 +1,4 @@
-"""The variants of an endpoint configuration, held against what SageMaker documents."""
+"""The variants and metrics of an endpoint configuration, held against what SageMaker documents."""
 
 from __future__ import annotations
 
@@ -9,17 +9,28 @@ from moto.sagemaker.exceptions import ValidationError
 from moto.sagemaker.models import FakeEndpointConfig, Model
 from moto.sagemaker.utils import arn_formatter
 
+from fleet.catalog.properties import property_at
 from fleet_emulator.sagemaker.constraints import require_shape
 
 Variant = Mapping[str, Any]
 
 
 class EmbeddedEndpointConfig(FakeEndpointConfig):
-    """An endpoint configuration with its shadow variants; what moto refuses of variants is judged before."""
+    """An endpoint configuration with its shadow variants and metrics.
 
-    def __init__(self, *, shadow_production_variants: Sequence[Variant], **config: Any) -> None:
+    What moto refuses of variants is judged before.
+    """
+
+    def __init__(
+        self,
+        *,
+        shadow_production_variants: Sequence[Variant],
+        metrics_config: Mapping[str, Any] | None,
+        **config: Any,
+    ) -> None:
         super().__init__(**config)
         self.shadow_production_variants = list(shadow_production_variants) or None
+        self.metrics_config = metrics_config
 
     def is_created(self) -> bool:
         """What moto asks of a model."""
@@ -62,6 +73,25 @@ def require_variants(
     ):
         if any(_is_multi_model(models[name]) for each in named for name in model_names(each)):
             raise ValidationError(f"{what} cannot be used with multi-model endpoints.")
+
+
+def require_metrics(metrics: Mapping[str, Any]) -> None:
+    """Refuse a MetricsConfig that SageMaker does not document.
+
+    Botocore has the allowed numbers in its prose alone; CloudFormation's schema has them as an enum.
+
+    Raises:
+        ValidationError: a member is of another type, or has a value that is not allowed.
+    """
+    require_shape("MetricsConfig", metrics, "metricsConfig")
+    for name, value in metrics.items():
+        allowed = property_at("EndpointConfig", ("MetricsConfig", name)).property.allowed
+        if allowed and value not in allowed:
+            place = f"metricsConfig.{name[0].lower()}{name[1:]}"
+            raise ValidationError(
+                f"1 validation error detected: Value '{value}' at '{place}' failed to satisfy constraint: "
+                f"Member must satisfy enum value set: [{', '.join(map(str, allowed))}]"
+            )
 
 
 def pools_of(variant: Variant) -> list[Variant]:

@@ -72,6 +72,7 @@ class EndpointConfig:
             async_inference_config=properties.get("AsyncInferenceConfig", {}),
             tags=properties.get("Tags", []),
             kms_key_id=properties.get("KmsKeyId", ""),
+            metrics_config=as_shape("MetricsConfig", properties.get("MetricsConfig")),
         )
         return Resource(config.endpoint_config_arn, {"EndpointConfigName": config.endpoint_config_name})
 

@@ -1,4 +1,4 @@
-"""The embedded SageMaker's endpoint configurations: instance pools, shadow variants, and the models of both."""
+"""The embedded SageMaker's endpoint configurations: pools, shadow variants, the models of both, metrics."""
 
 from __future__ import annotations
 
@@ -173,3 +173,32 @@ def test_a_stack_deploys_instance_pools_and_is_refused_pools_beside_a_type(
     del declared["InstanceType"]
     assert stacks.create("pools", resources) == "CREATE_COMPLETE"
     assert running[1].served[-1].name == "of-a-stack"
+
+
+def test_a_configuration_keeps_what_it_says_of_metrics(
+    running: tuple[EmbeddedAws, RecordingHost], sagemaker: Any
+) -> None:
+    metrics = {"EnableEnhancedMetrics": False, "MetricPublishFrequencyInSeconds": 10}
+    sagemaker.create_endpoint_config(
+        EndpointConfigName="measured",
+        ProductionVariants=[variant(InstanceType="ml.g5.xlarge")],
+        MetricsConfig=metrics,
+    )
+    assert sagemaker.describe_endpoint_config(EndpointConfigName="measured")["MetricsConfig"] == metrics
+    resources = endpoint("measured-by-a-stack")
+    # CloudFormation reads numbers and booleans from text.
+    texts = {"EnableEnhancedMetrics": "false", "MetricPublishFrequencyInSeconds": "10"}
+    resources["Config"]["Properties"] |= {"EndpointConfigName": "of-text", "MetricsConfig": texts}
+    assert Stacks(running[0]).create("measured", resources) == "CREATE_COMPLETE"
+    assert sagemaker.describe_endpoint_config(EndpointConfigName="of-text")["MetricsConfig"] == metrics
+
+
+def test_metrics_are_published_at_intervals_that_cloudformation_knows(sagemaker: Any) -> None:
+    message = refused(
+        sagemaker,
+        variant(InstanceType="ml.g5.xlarge"),
+        MetricsConfig={"MetricPublishFrequencyInSeconds": 45},
+    )
+    assert message.startswith("1 validation error detected: Value '45'")
+    assert "metricsConfig.metricPublishFrequencyInSeconds" in message
+    assert "[10, 30, 60, 120, 180, 240, 300]" in message
