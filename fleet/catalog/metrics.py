@@ -22,6 +22,7 @@ class Metric:
         adds_up: "gpus" or "vcpus" where it adds up an instance's, 0 to 100 for each; else empty.
         predefined: Its name among the predefined metrics of Application Auto Scaling; empty without one.
         local: Whether the local endpoint can publish it.
+        utilization: Whether it is published as often as the endpoint's MetricsConfig says.
     """
 
     namespace: str
@@ -32,6 +33,7 @@ class Metric:
     adds_up: str
     predefined: str
     local: bool
+    utilization: bool
 
 
 @cache
@@ -45,6 +47,13 @@ def endpoint_metric(measure: str) -> Metric:
     facts = {**data["defaults"], **data["metrics"][measure]}
     lists: dict[str, Any] = {key: tuple(facts.pop(key)) for key in ("dimensions", "kinds")}
     return Metric(**facts, **lists)
+
+
+@cache
+def utilization_measures() -> frozenset[str]:
+    """The measures that are published as often as the endpoint's MetricsConfig says."""
+    measures = data_file("metrics.yaml")["metrics"]
+    return frozenset(measure for measure in measures if endpoint_metric(measure).utilization)
 
 
 def instance_namespace() -> str:

@@ -49,7 +49,7 @@ def dashboard_body(endpoint: ResolvedEndpoint) -> Json:
             widgets.append(_widget("metric", graph, **place, width=width, height=GRAPH))
         y += -(-len(section.graphs) // columns) * GRAPH
     widgets.append(_widget("log", _last_errors(endpoint), y=y, height=LOG))
-    # Every period is a minute: what counts by the minute would be wrong in the longer ones of a longer range.
+    # What counts by its own period, a minute as a rule, would be wrong in the longer ones of a longer range.
     return {"start": "-PT3H", "periodOverride": "inherit", "widgets": widgets}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from fleet.catalog.metrics import endpoint_metric
 from fleet.dashboard.graph import Computed, Graph, Line, Unit
-from fleet.endpoint.context.alarms import PERIOD
+from fleet.endpoint.context.periods import period, values
 from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from fleet.endpoint.scaling import summed
 
@@ -29,13 +29,19 @@ def drawn_lines(graph: Graph, endpoint: ResolvedEndpoint) -> list[list[Any]]:
 
 def _line(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> list[list[Any]]:
     scale = _scale(line, unit, endpoint)
-    if not scale:
+    if not scale and _counted(line, endpoint) == 1:
         return [_metric(line, endpoint, label=line.label)]
-    return _computed(Computed(f"{line.id} {scale}", line.label, (line,)), endpoint)
+    return _computed(Computed(f"{line.id} {scale}".rstrip(), line.label, (line,)), endpoint)
 
 
 def _computed(line: Computed, endpoint: ResolvedEndpoint) -> list[list[Any]]:
-    shown = {"expression": line.expression, "label": line.label, "period": PERIOD}
+    expression, seconds = (
+        line.expression,
+        max(period(each.measure, endpoint.spec.metrics) for each in line.of),
+    )
+    if (counted := max(_counted(each, endpoint) for each in line.of)) > 1:
+        expression = f"{expression} / {counted}"
+    shown = {"expression": expression, "label": line.label, "period": seconds}
     return [[shown], *(_metric(each, endpoint, id=each.id, visible=False) for each in line.of)]
 
 
@@ -47,7 +53,7 @@ def _metric(line: Line, endpoint: ResolvedEndpoint, **options: object) -> list[A
         metric.namespace,
         metric.name,
         *dimensions,
-        {**options, "period": PERIOD, "stat": line.statistic},
+        {**options, "period": period(line.measure, endpoint.spec.metrics), "stat": line.statistic},
     ]
 
 
@@ -62,6 +68,11 @@ def _scale(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> str:
         case Unit.PERCENT, "Percent" if parts > 1:
             return f"/ {parts}"
     return ""
+
+
+def _counted(line: Line, endpoint: ResolvedEndpoint) -> int:
+    """How many samples of a line stand for one instance."""
+    return values(line.measure, endpoint.spec.metrics) if line.statistic == "SampleCount" else 1
 
 
 def _measured(line: Line | Computed) -> tuple[Line, ...]:

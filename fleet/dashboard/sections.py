@@ -6,7 +6,7 @@ from fleet.dashboard.graph import Computed, Graph, Line, Section, Unit
 
 PERCENTILES = ("p50", "p90", "p99")
 RUNNING = Line("cpu_utilization", "SampleCount", "running")
-"""SageMaker publishes no number of instances; each publishes its CPU once a minute: samples are counted."""
+"""SageMaker publishes no number of instances; each publishes its CPU at one interval: samples are counted."""
 CALLS = Line("invocations", "Sum", "all")
 CALLS_PER_INSTANCE = Line("invocations_per_instance", "Sum", "per instance")
 

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from math import ceil
 
 from fleet.catalog.instances import Instance
 from fleet.catalog.metrics import endpoint_metric, triton_metric
 from fleet.endpoint.context.alarm_records import AlarmRecord, Unit
 from fleet.endpoint.context.alarm_thresholds import Threshold, gate, lacking, thresholds
-from fleet.endpoint.context.alarms import PERIOD, Alarm, Missing
+from fleet.endpoint.context.alarms import Alarm, Missing
 from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.periods import PERIOD, period, values
 from fleet.endpoint.context.variables import triton_metrics
 from fleet.endpoint.scaling import summed
+from fleet.spec.alarms import MINUTE
 
 RUNBOOK = "docs/runbook.md"
 """In the repository, where an environment names no other place."""
 _LATE = 10
 """A value that comes a minute late must not end a long alarm: one of so many minutes may be missing."""
-_IN_METRIC: Mapping[Unit, Callable[[float, str, Instance], float]] = {
-    "milliseconds": lambda value, measure, machine: value * 1000,
-    "share": lambda value, measure, machine: value / 100,
-    "part": lambda value, measure, machine: value * summed(measure, machine),
-    "instances": lambda value, measure, machine: value,
-    "requests": lambda value, measure, machine: value,
+_IN_METRIC: Mapping[Unit, Callable[[float, str, Decided, Instance], float]] = {
+    "milliseconds": lambda value, measure, endpoint, machine: value * 1000,
+    "share": lambda value, measure, endpoint, machine: value / 100,
+    "part": lambda value, measure, endpoint, machine: value * summed(measure, machine),
+    "instances": lambda value, measure, endpoint, machine: value * values(measure, endpoint.spec.metrics),
+    "requests": lambda value, measure, endpoint, machine: value,
 }
 """A threshold in the unit of its metric."""
 _WRITTEN: Mapping[Unit, str] = {
@@ -56,24 +59,30 @@ def condition(record: AlarmRecord, alarm: Alarm) -> str:
     """When an alarm rings, in one line."""
     name = triton_metric(alarm.measure) if alarm.query else endpoint_metric(alarm.measure).name
     limit = _WRITTEN[record.unit].format(alarm.drawn)
-    return f"{alarm.statistic} of {name} {alarm.rings} {limit} in {alarm.ringing} of {alarm.periods} minutes"
+    periods = "minutes" if alarm.period == PERIOD else f"periods of {alarm.period}s"
+    return (
+        f"{alarm.statistic} of {name} {alarm.rings} {limit} in {alarm.ringing} of {alarm.periods} {periods}"
+    )
 
 
 def _alarm(endpoint: Decided, machine: Instance, threshold: Threshold) -> Alarm:
     record, spec = threshold.record, endpoint.spec
-    minutes = int(threshold.value) // PERIOD if record.lasts else record.periods
+    minutes = int(threshold.value) // MINUTE if record.lasts else record.minutes
+    ringing = minutes - minutes // _LATE if record.lasts else record.ringing
+    seconds = period(record.measure, spec.metrics)
     drawn = float(spec.scaling.max) if record.lasts and spec.scaling else threshold.value
     return Alarm(
         key=record.key,
         severity=threshold.severity,
         measure=record.measure,
         statistic=record.statistic,
-        threshold=_IN_METRIC[record.unit](drawn, record.measure, machine),
+        threshold=_IN_METRIC[record.unit](drawn, record.measure, endpoint, machine),
         drawn=drawn,
         rings=record.rings,
         calls=gate(record, spec),
-        periods=minutes,
-        ringing=minutes - minutes // _LATE if record.lasts else record.ringing,
+        period=seconds,
+        periods=ceil(minutes * MINUTE / seconds),
+        ringing=ceil(ringing * MINUTE / seconds),
         missing=record.missing,
         query=_query(endpoint, record),
     )

@@ -47,6 +47,8 @@ def _reason(threshold: Threshold, alarm: Alarm) -> str:
         said.append(f"minutes with fewer than {alarm.calls} calls do not count")
     if threshold.record.unit == "part" and alarm.threshold > alarm.drawn:
         said.append(f"deployed as {alarm.threshold:g}: the metric adds up a machine's parts")
+    if threshold.record.unit == "instances" and alarm.threshold > alarm.drawn:
+        said.append(f"deployed as {alarm.threshold:g}: each instance publishes several values a minute")
     return "; ".join(said)
 
 

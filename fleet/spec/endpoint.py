@@ -115,6 +115,10 @@ DIMENSIONS = 30
 Dimension = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}$")]
 
 
+PUBLISHED = 60
+"""Seconds between two values of a metric, unless SageMaker is told another interval."""
+
+
 class Metrics(Document):
     """What the endpoint measures beyond SageMaker's own metrics."""
 
@@ -136,6 +140,11 @@ class Metrics(Document):
         if twice := sorted(name for name, count in Counter(names).items() if count > 1):
             raise ValueError(f"{twice[0]!r} is named twice")
         return names
+
+    @property
+    def interval(self) -> int:
+        """Seconds between two values that an instance publishes of its utilization."""
+        return PUBLISHED
 
 
 class Timeouts(Document):

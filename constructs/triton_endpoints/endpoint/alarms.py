@@ -9,7 +9,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from fleet.catalog.metrics import endpoint_metric
-from fleet.endpoint.context.alarms import PERIOD, Alarm, Rings
+from fleet.endpoint.context.alarms import Alarm, Rings
 from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 
 Query = cloudwatch.CfnAlarm.MetricDataQueryProperty
@@ -59,7 +59,7 @@ class EndpointAlarms(Construct):
     def _measured(self, alarm: Alarm) -> dict[str, Any]:
         """A metric, one behind its gate, or a query."""
         if alarm.query:
-            query = Query(id="queried", expression=alarm.query, period=PERIOD, return_data=True)
+            query = Query(id="queried", expression=alarm.query, period=alarm.period, return_data=True)
             return {"metrics": [query]}
         if alarm.calls:
             return {"metrics": self._gated(alarm)}
@@ -69,7 +69,7 @@ class EndpointAlarms(Construct):
             "metric_name": metric.name,
             "dimensions": self._dimensions,
             "extended_statistic" if percentile else "statistic": alarm.statistic,
-            "period": PERIOD,
+            "period": alarm.period,
         }
 
     def _gated(self, alarm: Alarm) -> list[Query]:
@@ -90,7 +90,7 @@ class EndpointAlarms(Construct):
                 metric=cloudwatch.CfnAlarm.MetricProperty(
                     namespace=metric.namespace, metric_name=metric.name, dimensions=self._dimensions
                 ),
-                period=PERIOD,
+                period=alarm.period,
                 stat=statistic,
             ),
             return_data=False,

@@ -9,7 +9,7 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from fleet.catalog.metrics import endpoint_metric
-from fleet.endpoint.context.alarms import PERIOD
+from fleet.endpoint.context.periods import PERIOD
 from fleet.endpoint.context.rollout import PERIODS, RINGING, RollbackAlarm
 from fleet.endpoint.rollout import ResolvedRollout
 from fleet.spec.rollout import Strategy

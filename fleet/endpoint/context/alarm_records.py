@@ -36,6 +36,8 @@ class AlarmRecord:
         measure: The catalog's name of the metric, of Triton's own where `needs` says so.
         severity: Of a threshold that does not say its own.
         calls: Minutes with fewer calls do not count, unless `alarms.calls` says another number; 0: all count.
+        minutes: So many are looked at.
+        ringing: In so many of them it must be too much.
         never: The threshold, in the key's unit, from which on nothing rings any more.
         lasts: The threshold is a duration: `scaling.max` is what is not to be reached for so long.
         means: One sentence.
@@ -53,7 +55,7 @@ class AlarmRecord:
     missing: Missing = "notBreaching"
     needs: Need = ""
     calls: int = 0
-    periods: int = 5
+    minutes: int = 5
     ringing: int = 3
     never: float | None = None
     lasts: bool = False
@@ -125,7 +127,7 @@ RECORDS = (
         unit="part",
         needs="gpu",
         # Short peaks are what a GPU is for.
-        periods=15,
+        minutes=15,
         ringing=10,
         missing="missing",
         never=100,
@@ -148,7 +150,7 @@ RECORDS = (
         measure="cpu_utilization",
         statistic="Average",
         unit="part",
-        periods=15,
+        minutes=15,
         ringing=10,
         missing="missing",
         never=100,
@@ -177,7 +179,7 @@ RECORDS = (
     ),
     AlarmRecord(
         key="at_capacity",
-        # SageMaker publishes no number of instances; each publishes one value of its CPU a minute.
+        # SageMaker publishes no number of instances; each publishes its CPU at one interval.
         measure="cpu_utilization",
         statistic="SampleCount",
         unit="instances",

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from fleet.endpoint.context.periods import PERIOD
 from fleet.spec.alarms import Severity
 
 Rings: TypeAlias = Literal["above", "below", "at least"]
 """On which side of its threshold an alarm rings."""
 Missing: TypeAlias = Literal["notBreaching", "missing"]
-"""What a minute without data is, as CloudWatch spells it: no breach, or nothing to judge by."""
-PERIOD = 60
-"""Seconds; SageMaker and the container publish metrics once a minute."""
+"""What a period without data is, as CloudWatch spells it: no breach, or nothing to judge by."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,12 +21,13 @@ class Alarm:
     Attributes:
         key: The key of `alarms` that it follows from, such as `latency_p99`.
         measure: The catalog's name of the metric.
-        statistic: Of a minute, as CloudWatch spells it.
+        statistic: Of a period, as CloudWatch spells it.
         threshold: What must not be exceeded, in the metric's own unit: microseconds, a share of 1, or percent
             added up over an instance's GPUs or vCPUs.
         drawn: The same as a graph shows it: milliseconds, or percent of one GPU or vCPU.
         calls: Minutes with fewer calls do not count; 0 where all do.
-        periods: So many minutes are looked at.
+        period: Seconds.
+        periods: So many are looked at.
         ringing: In so many of them it must be too much.
         text: What the alarm says of itself.
         query: In Metrics Insights, where the metric's dimensions are not known; else empty.
@@ -41,6 +41,7 @@ class Alarm:
     drawn: float
     rings: Rings = "above"
     calls: int = 0
+    period: int = PERIOD
     periods: int = 5
     ringing: int = 3
     missing: Missing = "notBreaching"

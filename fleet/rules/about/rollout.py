@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.limits import limit
-from fleet.endpoint.context.alarms import PERIOD
 from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.periods import PERIOD
 from fleet.endpoint.context.rollout import LATENCIES, PERIODS, needed, rollback_alarms, waits
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, Scope, rule

@@ -243,6 +243,7 @@ class TestValues:
             ("EndpointConfig", {"EnableNetworkIsolation": False}, "network.isolated"),
             ("EndpointConfig", {"DataCaptureConfig.InitialSamplingPercentage": 5}, "capture"),
             ("EndpointConfig", {"MetricsConfig.EnableEnhancedMetrics": True}, "metrics"),
+            ("EndpointConfig", {"MetricsConfig": {FREQUENCY: 10}}, "metrics"),
             ("EndpointConfig", {"KmsKeyId": "alias/models"}, "kms_key in environments/*.yaml"),
         ],
     )
@@ -252,11 +253,11 @@ class TestValues:
         assert said("FL263", {resource: properties})[1] == f"write `{key}` instead"
 
     @pytest.mark.parametrize(
-        "properties", [{f"MetricsConfig.{FREQUENCY}": 10}, {"MetricsConfig": {FREQUENCY: 10}}]
+        "properties", [{"ExplainerConfig.ClarifyExplainerConfig": {}}, {"ExplainerConfig": {}}]
     )
     def test_what_no_key_can_say_is_to_be_left_out(self, properties: dict[str, Any]) -> None:
         message, hint = said("FL263", {"EndpointConfig": properties})
-        assert "each instance is counted by its one value a minute" in message
+        assert "Clarify calls with CSV or JSON lines, which Triton does not read" in message
         assert hint == "leave it out"
 
     @pytest.mark.parametrize("function", [{"Ref": "A"}, {"Fn::ImportValue": "a"}])

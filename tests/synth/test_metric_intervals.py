@@ -1,0 +1,123 @@
+"""Utilization metrics are read at the interval at which SageMaker publishes them, all others by the minute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from aws_cdk import App
+from aws_cdk.assertions import Template
+
+from dashboards import Dashboard
+from fleet.spec.endpoint import Metrics
+from fleet_folder import SPEC, FleetFolder
+from stacks.endpoint import EndpointStack
+from tests.synth.resources import STACK
+
+UTILIZATION = {"CPUUtilization", "MemoryUtilization", "DiskUtilization", "GPUUtilization"}
+SCALED = """\
+scaling: {min: 1, max: 4, invocations_per_instance: 60}
+alarms: {latency_p99: 200ms, gpu_utilization: 95%, at_capacity: 15m, pending_requests: 20}
+"""
+
+
+def alarms(folder: FleetFolder) -> dict[str, dict[str, Any]]:
+    """The alarms of a scaled endpoint by their metric, counted instances as `running`."""
+    folder.spec(SCALED)
+    app = App()
+    EndpointStack(app, endpoint=folder.resolve())
+    template = Template.from_json(app.synth().get_stack_by_name(STACK).template)
+    found = [each["Properties"] for each in template.find_resources("AWS::CloudWatch::Alarm").values()]
+    return {
+        "running" if each.get("Statistic") == "SampleCount" else each.get("MetricName", "calculated"): each
+        for each in found
+    }
+
+
+def looks(alarm: dict[str, Any]) -> tuple[int, int, int]:
+    """Seconds of a period, periods that an alarm looks at, and in how many of them it has to be too much."""
+    return alarm["Period"], alarm["EvaluationPeriods"], alarm["DatapointsToAlarm"]
+
+
+def published(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
+    monkeypatch.setattr(Metrics, "interval", seconds)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "gpu", "memory", "running", "threshold"),
+    [
+        (10, (60, 15, 10), (60, 5, 3), (60, 15, 14), 24),
+        (30, (60, 15, 10), (60, 5, 3), (60, 15, 14), 8),
+        (60, (60, 15, 10), (60, 5, 3), (60, 15, 14), 4),
+        (120, (120, 8, 5), (120, 3, 2), (120, 8, 7), 4),
+        (240, (240, 4, 3), (240, 2, 1), (240, 4, 4), 4),
+        (300, (300, 3, 2), (300, 1, 1), (300, 3, 3), 4),
+    ],
+)
+def test_an_alarm_on_utilization_looks_at_the_same_time_in_periods_that_have_a_value(
+    folder: FleetFolder,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: int,
+    gpu: tuple[int, int, int],
+    memory: tuple[int, int, int],
+    running: tuple[int, int, int],
+    threshold: int,
+) -> None:
+    published(monkeypatch, seconds)
+    found = alarms(folder)
+    assert looks(found["GPUUtilization"]) == gpu
+    assert looks(found["MemoryUtilization"]) == looks(found["DiskUtilization"]) == memory
+    assert looks(found["running"]) == running
+    assert found["running"]["Threshold"] == threshold
+
+
+def test_all_other_alarms_look_at_minutes_at_any_interval(
+    folder: FleetFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_the_minute = alarms(folder)
+    published(monkeypatch, 300)
+    found = alarms(folder)
+    others = by_the_minute.keys() - UTILIZATION - {"running"}
+    assert others
+    assert {name: found[name] for name in others} == {name: by_the_minute[name] for name in others}
+
+
+def test_an_alarm_says_in_which_periods_it_looks(
+    folder: FleetFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published(monkeypatch, 300)
+    text = alarms(folder)["GPUUtilization"]["AlarmDescription"]
+    assert "Average of GPUUtilization above 95% in 2 of 3 periods of 300s." in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "period", "running", "change"),
+    [
+        (10, 60, "cpu_utilization_SampleCount / 6", "DIFF(cpu_utilization_SampleCount) / 6"),
+        (60, 60, "CPUUtilization SampleCount", "DIFF(cpu_utilization_SampleCount)"),
+        (300, 300, "CPUUtilization SampleCount", "DIFF(cpu_utilization_SampleCount)"),
+    ],
+)
+def test_the_dashboard_counts_each_instance_once(
+    folder: FleetFolder,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: int,
+    period: int,
+    running: str,
+    change: str,
+) -> None:
+    published(monkeypatch, seconds)
+    folder.spec(base=SPEC)
+    drawn = Dashboard(folder.resolve())
+    assert drawn.lines("Instances running and wanted") == {
+        "running": running,
+        "answering calls": "invocations_Sum / invocations_per_instance_Sum",
+    }
+    assert drawn.lines("Instances added or removed") == {"change": change}
+    periods = {
+        (metric[1] if len(metric) > 1 else metric[0]["label"]): metric[-1]["period"]
+        for graph in drawn.graphs.values()
+        for metric in graph["metrics"]
+    }
+    assert {periods[name] for name in (*UTILIZATION, "change")} == {period}
+    assert {periods[name] for name in ("Invocations", "ModelLatency", "answering calls")} == {60}
