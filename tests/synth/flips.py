@@ -25,7 +25,8 @@ FACTS: Document = {"embed": {}}
 class Flip:
     """Two values of a key, and the further keys without which it means nothing.
 
-    `also` comes with the other value alone; `facts` is what the lock says of the models.
+    `also` comes with the other value alone; `facts` is what the lock says of the models. `refused` is what is
+    a mistake at the key: further keys, or another value of it, laid over the spec with the other value.
     """
 
     one: Any
@@ -33,6 +34,7 @@ class Flip:
     base: Document = field(default_factory=dict)
     also: Document = field(default_factory=dict)
     facts: Document = field(default_factory=lambda: dict(FACTS))
+    refused: tuple[Document, ...] = ()
 
     def specs(self, key: str) -> list[Document]:
         """The spec with the one value, and that with the other."""
@@ -162,7 +164,12 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "logs.retention_days": flip(30, 90),
     "network.subnets": network([SUBNETS[0], SUBNETS[1]], [SUBNETS[0], SUBNETS[2]]),
     "network.security_groups": network(["sg-00000001"], ["sg-00000002"]),
-    "network.isolated": flip(False, True, metrics={"triton": False}),
+    "network.isolated": Flip(
+        one=False,
+        other=True,
+        base={"metrics": {"triton": False}},
+        refused=({"metrics": {"triton": True}},),
+    ),
     "capture.sample": flip("10%", "100%"),
     "capture.requests": flip(True, False, capture={"sample": "10%"}),
     "capture.responses": flip(True, False, capture={"sample": "10%"}),

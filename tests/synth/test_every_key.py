@@ -20,7 +20,7 @@ from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.lock import Lock
 from fleet_folder import FleetFolder
-from tests.synth.flips import ENVIRONMENT, FACTS, IN_THE_TEMPLATE, SPEC, Document, Flip, with_key
+from tests.synth.flips import ENVIRONMENT, FACTS, IN_THE_TEMPLATE, SPEC, Document, Flip, laid_over, with_key
 from tests.synth.flips_elsewhere import ELSEWHERE, ENVIRONMENT_KEYS, Seen, template
 
 
@@ -37,6 +37,22 @@ def test_every_key_of_an_environment_has_two_values_here() -> None:
 def test_another_value_makes_another_template(key: str, tmp_path: Path) -> None:
     one, other = both(key, IN_THE_TEMPLATE[key], template, tmp_path)
     assert one != other
+
+
+@pytest.mark.parametrize(
+    ("key", "further"),
+    [(key, further) for key, changed in IN_THE_TEMPLATE.items() for further in changed.refused],
+)
+def test_what_a_key_does_not_go_with_is_refused_at_its_line(
+    key: str, further: Document, tmp_path: Path
+) -> None:
+    _, other = IN_THE_TEMPLATE[key].specs(key)
+    folder = fleet(tmp_path, laid_over(other, further))
+    (found,) = folder.findings()
+    assert found.file is not None
+    assert found.line is not None
+    line = found.file.read_text().splitlines()[found.line - 1]
+    assert line.lstrip().startswith(f"{key.rpartition('.')[2]}:")
 
 
 @pytest.mark.parametrize("key", ELSEWHERE)
