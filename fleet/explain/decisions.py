@@ -21,6 +21,10 @@ from fleet.explain.scaling import scaling_decisions
 from fleet.explain.security import security_decisions
 from fleet.findings import Finding
 from fleet.spec.endpoint import Archive, ArchiveSet, Mode
+from fleet.spec.reference.keys import left_out
+
+_EXPLAINED = ("triton", "triton_dimensions")
+"""Keys of `metrics` that decide more than one property, and are explained by what they decide."""
 
 
 def decisions(endpoint: Decided, wrong_lock: Sequence[Finding] = ()) -> tuple[Decision, ...]:
@@ -42,7 +46,7 @@ def decisions(endpoint: Decided, wrong_lock: Sequence[Finding] = ()) -> tuple[De
         *check_decisions(endpoint),
         *alarm_decisions(endpoint),
         *_metrics(endpoint),
-        *_billed_metrics(endpoint),
+        *_plain_metrics(endpoint),
         *dashboard_decisions(endpoint),
         *security_decisions(endpoint, place),
         *_places(endpoint, place),
@@ -117,14 +121,21 @@ def _metrics(endpoint: Decided) -> Iterator[Decision]:
     yield Decision(group="metrics", what="log group", value=metrics.log_group, reason=reason)
 
 
-def _billed_metrics(endpoint: Decided) -> Iterator[Decision]:
+def _plain_metrics(endpoint: Decided) -> Iterator[Decision]:
+    """What SageMaker is told as the spec says it; it bills whatever is on."""
     metrics = endpoint.spec.metrics
-    for what, on, of in (
-        ("detailed observability", metrics.detailed_observability, "detailed_observability"),
-        ("enhanced metrics", metrics.enhanced, "enhanced"),
-    ):
-        reason = f"`metrics.{of}` is {'on, and billed' if on else 'off'}"
-        yield Decision(group="metrics", what=what, value="on" if on else "off", reason=reason)
+    written = metrics.model_dump(mode="json")
+    for name, about in type(metrics).model_fields.items():
+        if name in _EXPLAINED:
+            continue
+        key, value = f"`metrics.{name}`", written[name]
+        reason = f"from {key}"
+        if isinstance(value, bool):
+            value, reason = "on" if value else "off", f"{key} is {'on, and billed' if value else 'off'}"
+        elif value is None:
+            value, reason = left_out(about.description or ""), f"{key} is left out"
+        what = (about.title or name.replace("_", " ")).lower()
+        yield Decision(group="metrics", what=what, value=value, reason=reason)
 
 
 def _places(endpoint: Decided, place: Place) -> Iterator[Decision]:

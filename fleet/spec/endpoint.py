@@ -127,7 +127,7 @@ class Metrics(Document):
     detailed_observability: bool = False
     """SageMaker's own collector of GPU and host metrics, queried with PromQL and billed by sample; off here,
     on in SageMaker's own default."""
-    enhanced: bool = False
+    enhanced: Annotated[bool, Field(title="Enhanced metrics")] = False
     """SageMaker's metrics for each instance, container and GPU as well, each of which is billed."""
     triton_dimensions: tuple[Dimension, ...] = Field(default=(), strict=False, max_length=DIMENSIONS)
     """The dimensions that those metrics have, as `aws cloudwatch list-metrics --namespace TritonFleet/NAME`

@@ -48,6 +48,12 @@ def anchor(path: str) -> str:
     return path.replace("[]", "").replace(f".{ANY}", "")
 
 
+def left_out(description: str) -> str | None:
+    """What holds where a key is not there, as its description says it."""
+    follows = _LEFT_OUT.search(" ".join(description.split()))
+    return follows[1] if follows else None
+
+
 def _sections(mapping: Schema, path: str, said: str, root: Schema) -> Iterator[Section]:
     keys, below = [], []
     for name, schema in mapping["properties"].items():

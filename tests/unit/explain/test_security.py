@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fleet.endpoint.context.context import Decided
 from fleet.explain.decision import Decision
 from fleet.explain.decisions import decisions
+from fleet.spec.endpoint import Metrics
 from fleet.spec.project import open_project
+from fleet.spec.values import Seconds
 from fleet_folder import SPEC, FleetFolder
 
 VPC = "subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]"
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
 
 
-def decided(folder: FleetFolder, keys: str = "", base: str = SPEC) -> dict[str, Decision]:
+class FurtherMetrics(Metrics):
+    """Those of a spec with a key that no code explains."""
+
+    sampled_every: Seconds | None = None
+    """How often something is sampled, 10s to 1h. Left out: every 60s."""
+
+
+def decided(
+    folder: FleetFolder, keys: str = "", base: str = SPEC, metrics: Metrics | None = None
+) -> dict[str, Decision]:
     folder.spec(keys, base=base)
     project = open_project(folder.root, "dev", ["sentences"])
     loaded = project.load("sentences")
+    if metrics is not None:
+        loaded = replace(loaded, spec=loaded.spec.model_copy(update={"metrics": metrics}))
     made = decisions(Decided(loaded=loaded, environment=project.environment, lock=None))
     return {each.what: each for each in made}
 
@@ -103,3 +118,22 @@ def test_each_tag_is_told_with_its_origin(folder: FleetFolder) -> None:
     assert (found["team"].value, found["team"].reason) == ("ranking", "from `tags`")
     assert (found["cost"].value, found["cost"].reason) == ("1", "from `tags` of the environment")
     assert found["triton-fleet:endpoint"].reason == "ours"
+
+
+def test_every_key_of_metrics_is_explained(folder: FleetFolder) -> None:
+    reasons = " ".join(each.reason for each in decided(folder).values())
+    assert [name for name in Metrics.model_fields if f"`metrics.{name}`" not in reasons] == []
+
+
+@pytest.mark.parametrize(
+    ("metrics", "value", "reason"),
+    [
+        (FurtherMetrics(), "every 60s", "`metrics.sampled_every` is left out"),
+        (FurtherMetrics(sampled_every="5m"), "300s", "from `metrics.sampled_every`"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_key_without_an_explanation_of_its_own_is_shown_as_the_spec_describes_it(
+    folder: FleetFolder, metrics: Metrics, value: str, reason: str
+) -> None:
+    shown = decided(folder, metrics=metrics)["sampled every"]
+    assert (shown.group, shown.value, shown.reason) == ("metrics", value, reason)
