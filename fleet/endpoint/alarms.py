@@ -25,7 +25,10 @@ _IN_METRIC: Mapping[Unit, Callable[[float, str, Decided, Instance], float]] = {
     "milliseconds": lambda value, measure, endpoint, machine: value * 1000,
     "share": lambda value, measure, endpoint, machine: value / 100,
     "part": lambda value, measure, endpoint, machine: value * summed(measure, machine),
-    "instances": lambda value, measure, endpoint, machine: value * values(measure, endpoint.spec.metrics),
+    # More values than one instance less can publish: of several in a period, some may be late.
+    "instances": lambda value, measure, endpoint, machine: (
+        (value - 1) * values(measure, endpoint.spec.metrics) + 1
+    ),
     "requests": lambda value, measure, endpoint, machine: value,
 }
 """A threshold in the unit of its metric."""
