@@ -45,6 +45,7 @@ class TritonEndpoint(Construct):
             metrics_config=sagemaker.CfnEndpointConfig.MetricsConfigProperty(
                 enable_detailed_observability=endpoint.spec.metrics.detailed_observability,
                 enable_enhanced_metrics=endpoint.spec.metrics.enhanced,
+                metric_publish_frequency_in_seconds=endpoint.spec.metrics.publish_every,
             ),
             data_capture_config=self._capture(endpoint),
             kms_key_id=endpoint.volume_key,

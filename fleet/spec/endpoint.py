@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 
+from fleet.catalog.metrics import utilization_measures
+from fleet.catalog.properties import property_at
 from fleet.spec.alarms import Alarms
 from fleet.spec.capture import Capture
 from fleet.spec.container import Container, Variables
@@ -119,6 +121,16 @@ PUBLISHED = 60
 """Seconds between two values of a metric, unless SageMaker is told another interval."""
 
 
+def _published_by_sagemaker(seconds: int) -> int:
+    allowed = property_at(
+        "EndpointConfig", ("MetricsConfig", "MetricPublishFrequencyInSeconds")
+    ).property.allowed
+    if seconds not in allowed:
+        listed = ", ".join(f"`{each}s`" for each in allowed)
+        raise Mistake("SageMaker does not publish metrics at that interval", f"write one of {listed}")
+    return seconds
+
+
 class Metrics(Document):
     """What the endpoint measures beyond SageMaker's own metrics."""
 
@@ -129,6 +141,12 @@ class Metrics(Document):
     on in SageMaker's own default."""
     enhanced: Annotated[bool, Field(title="Enhanced metrics")] = False
     """SageMaker's metrics for each instance, container and GPU as well, each of which is billed."""
+    publish_every: (
+        Annotated[Seconds, Field(ge=10, le=300), AfterValidator(_published_by_sagemaker)] | None
+    ) = None
+    """How often SageMaker publishes the utilization of the instances, 10s to 5m: 10, 30, 60, 120, 180, 240 or
+    300 seconds; with `enhanced` the metrics of calls, with `detailed_observability` those of its collector as
+    well. More than 60s goes with neither `enhanced` nor `scaling` by utilization. Left out: every 60s."""
     triton_dimensions: tuple[Dimension, ...] = Field(default=(), strict=False, max_length=DIMENSIONS)
     """The dimensions that those metrics have, as `aws cloudwatch list-metrics --namespace TritonFleet/NAME`
     shows them, such as `[model, version, reason, gpu_uuid]`; left out: the dashboard finds the metrics
@@ -143,8 +161,11 @@ class Metrics(Document):
 
     @property
     def interval(self) -> int:
-        """Seconds between two values that an instance publishes of its utilization."""
-        return PUBLISHED
+        """Seconds between two values that an instance publishes of its utilization.
+
+        Those of calls follow only with `enhanced`. Source: SageMaker API reference, MetricsConfig.
+        """
+        return PUBLISHED if self.publish_every is None else self.publish_every
 
 
 class Timeouts(Document):
@@ -247,6 +268,29 @@ class EndpointSpec(Document):
     def _fits_several_models(cls, alarms: Alarms | None, info: ValidationInfo) -> Alarms | None:
         several = info.data.get("mode") is Mode.MULTI_MODEL
         return alarms.of_several_models() if several and alarms else alarms
+
+    @field_validator("metrics")
+    @classmethod
+    def _are_published_for_their_readers(cls, metrics: Metrics, info: ValidationInfo) -> Metrics:
+        """Refuse a rare publication of what others read by the minute.
+
+        Target tracking has alarms of its own, which cannot scale by a metric that lacks values. Source:
+        Application Auto Scaling user guide, target tracking.
+        """
+        scaling, below = info.data.get("scaling"), ("publish_every",)
+        if metrics.interval <= PUBLISHED:
+            return metrics
+        hint = "write `60s` or less"
+        if metrics.enhanced:
+            problem = (
+                "`enhanced` has calls published as rarely, and alarms and scaling read them by the minute"
+            )
+            raise Mistake(problem, f"{hint}, or `enhanced: false`", below)
+        for measure in scaling.targets if scaling else ():
+            if measure in utilization_measures():
+                problem = f"`scaling.{measure}` reads that metric by the minute"
+                raise Mistake(problem, f"{hint}, or scale by `invocations_per_instance`", below)
+        return metrics
 
     @property
     def packed(self) -> tuple[Packed, ...]:

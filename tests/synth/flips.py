@@ -161,6 +161,15 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "metrics.triton": flip(True, False),
     "metrics.detailed_observability": flip(False, True),
     "metrics.enhanced": flip(False, True),
+    "metrics.publish_every": Flip(
+        one=None,
+        other="60s",
+        refused=(
+            {"metrics": {"publish_every": "45s"}},
+            {"metrics": {"publish_every": "120s", "enhanced": True}},
+            {"metrics": {"publish_every": "120s"}, "scaling": {"min": 1, "max": 4, "gpu_utilization": 60}},
+        ),
+    ),
     "logs.retention_days": flip(30, 90),
     "network.subnets": network([SUBNETS[0], SUBNETS[1]], [SUBNETS[0], SUBNETS[2]]),
     "network.security_groups": network(["sg-00000001"], ["sg-00000002"]),
