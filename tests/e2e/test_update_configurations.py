@@ -53,6 +53,18 @@ class TestWhatUpdateEndpointIsToldBesidesTheConfiguration:
         assert plain.deployed().config_name == before.config_name
 
 
+def test_another_interval_of_metrics_is_another_configuration(account: Account) -> None:
+    account.deployed_with(scaling="", rollout="", alarms="", tags="", metrics="")
+    account.change(metrics="{publish_every: 10s}")
+    after = updated(account, new_model=False)
+    assert after.config["MetricsConfig"] == {
+        "EnableDetailedObservability": False,
+        "EnableEnhancedMetrics": False,
+        "MetricPublishFrequencyInSeconds": 10,
+    }
+    account.change(metrics="")
+
+
 def test_an_alarm_calls_the_new_one_back_and_the_next_deploy_repairs_the_stack(account: Account) -> None:
     account.deployed_with(scaling=SCALING, rollout=ROLLOUT, alarms="{latency_p99: 200ms}")
     before, scaling, runs = account.served(), account.scaling(), account.type

@@ -9,8 +9,7 @@ from aws_cdk import App
 from aws_cdk.assertions import Template
 
 from dashboards import Dashboard
-from fleet.spec.endpoint import Metrics
-from fleet_folder import SPEC, FleetFolder
+from fleet_folder import FleetFolder
 from stacks.endpoint import EndpointStack
 from tests.synth.resources import STACK
 
@@ -21,9 +20,14 @@ alarms: {latency_p99: 200ms, gpu_utilization: 95%, at_capacity: 15m, pending_req
 """
 
 
-def alarms(folder: FleetFolder) -> dict[str, dict[str, Any]]:
+def published(seconds: int) -> str:
+    """The key of a spec."""
+    return f"metrics: {{publish_every: {seconds}s}}\n"
+
+
+def alarms(folder: FleetFolder, seconds: int) -> dict[str, dict[str, Any]]:
     """The alarms of a scaled endpoint by their metric, counted instances as `running`."""
-    folder.spec(SCALED)
+    folder.spec(SCALED + published(seconds))
     app = App()
     EndpointStack(app, endpoint=folder.resolve())
     template = Template.from_json(app.synth().get_stack_by_name(STACK).template)
@@ -39,10 +43,6 @@ def looks(alarm: dict[str, Any]) -> tuple[int, int, int]:
     return alarm["Period"], alarm["EvaluationPeriods"], alarm["DatapointsToAlarm"]
 
 
-def published(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
-    monkeypatch.setattr(Metrics, "interval", seconds)
-
-
 @pytest.mark.parametrize(
     ("seconds", "gpu", "memory", "running", "threshold"),
     [
@@ -56,37 +56,28 @@ def published(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
 )
 def test_an_alarm_on_utilization_looks_at_the_same_time_in_periods_that_have_a_value(
     folder: FleetFolder,
-    monkeypatch: pytest.MonkeyPatch,
     seconds: int,
     gpu: tuple[int, int, int],
     memory: tuple[int, int, int],
     running: tuple[int, int, int],
     threshold: int,
 ) -> None:
-    published(monkeypatch, seconds)
-    found = alarms(folder)
+    found = alarms(folder, seconds)
     assert looks(found["GPUUtilization"]) == gpu
     assert looks(found["MemoryUtilization"]) == looks(found["DiskUtilization"]) == memory
     assert looks(found["running"]) == running
     assert found["running"]["Threshold"] == threshold
 
 
-def test_all_other_alarms_look_at_minutes_at_any_interval(
-    folder: FleetFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    by_the_minute = alarms(folder)
-    published(monkeypatch, 300)
-    found = alarms(folder)
+def test_all_other_alarms_look_at_minutes_at_any_interval(folder: FleetFolder) -> None:
+    by_the_minute, found = alarms(folder, 60), alarms(folder, 300)
     others = by_the_minute.keys() - UTILIZATION - {"running"}
     assert others
     assert {name: found[name] for name in others} == {name: by_the_minute[name] for name in others}
 
 
-def test_an_alarm_says_in_which_periods_it_looks(
-    folder: FleetFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    published(monkeypatch, 300)
-    text = alarms(folder)["GPUUtilization"]["AlarmDescription"]
+def test_an_alarm_says_in_which_periods_it_looks(folder: FleetFolder) -> None:
+    text = alarms(folder, 300)["GPUUtilization"]["AlarmDescription"]
     assert "Average of GPUUtilization above 95% in 2 of 3 periods of 300s." in text
 
 
@@ -100,14 +91,12 @@ def test_an_alarm_says_in_which_periods_it_looks(
 )
 def test_the_dashboard_counts_each_instance_once(
     folder: FleetFolder,
-    monkeypatch: pytest.MonkeyPatch,
     seconds: int,
     period: int,
     running: str,
     change: str,
 ) -> None:
-    published(monkeypatch, seconds)
-    folder.spec(base=SPEC)
+    folder.spec(published(seconds))
     drawn = Dashboard(folder.resolve())
     assert drawn.lines("Instances running and wanted") == {
         "running": running,
