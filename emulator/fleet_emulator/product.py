@@ -9,6 +9,7 @@ from fleet.aws.api.emulator import Keys, local_session, local_variables
 from fleet.catalog.builds import codebuild_family
 from fleet.catalog.images import Image, image, regions_of, release, releases
 from fleet.catalog.instances import Instance, instance, instance_types
+from fleet.catalog.properties import property_at
 from fleet.engines.endpoint_engines import expected_tensorrt
 from fleet.repository.unpacking import UnpackingError, budget_of_disk, unpack_zip
 from fleet.spec.schedule import time_zones
@@ -30,6 +31,7 @@ __all__ = [
     "instance_types",
     "local_session",
     "local_variables",
+    "property_at",
     "regions_of",
     "release",
     "releases",

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from fleet.aws.access import Access
+from fleet.aws.api.stack import LiveStack
 from fleet.aws.fleet_stacks import endpoint_stacks
 from fleet.aws.running_configuration import LiveEndpoint, live_endpoint
-from fleet.aws.api.stack import LiveStack
 from fleet.catalog.stack_statuses import StackState
+from fleet.core.parallel import all_in_parallel
+from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import FindingsError
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project, endpoint_names, load_lock

@@ -8,8 +8,9 @@ from fleet.catalog.metrics import endpoint_metric
 from fleet.endpoint.context.context import Decided
 from fleet.endpoint.context.periods import PERIOD
 from fleet.endpoint.context.rollout import PERIODS, RINGING
-from fleet.explain.decision import Decision, dated
+from fleet.endpoint.context.targets import target_models
 from fleet.endpoint.rollout import ResolvedRollout, resolved_rollout
+from fleet.explain.decision import Decision, dated
 from fleet.spec.rollout import Strategy
 from fleet.spec.samples import OK, Sample
 

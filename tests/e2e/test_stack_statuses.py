@@ -12,19 +12,19 @@ from moto.cloudformation.models import cloudformation_backends
 
 from embedded_keys import KEYS
 from fleet.aws.access import Access, embedded_access
+from fleet.aws.api.stack import find_stack
 from fleet.aws.deploy.cdk import Cdk
-from fleet.aws.inventory import compared
+from fleet.aws.deploy.stack_repair import ready_stack
 from fleet.aws.doctor.diagnosis import Checked, diagnosis, is_well
 from fleet.aws.doctor.evidence import evidence
+from fleet.aws.inventory import compared
 from fleet.aws.preflight.stacks import stack_state_finding
-from fleet.aws.api.stack import find_stack
-from fleet.aws.deploy.stack_repair import ready_stack
 from fleet.catalog.data_file import data_file
 from fleet.catalog.images import partition_of
-from fleet.findings import CannotRunError, Finding
-from fleet_emulator.server import EmbeddedAws
 from fleet.endpoint.resolved_endpoint import Place
+from fleet.findings import CannotRunError, Finding
 from fleet.spec.project import open_project
+from fleet_emulator.server import EmbeddedAws
 from fleet_folder import LOCK, ROOT, FleetFolder
 from tests.e2e.embedded_app.stacks import TOPIC, Stacks, endpoint
 

@@ -13,8 +13,9 @@ from moto.sagemaker.exceptions import ValidationError
 from moto.sagemaker.models import Model
 from moto.sagemaker.utils import arn_formatter
 
-from fleet_emulator import process_state as running
+from fleet_emulator import process_state
 from fleet_emulator.failures import is_said, reason_of
+from fleet_emulator.hosting import DeployedEndpoint, HostingError
 from fleet_emulator.sagemaker import urls
 from fleet_emulator.sagemaker.deployment import Config as DeploymentConfig
 from fleet_emulator.sagemaker.deployment import alarms_on, require_deployment
@@ -25,7 +26,6 @@ from fleet_emulator.sagemaker.retention import NOTHING_RETAINED, Retention
 from fleet_emulator.sagemaker.scalable_endpoints import deregister_all, refuse_to_move_scaled
 from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, require_metrics, require_variants
 from fleet_emulator.state_lock import handed_over
-from fleet_emulator.hosting import DeployedEndpoint, HostingError
 
 log = logging.getLogger("fleet_emulator")
 

@@ -9,7 +9,7 @@ from moto.sagemaker.exceptions import ValidationError
 from moto.sagemaker.models import FakeEndpointConfig, Model
 from moto.sagemaker.utils import arn_formatter
 
-from fleet.catalog.properties import property_at
+from fleet_emulator.product import property_at
 from fleet_emulator.sagemaker.constraints import require_shape
 
 Variant = Mapping[str, Any]

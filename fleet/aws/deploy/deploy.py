@@ -13,14 +13,15 @@ from fleet.artifacts.progress import PublishProgress, shown_builder, shown_engin
 from fleet.artifacts.publish.publish import publish
 from fleet.artifacts.releases import record_release
 from fleet.aws.access import Access
+from fleet.aws.api.errors import aws_errors_told
+from fleet.aws.api.stack import find_stack, last_event
 from fleet.aws.deploy.bootstrap import must_bootstrap
 from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.failures import deploy_failure
-from fleet.aws.running_configuration import require_running
-from fleet.aws.api.stack import find_stack, last_event
 from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
-from fleet.printers.steps import Step, Steps
+from fleet.aws.running_configuration import require_running
 from fleet.catalog.stack_statuses import StackState
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.findings import CannotRunError
 from fleet.printers.steps import Step, Steps
 from fleet.spec.environment import LOCAL

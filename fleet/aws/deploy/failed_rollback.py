@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fleet.aws.access import Access
+from fleet.aws.api.describe import described_endpoint
+from fleet.aws.api.stack import PAUSES, LiveStack, last_event, settled
 from fleet.aws.deploy.failures import CANCELLED, ENDPOINT, ROLLING_BACK
 from fleet.aws.running_configuration import is_same_configuration
-from fleet.aws.api.stack import PAUSES, LiveStack, last_event, settled
 from fleet.catalog.stack_statuses import StackState
 from fleet.findings import CannotRunError, Finding, Severity
 

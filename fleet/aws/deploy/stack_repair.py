@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from fleet.aws.access import Access
-from fleet.aws.deploy.failed_rollback import FailedRollback, continue_rollback, failed_rollback
+from fleet.aws.api.errors import aws_errors_told
 from fleet.aws.api.stack import LiveStack, find_stack, settled
+from fleet.aws.deploy.failed_rollback import FailedRollback, continue_rollback, failed_rollback
 from fleet.catalog.stack_statuses import StackState
 from fleet.findings import CannotRunError, Finding, FindingsError
 

@@ -14,20 +14,17 @@ from fleet.artifacts.aws_clock import answered_at
 from fleet.aws.access import Access
 from fleet.aws.api.describe import described_endpoint
 from fleet.aws.api.errors import DENIED
-from fleet.aws.api.stack import DELETED, find_stack
-from fleet.aws.deploy.failed_rollback import STOPPED, failed_rollback
+from fleet.aws.api.stack import DELETED, LiveStack, find_stack
+from fleet.aws.deploy.failed_rollback import failed_rollback
 from fleet.aws.deploy.failures import last_operation
 from fleet.aws.doctor.logs import read_log
 from fleet.aws.doctor.observation import Seen, SeenEndpoint, SeenLog, SeenStack
-from fleet.aws.deploy.failed_rollback import failed_rollback
-from fleet.aws.deploy.failures import last_operation
 from fleet.aws.fleet_stacks import endpoint_stacks, not_deployed
 from fleet.aws.running_configuration import declared_configuration
-from fleet.aws.api.stack import DELETED, LiveStack, find_stack
 from fleet.catalog.stack_statuses import StackState
 from fleet.endpoint.context.log_groups import container_log_group
-from fleet.findings import CannotRunError, Finding
 from fleet.endpoint.resolved_endpoint import Place, stack_of
+from fleet.findings import CannotRunError, Finding
 
 RECENT = timedelta(hours=1)
 """Of an endpoint that is well older lines are no news."""

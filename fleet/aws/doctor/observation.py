@@ -9,8 +9,6 @@ from datetime import datetime
 from fleet.aws.deploy.failed_rollback import FailedRollback
 from fleet.aws.deploy.failures import Failure
 from fleet.aws.doctor.lines import is_error, told
-from fleet.aws.deploy.failed_rollback import FailedRollback
-from fleet.aws.deploy.failures import Failure
 from fleet.aws.running_configuration import runs_another
 from fleet.catalog.stack_statuses import StackState, stack_status
 from fleet.catalog.symptoms import Where

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fleet.aws.api.describe import described_endpoint
-from fleet.aws.api.stack import NOT_CREATED, PLANNED, find_stack
+from fleet.aws.api.stack import NOTHING_OF_IT, find_stack
 from fleet.aws.preflight.check_result import Seen
 from fleet.aws.preflight.stacks import stack_finding
 from fleet.aws.preflight.subject import AT_ONCE, Subject
-from fleet.aws.api.stack import NOTHING_OF_IT, find_stack
+from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 if TYPE_CHECKING:

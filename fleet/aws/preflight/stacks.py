@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from botocore.exceptions import ClientError
 
 from fleet.aws.access import Access
+from fleet.aws.api.errors import DENIED
+from fleet.aws.api.stack import NOTHING_OF_IT, LiveStack, find_stack
 from fleet.aws.deploy.bootstrap import TOOLKIT, bootstrap_version
 from fleet.aws.deploy.failed_rollback import failed_rollback
 from fleet.aws.preflight.check_result import Seen
 from fleet.aws.preflight.subject import Subject
-from fleet.aws.api.stack import NOTHING_OF_IT, LiveStack, find_stack
 from fleet.catalog.bootstrap import needed_bootstrap
 from fleet.catalog.stack_statuses import StackState
 from fleet.findings import Finding
