@@ -44,7 +44,7 @@ def engine_findings(loaded: LoadedSpec, index: int, contents: Contents) -> Itera
         except FindingsError as error:
             yield from error.findings
         if engine.model not in models:
-            continue  # rule FL293 says so
+            continue  # the rule engine-without-model reports it
         yield from _in_its_place(loaded, contents, engine.model)
         config, tensorrt = models[engine.model].config, _tensorrt(loaded)
         found = list(profile_misfits(engine, config, graph))

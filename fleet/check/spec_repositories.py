@@ -18,6 +18,7 @@ from fleet.repository.layout import model_names
 from fleet.repository.loading.container import Setting
 from fleet.repository.loading.load_plan import Judgement, judged
 from fleet.repository.reading.folder import read_folder
+from fleet.rules.names import allowed_codes, code_of, name_of
 from fleet.rules.other_codes import allowable_codes
 from fleet.spec.endpoint import Archive, Mode
 from fleet.spec.project import LoadedSpec
@@ -38,13 +39,14 @@ def repository_findings(loaded: LoadedSpec) -> Iterator[Finding]:
     Folders that cannot be read, and what lies in S3, are left out.
     """
     found = [*_outside(loaded), *_of_folders(loaded)]
-    yield from (each for each in found if each.code not in loaded.spec.allow)
+    allowed = allowed_codes(loaded.spec.allow)
+    yield from (each for each in found if each.code not in allowed)
     codes = {each.code for each in found}
-    for code in loaded.spec.allow:
-        mark = loaded.source.mark(("allow", code))
-        if code in allowable_codes() - codes and mark.file == loaded.source.file:
+    for word in loaded.spec.allow:
+        mark = loaded.source.mark(("allow", word))
+        if code_of(word) in allowable_codes() - codes and mark.file == loaded.source.file:
             unused = finding_at(
-                mark, "FL130", f"`allow` names {code}, which finds nothing here", "leave it out"
+                mark, "FL130", f"`allow` names {word}, which finds nothing here", "leave it out"
             )
             yield replace(unused, severity=Severity.WARNING)
 
@@ -66,7 +68,8 @@ def _outside(loaded: LoadedSpec) -> Iterator[Finding]:
         tree, real = _tree(mark.file), Path(os.path.realpath(mark.file.parent / name))
         if tree is not None and not real.is_relative_to(tree):
             message = f"{name} leads to {real}, outside of {tree}: what lies there changes without a review"
-            found = finding_at(mark, OUTSIDE, message, f'move it there, or `allow: {{{OUTSIDE}: "WHY"}}`')
+            hint = f'move it there, or write `allow: {{{name_of(OUTSIDE)}: "WHY"}}`'
+            found = finding_at(mark, OUTSIDE, message, hint)
             yield replace(found, severity=Severity.WARNING)
 
 

@@ -19,6 +19,8 @@ from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_error
+from fleet.core.project_root import project_root
+from fleet.rules.names import name_of
 from fleet.spec.paths import named_by
 from fleet.spec.project import open_project
 
@@ -89,7 +91,7 @@ def check(
         return
     print_findings(findings, format, root)
     if format is Format.HUMAN:
-        print_error(f"`fleet rules {findings[0].code}` explains the first")
+        print_error(f"`fleet rules {name_of(findings[0].code)}` explains the first")
     if any(strict or each.severity is Severity.ERROR for each in findings):
         sys.exit(INPUT_IS_WRONG)
 

@@ -11,14 +11,16 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet.cli.output import say
-from fleet.findings import Finding, FindingsError
+from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.printers.console import OutputConsole
-from fleet.printers.lines import print_json
+from fleet.printers.lines import print_json, print_line
 from fleet.rules.docs import link_to, said_of, weight_of
 from fleet.rules.example import examples
+from fleet.rules.names import code_of, codes_by_name, name_of, named
 from fleet.rules.other_codes import other_codes, severity_of, weight_of_other
 from fleet.rules.registry import rules as all_rules
 from fleet.rules.rule import Rule
+from fleet.rules.themes import FILE, Theme, theme_of, themes
 from fleet.spec.problems import did_you_mean
 
 WIDTH_OF_A_PIPE = 250
@@ -34,20 +36,31 @@ class Format(StrEnum):
 
 
 def rules(
-    codes: Annotated[
+    names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[CODE]...", help="Such as FL204, or FL2 for all that begin so; else all rules."
+            metavar="[NAME|CODE]...",
+            help="Such as missing-driver, FL204, or FL2 for all codes that begin so. Default: all rules.",
         ),
+    ] = None,
+    theme: Annotated[str | None, typer.Option(help="List the rules and other codes of a theme.")] = None,
+    next_of: Annotated[
+        str | None,
+        typer.Option("--next", metavar="THEME", help="Print the next free code of a theme, for a new rule."),
     ] = None,
     format: Annotated[Format, typer.Option("--format", help="For people, or JSON.")] = Format.HUMAN,
 ) -> None:
     """List the rules, or explain some of them and other codes of findings."""
-    named = [code.upper() for code in codes or ()]
-    wanted = _known(named)
+    if sum(given is not None and given != [] for given in (names, theme, next_of)) > 1:
+        raise typer.BadParameter("give names, --theme or --next, one of the three")
+    if next_of is not None:
+        print_line(_next_code(_theme(next_of)))
+        return
+    single = [_code(name) for name in names or ()]
+    wanted = _known(single) if theme is None else _codes_of(_theme(theme))
     if format is Format.JSON:
         print_json([_entry(code) for code in wanted or all_rules()])
-    elif wanted and set(wanted) <= set(named):
+    elif wanted and set(wanted) <= set(single):
         for code in wanted:
             _explain(code)
     else:
@@ -55,7 +68,14 @@ def rules(
         if not console.is_terminal:
             console.width = WIDTH_OF_A_PIPE
         console.print(_table(wanted or list(all_rules())))
-        say(f"`fleet rules CODE` explains one; all are in {link_to('').removesuffix('#')}")
+        say("a rule is named after what it finds; its summary says what should hold")
+        say(f"`fleet rules NAME` explains one; all are in {link_to('').removesuffix('#')}")
+
+
+def _code(name: str) -> str:
+    """The code that a name stands for, or what may be a code, in upper case; anything else as it is."""
+    code = code_of(name.lower())
+    return code.upper() if code.upper().startswith("FL") and "-" not in code else code
 
 
 def _known(codes: Sequence[str]) -> list[str]:
@@ -69,37 +89,64 @@ def _known(codes: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(each for found in meant.values() for each in found))
 
 
-def _unknown(code: str, known: list[str]) -> Finding:
-    hint = did_you_mean(code, known) if code.startswith("FL") else "`fleet rules` lists them, such as FL204"
-    return Finding(code="FL132", message=f"there is no code {code!r}", hint=hint)
+def _unknown(word: str, known: list[str]) -> Finding:
+    if word.startswith("FL"):
+        return Finding(code="FL132", message=f"there is no code {word!r}", hint=did_you_mean(word, known))
+    near = did_you_mean(word, codes_by_name())
+    hint = near if near.startswith("did") else "`fleet rules` lists them, such as missing-driver"
+    return Finding(code="FL132", message=f"there is no rule or finding {word!r}", hint=hint)
+
+
+def _theme(name: str) -> Theme:
+    found = {theme.name: theme for theme in themes()}
+    if name not in found:
+        hint = did_you_mean(name, found, list_all=True)
+        raise FindingsError([Finding(code="FL132", message=f"there is no theme {name!r}", hint=hint)])
+    return found[name]
+
+
+def _codes_of(theme: Theme) -> list[str]:
+    return [code for code in sorted([*all_rules(), *other_codes()]) if theme_of(code) == theme]
+
+
+def _next_code(theme: Theme) -> str:
+    code = theme.next_code({*all_rules(), *other_codes()})
+    if code is None:
+        remedy = f"give it another one in fleet/rules/{FILE}"
+        raise CannotRunError(f"the blocks of the theme {theme.name!r} are full", remedy)
+    return code
 
 
 def _table(codes: Sequence[str]) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("code", "severity", "name"):
+    for heading in ("name", "code", "theme", "severity"):
         table.add_column(heading, no_wrap=True)
     table.add_column("summary", overflow="fold")
     for code in codes:
         rule = all_rules().get(code)
         severity = severity_of(code) if rule is None else rule.severity
-        name, summary = ("", other_codes()[code]) if rule is None else (rule.name, rule.summary)
+        summary = other_codes()[code] if rule is None else rule.summary
         table.add_row(
-            Text(code, "bold"), Text(severity, STYLE[severity]), Text(name), Text(_one_line(summary))
+            Text(name_of(code), "bold"),
+            Text(code),
+            Text(theme_of(code).name),
+            Text(severity, STYLE[severity]),
+            Text(_one_line(summary)),
         )
     return table
 
 
 def _entry(code: str) -> dict[str, Any]:
     rule = all_rules().get(code)
+    common = {"code": code, "name": name_of(code), "theme": theme_of(code).name}
     if rule is None:
-        said = {"code": code, "severity": severity_of(code).value, "summary": other_codes()[code]}
-        return {**said, "docs": link_to(code)}
+        said = {"severity": severity_of(code).value, "summary": other_codes()[code]}
+        return {**common, **said, "docs": link_to(code)}
     example = examples().get(code)
     shown = {"wrong": example.wrong.shown, "right": example.right.shown} if example else None
     return {
-        "code": code,
+        **common,
         "severity": rule.severity.value,
-        "name": rule.name,
         "summary": _one_line(rule.summary),
         "why": rule.why,
         "needed": rule.needed,
@@ -113,18 +160,18 @@ def _entry(code: str) -> dict[str, Any]:
 def _explain(code: str) -> None:
     rule = all_rules().get(code)
     if rule is None:
-        say(f"{code} ({weight_of_other(code)})", "bold")
+        say(f"{named(code)}: {weight_of_other(code)}", "bold")
         say(other_codes()[code])
         say("")
         return
-    say(f"{code} {rule.name} ({weight_of(rule)})", "bold")
+    say(f"{named(code)}: {weight_of(rule)}", "bold")
     say(_one_line(rule.summary))
     if rule.why:
         say("")
         for line in rule.why.splitlines():
             say(line)
     _show_example(rule)
-    for line in ("", f"source: {rule.source}", f"docs:   {link_to(code)}", ""):
+    for line in ("", f"theme:  {rule.theme.name}", f"source: {rule.source}", f"docs:   {link_to(code)}", ""):
         say(line, "dim")
 
 

@@ -29,7 +29,7 @@ class Argument:
 def trtexec_arguments(engine: Engine, tensorrt: str) -> tuple[Argument, ...]:
     """The arguments that decide what comes out, none that names a file, in an order that never varies.
 
-    What that TensorRT does not have is left out; rule FL291 finds it.
+    What that TensorRT does not have is left out; the rule unsupported-engine-option finds it.
 
     Args:
         engine: As the spec has it.

@@ -104,7 +104,7 @@ def _has_rank(shapes: Sequence[str], dims: Dims | None) -> bool:
 
 
 def _of_batches(names: Sequence[str], engine: Engine, config: ParsedConfig) -> Iterator[Misfit]:
-    """What a model that batches asks of its engine; of `max_batch_size` itself, rule FL293."""
+    """What a model that batches asks of its engine; of `max_batch_size` itself, engine-without-model."""
     for name in names:
         if (least := _parsed(engine.shapes[name][0])[0]) > 1:
             message = f"the smallest batch of {name!r} is {least}: a call that comes alone is refused"

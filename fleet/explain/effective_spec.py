@@ -61,7 +61,7 @@ def effective_spec(loaded: LoadedSpec, environment: Source) -> EffectiveSpec:
 
 
 def shown(name: str, value: str) -> str:
-    """A value, unless it or its name looks like a secret; as rule FL242 judges."""
+    """A value, unless it or its name looks like a secret; as the rule plain-text-secret judges."""
     if SECRET_VALUE.search(value):
         return NOT_SHOWN
     harmless = not value.strip() or value.startswith("arn:")

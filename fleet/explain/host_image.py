@@ -7,10 +7,11 @@ from fleet.catalog.images import Image
 from fleet.catalog.instances import Instance, Kind
 from fleet.endpoint.context.context import Decided
 from fleet.explain.decision import Decision, dated
-from fleet.rules.about.images import driver_for_the_cuda_version
+from fleet.rules.about.images import missing_driver
+from fleet.rules.names import allowed_codes
 
 OWN_CHOICE = "SageMaker's own choice"
-NO_DRIVER = driver_for_the_cuda_version.code
+NO_DRIVER = missing_driver
 """A spec may allow itself to break this rule."""
 
 
@@ -19,7 +20,7 @@ def host_image(endpoint: Decided) -> Decision:
     machine, chosen, named = endpoint.machine, endpoint.ami, endpoint.named_ami
     value = (chosen.name or OWN_CHOICE) if chosen else None
     without_gpu = machine is not None and machine.kind is not Kind.GPU
-    without_driver = not chosen and NO_DRIVER in endpoint.spec.allow
+    without_driver = not chosen and _is_driver_optional(endpoint)
     if named == "" or (named is None and (without_gpu or without_driver)):
         value = OWN_CHOICE
     return Decision(
@@ -51,7 +52,7 @@ def _chosen(endpoint: Decided) -> list[str]:
     if machine is None or image is None:
         return ["it follows from image and instance, which cannot both be decided"]
     if chosen is None:
-        allowed = [f"`allow` takes {NO_DRIVER} upon itself"] if NO_DRIVER in endpoint.spec.allow else []
+        allowed = [f"`allow` takes {NO_DRIVER.name} upon itself"] if _is_driver_optional(endpoint) else []
         none = f"{_built(image)}, and no host image gives {machine.family} instances a driver for it"
         return [none, *allowed]
     if not chosen.name:
@@ -64,6 +65,10 @@ def _chosen(endpoint: Decided) -> list[str]:
         f"{chosen.name} has driver {chosen.driver}, the first in the catalog that fits",
         *_taken(chosen, machine),
     ]
+
+
+def _is_driver_optional(endpoint: Decided) -> bool:
+    return NO_DRIVER.code in allowed_codes(endpoint.spec.allow)
 
 
 def _built(image: Image) -> str:

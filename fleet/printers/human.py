@@ -13,6 +13,7 @@ from fleet.findings import Finding, Severity
 from fleet.printers.console import OutputConsole
 from fleet.printers.excerpt import Excerpt, Excerpts
 from fleet.printers.sanitizer import continued, visible
+from fleet.rules.names import marked
 
 STYLE = {Severity.ERROR: "red bold", Severity.WARNING: "yellow bold"}
 WIDTH_OF_A_LOG = 120
@@ -53,7 +54,7 @@ def _line(finding: Finding) -> Text:
     if file is not None and file.is_relative_to(Path.cwd()):
         finding = replace(finding, file=file.relative_to(Path.cwd()))
     place = f"{visible(finding.place)}: " if finding.place else ""
-    mark = (f"{finding.severity} {finding.code}", STYLE[finding.severity])
+    mark = (marked(finding.severity, finding.code), STYLE[finding.severity])
     return Text.assemble((place, "bold"), mark, f": {continued(finding.message)}")
 
 

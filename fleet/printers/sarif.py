@@ -19,7 +19,7 @@ from fleet.findings import Finding
 from fleet.printers.excerpt import Excerpt, Excerpts
 from fleet.printers.file_names import place_in, uri_of
 from fleet.rules.docs import link_to
-from fleet.rules.other_codes import other_codes, severity_of
+from fleet.rules.other_codes import other_codes, other_names, severity_of
 from fleet.rules.registry import rules
 
 Json: TypeAlias = dict[str, Any]
@@ -51,20 +51,20 @@ def _descriptors() -> Iterator[Json]:
         told = "\n\n".join(filter(None, (rule.summary, rule.why)))
         absolute = {"helpUri": rule.source} if rule.source.startswith("https://") else {}
         yield {
-            **_descriptor(rule.code, rule.summary, told, rule.severity.value),
-            "name": rule.name,
+            **_descriptor(rule.code, rule.name, rule.summary, told, rule.severity.value),
             **absolute,
         }
     for code, said in other_codes().items():
-        yield _descriptor(code, said, said, severity_of(code).value)
+        yield _descriptor(code, other_names()[code], said, said, severity_of(code).value)
 
 
-def _descriptor(code: str, short: str, full: str, level: str) -> Json:
+def _descriptor(code: str, name: str, short: str, full: str, level: str) -> Json:
     return {
         "id": code,
+        "name": name,
         "shortDescription": {"text": short[:LONGEST_TEXT]},
         "fullDescription": {"text": full[:LONGEST_TEXT]},
-        "help": {"text": f"{full}\n\nMore: {link_to(code)}, or `fleet rules {code}`."},
+        "help": {"text": f"{full}\n\nMore: {link_to(code)}, or `fleet rules {name}`."},
         "defaultConfiguration": {"level": level},
     }
 

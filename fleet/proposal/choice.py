@@ -11,6 +11,7 @@ from typing import TypeAlias
 from fleet.catalog.images import releases
 from fleet.catalog.instances import Instance
 from fleet.findings import Finding, Severity
+from fleet.rules.names import name_of
 
 Weight: TypeAlias = tuple[int, bool, int]
 """Of a pair: errors, a lack of room, doubts; each weighs more than all that follow."""
@@ -97,4 +98,4 @@ def _refusal(found: Sequence[Finding], accepted: Sequence[Finding]) -> str:
     """The worst that is said of what was not taken, before all what is not said of what was."""
     codes = {each.code for each in accepted}
     worst = min(found, key=lambda each: (each.code in codes, each.severity is not Severity.ERROR))
-    return f"{worst.message} ({worst.code})"
+    return f"{worst.message} ({name_of(worst.code)}, {worst.code})"

@@ -12,6 +12,7 @@ from fleet.findings import Finding
 from fleet.proposal.choice import Choice
 from fleet.proposal.key import Key
 from fleet.proposal.machine import MIB, Room, size_text
+from fleet.rules.names import named
 from fleet.spec.endpoint import Mode
 
 MEASURES = {Kind.GPU: "gpu_utilization", Kind.CPU: "cpu_utilization"}
@@ -80,7 +81,7 @@ def scaling_key(machine: Instance, mode: Mode) -> Key:
 def foot(findings: Iterable[Finding], left: Mapping[str, str]) -> list[str]:
     """What is left to whoever knows the endpoint, by key, and what `fleet check` warns of."""
     lines = ["Left to you:", *(f"- {key}: {what}" for key, what in left.items())]
-    warnings = [f"- {each.code}: {each.message}; {each.hint}" for each in findings]
+    warnings = [f"- {named(each.code)}: {each.message}; {each.hint}" for each in findings]
     return [*lines, *(["`fleet check` warns of what only you know:", *warnings] if warnings else [])]
 
 

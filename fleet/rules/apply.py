@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from fleet.endpoint.context.context import Decided
 from fleet.findings import Finding, Severity
+from fleet.rules.names import allowable_names, allowed_codes, code_of
 from fleet.rules.other_codes import allowable_codes
 from fleet.rules.registry import rules
 from fleet.spec.problems import did_you_mean
@@ -21,23 +22,24 @@ def rule_findings(endpoint: Decided, *, deploying: bool = False) -> list[Finding
         deploying: Whether it is to be deployed now; some rules only warn before.
     """
     found = [each for rule in rules().values() for each in rule.findings(endpoint, deploying=deploying)]
-    allowed = {code for code in endpoint.spec.allow if code in rules() and not rules()[code].needed}
+    named = allowed_codes(endpoint.spec.allow)
+    allowed = {code for code in named if code in rules() and not rules()[code].needed}
     kept = [each for each in found if each.code not in allowed]
     return [*kept, *_about_allow(endpoint, {each.code for each in found}, allowed)]
 
 
 def _about_allow(endpoint: Decided, broken: Iterable[str], allowed: set[str]) -> Iterator[Finding]:
-    for code in endpoint.spec.allow:
-        mark = endpoint.source.mark(("allow", code))
+    for word in endpoint.spec.allow:
+        code, mark = code_of(word), endpoint.source.mark(("allow", word))
         if code in allowable_codes():
             continue
         if code not in rules():
-            hint = did_you_mean(code, list(rules()))
-            yield finding_at(mark, "FL131", f"`allow` names {code}, which is no rule", hint)
+            hint = did_you_mean(word, list(rules()) if word.startswith("FL") else allowable_names())
+            yield finding_at(mark, "FL131", f"`allow` names {word}, which is no rule", hint)
         elif code not in allowed:
-            message = f"{code} cannot be allowed: without what it asks for nothing can be decided"
+            message = f"{word} cannot be allowed: without what it asks for nothing can be decided"
             yield finding_at(mark, "FL131", message, rules()[code].summary)
         elif code not in broken and mark.file == endpoint.source.file:
-            message = f"`allow` names {code}, which finds nothing here"
+            message = f"`allow` names {word}, which finds nothing here"
             unused = finding_at(mark, "FL130", message, "leave it out")
             yield replace(unused, severity=Severity.WARNING)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import sys
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from fleet.rules.example import Case, Example
+from fleet.rules.names import marked
 from fleet.rules.other_codes import Group, groups
 from fleet.rules.rule import DOCS, Rule
+from fleet.rules.themes import Theme, themes
 
 INTRO = """\
 <!-- Made by `fleet schema` from fleet/rules: change it there. -->
 
 # Rules
 
-`fleet check` says what AWS, Triton or the GPU would refuse later. Each finding has a code that never
-changes its meaning, a place, a message, and a hint that says what to write instead. `fleet rules CODE`
-explains a code on the command line.
+`fleet check` says what AWS, Triton or the GPU would refuse later. Each finding has a name, a code that never
+changes its meaning, a place, a message, and a hint that says what to write instead. `fleet rules NAME`
+explains one on the command line; `fleet rules --theme THEME` lists those of a theme. A rule is named after
+what it finds; the sentence below its name says what should hold.
 
 - **error**: it would not work. `fleet check` exits with 1, and nothing is deployed.
 - **warning**: it works and is likely not meant, or nobody has proved that it fails. Rules rest on facts of
@@ -26,8 +27,10 @@ explains a code on the command line.
 A spec may break a rule on purpose, with the reason, where nobody overlooks it in a review:
 
 ```yaml
-allow: {FL229: "tried on ml.g6.xlarge, 3 May"}
+allow: {unlisted-multi-model-instance: "tried on ml.g6.xlarge, 3 May"}
 ```
+
+`allow` takes the code in place of the name as well.
 
 A rule that is **needed** cannot be allowed: without what it asks for nothing can be decided. One that says
 **an error at deploy** only warns before. An `allow` that silences nothing is [a finding itself](#fl130).
@@ -47,10 +50,10 @@ def link_to(code: str) -> str:
 
 def rules_page(rules: Mapping[str, Rule], examples: Mapping[str, Example]) -> str:
     """The page as Markdown; a rule without an example is told without."""
-    themes = _by_theme(rules.values())
-    parts = [INTRO, _contents(themes)]
-    for theme, members in themes.items():
-        parts.append(f"## {theme}\n")
+    by_theme = _by_theme(rules.values())
+    parts = [INTRO, _contents(by_theme)]
+    for theme, members in by_theme.items():
+        parts.append(f"## {theme.about} (`{theme.name}`)\n")
         parts += [_told(rule, examples.get(rule.code)) for rule in members]
     parts += [OTHERS, *map(_group, groups())]
     return "\n".join(parts)
@@ -59,16 +62,9 @@ def rules_page(rules: Mapping[str, Rule], examples: Mapping[str, Example]) -> st
 def said_of(case: Case, rule: Rule) -> Iterator[str]:
     """What `fleet check` says of a case, without its place: a line for each finding and one for its hint."""
     for finding in case.findings(rule):
-        yield f"{finding.severity} {finding.code}: {finding.message}"
+        yield f"{marked(finding.severity, finding.code)}: {finding.message}"
         if finding.hint:
             yield f"  hint: {finding.hint}"
-
-
-def theme_of(rule: Rule) -> str:
-    """What the rule's module is about, by its docstring: "Rules about X." gives "X"."""
-    said = (sys.modules[rule.check.__module__].__doc__ or "").partition("\n")[0]
-    theme = said.removeprefix("Rules about ").rstrip(".")
-    return theme[:1].upper() + theme[1:]
 
 
 def weight_of(rule: Rule) -> str:
@@ -77,17 +73,16 @@ def weight_of(rule: Rule) -> str:
     return ", ".join([rule.severity.value, *(limit for limit, holds in limits.items() if holds)])
 
 
-def _by_theme(rules: Iterable[Rule]) -> Mapping[str, list[Rule]]:
-    themes = defaultdict[str, list[Rule]](list)
-    for rule in rules:
-        themes[theme_of(rule)].append(rule)
-    return themes
+def _by_theme(rules: Collection[Rule]) -> Mapping[Theme, list[Rule]]:
+    found = {theme: [rule for rule in rules if rule.theme == theme] for theme in themes()}
+    return {theme: members for theme, members in found.items() if members}
 
 
-def _contents(themes: Mapping[str, list[Rule]]) -> str:
-    lines = []
-    for theme, members in themes.items():
-        lines += [f"- {theme}", *(f"  - [{each.code} {each.name}](#{each.code.lower()})" for each in members)]
+def _contents(by_theme: Mapping[Theme, list[Rule]]) -> str:
+    lines = list[str]()
+    for theme, members in by_theme.items():
+        lines.append(f"- {theme.about} (`{theme.name}`)")
+        lines += [f"  - [{each.name}](#{each.code.lower()}) ({each.code})" for each in members]
     lines += ["- [Other codes](#other-codes)", ""]
     return "\n".join(lines)
 
@@ -95,7 +90,7 @@ def _contents(themes: Mapping[str, list[Rule]]) -> str:
 def _told(rule: Rule, example: Example | None) -> str:
     parts = [
         f'<a id="{rule.code.lower()}"></a>\n',
-        f"### {rule.code} {rule.name}\n",
+        f"### {rule.name} ({rule.code})\n",
         f"**{weight_of(rule)}**: {rule.summary}\n",
         *([f"{rule.why}\n"] if rule.why else []),
         *(_shown(example, rule) if example else []),
@@ -123,9 +118,10 @@ def _source(source: str) -> str:
 
 
 def _group(group: Group) -> str:
-    but = f", but for {', '.join(group.needed)}" if group.needed else ""
+    but = f", but for {', '.join(group.names[code] for code in group.needed)}" if group.needed else ""
     allowed = [f"A spec may `allow` itself any of these{but}.\n"] if group.allowable else []
-    lines = [f"### {group.about}\n", *allowed, "| code | severity | |", "| --- | --- | --- |"]
+    lines = [f"### {group.about}\n", *allowed, "| name | code | severity | |", "| --- | --- | --- | --- |"]
     for code, said in group.codes.items():
-        lines.append(f'| <a id="{code.lower()}"></a>{code} | {group.weight(code)} | {said} |')
+        name = f'<a id="{code.lower()}"></a>{group.names[code]}'
+        lines.append(f"| {name} | {code} | {group.weight(code)} | {said} |")
     return "\n".join([*lines, ""])

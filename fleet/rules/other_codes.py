@@ -22,6 +22,7 @@ class Group:
     Attributes:
         about: What they are about.
         codes: Their sentences.
+        names: Their names.
         warnings: Those that only warn.
         either: Those that are errors where the container surely fails, and warnings where it may not.
         allowable: Whether a spec may allow itself the codes of the group, but for those that are `needed`.
@@ -30,6 +31,7 @@ class Group:
 
     about: str
     codes: Mapping[str, str]
+    names: Mapping[str, str]
     warnings: tuple[str, ...] = ()
     either: tuple[str, ...] = ()
     allowable: bool = False
@@ -66,6 +68,12 @@ def other_codes() -> Mapping[str, str]:
 
 
 @cache
+def other_names() -> Mapping[str, str]:
+    """The name of each code that is no rule."""
+    return MappingProxyType({code: name for group in groups() for code, name in group.names.items()})
+
+
+@cache
 def allowable_codes() -> frozenset[str]:
     """The codes that are no rules and that a spec may allow itself, as it may a rule."""
     allowable = (group for group in groups() if group.allowable)
@@ -84,9 +92,11 @@ def weight_of_other(code: str) -> str:
 
 
 def _group(about: str, codes: dict[str, str], *, allowable: bool = False, **lists: Sequence[str]) -> Group:
+    split = {each.partition(" "): sentence for each, sentence in codes.items()}
     return Group(
         about,
-        MappingProxyType(codes),
+        MappingProxyType({code: sentence for (code, _, _), sentence in split.items()}),
+        MappingProxyType({code: name for code, _, name in split}),
         allowable=allowable,
         **{name: tuple(each) for name, each in lists.items()},
     )

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from fleet.endpoint.context.context import Decided
 from fleet.endpoint.context.machines import OWN_VARIANT, Machine
 from fleet.findings import Finding, Severity
+from fleet.rules.themes import Theme, theme_of
 from fleet.spec.source import MOST, KeyPath, finding_at
 
 DOCS = "docs/rules.md"
@@ -85,6 +86,11 @@ class Rule:
     at_deploy: bool
     check: Check
 
+    @property
+    def theme(self) -> Theme:
+        """What the rule is about, by its code."""
+        return theme_of(self.code)
+
     def findings(self, endpoint: Decided, *, deploying: bool = False) -> list[Finding]:
         """What the rule finds, each at its place in the spec or in the environment's file."""
         problems = islice(self.check(endpoint), MOST)
@@ -107,10 +113,12 @@ def rule(
     at_deploy: bool = False,
     scope: Scope = Scope.ENDPOINT,
 ) -> Callable[[Check], Rule]:
-    """Make a rule of a function; its docstring's first line is the summary, the rest says why.
+    """Make a rule of a function, whose name is the rule's: a noun for what it finds, read after "allow".
+
+    The docstring's first line is the summary, the rest says why.
 
     Args:
-        code: The stable code, FLnnn.
+        code: The stable code, FLnnn; `fleet rules --next THEME` prints a free one.
         severity: Of what is proved.
         source: Where the rule's facts come from.
         needed: Nothing can be decided without it.

@@ -27,7 +27,8 @@ from fleet.spec.values import NAME_LENGTH, Count, Digest, Document, ModelName, N
 ARCHIVES = 10_000
 """Behind one endpoint, copies counted one by one."""
 InstanceType = Annotated[str, StringConstraints(pattern=r"^ml\.[a-z0-9-]+\.[a-z0-9]+$")]
-Code = Annotated[str, StringConstraints(pattern=r"^FL[0-9]{3}$")]
+Rule = Annotated[str, StringConstraints(pattern=r"^(FL[0-9]{3}|[a-z0-9]+(-[a-z0-9]+)*)$")]
+"""The name of a rule, or its code."""
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3)]
 
 
@@ -220,9 +221,9 @@ class EndpointSpec(Document):
     """Further variables of the container, for what `container` has no key."""
     timeouts: Timeouts = Timeouts()
     cloudformation: dict[str, dict[str, object]] = Field(default_factory=dict)
-    """Raw CloudFormation properties, set in the template and checked: `{EndpointConfig: {Path: value}}`."""
-    allow: dict[Code, Reason] = Field(default_factory=dict)
-    """Rules that are broken here on purpose, each with the reason: `{FL222: "tried on 3 May"}`."""
+    """Raw CloudFormation properties, laid over the template and judged: `{EndpointConfig: {Path: value}}`."""
+    allow: dict[Rule, Reason] = Field(default_factory=dict)
+    """Rules broken here on purpose, by name or code, each with the reason: `{incompatible-ami: "tried"}`."""
 
     @field_validator("mode", mode="before")
     @classmethod

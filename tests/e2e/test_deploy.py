@@ -75,7 +75,7 @@ def test_a_stale_lock_is_refused_and_with_locked_deployed_of_which_only_the_rele
     account.model("x = 2\n")
     refused = account.fleet("deploy", "--env", "dev")
     assert refused.returncode == 1
-    assert "repository/embed/1/model.py: error FL306: the file changed" in refused.stderr
+    assert "repository/embed/1/model.py: error[stale-lock] FL306: the file changed" in refused.stderr
     said = account.deploy("--locked")
     assert [line.split("  ")[0] for line in said.splitlines() if line.startswith("✓")] == [
         "✓ check",
@@ -130,7 +130,9 @@ def test_an_endpoint_that_fails_is_told_by_its_reason_and_goes_on_as_it_was(acco
     failed = account.fleet("deploy", "--env", "dev", "--yes", "sentences")
     account.host.failure = ""
     assert failed.returncode == 1
-    assert f"warning FL607: the stack {ENDPOINT} is in UPDATE_ROLLBACK_FAILED" in failed.stderr
+    assert (
+        f"warning[stuck-rollback] FL607: the stack {ENDPOINT} is in UPDATE_ROLLBACK_FAILED" in failed.stderr
+    )
     assert account.statuses()[ENDPOINT] == "UPDATE_ROLLBACK_COMPLETE"
     assert f"FL601: AWS::SageMaker::Endpoint of {ENDPOINT}: " in failed.stderr
     assert "no such backend" in failed.stderr

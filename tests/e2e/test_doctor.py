@@ -91,7 +91,10 @@ def test_a_model_that_cannot_load_is_named_from_the_log_and_the_ping_is_not(clin
     assert f"failed: AWS::SageMaker::Endpoint: {PING}" in seen
     assert f"log:      {GROUP} since " in seen
     assert "3 lines, 2 of them errors" in seen
-    assert "model_specs/sentences.yaml:4:1: error FL649: A Python model imports tokenizers" in wrong
+    assert (
+        "model_specs/sentences.yaml:4:1: error[missing-python-import] FL649: A Python model imports tokenizers"
+        in wrong
+    )
     assert "conda-pack" in wrong
     assert "FL647" not in wrong
 
@@ -103,7 +106,7 @@ def test_what_the_rules_find_in_the_spec_comes_first_where_it_fits(clinic: Clini
     assert code == 1
     first = wrong.splitlines()[0]
     assert first.startswith("model_specs/sentences.yaml:")
-    assert "error FL204: Triton 25.04 is built for CUDA 12" in first
+    assert "error[missing-driver] FL204: Triton 25.04 is built for CUDA 12" in first
     assert "event of AWS::SageMaker::Endpoint says: CannotStartContainerError" in wrong
 
 
@@ -115,8 +118,8 @@ def test_an_update_that_was_rolled_back_is_told_although_the_endpoint_goes_on(cl
     code, seen, wrong = clinic.doctor()
     assert code == 1
     assert "endpoint: InService, configuration " in seen
-    assert "error FL643: AWS has no free instance of this type" in wrong
-    assert f"error FL607: the stack {STACK} is in UPDATE_ROLLBACK_FAILED" in wrong
+    assert "error[capacity-shortage] FL643: AWS has no free instance of this type" in wrong
+    assert f"error[stuck-rollback] FL607: the stack {STACK} is in UPDATE_ROLLBACK_FAILED" in wrong
     assert (
         f"continue-update-rollback --region us-east-1 --stack-name {STACK} --resources-to-skip Endpoint"
         in " ".join(wrong.split())
@@ -125,14 +128,14 @@ def test_an_update_that_was_rolled_back_is_told_although_the_endpoint_goes_on(cl
     assert "FL605" not in wrong
     assert "FL641" not in wrong
     clinic.stacks.continue_rollback(STACK, "Endpoint")
-    assert "error FL643: AWS has no free instance of this type" in clinic.doctor()[2]
+    assert "error[capacity-shortage] FL643: AWS has no free instance of this type" in clinic.doctor()[2]
 
 
 def test_a_resource_that_failed_before_the_endpoint_is_told_by_its_event(clinic: Clinic) -> None:
     clinic.stacks.create(STACK, {"Topic": TOPIC, "Broken": absent_model()})
     code, seen, wrong = clinic.doctor()
     assert (code, "endpoint: there is none" in seen) == (1, True)
-    assert "error FL645: Nothing lies at s3://data/absent.tar.gz" in wrong
+    assert "error[unavailable-model-data] FL645: Nothing lies at s3://data/absent.tar.gz" in wrong
 
 
 def test_a_failed_stack_that_is_deleted_by_now_still_tells_why(clinic: Clinic) -> None:
@@ -140,7 +143,7 @@ def test_a_failed_stack_that_is_deleted_by_now_still_tells_why(clinic: Clinic) -
     clinic.delete(STACK)
     code, seen, wrong = clinic.doctor()
     assert (code, f"{STACK} is DELETE_COMPLETE" in seen) == (1, True)
-    assert "error FL642: The account's quota `ml.m5.large for endpoint usage` is 0" in wrong
+    assert "error[exhausted-quota] FL642: The account's quota `ml.m5.large for endpoint usage` is 0" in wrong
 
 
 def test_an_endpoint_that_is_well_ends_with_0_whatever_an_earlier_deploy_has_logged(clinic: Clinic) -> None:
@@ -157,7 +160,7 @@ def test_an_endpoint_in_service_whose_log_tells_of_a_cause_is_not_well(clinic: C
     clinic.log(EXAMPLES["gpu_memory_full"])
     code, _, wrong = clinic.doctor()
     assert code == 1
-    assert "error FL251: this seems not to hold: The weights of all models" in wrong
+    assert "error[gpu-memory-shortage] FL251: this seems not to hold: The weights of all models" in wrong
 
 
 def test_of_each_variant_the_newest_instances_are_read(clinic: Clinic) -> None:
@@ -182,10 +185,11 @@ def test_an_endpoint_that_runs_something_else_than_its_stack_declares_is_told(cl
     code, seen, wrong = clinic.doctor()
     assert (code, f"the stack declares {deployed}" in seen) == (1, True)
     assert (
-        f"error FL605: sentences runs the configuration past-it, and its stack declares {deployed}" in wrong
+        f"error[endpoint-drift] FL605: sentences runs the configuration past-it, and its stack declares {deployed}"
+        in wrong
     )
     sagemaker.delete_endpoint(EndpointName=NAME)
-    assert "error FL605: sentences runs nothing" in clinic.doctor()[2]
+    assert "error[endpoint-drift] FL605: sentences runs nothing" in clinic.doctor()[2]
     sagemaker.create_endpoint(EndpointName=NAME, EndpointConfigName=deployed)
     assert clinic.doctor()[0] == 0
 
@@ -196,8 +200,14 @@ def test_what_nobody_knows_is_said_to_be_unknown_with_where_to_look(clinic: Clin
     code, seen, wrong = clinic.doctor()
     assert code == 1
     assert "    AllTraffic/i-0123456789abcdef0: last" in seen
-    assert "error FL641: there is no endpoint sentences, and its stack is ROLLBACK_COMPLETE" in wrong
-    assert "error FL640: what was seen of sentences is none of the causes that are known here" in wrong
+    assert (
+        "error[endpoint-out-of-service] FL641: there is no endpoint sentences, and its stack is ROLLBACK_COMPLETE"
+        in wrong
+    )
+    assert (
+        "error[unknown-failure] FL640: what was seen of sentences is none of the causes that are known here"
+        in wrong
+    )
     assert f"look at the log group {GROUP}, the events of the stack {STACK}" in wrong
 
 
@@ -213,7 +223,10 @@ def test_a_failed_check_is_told_by_its_sample_and_with_its_functions_lines_about
     assert clinic.stacks.create(STACK, {**provider(code), "Check": check}) == "ROLLBACK_COMPLETE"
     clinic.log("Not yet: endpoint other is Creating", f"Passed: {NAME}, one", stream="2026/x", group=group)
     _, seen, wrong = clinic.doctor()
-    assert "error FL655: The endpoint answers a sample of the spec otherwise than it says" in wrong
+    assert (
+        "error[sample-answer-mismatch] FL655: The endpoint answers a sample of the spec otherwise than it says"
+        in wrong
+    )
     assert "output y[0, 1] is 6, and 7 within 0 was wanted" in wrong
     assert ("Passed: sentences, one" in seen, "endpoint other" in seen) == (True, False)
 
@@ -278,5 +291,5 @@ def test_of_the_local_fleet_the_log_is_the_file_that_its_triton_writes(clinic: C
         code, seen, wrong = clinic.doctor(env="local", profile=None)
     assert code == 1
     assert "log:      .fleet/local/logs/endpoints/sentences.log: 2 lines, 1 of them errors" in seen
-    assert "repository:1: error FL407: the model repository holds no model" in wrong
+    assert "repository:1: error[empty-repository] FL407: the model repository holds no model" in wrong
     assert "the container's log (sentences.log) says: ERROR: No model found in model repository" in wrong

@@ -218,7 +218,7 @@ def test_what_check_says_of_a_repository_ends_an_up_before_anything_is_deployed(
     )
     config.write_text(kept)
     assert (failed.returncode, checked.returncode) == (1, 1)
-    (finding,) = (line for line in failed.stderr.splitlines() if ": error FL" in line)
+    (finding,) = (line for line in failed.stderr.splitlines() if ": error[" in line)
     assert finding in checked.stdout + checked.stderr
     assert "✓" not in failed.stdout
 

@@ -115,6 +115,6 @@ class NewSpecs:
         """Whether `fleet check` finds no error, and nothing that the text does not speak of."""
         said = self.said(text)
         return all(
-            each.severity is Severity.WARNING and f"{each.code}: {each.message}" in said
+            each.severity is Severity.WARNING and f"({each.code}): {each.message}" in said
             for each in self.findings()
         )

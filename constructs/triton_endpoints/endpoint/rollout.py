@@ -105,5 +105,5 @@ def _blue_green(rollout: ResolvedRollout) -> sagemaker.CfnEndpoint.BlueGreenUpda
 
 
 def _share(rollout: ResolvedRollout) -> sagemaker.CfnEndpoint.CapacitySizeProperty:
-    assert rollout.step is not None  # noqa: S101 (rule FL284 asks for it)
+    assert rollout.step is not None  # noqa: S101 (the rule rollout-key-mismatch asks for it)
     return sagemaker.CfnEndpoint.CapacitySizeProperty(type="CAPACITY_PERCENT", value=rollout.step)

@@ -72,7 +72,7 @@ def machines(spec: EndpointSpec, variants: Mapping[str, Raws]) -> tuple[Machine,
 
     SageMaker takes InstancePools in place of an InstanceType; a pool of the spec's own type is the spec's
     own. What CloudFormation computes is not known here. More pools and shadow variants than SageMaker takes
-    (FL350) are left out.
+    (too-many-variants, FL350) are left out.
     """
     named, ami_path = _ami(variants.get(OWN_VARIANT, {}))
     if named is None:

@@ -18,7 +18,7 @@ INVOKE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_
 
 
 @rule("FL311", source=METRICS)
-def alarm_that_is_measured(endpoint: Decided) -> Iterator[Problem]:
+def unmeasured_alarm(endpoint: Decided) -> Iterator[Problem]:
     """An alarm is on a metric that such an endpoint has.
 
     Nothing would ever ring, without a word. What an environment's file says of all its endpoints only warns:
@@ -32,7 +32,7 @@ def alarm_that_is_measured(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL312", Severity.WARNING, source=RECORDS)
-def warning_before_critical(endpoint: Decided) -> Iterator[Problem]:
+def late_warning_threshold(endpoint: Decided) -> Iterator[Problem]:
     """An alarm warns before it is critical.
 
     A warning at the critical threshold, or beyond it, tells nobody anything in time.
@@ -52,7 +52,7 @@ def warning_before_critical(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL288", Severity.WARNING, source=INVOKE)
-def threshold_that_can_be_exceeded(endpoint: Decided) -> Iterator[Problem]:
+def unreachable_alarm_threshold(endpoint: Decided) -> Iterator[Problem]:
     """An alarm's threshold can be exceeded.
 
     SageMaker ends a call after 60 seconds, and no share of calls, memory or time is above 100%.
@@ -67,7 +67,7 @@ def threshold_that_can_be_exceeded(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL314", Severity.WARNING, source=RECORDS)
-def alarm_that_ends(endpoint: Decided) -> Iterator[Problem]:
+def permanent_alarm(endpoint: Decided) -> Iterator[Problem]:
     """An alarm is quiet where scaling does what it is told.
 
     One at the utilisation that scaling holds, or on a `max` that is the `min` as well, rings all the time.

@@ -23,7 +23,7 @@ ENSEMBLES_SINCE, NAMESPACES_SINCE = "23.01", "23.04"
 
 
 @rule("FL205", source=START, needed=True)
-def one_model_that_answers(endpoint: Decided) -> Iterator[Problem]:
+def ambiguous_default_model(endpoint: Decided) -> Iterator[Problem]:
     """Of several models in a repository one is named as the one that answers.
 
     The container refuses to start with several model directories and no default model.
@@ -35,7 +35,7 @@ def one_model_that_answers(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL206", source=START, needed=True)
-def default_model_that_is_there(endpoint: Decided) -> Iterator[Problem]:
+def unknown_default_model(endpoint: Decided) -> Iterator[Problem]:
     """The default model is one of the repository's.
 
     The container refuses to start when its directory is missing.
@@ -47,7 +47,7 @@ def default_model_that_is_there(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL215", source=FRONT_END)
-def no_default_model_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
+def default_model_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
     """A multi-model endpoint has no default model: each call names its target."""
     if endpoint.spec.mode is not Mode.MULTI_MODEL:
         return
@@ -61,7 +61,7 @@ def no_default_model_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL245", Severity.WARNING, source=START)
-def ensemble_that_is_loaded(endpoint: Decided) -> Iterator[Problem]:
+def bypassed_ensemble(endpoint: Decided) -> Iterator[Problem]:
     """The ensemble of a repository is what answers, not one of its parts.
 
     Only the default model is loaded, and what it depends on: an ensemble that is not the default stays out of
@@ -83,7 +83,7 @@ def ensemble_that_is_loaded(endpoint: Decided) -> Iterator[Problem]:
     "FL247",
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/ensemble_models.md",
 )
-def ensemble_with_its_parts(endpoint: Decided) -> Iterator[Problem]:
+def split_ensemble(endpoint: Decided) -> Iterator[Problem]:
     """An ensemble's parts are in its own archive.
 
     Triton looks for them in the repository that the ensemble came from.
@@ -101,7 +101,7 @@ def ensemble_with_its_parts(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL246", Severity.WARNING, source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html")
-def model_names_told_apart(endpoint: Decided) -> Iterator[Problem]:
+def shared_model_name(endpoint: Decided) -> Iterator[Problem]:
     """No two archives of an endpoint hold a model of one name.
 
     Both work, in namespaces of their own, but Triton's metrics add them up under the one name.
@@ -117,7 +117,7 @@ def model_names_told_apart(endpoint: Decided) -> Iterator[Problem]:
 @rule(
     "FL289", source="https://github.com/triton-inference-server/core/blob/main/src/model_repository_manager"
 )
-def model_named_as_its_directory(endpoint: Decided) -> Iterator[Problem]:
+def model_name_mismatch(endpoint: Decided) -> Iterator[Problem]:
     """A model's `name`, where its config.pbtxt has one, is its directory's.
 
     "Directory name must equal model name", says Triton, and ends. The main model of a multi-model archive
@@ -134,7 +134,7 @@ def model_named_as_its_directory(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL248", source="https://github.com/triton-inference-server/server/pull/5540")
-def namespaces_of_the_release(endpoint: Decided) -> Iterator[Problem]:
+def model_name_conflict(endpoint: Decided) -> Iterator[Problem]:
     """Before namespaces, which came with 23.04, no two archives of an endpoint hold a model of one name.
 
     The second target that is asked for is "not unique across all model repositories".
@@ -146,7 +146,7 @@ def namespaces_of_the_release(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL249", source="https://github.com/triton-inference-server/server/pull/5002")
-def ensembles_of_the_release(endpoint: Decided) -> Iterator[Problem]:
+def unsupported_ensemble(endpoint: Decided) -> Iterator[Problem]:
     """A multi-model endpoint has ensembles with Triton 23.01 or newer."""
     if endpoint.spec.mode is Mode.MULTI_MODEL and endpoint.spec.triton < ENSEMBLES_SINCE:
         for each in endpoint.models:
@@ -160,7 +160,7 @@ def ensembles_of_the_release(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL212", source=ARCHIVE_SETS, needed=True)
-def live_set_of_multi_model(endpoint: Decided) -> Iterator[Problem]:
+def live_set_of_single_model(endpoint: Decided) -> Iterator[Problem]:
     """Only a multi-model endpoint has a live set of archives."""
     if endpoint.spec.archive_set is ArchiveSet.LIVE and endpoint.spec.mode is not Mode.MULTI_MODEL:
         hint = "leave it out, or write `mode: multi-model`"
@@ -168,7 +168,7 @@ def live_set_of_multi_model(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL213", source=ARCHIVE_SETS, needed=True)
-def version_in_a_live_set(endpoint: Decided) -> Iterator[Problem]:
+def archive_version_mismatch(endpoint: Decided) -> Iterator[Problem]:
     """Archives of a live set have a version, those of a locked set have none."""
     spec = endpoint.spec
     live = spec.archive_set is ArchiveSet.LIVE
@@ -183,7 +183,7 @@ def version_in_a_live_set(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL218", source=ARTIFACTS, needed=True)
-def keys_of_the_mode(endpoint: Decided) -> Iterator[Problem]:
+def archive_key_of_other_mode(endpoint: Decided) -> Iterator[Problem]:
     """Copies belong to a multi-model endpoint, a compression to a single one.
 
     SageMaker takes uncompressed files for one repository only, and a single endpoint needs no copies.
@@ -197,7 +197,7 @@ def keys_of_the_mode(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL214", source=FRONT_END)
-def archive_name_that_is_no_error(endpoint: Decided) -> Iterator[Problem]:
+def out_of_memory_archive_name(endpoint: Decided) -> Iterator[Problem]:
     """No archive's name reads like a lack of memory.
 
     The container looks for such words in every error, and errors name the target: any mistake in a call would
@@ -211,7 +211,7 @@ def archive_name_that_is_no_error(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL219", source=ARTIFACTS, needed=True)
-def repository_in_s3_by_its_form(endpoint: Decided) -> Iterator[Problem]:
+def malformed_s3_repository(endpoint: Decided) -> Iterator[Problem]:
     """A repository in S3 is an archive, or a prefix that ends in a slash."""
     for index, model in enumerate(endpoint.spec.models):
         if in_s3(model) and (message := misnamed(model)):
@@ -219,7 +219,7 @@ def repository_in_s3_by_its_form(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL220", source=ARTIFACTS, needed=True)
-def digest_of_what_lies_in_s3(endpoint: Decided) -> Iterator[Problem]:
+def repository_without_digest(endpoint: Decided) -> Iterator[Problem]:
     """A repository in S3 is named with the digest of its content, a folder without.
 
     What lies in S3 may change without anybody's review.

@@ -15,7 +15,7 @@ from fleet.spec.endpoint import Mode
     Severity.WARNING,
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/model-deploy-feature-matrix.html",
 )
-def capture_that_is_supported(endpoint: Decided) -> Iterator[Problem]:
+def capture_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
     """Calls of an endpoint with one model are captured.
 
     AWS's table of features has data capture and Model Monitor for endpoints that host a single model, not
@@ -24,5 +24,5 @@ def capture_that_is_supported(endpoint: Decided) -> Iterator[Problem]:
     spec = endpoint.spec
     if spec.capture is not None and spec.mode is Mode.MULTI_MODEL:
         message = "AWS lists data capture for endpoints with a single model, not for mode `multi-model`"
-        hint = 'leave it out, or try it once and write `allow: {FL343: "tried on …"}`'
+        hint = 'leave it out, or try it once and write `allow: {capture-in-multi-model: "tried on …"}`'
         yield Problem(("capture",), message, hint)

@@ -26,7 +26,7 @@ LEAST_PYTHON = "3.10"
 
 
 @rule("FL295", source=COMPUTE)
-def family_that_engines_can_be_built_on(endpoint: Decided) -> Iterator[Problem]:
+def gpu_without_engine_builder(endpoint: Decided) -> Iterator[Problem]:
     """Engines can be built on the endpoint's GPU: one of AWS's services has it in the region, for the image.
 
     CodeBuild has A10G GPUs on demand (g5, in seven regions); the others are built by a SageMaker job on the
@@ -50,7 +50,7 @@ def family_that_engines_can_be_built_on(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL390", Severity.WARNING, source=HEADER, scope=Scope.CONTAINER)
-def workspace_within_the_gpu(endpoint: Decided) -> Iterator[Problem]:
+def oversized_workspace(endpoint: Decided) -> Iterator[Problem]:
     """An engine's workspace is less than the GPU's memory.
 
     It is a bound: what exceeds the GPU bounds nothing, and weights and tensors need their room as well.
@@ -69,7 +69,7 @@ def workspace_within_the_gpu(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL391", source=ENGINES, needed=True, at_deploy=True)
-def engines_of_the_lock(endpoint: Decided) -> Iterator[Problem]:
+def engine_lock_mismatch(endpoint: Decided) -> Iterator[Problem]:
     """The lock's engines are those that the spec leads to in this environment.
 
     Their keys follow from the ONNX model, trtexec's arguments, the GPU and the image; an engine of another
@@ -103,7 +103,7 @@ def engines_of_the_lock(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL393", source=ENGINES, needed=True)
-def engines_of_folders(endpoint: Decided) -> Iterator[Problem]:
+def engine_in_s3_repository(endpoint: Decided) -> Iterator[Problem]:
     """Engines are built for repositories in folders.
 
     What lies in S3 is taken as it is, by its digest: no plan can join it.
@@ -116,7 +116,7 @@ def engines_of_folders(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL394", Severity.WARNING, source=HEADER)
-def compatibility_that_is_paid_for(endpoint: Decided) -> Iterator[Problem]:
+def hardware_compatible_engine(endpoint: Decided) -> Iterator[Problem]:
     """An engine is compatible with other GPUs only on purpose: it is slower for it.
 
     Here each environment builds its engines on the GPU that serves them, so that none has to be taken
@@ -135,7 +135,7 @@ def compatibility_that_is_paid_for(endpoint: Decided) -> Iterator[Problem]:
     Severity.WARNING,
     source="https://github.com/NVIDIA/TensorRT/blob/main/samples/common/sampleEngines.cpp",
 )
-def integers_with_their_scales(endpoint: Decided) -> Iterator[Problem]:
+def int8_without_scales(endpoint: Decided) -> Iterator[Problem]:
     """An engine of precision INT8 is of an ONNX model that carries its scales.
 
     Without QuantizeLinear and DequantizeLinear in it trtexec calibrates with random numbers: the engine is
@@ -144,12 +144,15 @@ def integers_with_their_scales(endpoint: Decided) -> Iterator[Problem]:
     for path, _, engine in spec_engines(endpoint.spec):
         if engine.precision is Precision.INT8:
             message = "trtexec calibrates INT8 with random numbers, unless the ONNX model carries its scales"
-            hint = "quantise the model before (QuantizeLinear, DequantizeLinear), and `allow` FL396 saying so"
+            hint = (
+                "quantise the model before (QuantizeLinear, DequantizeLinear), and say so:"
+                ' `allow: {int8-without-scales: "…"}`'
+            )
             yield Problem((*path, "precision"), message, hint)
 
 
 @rule("FL397", source=ENGINES, needed=True)
-def digest_of_an_onnx_model_in_s3(endpoint: Decided) -> Iterator[Problem]:
+def onnx_without_digest(endpoint: Decided) -> Iterator[Problem]:
     """An ONNX model in S3 is named with the digest of its content, a file without.
 
     What lies in S3 may change without anybody's review.
@@ -169,7 +172,7 @@ def digest_of_an_onnx_model_in_s3(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL399", source=ENGINES)
-def python_that_builds_engines(endpoint: Decided) -> Iterator[Problem]:
+def python_too_old_for_engine(endpoint: Decided) -> Iterator[Problem]:
     """An engine is of a release whose image has Python 3.10 or newer, in which the build script runs.
 
     In an older image it would end after a machine with a GPU was started, and paid for.

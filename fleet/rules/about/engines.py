@@ -22,7 +22,7 @@ TYPED = "cast it to FP16, or quantise it with NVIDIA's ModelOpt"
 
 
 @rule("FL290", source=SUPPORT, scope=Scope.CONTAINER)
-def engine_that_the_gpu_runs(endpoint: Decided) -> Iterator[Problem]:
+def engine_beyond_gpu(endpoint: Decided) -> Iterator[Problem]:
     """The GPU can do what the engine asks for.
 
     BF16 needs Ampere (compute capability 8.0), FP8 needs Ada (8.9); a T4 has neither. An engine is built on
@@ -54,7 +54,7 @@ def engine_that_the_gpu_runs(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL291", source=TRTEXEC)
-def options_that_the_tensorrt_has(endpoint: Decided) -> Iterator[Problem]:
+def unsupported_engine_option(endpoint: Decided) -> Iterator[Problem]:
     """The image's TensorRT knows the engine's options.
 
     trtexec got BF16 with 10.0, INT4 with 10.1, same-compute-capability with 10.9, and lost all precisions
@@ -85,7 +85,7 @@ def options_that_the_tensorrt_has(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL292", source=TRTEXEC)
-def shapes_that_grow(endpoint: Decided) -> Iterator[Problem]:
+def inconsistent_engine_shapes(endpoint: Decided) -> Iterator[Problem]:
     """An input's smallest, usual and largest shape have one rank, and none exceeds the next.
 
     They are one optimisation profile; all inputs share the batch sizes of it.
@@ -106,7 +106,7 @@ def shapes_that_grow(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL293", source="docs/decisions/0011-what-a-rule-knows.md")
-def engine_of_a_model_that_is_there(endpoint: Decided) -> Iterator[Problem]:
+def engine_without_model(endpoint: Decided) -> Iterator[Problem]:
     """An engine belongs to a TensorRT model of its repository, once.
 
     Its largest batch is at least the model's max_batch_size.

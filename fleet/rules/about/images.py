@@ -25,7 +25,7 @@ TYPE = ("instance", "type")
 
 
 @rule("FL201", source=DLC, needed=True)
-def release_with_an_image(endpoint: Decided) -> Iterator[Problem]:
+def release_without_image(endpoint: Decided) -> Iterator[Problem]:
     """SageMaker has an image of the Triton release.
 
     NVIDIA publishes a release every month; AWS makes an image of a few of them.
@@ -39,7 +39,7 @@ def release_with_an_image(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL202", source=DLC, needed=True)
-def image_in_the_region(endpoint: Decided) -> Iterator[Problem]:
+def region_without_release(endpoint: Decided) -> Iterator[Problem]:
     """The release's image is in the environment's region.
 
     The registry account differs by release and region, and some regions got, or kept, only some releases:
@@ -53,7 +53,7 @@ def image_in_the_region(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL221", Severity.WARNING, source=DLC)
-def image_listed_by_aws(endpoint: Decided) -> Iterator[Problem]:
+def unlisted_image(endpoint: Decided) -> Iterator[Problem]:
     """AWS lists the image in the region.
 
     Of a few releases only the tag is published, not the regions that have it.
@@ -66,7 +66,7 @@ def image_listed_by_aws(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL204", source=DRIVERS, scope=Scope.CONTAINER)
-def driver_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
+def missing_driver(endpoint: Decided) -> Iterator[Problem]:
     """A host image has a driver for the container's CUDA version on this instance family.
 
     SageMaker's default driver on g4dn, g5 and p4d is 470, on which no container for CUDA 12 or newer starts;
@@ -103,7 +103,7 @@ def driver_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL222", source=DRIVERS, scope=Scope.MACHINE)
-def ami_that_takes_the_family(endpoint: Decided) -> Iterator[Problem]:
+def incompatible_ami(endpoint: Decided) -> Iterator[Problem]:
     """The host image takes the instance's family.
 
     SageMaker refuses some pairs ("Invalid combination"); which ones, AWS does not publish in full.
@@ -123,12 +123,12 @@ def ami_that_takes_the_family(endpoint: Decided) -> Iterator[Problem]:
     elif machine.family not in chosen.accepts:
         message = f"it is not proved that the host image {chosen.name} takes {machine.family} instances"
         proved = f"; proved: {', '.join(chosen.accepts)}" if chosen.accepts else ""
-        hint = f'try it once, then write `allow: {{FL222: "tried on …"}}`{proved}'
+        hint = f'try it once, then write `allow: {{incompatible-ami: "tried on …"}}`{proved}'
         yield Problem(path, message, hint, certain=False)
 
 
 @rule("FL223", source=DRIVERS, scope=Scope.VARIANT)
-def ami_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
+def ami_driver_mismatch(endpoint: Decided) -> Iterator[Problem]:
     """The host image that is named has the driver of the container's CUDA version.
 
     A container for CUDA 12 needs driver 525 or newer, for CUDA 13 driver 580. Host and container of two CUDA
@@ -160,7 +160,7 @@ def ami_for_the_cuda_version(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL225", source=SUPPORT, scope=Scope.CONTAINER)
-def gpu_that_the_release_supports(endpoint: Decided) -> Iterator[Problem]:
+def gpu_too_old(endpoint: Decided) -> Iterator[Problem]:
     """The GPU is not older than the release supports.
 
     Each release names the least compute capability that its CUDA libraries and TensorRT run on.
@@ -189,7 +189,7 @@ def _instead(image: Image, untried: bool) -> str:
     if fitting:
         ways.append(f"write one of {', '.join(fitting)}")
     if untried:
-        ways.append('try it once and write `allow: {FL223: "tried on …"}`')
+        ways.append('try it once and write `allow: {ami-driver-mismatch: "tried on …"}`')
     return ", or ".join(ways)
 
 

@@ -31,7 +31,7 @@ NO_TRITON = {
 
 
 @rule("FL203", source=PRICING, needed=True, scope=Scope.MACHINE)
-def instance_that_sagemaker_hosts(endpoint: Decided) -> Iterator[Problem]:
+def unknown_instance_type(endpoint: Decided) -> Iterator[Problem]:
     """The instance type is one that SageMaker hosts endpoints on.
 
     The types of EC2, of training and of notebooks are not all among them.
@@ -47,7 +47,7 @@ def instance_that_sagemaker_hosts(endpoint: Decided) -> Iterator[Problem]:
     source="https://github.com/triton-inference-server/server/blob/main/docs/introduction/compatibility.md",
     scope=Scope.CONTAINER,
 )
-def instance_that_runs_the_image(endpoint: Decided) -> Iterator[Problem]:
+def incompatible_instance_type(endpoint: Decided) -> Iterator[Problem]:
     """SageMaker's Triton image runs on the instance.
 
     It is built for x86-64, for NVIDIA GPUs and for plain CPUs: not for Graviton, Inferentia,
@@ -66,7 +66,7 @@ def instance_that_runs_the_image(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL227", source=PRICING, scope=Scope.MACHINE)
-def instance_that_is_still_offered(endpoint: Decided) -> Iterator[Problem]:
+def retired_instance_type(endpoint: Decided) -> Iterator[Problem]:
     """SageMaker still offers the instance type.
 
     The API knows types that no region has a price for any more.
@@ -78,7 +78,7 @@ def instance_that_is_still_offered(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL228", source=PRICING, scope=Scope.MACHINE)
-def instance_in_the_region(endpoint: Decided) -> Iterator[Problem]:
+def instance_type_outside_region(endpoint: Decided) -> Iterator[Problem]:
     """SageMaker offers the instance type in the environment's region.
 
     By the price list; an account's quota is another matter, and may be 0.
@@ -95,7 +95,7 @@ def instance_in_the_region(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL216", source=MULTI_MODEL, scope=Scope.CONTAINER)
-def one_gpu_for_multi_model(endpoint: Decided) -> Iterator[Problem]:
+def several_gpus_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
     """A multi-model endpoint's instances have one GPU each, or none.
 
     SageMaker loads and evicts models by the memory of one GPU.
@@ -110,7 +110,7 @@ def one_gpu_for_multi_model(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL229", Severity.WARNING, source=MULTI_MODEL, scope=Scope.CONTAINER)
-def instance_listed_for_multi_model(endpoint: Decided) -> Iterator[Problem]:
+def unlisted_multi_model_instance(endpoint: Decided) -> Iterator[Problem]:
     """AWS lists the instance type for multi-model endpoints.
 
     The published list of GPU types ends with g4dn and g5.
@@ -120,7 +120,10 @@ def instance_listed_for_multi_model(endpoint: Decided) -> Iterator[Problem]:
         return
     found = multi_model_support(machine)
     if found.support is not Support.YES:
-        hint = 'take a g4dn or g5 with one GPU, or try it once and write `allow: {FL229: "tried on …"}`'
+        hint = (
+            "take a g4dn or g5 with one GPU, or try it once and write"
+            ' `allow: {unlisted-multi-model-instance: "tried on …"}`'
+        )
         yield Problem(TYPE, f"{machine.type} behind a multi-model endpoint: {found.reason}", hint)
 
 
@@ -129,7 +132,7 @@ def instance_listed_for_multi_model(endpoint: Decided) -> Iterator[Problem]:
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html",
     scope=Scope.MACHINE,
 )
-def instance_that_the_api_takes(endpoint: Decided) -> Iterator[Problem]:
+def instance_type_outside_api(endpoint: Decided) -> Iterator[Problem]:
     """The API takes the instance type for an endpoint.
 
     Price lists name a few types that the API's own list does not have.

@@ -20,7 +20,7 @@ DIGITS = 19
 
 
 @rule("FL250", source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html", scope=Scope.CONTAINER)
-def shared_memory_of_python_models(endpoint: Decided) -> Iterator[Problem]:
+def shared_memory_shortage(endpoint: Decided) -> Iterator[Problem]:
     """The instances of Python models fit into the instance's shared memory.
 
     Each takes its region of /dev/shm at the start, 16 MiB unless said otherwise, and SageMaker gives a
@@ -51,7 +51,7 @@ def shared_memory_of_python_models(endpoint: Decided) -> Iterator[Problem]:
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md",
     scope=Scope.CONTAINER,
 )
-def weights_that_fit_the_gpu(endpoint: Decided) -> Iterator[Problem]:
+def gpu_memory_shortage(endpoint: Decided) -> Iterator[Problem]:
     """The weights of all models that are loaded together fit into one GPU's memory.
 
     Each instance of an ONNX model has weights of its own. What a model needs to compute comes on top, and is
@@ -87,7 +87,7 @@ def weights_that_fit_the_gpu(endpoint: Decided) -> Iterator[Problem]:
     source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-store-volumes.html",
     scope=Scope.CONTAINER,
 )
-def archives_that_fit_the_disk(endpoint: Decided) -> Iterator[Problem]:
+def disk_space_shortage(endpoint: Decided) -> Iterator[Problem]:
     """An archive fits unpacked onto the instance's local storage.
 
     Instances with NVMe storage keep their models there, and take no other volume.

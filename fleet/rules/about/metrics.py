@@ -12,7 +12,7 @@ METRICS = "https://github.com/triton-inference-server/server/blob/main/docs/user
 
 
 @rule("FL320", Severity.WARNING, source=METRICS)
-def dimensions_of_published_metrics(endpoint: Decided) -> Iterator[Problem]:
+def dimensions_without_metrics(endpoint: Decided) -> Iterator[Problem]:
     """Dimensions are named of metrics that the container publishes.
 
     `metrics.triton_dimensions` tells the dashboard how to find Triton's metrics; with `triton: false` there

@@ -24,7 +24,7 @@ MIB = 1 << 20
 
 
 @rule("FL254", source="https://docs.nvidia.com/deeplearning/triton-inference-server/release-notes/")
-def backend_that_the_image_has(endpoint: Decided) -> Iterator[Problem]:
+def unsupported_backend(endpoint: Decided) -> Iterator[Problem]:
     """The release's image still has the model's backend.
 
     TensorFlow went in 25.03, FasterTransformer in 23.06: a model of theirs fails to load.
@@ -45,7 +45,7 @@ def backend_that_the_image_has(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL255", source="https://protobuf.dev/reference/protobuf/textformat-spec/")
-def config_that_can_be_read(endpoint: Decided) -> Iterator[Problem]:
+def unreadable_model_config(endpoint: Decided) -> Iterator[Problem]:
     """A model's config.pbtxt is in protobuf's text format: Triton does not load it otherwise."""
     for each in endpoint.models:
         if each.facts.unreadable:
@@ -57,7 +57,7 @@ def config_that_can_be_read(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL275", source="docs/artifacts.md")
-def folders_that_s3_can_hold(endpoint: Decided) -> Iterator[Problem]:
+def empty_folder_in_s3(endpoint: Decided) -> Iterator[Problem]:
     """Of a repository that is given uncompressed, no version directory is empty.
 
     S3 knows no folders, and an ensemble without its version directory is not loaded.
@@ -70,7 +70,7 @@ def folders_that_s3_can_hold(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL253", source=CONFIG, scope=Scope.CONTAINER)
-def gpu_for_models_that_want_one(endpoint: Decided) -> Iterator[Problem]:
+def gpu_model_without_gpu(endpoint: Decided) -> Iterator[Problem]:
     """Models that run on a GPU alone are on an instance with a GPU.
 
     KIND_GPU on a machine without one fails the load, and so do numbers of GPUs, and TensorRT.
@@ -90,7 +90,7 @@ def gpu_for_models_that_want_one(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL252", source=CONFIG, scope=Scope.CONTAINER)
-def gpus_that_the_instance_has(endpoint: Decided) -> Iterator[Problem]:
+def unknown_gpu_number(endpoint: Decided) -> Iterator[Problem]:
     """The GPUs that a model names are there.
 
     They are numbered from 0, and a number too high fails the load.
@@ -114,7 +114,7 @@ def gpus_that_the_instance_has(endpoint: Decided) -> Iterator[Problem]:
     Severity.WARNING,
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html",
 )
-def no_gpu_numbers_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
+def fixed_gpu_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
     """Models of a multi-model endpoint name no GPUs: SageMaker places them by the memory that is free."""
     if endpoint.spec.mode is not Mode.MULTI_MODEL:
         return
@@ -125,7 +125,7 @@ def no_gpu_numbers_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL258", source=FRONT_END)
-def decoupled_models_are_streamed(endpoint: Decided) -> Iterator[Problem]:
+def unstreamed_decoupled_model(endpoint: Decided) -> Iterator[Problem]:
     """A model that answers in several parts is called by `generate`, on a single endpoint.
 
     Other calls of a decoupled model get status 400.
@@ -144,7 +144,7 @@ def decoupled_models_are_streamed(endpoint: Decided) -> Iterator[Problem]:
     "FL259",
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/response_cache.md",
 )
-def response_cache_that_is_there(endpoint: Decided) -> Iterator[Problem]:
+def missing_response_cache(endpoint: Decided) -> Iterator[Problem]:
     """A model that caches its responses has a cache in the server.
 
     Without --cache-config the model's setting has no effect.
@@ -161,7 +161,7 @@ def response_cache_that_is_there(endpoint: Decided) -> Iterator[Problem]:
     "FL260",
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html",
 )
-def request_that_fits_a_call(endpoint: Decided) -> Iterator[Problem]:
+def oversized_request(endpoint: Decided) -> Iterator[Problem]:
     """A request of one item fits the body of a call.
 
     InvokeEndpoint takes 6 MiB, whatever Triton would take.

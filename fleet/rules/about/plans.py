@@ -19,7 +19,7 @@ VERSION_COMPATIBLE = "version-compatible=true"
 
 
 @rule("FL256", source=TRT)
-def plan_of_the_images_tensorrt(endpoint: Decided) -> Iterator[Problem]:
+def plan_of_other_tensorrt(endpoint: Decided) -> Iterator[Problem]:
     """A plan in the repository was built with the very TensorRT of the image.
 
     A plan loads in the version that built it and in no other, down to the build number, unless both were told
@@ -50,7 +50,7 @@ def plan_of_the_images_tensorrt(endpoint: Decided) -> Iterator[Problem]:
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md",
     scope=Scope.CONTAINER,
 )
-def plan_for_the_instances_gpu(endpoint: Decided) -> Iterator[Problem]:
+def missing_plan_for_gpu(endpoint: Decided) -> Iterator[Problem]:
     """Of plans for several GPUs one is for the instance's.
 
     `cc_model_filenames` names them by compute capability; without a match Triton takes the default file,
@@ -80,7 +80,7 @@ def plan_for_the_instances_gpu(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL297", source=TRT, scope=Scope.CONTAINER)
-def plan_built_on_the_instances_gpu(endpoint: Decided) -> Iterator[Problem]:
+def plan_of_other_gpu(endpoint: Decided) -> Iterator[Problem]:
     """Plans in a repository were built on the GPU that serves them, and the spec says on which.
 
     A plan does not say it itself. It loads on that GPU model and no other, whatever the compute capability,

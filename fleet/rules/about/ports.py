@@ -22,7 +22,7 @@ CHECK = "https://github.com/triton-inference-server/server/blob/main/src/command
 
 
 @rule("FL241", source="https://github.com/triton-inference-server/server/issues/3264")
-def ports_of_their_own(endpoint: Decided) -> Iterator[Problem]:
+def port_conflict(endpoint: Decided) -> Iterator[Problem]:
     """Invocations, metrics, gRPC and HTTP answer at different ports.
 
     The server refuses to start when two of its services share one.
@@ -38,7 +38,7 @@ def ports_of_their_own(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL321", source=CHECK)
-def ports_that_sagemaker_leaves_free(endpoint: Decided) -> Iterator[Problem]:
+def reserved_port(endpoint: Decided) -> Iterator[Problem]:
     """Metrics, gRPC and HTTP answer at ports that SageMaker lets a container bind.
 
     It tells the container which ones, and the server does not start with another: the endpoint fails its

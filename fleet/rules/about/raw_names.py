@@ -26,7 +26,7 @@ NO_MODEL = "which is no Model's name in the template"
 
 
 @rule("FL232", source=CONTAINER)
-def names_that_lead_somewhere(endpoint: Decided) -> Iterator[Problem]:
+def dangling_raw_name(endpoint: Decided) -> Iterator[Problem]:
     """A raw property names what is there for the endpoint: a model of its stack, an image of its region.
 
     The stack makes one Model, whose name CloudFormation chooses anew at every change; SageMaker refuses the
@@ -44,12 +44,12 @@ def names_that_lead_somewhere(endpoint: Decided) -> Iterator[Problem]:
     Severity.WARNING,
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu-drivers.html",
 )
-def image_that_is_known(endpoint: Decided) -> Iterator[Problem]:
+def custom_image(endpoint: Decided) -> Iterator[Problem]:
     """The container's image is SageMaker's own.
 
     Of an image of one's own nobody knows the CUDA version, the backends and the TensorRT in it: the rules go
     by `triton`, and do not check that the host's driver runs the image, or that its models load. Which
-    registries it may come from is FL350's.
+    registries it may come from is for `disallowed-registry` (FL349).
     """
     for raw, _ in outermost(endpoint, "Model", {IMAGE: IMAGE}):
         message = "an image of one's own: its CUDA, driver and backends are not checked"

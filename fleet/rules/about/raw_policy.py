@@ -22,7 +22,7 @@ ROLE_ARN = re.compile(r"arn:[^:]+:iam::(?P<account>[0-9]{12}):")
 
 
 @rule("FL346", source="docs/security.md", needed=True)
-def role_of_the_product(endpoint: Decided) -> Iterator[Problem]:
+def disallowed_role(endpoint: Decided) -> Iterator[Problem]:
     """The endpoint's role is the one that the product makes, or one that the environment allows.
 
     With another a spec would run its models with whatever the account grants that role, past the
@@ -43,7 +43,7 @@ def role_of_the_product(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL349", source="docs/security.md", needed=True)
-def image_of_an_allowed_registry(endpoint: Decided) -> Iterator[Problem]:
+def disallowed_registry(endpoint: Decided) -> Iterator[Problem]:
     """The container's image is of a registry of SageMaker's own, or of one that the environment allows.
 
     What the image brings runs with the endpoint's role, on every call. The registry is read off the name of

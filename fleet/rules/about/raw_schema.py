@@ -23,7 +23,7 @@ LISTS = ("ProductionVariants", "Tags")
 
 
 @rule("FL268", source=SCHEMAS)
-def raw_property_that_exists(endpoint: Decided) -> Iterator[Problem]:
+def unknown_raw_property(endpoint: Decided) -> Iterator[Problem]:
     """CloudFormation has the raw property, and lets it be set.
 
     It refuses a name that it does not know, and CDK drops some paths without a word: a key with dots below
@@ -40,7 +40,7 @@ def raw_property_that_exists(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL269", source=SCHEMAS)
-def raw_value_in_its_limits(endpoint: Decided) -> Iterator[Problem]:
+def invalid_raw_value(endpoint: Decided) -> Iterator[Problem]:
     """A raw value is of the type and within the limits that CloudFormation sets, and nothing is missing.
 
     What an intrinsic function such as `Ref` computes is not judged.

@@ -42,7 +42,7 @@ PARTS = {"gpus": "GPUs", "vcpus": "vCPUs"}
 
 
 @rule("FL347", source=HETEROGENEOUS)
-def pools_and_shadows_that_fit_the_endpoint(endpoint: Decided) -> Iterator[Problem]:
+def unsupported_pool_or_shadow(endpoint: Decided) -> Iterator[Problem]:
     """Instance pools and shadow variants go with the mode and the instance type of the spec.
 
     SageMaker takes neither for multi-model endpoints, and pools only in place of an instance type. Image,
@@ -64,7 +64,7 @@ def pools_and_shadows_that_fit_the_endpoint(endpoint: Decided) -> Iterator[Probl
 
 
 @rule("FL348", source=METRICS, scope=Scope.POOL)
-def metric_of_one_range_in_all_pools(endpoint: Decided) -> Iterator[Problem]:
+def inconsistent_pool_metric(endpoint: Decided) -> Iterator[Problem]:
     """Targets and alarms fit the GPUs and vCPUs of every instance pool.
 
     SageMaker adds up the utilisation of an instance's GPUs and vCPUs: with four, it goes to 400 percent. The
@@ -89,7 +89,7 @@ def metric_of_one_range_in_all_pools(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL350", source=CONFIG, needed=True)
-def variants_and_pools_that_are_judged(endpoint: Decided) -> Iterator[Problem]:
+def too_many_variants(endpoint: Decided) -> Iterator[Problem]:
     """An endpoint has one variant, one shadow variant at most, and five instance pools at most in each.
 
     The product scales and watches one variant. SageMaker takes no second shadow variant and no sixth pool.

@@ -20,7 +20,7 @@ REST_OF_THE_EVENT = 8192
 
 
 @rule("FL326", source="docs/updates.md", needed=True)
-def targets_that_the_endpoint_has(endpoint: Decided) -> Iterator[Problem]:
+def invalid_target(endpoint: Decided) -> Iterator[Problem]:
     """Samples and `warm` name archives of the spec, and those of a single endpoint none.
 
     A call of a multi-model endpoint names its target model; SageMaker refuses it of any other endpoint, and
@@ -51,7 +51,7 @@ def targets_that_the_endpoint_has(endpoint: Decided) -> Iterator[Problem]:
     source="https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html",
     needed=True,
 )
-def samples_that_reach_the_endpoint(endpoint: Decided) -> Iterator[Problem]:
+def oversized_sample(endpoint: Decided) -> Iterator[Problem]:
     """Samples fit CloudFormation's event for the endpoint check, and each request fits a call.
 
     An update's event has the old samples as well as the new ones. For each further look the CDK's framework
@@ -74,7 +74,7 @@ def samples_that_reach_the_endpoint(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL329", source="https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc")
-def samples_of_an_endpoint_that_infers(endpoint: Decided) -> Iterator[Problem]:
+def tensor_sample_for_generate(endpoint: Decided) -> Iterator[Problem]:
     """Samples are of an endpoint that takes named tensors.
 
     With `inference_type: generate` it takes another body, so that every sample would be refused.

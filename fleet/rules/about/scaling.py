@@ -20,7 +20,7 @@ SCHEDULES = "https://docs.aws.amazon.com/autoscaling/application/APIReference/AP
 
 
 @rule("FL270", source=SCALING, needed=True)
-def at_least_one_instance(endpoint: Decided) -> Iterator[Problem]:
+def scaling_to_zero(endpoint: Decided) -> Iterator[Problem]:
     """A scaled endpoint keeps one instance at least, by its schedules as well.
 
     Nothing is left at zero that could measure a call and scale out again, and SageMaker refuses it; only its
@@ -34,7 +34,7 @@ def at_least_one_instance(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL271", Severity.WARNING, source=SCALING)
-def first_count_in_range(endpoint: Decided) -> Iterator[Problem]:
+def initial_count_out_of_range(endpoint: Decided) -> Iterator[Problem]:
     """The first number of instances is one that scaling would keep.
 
     Outside of its range scaling changes it at once, after the instances have been paid for.
@@ -48,7 +48,7 @@ def first_count_in_range(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL272", source=METRICS, needed=True, scope=Scope.POOL)
-def target_that_is_measured(endpoint: Decided) -> Iterator[Problem]:
+def unmeasured_scaling_target(endpoint: Decided) -> Iterator[Problem]:
     """What is scaled on is measured of such an endpoint.
 
     An instance without a GPU has no GPU utilisation: the policy would do nothing, without a word.
@@ -63,7 +63,7 @@ def target_that_is_measured(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL273", source=SCALING, scope=Scope.POOL)
-def no_scaling_of_burstable_instances(endpoint: Decided) -> Iterator[Problem]:
+def scaling_of_burstable_instance(endpoint: Decided) -> Iterator[Problem]:
     """Burstable instances are not scaled.
 
     SageMaker does not scale T2; of T3 nothing is published.
@@ -77,7 +77,7 @@ def no_scaling_of_burstable_instances(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL274", Severity.WARNING, source=SCALING)
-def range_to_scale_in(endpoint: Decided) -> Iterator[Problem]:
+def empty_scaling_range(endpoint: Decided) -> Iterator[Problem]:
     """Scaling has room between its ends."""
     scaling = endpoint.spec.scaling
     if scaling is not None and scaling.min == scaling.max and not scaling.schedules:
@@ -88,7 +88,7 @@ def range_to_scale_in(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL279", source=SCHEDULES)
-def range_of_a_schedule(endpoint: Decided) -> Iterator[Problem]:
+def inverted_schedule_range(endpoint: Decided) -> Iterator[Problem]:
     """A schedule leaves a range: its fewest instances are not more than the most.
 
     What a schedule does not say is taken from `scaling`; another schedule may have changed that meanwhile.
@@ -107,7 +107,7 @@ def range_of_a_schedule(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL224", Severity.WARNING, source="https://github.com/hashicorp/terraform-provider-aws/issues/13995")
-def open_day_of_a_schedule(endpoint: Decided) -> Iterator[Problem]:
+def cron_with_two_days(endpoint: Decided) -> Iterator[Problem]:
     """A cron expression leaves one of its two days open, by `?`.
 
     AWS's guide shows one with `*` for both; Application Auto Scaling has refused such a one.
@@ -122,7 +122,7 @@ def open_day_of_a_schedule(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL294", Severity.WARNING, source=MULTI_MODEL)
-def high_resolution_of_one_model(endpoint: Decided) -> Iterator[Problem]:
+def concurrency_target_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
     """Scaling on concurrent requests is for endpoints of one model.
 
     Metrics of multi-model endpoints come once a minute, not every ten seconds; the target is of one model.
@@ -140,7 +140,7 @@ def high_resolution_of_one_model(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL296", source=ASYNC)
-def scaling_of_real_time_calls(endpoint: Decided) -> Iterator[Problem]:
+def real_time_target_of_async_endpoint(endpoint: Decided) -> Iterator[Problem]:
     """An asynchronous endpoint is not scaled on calls that it does not get.
 
     Its requests wait in a queue, and are counted by the length of that queue alone.
@@ -157,7 +157,7 @@ def scaling_of_real_time_calls(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL287", Severity.WARNING, source=METRICS)
-def percent_that_is_no_share(endpoint: Decided) -> Iterator[Problem]:
+def fraction_as_percent(endpoint: Decided) -> Iterator[Problem]:
     """Utilisation is written in percent: 60, not 0.6."""
     scaling = endpoint.spec.scaling
     for measure, wanted in (scaling.targets if scaling else {}).items():

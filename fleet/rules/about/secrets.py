@@ -27,7 +27,7 @@ def shown(name: str, value: str) -> str:
 
 
 @rule("FL242", source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeModel.html")
-def no_secret_in_the_open(endpoint: Decided) -> Iterator[Problem]:
+def plain_text_secret(endpoint: Decided) -> Iterator[Problem]:
     """No secret stands in the container's environment.
 
     Whoever may describe the Model or read the template, this file included, reads it there.

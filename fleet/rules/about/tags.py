@@ -11,7 +11,7 @@ from fleet.rules.rule import Problem, rule
 
 
 @rule("FL344", source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AddTags.html")
-def tags_that_a_resource_takes(endpoint: Decided) -> Iterator[Problem]:
+def too_many_tags(endpoint: Decided) -> Iterator[Problem]:
     """The tags of spec, environment and ours together are no more than a resource takes.
 
     SageMaker and IAM take 50.
@@ -25,7 +25,7 @@ def tags_that_a_resource_takes(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL345", source="https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html")
-def tags_that_differ_by_more_than_case(endpoint: Decided) -> Iterator[Problem]:
+def case_variant_tags(endpoint: Decided) -> Iterator[Problem]:
     """No two tags differ in upper and lower case alone.
 
     IAM takes `Team` and `team` for one key, and refuses a role that has both.

@@ -25,7 +25,7 @@ FALSE = ("false", "off", "0")
 
 
 @rule("FL207", source=SERVE)
-def variable_decided_once(endpoint: Decided) -> Iterator[Problem]:
+def variable_with_own_key(endpoint: Decided) -> Iterator[Problem]:
     """`environment` does not set what another key of the spec decides."""
     decided = decided_settings(endpoint.spec, endpoint.default_model)
     for path, name, _ in _added(endpoint):
@@ -42,7 +42,7 @@ def variable_decided_once(endpoint: Decided) -> Iterator[Problem]:
 @rule(
     "FL233", source="https://docs.aws.amazon.com/sagemaker/latest/dg/build-multi-model-build-container.html"
 )
-def variable_of_the_platform(endpoint: Decided) -> Iterator[Problem]:
+def platform_variable(endpoint: Decided) -> Iterator[Problem]:
     """Variables that SageMaker sets itself are left to it."""
     for path, name, _ in _added(endpoint):
         if name in variables() and variables()[name].set_by == "platform":
@@ -51,7 +51,7 @@ def variable_of_the_platform(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL234", source=SERVE)
-def variable_with_a_value(endpoint: Decided) -> Iterator[Problem]:
+def empty_variable(endpoint: Decided) -> Iterator[Problem]:
     """No variable is set to nothing.
 
     The start script takes an empty value for none, the server behind it for a value, and then no call works.
@@ -63,7 +63,7 @@ def variable_with_a_value(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL235", source=SERVE)
-def variable_without_white_space(endpoint: Decided) -> Iterator[Problem]:
+def variable_with_white_space(endpoint: Decided) -> Iterator[Problem]:
     """The container's own settings hold no white space.
 
     Its start script leaves the values unquoted, so that what follows a space becomes another option of
@@ -81,7 +81,7 @@ def variable_without_white_space(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL236", source=SERVE)
-def variable_that_something_reads(endpoint: Decided) -> Iterator[Problem]:
+def unread_variable(endpoint: Decided) -> Iterator[Problem]:
     """Something in the container reads the variable.
 
     Names that begin with SAGEMAKER_TRITON_ and mean nothing are typing errors, or were copied from an example
@@ -103,7 +103,7 @@ def variable_that_something_reads(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL237", source=SERVE)
-def variable_of_its_type(endpoint: Decided) -> Iterator[Problem]:
+def malformed_variable(endpoint: Decided) -> Iterator[Problem]:
     """The value is one that tritonserver takes.
 
     Anything else ends the server at its start, and the endpoint fails its health check.
@@ -118,7 +118,7 @@ def variable_of_its_type(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL238", source=SERVE)
-def variable_of_the_release(endpoint: Decided) -> Iterator[Problem]:
+def variable_of_other_release(endpoint: Decided) -> Iterator[Problem]:
     """The release reads the variable."""
     release = endpoint.spec.triton
     if endpoint.spec.metrics.triton and release < (variables()[PUBLISH_METRICS].since or ""):
@@ -145,7 +145,7 @@ def variable_of_the_release(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL239", source=SERVE)
-def namespacing_is_inverted(endpoint: Decided) -> Iterator[Problem]:
+def inverted_namespacing(endpoint: Decided) -> Iterator[Problem]:
     """Model namespaces are turned off, if at all, by the value that does it.
 
     DISABLE_MODEL_NAMESPACING is handed on as the value of --model-namespacing: `true` keeps namespaces on. A
@@ -165,7 +165,7 @@ def namespacing_is_inverted(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL240", source=SERVE)
-def ping_mode_set_by_both(endpoint: Decided) -> Iterator[Problem]:
+def conflicting_ping_mode(endpoint: Decided) -> Iterator[Problem]:
     """The mode of /ping is set by two variables, or not at all.
 
     The start script copies OVERRIDE_PING_MODE into PING_MODE without exporting it, so that only a PING_MODE
@@ -183,7 +183,7 @@ def ping_mode_set_by_both(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL209", source=CONTAINER_API)
-def environment_within_limits(endpoint: Decided) -> Iterator[Problem]:
+def oversized_environment(endpoint: Decided) -> Iterator[Problem]:
     """The environment is within SageMaker's limits of number and length."""
     entries, characters = limit("environment_entries"), limit("environment_value_characters")
     for name, value in endpoint.variables.items():
@@ -205,7 +205,7 @@ def environment_within_limits(endpoint: Decided) -> Iterator[Problem]:
 @rule(
     "FL266", Severity.WARNING, source="https://docs.aws.amazon.com/sagemaker/latest/dg/cloudwatch-logs.html"
 )
-def verbose_log_is_paid_for(endpoint: Decided) -> Iterator[Problem]:
+def verbose_log(endpoint: Decided) -> Iterator[Problem]:
     """Verbose logging is off.
 
     It writes several lines for each call, and CloudWatch Logs is paid for by the gigabyte.

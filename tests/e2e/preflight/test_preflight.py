@@ -46,10 +46,16 @@ def test_what_a_deploy_makes_itself_only_warns(empty: PreparedAccount) -> None:
     assert told.of("artifacts sentences") == [
         "! none of 1: the bucket triton-fleet-dev-123456789012-us-east-1 is not there yet"
     ]
-    assert "environments/dev.yaml:2:1: warning FL621: the CDK's bootstrap of 123456789012" in told.findings
+    assert (
+        "environments/dev.yaml:2:1: warning[outdated-bootstrap] FL621: the CDK's bootstrap of 123456789012"
+        in told.findings
+    )
     assert "npx cdk bootstrap aws://123456789012/us-east-1" in told.findings
-    assert "warning FL623: triton-fleet-dev is not deployed" in told.findings
-    assert "model_specs/sentences.yaml:4:1: warning FL629: archives of sentences" in told.findings
+    assert "warning[missing-foundation] FL623: triton-fleet-dev is not deployed" in told.findings
+    assert (
+        "model_specs/sentences.yaml:4:1: warning[missing-published-archive] FL629: archives of sentences"
+        in told.findings
+    )
     assert told.findings.endswith("0 errors, 3 warnings\n")
 
 
@@ -59,7 +65,8 @@ def test_another_account_is_an_error_and_nothing_else_is_looked_at(account: Prep
     assert told.code == 1
     assert told.lines == ["✗ account: not 111122223333, so nothing else is looked at"]
     assert (
-        "environments/dev.yaml:2:1: error FL602: 'dev' is deployed to account 111122223333" in told.findings
+        "environments/dev.yaml:2:1: error[wrong-account] FL602: 'dev' is deployed to account 111122223333"
+        in told.findings
     )
 
 
@@ -67,7 +74,10 @@ def test_an_old_bootstrap_is_told_with_both_versions(empty: PreparedAccount) -> 
     empty.bootstrap(version=5)
     told = empty.preflight()
     assert told.of("bootstrap") == ["! version 5; the templates need version 6"]
-    assert "warning FL621: the CDK's bootstrap of 123456789012 in us-east-1: version 5;" in told.findings
+    assert (
+        "warning[outdated-bootstrap] FL621: the CDK's bootstrap of 123456789012 in us-east-1: version 5;"
+        in told.findings
+    )
 
 
 def test_a_bootstrap_that_failed_is_told_by_its_status(account: PreparedAccount) -> None:
@@ -87,7 +97,7 @@ def test_a_stuck_foundation_is_an_error_with_the_way_out(account: PreparedAccoun
     assert told.code == 1
     assert told.of("foundation") == ["✗ triton-fleet-dev is in DELETE_FAILED"]
     assert (
-        "environments/dev.yaml:2:1: error FL622: the stack triton-fleet-dev is in DELETE_FAILED"
+        "environments/dev.yaml:2:1: error[stuck-stack] FL622: the stack triton-fleet-dev is in DELETE_FAILED"
         in told.findings
     )
     assert (
@@ -112,7 +122,8 @@ def test_a_permission_that_lacks_is_named_and_stops_no_other_look(
     assert told.code == 0
     assert told.of(check) == [f"! not looked at, for want of {action}"]
     assert (
-        f"warning FL620: {check}: not looked at, as these credentials may not ask ({target})" in told.findings
+        f"warning[missing-read-permission] FL620: {check}: not looked at, as these credentials may not ask ({target})"
+        in told.findings
     )
     assert told.of("endpoint sentences") == ["✓ not deployed yet"]
 

@@ -27,7 +27,7 @@ def test_an_endpoints_stack_that_is_under_way_warns(account: PreparedAccount) ->
     told = account.preflight()
     assert told.code == 0
     assert told.of("endpoint sentences") == [f"! {STACK} is in UPDATE_IN_PROGRESS"]
-    assert "model_specs/sentences.yaml:1:1: warning FL624" in told.findings
+    assert "model_specs/sentences.yaml:1:1: warning[busy-stack] FL624" in told.findings
 
 
 def test_a_quota_below_the_most_instances_is_an_error_at_the_key_that_says_them(
@@ -41,7 +41,10 @@ def test_a_quota_below_the_most_instances_is_an_error_at_the_key_that_says_them(
     assert told.code == 1
     said = "sentences needs 8 at `scaling.max`, 2 run for others: 10 in all, 18 while one is updated"
     assert told.of("quota")[0] == f"✗ {OF_TYPE}: 4; {said}"
-    assert f"model_specs/sentences.yaml:6:19: error FL625: {OF_TYPE}: the quota is 4; {said}" in told.findings
+    assert (
+        f"model_specs/sentences.yaml:6:19: error[insufficient-quota] FL625: {OF_TYPE}: the quota is 4; {said}"
+        in told.findings
+    )
     assert (
         "--region us-east-1 --service-code sagemaker --quota-code L-1928E07B --desired-value 18"
         in told.findings
@@ -55,7 +58,10 @@ def test_an_update_without_room_beside_what_runs_is_an_error(account: PreparedAc
     account.quota(OF_TYPE, 9)
     told = account.preflight()
     assert told.code == 1
-    assert "error FL626: ml.g5.xlarge for endpoint usage: the quota is 9" in told.findings
+    assert (
+        "error[insufficient-update-quota] FL626: ml.g5.xlarge for endpoint usage: the quota is 9"
+        in told.findings
+    )
     assert "16 while one is updated; from what runs now the next deploy needs 10" in told.findings
     assert "rollout: {strategy: rolling, step: ...}" in told.findings
 
@@ -66,7 +72,7 @@ def test_an_update_without_room_only_when_all_is_scaled_out_warns(account: Prepa
     account.quota(OF_TYPE, 8)
     told = account.preflight()
     assert told.code == 0
-    assert "warning FL626" in told.findings
+    assert "warning[insufficient-update-quota] FL626" in told.findings
     assert "16 while one is updated; from what runs now the next deploy needs 8" in told.findings
 
 
@@ -87,7 +93,7 @@ def test_a_quota_that_is_not_told_warns(account: PreparedAccount) -> None:
     told = account.preflight()
     assert (told.code, told.of("quota")[0]) == (0, "! ml.g5.2xlarge for endpoint usage: not told")
     assert (
-        "warning FL627: Service Quotas has no quota of the name 'ml.g5.2xlarge for endpoint usage'"
+        "warning[unknown-quota] FL627: Service Quotas has no quota of the name 'ml.g5.2xlarge for endpoint usage'"
         in told.findings
     )
 
@@ -112,7 +118,10 @@ def test_an_image_that_the_registry_lacks_is_an_error_at_the_release(account: Pr
     told = account.preflight()
     assert told.code == 1
     assert told.of("image") == [f"✗ {IMAGE}: Requested image not found (ImageNotFound)"]
-    assert f"model_specs/sentences.yaml:2:1: error FL628: {IMAGE} cannot be pulled" in told.findings
+    assert (
+        f"model_specs/sentences.yaml:2:1: error[missing-image] FL628: {IMAGE} cannot be pulled"
+        in told.findings
+    )
 
 
 def test_an_image_may_be_named_by_the_digest_that_preflight_tells(account: PreparedAccount) -> None:
@@ -125,7 +134,7 @@ def test_a_digest_that_the_registry_lacks_is_an_error_at_its_line(account: Prepa
     account.folder.spec(f"image_digest: sha256:{0:064}\n")
     told = account.preflight()
     assert told.code == 1
-    assert "error FL628: " in told.findings
+    assert "error[missing-image] FL628: " in told.findings
     assert (
         "leave it out: preflight then tells the digest of sagemaker-tritonserver:25.04-py3" in told.findings
     )
@@ -142,7 +151,7 @@ def test_missing_archives_warn_with_what_publishes_them(account: PreparedAccount
     told = account.preflight()
     assert told.code == 0
     assert told.of("artifacts sentences")[0].startswith("! 0 of 1 in s3://")
-    assert "warning FL629" in told.findings
+    assert "warning[missing-published-archive] FL629" in told.findings
     assert "1 of 1 not published: sentences" in told.findings
     assert "`fleet publish --env dev sentences`" in told.findings
 
@@ -155,7 +164,7 @@ def test_a_place_of_a_live_set_that_is_taken_is_an_error(account: PreparedAccoun
     told = account.preflight()
     assert told.code == 1
     assert told.of("artifacts sentences")[0].startswith("✗ 0 of 1 in s3://")
-    assert "model_specs/sentences.yaml:4:1: error FL304: s3://" in told.findings
+    assert "model_specs/sentences.yaml:4:1: error[archive-content-conflict] FL304: s3://" in told.findings
 
 
 @pytest.mark.parametrize(
@@ -174,7 +183,8 @@ def test_an_endpoint_that_cannot_be_updated_is_an_error(
     told = account.preflight()
     assert (told.code, told.of("endpoint sentences")) == (1, [f"✗ {status}"])
     assert (
-        f"model_specs/sentences.yaml:1:1: error FL631: the endpoint 'sentences' is {status}" in told.findings
+        f"model_specs/sentences.yaml:1:1: error[blocked-endpoint] FL631: the endpoint 'sentences' is {status}"
+        in told.findings
     )
     assert remedy in told.findings
 
@@ -196,8 +206,10 @@ def test_alarms_that_ring_warn_and_do_not_stop_what_mends_them(account: Prepared
     told = account.preflight()
     assert told.code == 0
     assert told.of("alarms sentences") == ["! in ALARM: sentences-errors, sentences-rollout"]
-    assert "warning FL630: sentences-errors is in ALARM: errors of the endpoint" in told.findings
-    assert "sentences.yaml:6:1: warning FL630: sentences-rollout is in ALARM" in told.findings
+    assert (
+        "warning[firing-alarm] FL630: sentences-errors is in ALARM: errors of the endpoint" in told.findings
+    )
+    assert "sentences.yaml:6:1: warning[firing-alarm] FL630: sentences-rollout is in ALARM" in told.findings
     assert "a new configuration has alarms of its own" in told.findings
 
 

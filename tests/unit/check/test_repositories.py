@@ -61,7 +61,7 @@ def test_a_configuration_alone_is_told_with_line_and_excerpt(tmp_path: Path) -> 
     done = fleet(tmp_path, "check", "resnet.pbtxt")
     assert done.returncode == 1
     assert done.stderr.splitlines()[:4] == [
-        "resnet.pbtxt:2:17: error FL415: Expected integer, got: many",
+        "resnet.pbtxt:2:17: error[malformed-model-config] FL415: Expected integer, got: many",
         "  2 | max_batch_size: many",
         "    |                 ^^^^",
         "  hint: write a whole number",
@@ -186,12 +186,12 @@ def test_a_path_that_leads_nowhere_is_told_beside_what_is_found_elsewhere(tmp_pa
     (tmp_path / "empty").mkdir()
     done = fleet(tmp_path, "check", "nowhere", "models.zip", "empty", "resnet.pbtxt")
     assert done.returncode == 1
-    told = [line.partition(": ")[2] for line in done.stderr.splitlines() if ": error " in line]
+    told = [line.partition(": ")[2] for line in done.stderr.splitlines() if ": error[" in line]
     assert told == [
-        "error FL126: 'empty' holds nothing that can be checked",
-        "error FL126: 'models.zip' holds nothing that can be checked",
-        "error FL126: 'nowhere' is not there",
-        "error FL421: 'max_batch_size' must be non-negative value for resnet",
+        "error[uncheckable-path] FL126: 'empty' holds nothing that can be checked",
+        "error[uncheckable-path] FL126: 'models.zip' holds nothing that can be checked",
+        "error[uncheckable-path] FL126: 'nowhere' is not there",
+        "error[invalid-batch-size] FL421: 'max_batch_size' must be non-negative value for resnet",
     ]
 
 
@@ -199,4 +199,6 @@ def test_machines_are_told_of_an_entry_at_its_archive(tmp_path: Path) -> None:
     broken = written(tmp_path / "models", model("a", "instance_group { kind: KIND_CPU gpus: 0 }\n"))
     packed(broken, "a.tar.gz")
     done = fleet(tmp_path, "check", "a.tar.gz", "--format", "github")
-    assert done.stdout.startswith("::error file=a.tar.gz,line=1,title=FL425::a/config.pbtxt:5:33: ")
+    assert done.stdout.startswith(
+        "::error file=a.tar.gz,line=1,title=invalid-instance-group (FL425)::a/config.pbtxt:5:33: "
+    )

@@ -29,12 +29,23 @@ def locked(folder: FleetFolder) -> FleetFolder:
 
 
 class TestAllow:
-    def test_a_rule_is_silenced_by_its_code_and_a_reason(self, locked: FleetFolder) -> None:
-        locked.spec('allow: {FL204: "tried with a host image of our own"}\n', base=WITHOUT_DRIVER)
+    @pytest.mark.parametrize("rule", ["missing-driver", "FL204"])
+    def test_a_rule_is_silenced_by_its_name_or_its_code_and_a_reason(
+        self, locked: FleetFolder, rule: str
+    ) -> None:
+        locked.spec(f'allow: {{{rule}: "tried with a host image of our own"}}\n', base=WITHOUT_DRIVER)
         assert found(locked) == {}
 
-    def test_an_endpoint_with_a_silenced_error_can_be_deployed(self, locked: FleetFolder) -> None:
-        locked.spec('allow: {FL204: "tried with a host image of our own"}\n', base=WITHOUT_DRIVER)
+    def test_a_rule_may_be_allowed_by_the_environment_by_its_code_and_by_the_spec_by_its_name(
+        self, locked: FleetFolder
+    ) -> None:
+        locked.environment('defaults:\n  allow: {FL204: "tried on 3 May"}\n')
+        locked.spec('allow: {missing-driver: "tried on 4 May"}\n', base=WITHOUT_DRIVER)
+        assert found(locked) == {}
+
+    @pytest.mark.parametrize("rule", ["missing-driver", "FL204"])
+    def test_an_endpoint_with_a_silenced_error_can_be_deployed(self, locked: FleetFolder, rule: str) -> None:
+        locked.spec(f'allow: {{{rule}: "tried with a host image of our own"}}\n', base=WITHOUT_DRIVER)
         assert locked.resolve().ami is None
 
     def test_a_host_image_that_the_catalog_does_not_know_yet_is_deployed_as_it_is_named(
@@ -47,21 +58,35 @@ class TestAllow:
         assert locked.resolve().ami == newer
 
     def test_one_that_silences_nothing_is_a_warning_at_its_line(self, locked: FleetFolder) -> None:
-        locked.spec('allow:\n  FL204: "tried on 3 May"\n')
+        locked.spec('allow:\n  missing-driver: "tried on 3 May"\n')
         unused = found(locked)["FL130"]
         assert (unused.severity, unused.line) == (Severity.WARNING, 7)
+        assert unused.message == "`allow` names missing-driver, which finds nothing here"
 
     def test_one_of_the_environments_defaults_may_silence_nothing_here(self, locked: FleetFolder) -> None:
         locked.environment('defaults:\n  allow: {FL204: "tried on 3 May"}\n')
         assert found(locked) == {}
 
-    def test_a_code_that_is_no_rule_is_refused_with_the_nearest_one(self, locked: FleetFolder) -> None:
-        locked.spec('allow: {FL999: "tried on 3 May"}\n')
-        assert found(locked)["FL131"].severity is Severity.ERROR
+    @pytest.mark.parametrize(
+        ("word", "nearest"),
+        [("missing-drivers", "missing-driver"), ("missing-weight", "missing-weights"), ("FL999", "FL399")],
+    )
+    def test_what_is_no_rule_is_refused_with_the_nearest_one(
+        self, locked: FleetFolder, word: str, nearest: str
+    ) -> None:
+        locked.spec(f'allow: {{{word}: "tried on 3 May"}}\n')
+        refused = found(locked)["FL131"]
+        assert refused.severity is Severity.ERROR
+        assert refused.message == f"`allow` names {word}, which is no rule"
+        assert f"did you mean `{nearest}`?" in refused.hint
 
-    def test_what_nothing_can_be_decided_without_cannot_be_allowed(self, locked: FleetFolder) -> None:
-        locked.spec('allow: {FL201: "a hope"}\n', base=SPEC.replace("25.04", "24.10"))
+    @pytest.mark.parametrize("rule", ["release-without-image", "FL201"])
+    def test_what_nothing_can_be_decided_without_cannot_be_allowed(
+        self, locked: FleetFolder, rule: str
+    ) -> None:
+        locked.spec(f'allow: {{{rule}: "a hope"}}\n', base=SPEC.replace("25.04", "24.10"))
         assert set(found(locked)) >= {"FL131", "FL201"}
+        assert found(locked)["FL131"].message.startswith(f"{rule} cannot be allowed")
 
     @pytest.mark.parametrize("reason", ['""', '"  "', "3"])
     def test_a_reason_is_written_out(self, locked: FleetFolder, reason: str) -> None:

@@ -40,15 +40,16 @@ def test_a_deploy_stops_at_it(folder: FleetFolder) -> None:
     assert checked_fleet(open_project(folder.root, "dev"), locked=True).endpoints
 
 
-def test_a_spec_may_allow_it_with_a_reason(folder: FleetFolder) -> None:
+@pytest.mark.parametrize("name", ["invalid-instance-group", "FL425"])
+def test_a_spec_may_allow_it_with_a_reason(folder: FleetFolder, name: str) -> None:
     locked_with(folder, BROKEN)
-    folder.spec('allow: {FL425: "loads on our own image, see PR 12"}\n')
+    folder.spec(f'allow: {{{name}: "loads on our own image, see PR 12"}}\n')
     assert findings(folder) == []
 
 
 def test_an_allowance_for_nothing_is_a_warning(folder: FleetFolder) -> None:
     folder.lock()
-    folder.spec('allow: {FL425: "loads on our own image, see PR 12"}\n')
+    folder.spec('allow: {invalid-instance-group: "loads on our own image, see PR 12"}\n')
     assert [(each.code, each.severity) for each in findings(folder)] == [("FL130", Severity.WARNING)]
 
 
@@ -98,5 +99,5 @@ def test_a_git_work_tree_around_the_fleet_is_the_reviewed_tree(folder: FleetFold
 def test_a_spec_may_allow_itself_a_repository_elsewhere(folder: FleetFolder) -> None:
     folder.lock()
     moved_outside(folder, "link")
-    folder.spec('allow: {FL471: "the monorepo next to it"}\n')
+    folder.spec('allow: {input-outside-work-tree: "the monorepo next to it"}\n')
     assert findings(folder) == []

@@ -32,12 +32,12 @@ def test_a_mistake_exits_with_1_and_names_its_place_as_editors_link_it(folder: F
     done = fleet(folder.root, "check", "--env", "dev")
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
-        "model_specs/sentences.yaml:6:1: error FL110: unknown key `scalling`",
+        "model_specs/sentences.yaml:6:1: error[unknown-key] FL110: unknown key `scalling`",
         "  6 | scalling: {}",
         "    | ^^^^^^^^",
         "  hint: did you mean `scaling`?",
         "1 error, 0 warnings",
-        "`fleet rules FL110` explains the first",
+        "`fleet rules unknown-key` explains the first",
     ]
 
 
@@ -131,7 +131,7 @@ def test_warnings_alone_are_said_and_fail_only_a_strict_check(folder: FleetFolde
     folder.lock()
     folder.spec("container: {log_verbose: true}\n")
     done = fleet(folder.root, "check", "--env", "dev")
-    assert (done.returncode, "warning FL266" in done.stderr) == (0, True)
+    assert (done.returncode, "warning[verbose-log] FL266" in done.stderr) == (0, True)
     assert fleet(folder.root, "check", "--env", "dev", "--strict").returncode == 1
 
 

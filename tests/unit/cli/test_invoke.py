@@ -204,7 +204,7 @@ def test_tritons_refusal_exits_with_1_in_its_own_words(
     runtime.answers.append(refusal(424, "ModelError", "x", OriginalStatusCode=400, OriginalMessage=said))
     assert invoke(*options) == 1
     assert capsys.readouterr().err.splitlines()[:2] == [
-        "error FL701: sentences answered 400: unexpected inference input 'INPUT0'",
+        "error[invocation-error] FL701: sentences answered 400: unexpected inference input 'INPUT0'",
         "  hint: its log is `fleet local logs sentences`",
     ]
 
@@ -226,7 +226,10 @@ def test_sagemakers_own_refusal_exits_with_1_and_its_code(
 ) -> None:
     runtime.answers.append(refusal(400, "ValidationError", "Endpoint sentences not found."))
     assert invoke("--input", SENTENCE) == 1
-    assert "error FL701: ValidationError: Endpoint sentences not found." in capsys.readouterr().err
+    assert (
+        "error[invocation-error] FL701: ValidationError: Endpoint sentences not found."
+        in capsys.readouterr().err
+    )
 
 
 def test_an_answer_that_is_none_of_tritons_exits_with_1(
@@ -234,7 +237,10 @@ def test_an_answer_that_is_none_of_tritons_exits_with_1(
 ) -> None:
     runtime.answers.append(answering(b"<html>", "text/html"))
     assert invoke("--input", SENTENCE) == 1
-    assert "error FL710: the answer is of the content type 'text/html'" in capsys.readouterr().err
+    assert (
+        "error[undecodable-answer] FL710: the answer is of the content type 'text/html'"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(
@@ -251,7 +257,7 @@ def test_what_cannot_be_sent_exits_with_1_and_is_not_sent(
     np.save("big.npy", np.zeros(10**6))
     assert invoke("--input", SENTENCE, *options) == 1
     said = capsys.readouterr().err
-    assert "error FL709: " in said
+    assert "error[unsendable-request] FL709: " in said
     assert (words in said, hint in said) == (True, True)
     assert runtime.requests == []
 
@@ -260,7 +266,7 @@ def test_a_mistake_in_an_input_exits_with_1_and_nothing_is_sent(
     runtime: RuntimeStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert invoke("--input", SENTENCE, "--input", "x=[[1],[2,3]]") == 1
-    assert "error FL707: input 'x' is ragged" in capsys.readouterr().err
+    assert "error[invalid-input-values] FL707: input 'x' is ragged" in capsys.readouterr().err
     assert runtime.requests == []
 
 

@@ -81,7 +81,7 @@ def test_one_file_that_protobuf_refuses_keeps_all_as_they_are(command: Command) 
     good, broken = command.write("a.pbtxt"), command.write("b.pbtxt", 'name: "x"\nplatfrom: "y"\n')
     code, said, problems = command.run(".")
     assert (code, said) == (1, "")
-    assert "b.pbtxt:2:1: error FL480: " in problems
+    assert "b.pbtxt:2:1: error[unformattable-config] FL480: " in problems
     assert 'has no field named "platfrom"' in problems
     assert (good.read_text(), broken.read_text()) == (UGLY, 'name: "x"\nplatfrom: "y"\n')
 
@@ -91,7 +91,7 @@ def test_a_check_names_the_files_that_would_change_and_changes_none(command: Com
     command.write("b.pbtxt", PRETTY)
     code, said, problems = command.run("--check")
     assert (code, said, file.read_text()) == (1, "", UGLY)
-    assert "a.pbtxt: error FL481: " in problems
+    assert "a.pbtxt: error[non-canonical-config] FL481: " in problems
     assert "b.pbtxt" not in problems
     assert command.run("--check", "b.pbtxt") == (0, "nothing to change in 1 file\n", "")
 
@@ -113,21 +113,21 @@ def test_standard_input_is_written_to_standard_output(command: Command) -> None:
     assert command.run("-", stdin=UGLY.encode()) == (0, PRETTY, "")
     code, said, problems = command.run("-", stdin=b"nme: 'x'")
     assert (code, said) == (1, "")
-    assert "-:1:1: error FL480: " in problems
+    assert "-:1:1: error[unformattable-config] FL480: " in problems
     assert command.run("--check", "-", stdin=PRETTY.encode()) == (0, "", "")
 
 
 def test_a_path_that_leads_nowhere_is_refused(command: Command) -> None:
     code, _, problems = command.run("there.pbtxt", ".")
     assert code == 1
-    assert "there.pbtxt: error FL483: " in problems
+    assert "there.pbtxt: error[missing-config-path] FL483: " in problems
 
 
 def test_a_file_beyond_a_mebibyte_is_refused_unread(command: Command) -> None:
     file = command.write("a.pbtxt", "#" * (1 << 20) + "\n")
     code, _, problems = command.run()
     assert code == 1
-    assert "a.pbtxt: error FL482: " in problems
+    assert "a.pbtxt: error[oversized-config] FL482: " in problems
     assert file.stat().st_size == (1 << 20) + 1
 
 

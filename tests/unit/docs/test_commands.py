@@ -96,7 +96,7 @@ def test_every_command_of_a_page_is_one_that_its_program_has(page: Page) -> None
         ("npx cdk deploy --enw dev", "cdk deploy has no --enw"),
         ("aws sagemaker describe-endpoints", "no operation describe-endpoints"),
         ("aws sagemaker describe-endpoint --name x", "has no --name"),
-        ("model_specs/a.yaml:1:1: error FL110: unknown", "its language, as ```text"),
+        ("model_specs/a.yaml:1:1: error[unknown-key] FL110: unknown", "its language, as ```text"),
     ],
 )
 def test_a_mistake_is_told_with_its_page_and_line(line: str, mistake: str) -> None:

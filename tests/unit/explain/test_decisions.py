@@ -168,10 +168,12 @@ class TestHostImage:
         assert on(folder, "ml.g6.xlarge")["host image"].certain
 
     def test_what_the_spec_allows_itself_is_told_as_it_is_deployed(self, folder: FleetFolder) -> None:
-        shown = on(folder, "ml.g7e.2xlarge", "25.04", 'allow: {FL204: "tried on 3 May"}\n')["host image"]
+        shown = on(folder, "ml.g7e.2xlarge", "25.04", 'allow: {missing-driver: "tried on 3 May"}\n')[
+            "host image"
+        ]
         assert folder.resolve().ami is None
         assert shown.value == "SageMaker's own choice"
-        assert "`allow` takes FL204 upon itself" in shown.reason
+        assert "`allow` takes missing-driver upon itself" in shown.reason
 
 
 class TestRawInstances:

@@ -37,6 +37,7 @@ def test_json_has_every_field_of_a_finding(
     assert said["findings"][0] == {
         "code": "FL110",
         "rule": None,
+        "name": "unknown-key",
         "severity": "error",
         "message": "unknown key",
         "hint": "did you mean `scaling`?",
@@ -45,7 +46,7 @@ def test_json_has_every_field_of_a_finding(
         "column": 1,
         "docs": "docs/rules.md#fl110",
     }
-    assert said["findings"][1]["rule"] == "driver-for-the-cuda-version"
+    assert said["findings"][1]["rule"] == said["findings"][1]["name"] == "missing-driver"
     assert said["findings"][1]["severity"] == "warning"
 
 
@@ -84,8 +85,9 @@ def test_github_is_told_place_title_message_and_hint(
 ) -> None:
     driver = at(tmp_path, UNKNOWN, code="FL204", severity=Severity.WARNING)
     assert printed(capsysbinary, Format.GITHUB, tmp_path, at(tmp_path, UNKNOWN), driver).splitlines() == [
-        "::error file=model_specs/a.yaml,line=2,col=1,title=FL110::unknown key%0Ahint: did you mean `scaling`?",
-        "::warning file=model_specs/a.yaml,line=2,col=1,title=FL204 driver-for-the-cuda-version"
+        "::error file=model_specs/a.yaml,line=2,col=1,title=unknown-key (FL110)"
+        "::unknown key%0Ahint: did you mean `scaling`?",
+        "::warning file=model_specs/a.yaml,line=2,col=1,title=missing-driver (FL204)"
         "::unknown key%0Ahint: did you mean `scaling`?",
     ]
 
@@ -95,7 +97,7 @@ def test_github_is_told_of_what_has_no_file(
 ) -> None:
     bare = Finding(code="FL120", message="there is no endpoint 'x'")
     assert printed(capsysbinary, Format.GITHUB, tmp_path, bare) == (
-        "::error title=FL120::there is no endpoint 'x'\n"
+        "::error title=unknown-environment-or-endpoint (FL120)::there is no endpoint 'x'\n"
     )
 
 
@@ -104,7 +106,7 @@ def test_no_message_or_file_name_ends_a_workflow_command_or_begins_another(
 ) -> None:
     hostile = at(tmp_path, UNKNOWN, "a,line=9::b%0A\n.yaml", message="100 %\r\n::stop-commands::x", hint="")
     assert printed(capsysbinary, Format.GITHUB, tmp_path, hostile) == (
-        "::error file=a%2Cline=9%3A%3Ab%250A%0A.yaml,line=2,col=1,title=FL110"
+        "::error file=a%2Cline=9%3A%3Ab%250A%0A.yaml,line=2,col=1,title=unknown-key (FL110)"
         "::100 %25%0D%0A::stop-commands::x\n"
     )
 

@@ -48,7 +48,7 @@ def test_the_line_is_shown_with_its_number_and_carets_under_the_token(
 ) -> None:
     spec.write_text("endpoint: sentences\nscalling: {}\n")
     assert shown(capsys, finding(spec, 2, 1, hint="did you mean `scaling`?")) == [
-        "spec.yaml:2:1: error FL110: unknown key",
+        "spec.yaml:2:1: error[unknown-key] FL110: unknown key",
         "  2 | scalling: {}",
         "    | ^^^^^^^^",
         "  hint: did you mean `scaling`?",
@@ -95,10 +95,10 @@ def test_a_column_beyond_the_line_gets_one_caret_behind_it(
 def test_each_finding_of_one_line_has_its_own_excerpt(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spec.write_text("a: 1\n")
     assert shown(capsys, finding(spec, 1, 1), finding(spec, 1, 4)) == [
-        "spec.yaml:1:1: error FL110: unknown key",
+        "spec.yaml:1:1: error[unknown-key] FL110: unknown key",
         "  1 | a: 1",
         "    | ^",
-        "spec.yaml:1:4: error FL110: unknown key",
+        "spec.yaml:1:4: error[unknown-key] FL110: unknown key",
         "  1 | a: 1",
         "    |    ^",
     ]
@@ -129,7 +129,7 @@ def test_a_hostile_file_cannot_drive_the_terminal(spec: Path, capsys: pytest.Cap
     message = "bad \x1b[31m[bold]value[/bold]\r1 error, 0 warnings"
     lines = shown(capsys, finding(spec, 1, 1, message=message, hint="no\x9b1m\n0 errors, 0 warnings"))
     assert lines == [
-        r"spec.yaml:1:1: error FL110: bad \x1b[31m[bold]value[/bold]\r1 error, 0 warnings",
+        r"spec.yaml:1:1: error[unknown-key] FL110: bad \x1b[31m[bold]value[/bold]\r1 error, 0 warnings",
         r"  1 | a: \x1b[2J\x1b]0;owned\x07\u202e\u200b[red]x[/red] :smile:",
         "    | ^",
         r"  hint: no\x9b1m",
@@ -141,7 +141,7 @@ def test_a_hostile_file_name_is_escaped(spec: Path, capsys: pytest.CaptureFixtur
     odd = Path(os.fsdecode(b"spec\x1b[2J\xff.yaml"))
     odd.write_text("a: 1\n")
     lines = shown(capsys, finding(odd, 1, 1))
-    assert lines[:2] == [r"spec\x1b[2J\udcff.yaml:1:1: error FL110: unknown key", "  1 | a: 1"]
+    assert lines[:2] == [r"spec\x1b[2J\udcff.yaml:1:1: error[unknown-key] FL110: unknown key", "  1 | a: 1"]
 
 
 @pytest.mark.parametrize("column", [1, 500, 3995])
@@ -210,7 +210,7 @@ def test_what_cannot_be_shown_is_told_without_an_excerpt(
             spec.write_text("   \n")
         case "short":
             spec.write_text("")
-    assert shown(capsys, finding(spec, 1, 1)) == ["spec.yaml:1:1: error FL110: unknown key"]
+    assert shown(capsys, finding(spec, 1, 1)) == ["spec.yaml:1:1: error[unknown-key] FL110: unknown key"]
 
 
 def test_of_a_huge_file_only_the_beginning_is_read(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -230,7 +230,7 @@ def test_lines_are_counted_as_yaml_counts_them(
 
 
 def test_a_finding_without_a_file_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert shown(capsys, finding()) == ["error FL110: unknown key"]
+    assert shown(capsys, finding()) == ["error[unknown-key] FL110: unknown key"]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 
 from fleet.findings import Finding, Severity
 from fleet.printers.sarif import as_sarif
+from fleet.rules.names import name_of
 from fleet.rules.other_codes import other_codes
 from fleet.rules.registry import rules
 
@@ -63,6 +64,7 @@ def test_no_findings_are_a_document_with_an_empty_list(tmp_path: Path) -> None:
 def test_every_rule_and_code_is_described_whatever_was_found(spec: Path, tmp_path: Path) -> None:
     described = run_of(tmp_path)["tool"]["driver"]["rules"]
     assert [each["id"] for each in described] == [*rules(), *other_codes()]
+    assert [each["name"] for each in described] == [name_of(each["id"]) for each in described]
     assert described == run_of(tmp_path, finding(spec, 2, 1))["tool"]["driver"]["rules"]
     for each in described:
         assert each["defaultConfiguration"]["level"] in {"warning", "error"}

@@ -87,7 +87,7 @@ def test_of_several_models_that_nothing_joins_one_answers_and_the_comment_asks_w
     text = new.text()
     assert new.spec().default_model == "one"
     assert "# Undecided: of one, two several are called by no other one" in text
-    assert "FL461: model 'two' stays unloaded" in text
+    assert "unloaded-model (FL461): model 'two' stays unloaded" in text
     assert new.passes(text)
 
 
@@ -153,7 +153,10 @@ def test_a_release_without_an_image_in_one_environments_region_is_not_taken(new:
     new.python("embed", ON_CPU)
     text = new.text()
     assert new.spec().triton == "25.04"
-    assert "not 25.09: SageMaker has no image of Triton 25.09 in cn-north-1 (FL202)" in new.said(text)
+    assert (
+        "not 25.09: SageMaker has no image of Triton 25.09 in cn-north-1 (region-without-release, FL202)"
+        in new.said(text)
+    )
 
 
 def test_a_broken_repository_is_refused_in_the_words_of_the_check(new: NewSpecs) -> None:

@@ -15,12 +15,13 @@ from typer.testing import CliRunner
 from fleet.catalog.symptoms import symptoms
 from fleet.cli.rules import rules as command
 from fleet.endpoint.context.context import Decided
-from fleet.findings import FindingsError, Severity
+from fleet.findings import CannotRunError, FindingsError, Severity
 from fleet.rules.docs import link_to, rules_page, said_of
 from fleet.rules.example import examples
 from fleet.rules.other_codes import groups, other_codes
 from fleet.rules.registry import rules
 from fleet.rules.rule import Problem, rule
+from fleet.rules.themes import Theme, themes
 
 CODE = re.compile(r'"(FL\d{3})"')
 ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
@@ -29,7 +30,7 @@ APP.command()(command)
 LINK = re.compile(r"\]\(#([^)]+)\)")
 
 
-@rule("FL999", Severity.WARNING, source="docs/artifacts.md", needed=True)
+@rule("FL529", Severity.WARNING, source="docs/artifacts.md", needed=True)
 def rule_of_a_test(endpoint: Decided) -> Iterator[Problem]:
     """This summary is a test's.
 
@@ -79,12 +80,12 @@ def test_every_code_has_an_anchor_and_every_link_leads_to_one(page: str) -> None
 def test_a_rule_is_told_with_what_it_says_of_its_example(page: str) -> None:
     told, example = section(page, "FL204"), examples()["FL204"]
     [found] = example.wrong.findings(rules()["FL204"])
-    assert f"### FL204 {rules()['FL204'].name}\n" in told
+    assert "### missing-driver (FL204)\n" in told
     for part in (
         rules()["FL204"].summary,
         rules()["FL204"].why,
         f"```yaml\n{example.wrong.shown}\n```",
-        f"```text\nerror FL204: {found.message}\n  hint: {found.hint}\n```",
+        f"```text\nerror[missing-driver] FL204: {found.message}\n  hint: {found.hint}\n```",
         f"Instead:\n\n```yaml\n{example.right.shown}\n```",
         f"Source: <{rules()['FL204'].source}>",
     ):
@@ -92,8 +93,8 @@ def test_a_rule_is_told_with_what_it_says_of_its_example(page: str) -> None:
 
 
 def test_a_rule_without_an_example_is_told_without() -> None:
-    told = section(rules_page({"FL999": rule_of_a_test}, {}), "FL999")
-    assert told.startswith("\n### FL999 rule-of-a-test\n\n**warning, needed**: This summary is a test's.\n")
+    told = section(rules_page({"FL529": rule_of_a_test}, {}), "FL529")
+    assert told.startswith("\n### rule-of-a-test (FL529)\n\n**warning, needed**: This summary is a test's.\n")
     assert "And this is why." in told
     assert "```" not in told.partition("## Other codes")[0]
     assert "Source: [docs/artifacts.md](artifacts.md)" in told
@@ -101,17 +102,24 @@ def test_a_rule_without_an_example_is_told_without() -> None:
 
 def test_what_an_example_is_told_is_computed() -> None:
     assert list(said_of(examples()["FL204"].right, rule_of_a_test)) == [
-        f"warning FL999: message about {examples()['FL204'].right.spec['triton']}",
+        f"warning FL529: message about {examples()['FL204'].right.spec['triton']}",
         "  hint: a hint",
     ]
 
 
-def test_rules_are_grouped_by_what_their_module_is_about(page: str) -> None:
-    own = rules_page({"FL999": rule_of_a_test}, {})
-    assert "\n## Docs/rules.md and `fleet rules`: every code that can be found is explained" in own
+def test_rules_are_grouped_by_their_themes(page: str) -> None:
+    own = rules_page({"FL529": rule_of_a_test}, {})
+    assert (
+        re.findall(r"^## (.+)$", own, re.MULTILINE)[0]
+        == "The container image and the driver below it (`image`)"
+    )
     headings = re.findall(r"^## (.+)$", page, re.MULTILINE)
     assert len(headings) == len(set(headings)) > 5
-    assert "The container image and the driver below it" in headings
+    assert headings[:-1] == [
+        f"{theme.about} (`{theme.name}`)"
+        for theme in themes()
+        if any(rule.theme == theme for rule in rules().values())
+    ]
 
 
 def test_the_page_links_to_files_that_are_there(page: str, root: Path) -> None:
@@ -132,19 +140,20 @@ def as_json(*arguments: str) -> Sequence[Any]:
 
 def test_the_command_lists_each_rule_in_one_line() -> None:
     lines = listed().splitlines()
-    assert lines[0].split() == ["code", "severity", "name", "summary"]
-    assert [line.split()[:3] for line in lines[1:-1]] == [
-        [each.code, each.severity.value, each.name] for each in rules().values()
+    assert lines[0].split() == ["name", "code", "theme", "severity", "summary"]
+    assert [line.split()[:4] for line in lines[1:-2]] == [
+        [each.name, each.code, each.theme.name, each.severity.value] for each in rules().values()
     ]
 
 
-def test_the_command_explains_a_rule_with_its_example() -> None:
-    said, asked = listed("fl204"), rules()["FL204"]
-    assert said.startswith(f"FL204 {asked.name} (error)\n")
+@pytest.mark.parametrize("asked_for", ["missing-driver", "Missing-Driver", "FL204", "fl204"])
+def test_the_command_explains_a_rule_with_its_example(asked_for: str) -> None:
+    said, asked = listed(asked_for), rules()["FL204"]
+    assert said.startswith("missing-driver (FL204): error\n")
     for part in (
         asked.why,
         "instance: {type: ml.g7e.2xlarge}",
-        "error FL204: Triton 25.04",
+        "error[missing-driver] FL204: Triton 25.04",
         asked.source,
         link_to("FL204"),
     ):
@@ -152,8 +161,9 @@ def test_the_command_explains_a_rule_with_its_example() -> None:
 
 
 def test_the_command_explains_other_codes_too() -> None:
-    assert listed("FL110", "FL130") == (
-        f"FL110 (error)\n{other_codes()['FL110']}\n\nFL130 (warning)\n{other_codes()['FL130']}\n\n"
+    assert listed("FL110", "unused-allow") == (
+        f"unknown-key (FL110): error\n{other_codes()['FL110']}\n\n"
+        f"unused-allow (FL130): warning\n{other_codes()['FL130']}\n\n"
     )
 
 
@@ -161,7 +171,7 @@ def test_the_beginning_of_codes_lists_all_that_begin_so() -> None:
     lines = listed("FL7", "fl31").splitlines()
     known = sorted([*rules(), *other_codes()])
     wanted = [code for start in ("FL7", "FL31") for code in known if code.startswith(start)]
-    assert [line[:5] for line in lines if re.match("FL[0-9]", line)] == wanted
+    assert [line.split()[1] for line in lines[1:-2]] == wanted
     assert {"FL712", "FL311"} < set(wanted)
     assert [each["code"] for each in as_json("FL7", "FL31")] == wanted
 
@@ -174,6 +184,8 @@ def test_the_command_prints_json() -> None:
     assert as_json("FL110") == [
         {
             "code": "FL110",
+            "name": "unknown-key",
+            "theme": "spec",
             "severity": "error",
             "summary": other_codes()["FL110"],
             "docs": "docs/rules.md#fl110",
@@ -182,12 +194,52 @@ def test_the_command_prints_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "hint"), [("FL2O4", "did you mean `FL"), ("drivers", "`fleet rules` lists them")]
+    ("word", "hint"),
+    [
+        ("FL2O4", "did you mean `FL"),
+        ("drivers", "`fleet rules` lists them"),
+        ("missing-drivers", "did you mean `missing-driver`?"),
+    ],
 )
-def test_an_unknown_code_is_refused_with_what_was_meant(code: str, hint: str) -> None:
+def test_an_unknown_word_is_refused_with_what_was_meant(word: str, hint: str) -> None:
     with pytest.raises(FindingsError) as refused:
-        CliRunner().invoke(APP, [code], catch_exceptions=False)
+        CliRunner().invoke(APP, [word], catch_exceptions=False)
     [found] = refused.value.findings
     assert found.code == "FL132"
-    assert code.upper() in found.message
+    assert repr(word) in found.message
     assert found.hint.startswith(hint)
+
+
+def test_a_theme_lists_its_rules_and_other_codes() -> None:
+    assert {each["theme"] for each in as_json("--theme", "image")} == {"image"}
+    codes = [each["code"] for each in as_json("--theme", "image")]
+    assert {"FL204", "FL211"} < set(codes)
+    assert [line.split()[1] for line in listed("--theme", "image").splitlines()[1:-2]] == codes
+
+
+def test_the_next_free_code_of_a_theme_is_printed_alone() -> None:
+    assert listed("--next", "image") == "FL520\n"
+    assert listed("--next", "doctor") == "FL660\n", "the blocks begin with codes that are in use"
+
+
+@pytest.mark.parametrize("option", ["--next", "--theme"])
+def test_an_unknown_theme_is_refused_with_the_list(option: str) -> None:
+    with pytest.raises(FindingsError) as refused:
+        CliRunner().invoke(APP, [option, "imagine"], catch_exceptions=False)
+    [found] = refused.value.findings
+    assert (found.code, found.message) == ("FL132", "there is no theme 'imagine'")
+    assert found.hint.startswith("did you mean `image`?")
+    assert ", ".join(sorted(theme.name for theme in themes())) in found.hint
+
+
+def test_names_a_theme_and_the_next_code_are_not_asked_for_at_once() -> None:
+    done = CliRunner().invoke(APP, ["--next", "image", "FL204"])
+    assert done.exit_code == 2
+    assert "one of the three" in done.output
+
+
+def test_a_theme_whose_blocks_are_full_has_no_next_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    full = Theme("full", "A theme", ("FL501",), ())
+    monkeypatch.setattr("fleet.cli.rules.themes", lambda: (full,))
+    with pytest.raises(CannotRunError, match="the blocks of the theme 'full' are full"):
+        CliRunner().invoke(APP, ["--next", "full"], catch_exceptions=False)

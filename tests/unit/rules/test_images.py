@@ -29,7 +29,9 @@ class TestDriver:
         assert not problem.certain
         assert f"has driver {ami(image).driver}" in problem.message
         assert "no public source says that it runs there" in problem.message
-        assert problem.hint == ('leave `ami` out, or try it once and write `allow: {FL223: "tried on …"}`')
+        assert problem.hint == (
+            'leave `ami` out, or try it once and write `allow: {ami-driver-mismatch: "tried on …"}`'
+        )
 
     @pytest.mark.parametrize(
         ("triton", "image"), [("25.04", CUDA_13), ("25.09", CUDA_12[0]), ("25.09", NEURON), ("25.04", NEURON)]
@@ -62,7 +64,7 @@ class TestFamily:
 
     def test_of_a_host_image_without_a_proved_family_nothing_is_named(self) -> None:
         (problem,) = problems("FL222", "25.04", "ml.g6.xlarge", CUDA_12[1])
-        assert problem.hint == 'try it once, then write `allow: {FL222: "tried on …"}`'
+        assert problem.hint == 'try it once, then write `allow: {incompatible-ami: "tried on …"}`'
 
 
 @pytest.mark.parametrize("code", CODES)
