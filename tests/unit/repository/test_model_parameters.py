@@ -68,7 +68,7 @@ def said(
 def test_a_value_that_the_backend_refuses_is_told_in_its_words(
     backend: str, key: str, value: str, words: str
 ) -> None:
-    assert said(backend, {key: value}) == [("error[invalid-parameter] FL450", words)]
+    assert said(backend, {key: value}) == [("error FL450", words)]
 
 
 @pytest.mark.parametrize(
@@ -113,20 +113,20 @@ def test_what_the_backend_can_read_or_nobody_knows_is_left_alone(
 )
 def test_a_value_that_is_ignored_is_warned_of(backend: str, values: dict[str, str], words: str) -> None:
     [(weight, message)] = said(backend, values)
-    assert weight == "warning[ignored-parameter] FL451"
+    assert weight == "warning FL451"
     assert message.startswith(words)
 
 
 @pytest.mark.parametrize("digits", [11, 10_000])
 def test_a_number_that_no_int_holds_is_refused(digits: int) -> None:
     [(weight, message)] = said("pytorch", {"INTRA_OP_THREAD_COUNT": "9" * digits})
-    assert weight == "error[invalid-parameter] FL450"
+    assert weight == "error FL450"
     assert "out of range from -2147483648 to 2147483647" in message
 
 
 @pytest.mark.parametrize(
     ("more", "found"),
-    [(GPU, ["error[invalid-parameter] FL450"]), ("", ["warning[invalid-parameter] FL450"]), (CPU, [])],
+    [(GPU, ["error FL450"]), ("", ["warning FL450"]), (CPU, [])],
     ids=["GPU", "either", "CPU"],
 )
 def test_what_instances_on_a_gpu_alone_read_weighs_by_where_the_model_runs(
@@ -146,9 +146,7 @@ def test_a_number_out_of_range_is_refused_from_the_release_on_that_looks(
 @pytest.mark.parametrize("release", [None, "23.12", "25.04"])
 def test_a_parameter_that_is_gone_is_named_with_the_release(release: str | None) -> None:
     words = "parameter 'ENABLE_NVFUSER' has not been read by the pytorch backend since Triton 23.12"
-    assert said("pytorch", {"ENABLE_NVFUSER": "sometimes"}, release) == [
-        ("warning[unknown-parameter] FL452", words)
-    ]
+    assert said("pytorch", {"ENABLE_NVFUSER": "sometimes"}, release) == [("warning FL452", words)]
     assert said("pytorch", {"ENABLE_NVFUSER": "true"}, "23.10") == []
 
 
@@ -156,9 +154,7 @@ def test_a_parameter_that_the_release_does_not_read_yet_is_named_with_the_first_
     words = (
         "parameter 'DISABLE_CUDNN' is read by the pytorch backend from Triton 24.06 on; the image is 24.05"
     )
-    assert said("pytorch", {"DISABLE_CUDNN": "true"}, "24.05") == [
-        ("warning[unknown-parameter] FL452", words)
-    ]
+    assert said("pytorch", {"DISABLE_CUDNN": "true"}, "24.05") == [("warning FL452", words)]
     assert said("pytorch", {"DISABLE_CUDNN": "true"}, "24.06") == []
 
 
@@ -178,40 +174,33 @@ def test_a_key_that_is_nearly_a_known_one_is_warned_of(backend: str, key: str, m
 
 @pytest.mark.parametrize("backend", ["onnxruntime", "tensorrt", "pytorch", "fil"])
 def test_a_key_that_resembles_none_is_somebodys_own(backend: str) -> None:
-    assert [
-        code
-        for code, _ in said(backend, {"labels": "x", "owner": "y"})
-        if code != "error[missing-fil-parameter] FL453"
-    ] == []
+    assert [code for code, _ in said(backend, {"labels": "x", "owner": "y"}) if code != "error FL453"] == []
 
 
 def test_each_runtime_of_pytorch_has_parameters_of_its_own() -> None:
     runtime = 'runtime: "model.py"\n'
     [(weight, message)] = said("pytorch", {"NUM_THREADS": "4"})
     assert (weight, message) == (
-        "warning[unknown-parameter] FL452",
+        "warning FL452",
         "parameter 'NUM_THREADS' is read with `runtime: \"model.py\"` alone",
     )
     assert said("pytorch", {"NUM_THREADS": "4"}, more=runtime) == []
     assert said("pytorch", {"NUM_THREADS": "0"}, more=runtime) == [
-        ("error[invalid-parameter] FL450", "set_num_threads expects a positive integer")
+        ("error FL450", "set_num_threads expects a positive integer")
     ]
     assert said("pytorch", {"NUM_THREADS": "4.5"}, more=runtime) == [
-        ("error[invalid-parameter] FL450", "invalid literal for int() with base 10: '4.5'")
+        ("error FL450", "invalid literal for int() with base 10: '4.5'")
     ]
     platform = 'platform: "torch_aoti"\n'
     assert said("pytorch", {"INFERENCE_MODE": "maybe"}, more=platform) == [
-        (
-            "warning[unknown-parameter] FL452",
-            "parameter 'INFERENCE_MODE' is not read with platform torch_aoti",
-        )
+        ("warning FL452", "parameter 'INFERENCE_MODE' is not read with platform torch_aoti")
     ]
 
 
 def test_a_batching_library_cannot_go_with_sequences() -> None:
     values, more = {"TRITON_BATCH_STRATEGY_PATH": "/opt/batch.so"}, "sequence_batching { }\n"
     words = "TRITON_BATCH_STRATEGY_PATH cannot be specified with sequence batcher, using default batching strategy"
-    assert said("my_backend", values, more=more) == [("error[invalid-parameter] FL450", words)]
+    assert said("my_backend", values, more=more) == [("error FL450", words)]
     assert said("my_backend", values, "22.12", more) == said("my_backend", values) == []
 
 
@@ -221,9 +210,9 @@ def test_a_batching_library_cannot_go_with_sequences() -> None:
         ("$$TRITON_MODEL_DIRECTORY/env.tar.gz", []),
         ("/opt/env.tar.gz", []),
         ("", []),
-        ("/opt/$$TRITON_MODEL_DIRECTORY/env.tar.gz", ["error[invalid-parameter] FL450"]),
-        ("$TRITON_MODEL_DIRECTORY/env.tar.gz", ["warning[ignored-parameter] FL451"]),
-        ("env.tar.gz", ["warning[ignored-parameter] FL451"]),
+        ("/opt/$$TRITON_MODEL_DIRECTORY/env.tar.gz", ["error FL450"]),
+        ("$TRITON_MODEL_DIRECTORY/env.tar.gz", ["warning FL451"]),
+        ("env.tar.gz", ["warning FL451"]),
     ],
 )
 def test_a_python_environment_is_named_from_the_models_directory(path: str, found: list[str]) -> None:
