@@ -19,7 +19,6 @@ from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_error
-from fleet.core.project_root import project_root
 from fleet.rules.names import name_of
 from fleet.spec.paths import named_by
 from fleet.spec.project import open_project

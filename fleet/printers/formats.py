@@ -13,6 +13,7 @@ from fleet.printers.file_names import outside, place_in
 from fleet.printers.human import show_findings
 from fleet.printers.sanitizer import printable_json, visible
 from fleet.rules.docs import link_to
+from fleet.rules.names import name_of, named
 from fleet.rules.registry import rules
 
 
@@ -68,7 +69,7 @@ def _write(text: str) -> None:
 
 
 def as_github(findings: Sequence[Finding], root: Path) -> str:
-    """One command a line, such as `::error file=…,line=6,col=1,title=FL110::…`; nothing without findings.
+    """One command a line, such as `::error file=…,line=6,col=1,title=unknown-key (FL110)::…`.
 
     Source: https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands; what is
     escaped, and how, is the toolkit's packages/core/src/command.ts.
@@ -77,12 +78,11 @@ def as_github(findings: Sequence[Finding], root: Path) -> str:
 
 
 def _command(finding: Finding, root: Path) -> str:
-    rule = rules().get(finding.code)
     properties = {
         "file": place_in(root, finding.file).as_posix() if finding.file else None,
         "line": finding.line,
         "col": finding.column,
-        "title": f"{finding.code} {rule.name}" if rule else finding.code,
+        "title": named(finding.code),
     }
     said = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value is not None)
     text = f"{finding.message}\nhint: {finding.hint}" if finding.hint else finding.message
@@ -104,8 +104,8 @@ VERSION = 1
 def as_json(findings: Sequence[Finding], root: Path) -> str:
     """A document of `version`, `errors`, `warnings` and `findings`.
 
-    Each finding has all fields: `rule` is null for what no rule says; `file` is relative to `root`, `line`
-    and `column` count from 1, and the three are null where they are unknown.
+    Each finding has all fields: `rule` is its name where a rule finds it, else null; `file` is relative to
+    `root`, `line` and `column` count from 1, and the three are null where they are unknown.
     """
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
     document = {
@@ -122,6 +122,7 @@ def _entry(finding: Finding, root: Path) -> dict[str, str | int | None]:
     return {
         "code": finding.code,
         "rule": rule.name if rule else None,
+        "name": name_of(finding.code),
         "severity": finding.severity.value,
         "message": finding.message,
         "hint": finding.hint,

@@ -221,7 +221,7 @@ class EndpointSpec(Document):
     """Further variables of the container, for what `container` has no key."""
     timeouts: Timeouts = Timeouts()
     cloudformation: dict[str, dict[str, object]] = Field(default_factory=dict)
-    """Raw CloudFormation properties, laid over the template and judged: `{EndpointConfig: {Path: value}}`."""
+    """Raw CloudFormation properties, set in the template and checked: `{EndpointConfig: {Path: value}}`."""
     allow: dict[Rule, Reason] = Field(default_factory=dict)
     """Rules broken here on purpose, by name or code, each with the reason: `{incompatible-ami: "tried"}`."""
 

@@ -20,7 +20,7 @@ SPEC = """\
 
 `model_specs/NAME.yaml` describes one endpoint. These are all its keys; unknown and repeated ones are errors.
 An environment sets the same keys under `defaults` and `overrides` ([environment.md](environment.md)). What
-goes together, and what AWS, Triton or the GPU would refuse, is said by [rules](rules.md); `fleet show` prints
+goes together, and what AWS, Triton or the GPU would refuse, is checked by [rules](rules.md); `fleet show` prints
 what holds in the end, and why. How to add a key: [contributing.md](contributing.md#add-a-spec-key).
 """
 ENVIRONMENT = """\
