@@ -21,7 +21,7 @@ from short import is_short
 
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import SilentProgress
-from fleet.artifacts.publish.publish import Published, publish
+from fleet.artifacts.publish.publish import PublishResult, publish
 from fleet.artifacts.store import listed
 from fleet.artifacts.upload.archives import UPLOAD_CONFIG
 from fleet.aws.api.emulator import Keys, local_session
@@ -99,7 +99,7 @@ def _measured(project: Project, url: str) -> Republished:
     )
     s3.create_bucket(Bucket=bucket)
 
-    def once() -> Published:
+    def once() -> PublishResult:
         again = open_project(project.root, "dev")  # what the command does: spec and lock are read anew
         return publish(s3, again, resolve_project(again).endpoints, SilentProgress())
 
@@ -107,7 +107,7 @@ def _measured(project: Project, url: str) -> Republished:
         return len(listed(s3, bucket, endpoint.model_data))
 
     first = _seconds(once)
-    if listing() != ARCHIVES or once() != Published(there=ARCHIVES):
+    if listing() != ARCHIVES or once() != PublishResult(there=ARCHIVES):
         raise AssertionError("not all archives are published")
     turns = [(_seconds(listing), _seconds(once)) for _ in range(ROUNDS)]
     alone, again = (statistics.median(each) for each in zip(*turns, strict=True))

@@ -123,14 +123,14 @@ def raw_way() -> Way:
     from aws_cdk import CfnOutput, CfnParameter, CfnResource, Environment, Stack, Tags, Token
 
     from fleet.endpoint.resolve import resolve_foundation
-    from fleet.endpoint.resolved_endpoint import Place
+    from fleet.endpoint.resolved_endpoint import Deployment
     from stacks.foundation import FoundationStack
 
-    def read(folder: Path, endpoints: bool) -> tuple[Place, dict[str, Any]]:
+    def read(folder: Path, endpoints: bool) -> tuple[Deployment, dict[str, Any]]:
         place = resolve_foundation(folder, ENVIRONMENT).place
         return place, endpoint_templates(folder, place.stack, "ungated") if endpoints else {}
 
-    def add(app: App, known: tuple[Place, dict[str, Any]]) -> None:
+    def add(app: App, known: tuple[Deployment, dict[str, Any]]) -> None:
         place, templates = known
         for name, value in place.tags.items():
             Tags.of(app).add(name, value)

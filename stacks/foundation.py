@@ -6,7 +6,7 @@ from aws_cdk import Environment, Stack
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import Place
+from fleet.endpoint.resolved_endpoint import Deployment
 from stacks.boundary import bounded_by
 from triton_endpoints import (
     AlarmTopics,
@@ -25,7 +25,7 @@ class FoundationStack(Stack):
     Its template is the same whichever endpoints there are.
     """
 
-    def __init__(self, scope: Construct, *, place: Place) -> None:
+    def __init__(self, scope: Construct, *, place: Deployment) -> None:
         super().__init__(
             scope,
             place.stack,

@@ -6,8 +6,8 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import Place
-from fleet.spec.alarms import SEVERITIES, Severity
+from fleet.endpoint.resolved_endpoint import Deployment
+from fleet.spec.alarms import SEVERITIES, AlarmSeverity
 from fleet.spec.notifications import protocol
 from triton_endpoints.acknowledgements import acknowledge_plain_topic
 from triton_endpoints.engines.failures import SEVERITY
@@ -21,12 +21,12 @@ class AlarmTopics(Construct):
     follow from environment and severity.
     """
 
-    def __init__(self, scope: Construct, id: str, *, place: Place) -> None:
+    def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
         super().__init__(scope, id)
         self._place = place
         self.arns = {severity: self._topic(severity) for severity in SEVERITIES}
 
-    def _topic(self, severity: Severity) -> str:
+    def _topic(self, severity: AlarmSeverity) -> str:
         name, place = severity.capitalize(), self._place
         topic = sns.CfnTopic(self, name, display_name=f"Triton Fleet {place.environment}: {severity}")
         acknowledge_plain_topic(topic)
@@ -54,7 +54,7 @@ class AlarmTopics(Construct):
             )
         return topic.ref
 
-    def _statements(self, topic: str, severity: Severity) -> list[dict[str, object]]:
+    def _statements(self, topic: str, severity: AlarmSeverity) -> list[dict[str, object]]:
         """A policy of our own replaces the one that lets the account publish: alarms have to be allowed.
 
         Source: CloudWatch user guide, Notify_Users_Alarm_Changes.html.

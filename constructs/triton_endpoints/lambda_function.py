@@ -13,14 +13,14 @@ from aws_cdk import aws_logs as logs
 from aws_cdk.custom_resources import Provider
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import Place
+from fleet.endpoint.resolved_endpoint import Deployment
 from triton_endpoints.acknowledgements import acknowledge_invocation
 from triton_endpoints.policy import Statement, policy_of
 
 CODE = Path(__file__).resolve().parents[2] / "lambda"
 
 
-def log_of(scope: Construct, place: Place) -> logs.LogGroup:
+def log_of(scope: Construct, place: Deployment) -> logs.LogGroup:
     """The log group of a provider's functions, encrypted with the environment's key where it has one."""
     log = logs.LogGroup(
         scope, "Log", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY
@@ -74,7 +74,7 @@ def provider_of(
     scope: Construct,
     noun: str,
     *,
-    place: Place,
+    place: Deployment,
     handler: str,
     description: str,
     seconds: int,
@@ -108,7 +108,7 @@ def provider_of(
     acknowledge_invocation(caller, function)
 
 
-def framework_name(place: Place, noun: str) -> str:
+def framework_name(place: Deployment, noun: str) -> str:
     """The framework's function, which custom resources name as their service token.
 
     Named by us: CloudFormation refuses to change the token of a custom resource, whatever becomes of the
@@ -117,12 +117,12 @@ def framework_name(place: Place, noun: str) -> str:
     return f"{place.stack}-{noun}"
 
 
-def service_token(place: Place, noun: str) -> str:
+def service_token(place: Deployment, noun: str) -> str:
     """The ARN of the framework's function."""
     return place.arn("lambda", f"function:{framework_name(place, noun)}")
 
 
-def see_stacks(place: Place) -> Statement:
+def see_stacks(place: Deployment) -> Statement:
     """For functions that must not fail while the stack that calls them rolls back."""
     return Statement(
         sid="SeeStacks",

@@ -14,7 +14,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from fleet.endpoint.context.tags import ENVIRONMENT_TAG
-from fleet.endpoint.resolved_endpoint import Place
+from fleet.endpoint.resolved_endpoint import Deployment
 from triton_endpoints.acknowledgements import acknowledge_wildcards
 
 
@@ -40,7 +40,7 @@ class Statement:
         }
 
 
-def use_key(place: Place, *actions: str) -> list[Statement]:
+def use_key(place: Deployment, *actions: str) -> list[Statement]:
     """The use of the environment's key, if there is one, by S3 alone: nobody decrypts with it by themselves.
 
     Source: KMS developer guide, conditions-kms.html, kms:ViaService.
@@ -53,7 +53,7 @@ def use_key(place: Place, *actions: str) -> list[Statement]:
     return [Statement(sid="UseKey", actions=actions, resources=[place.kms_key], conditions=through_s3)]
 
 
-def spares_others(place: Place) -> dict[str, Any]:
+def spares_others(place: Deployment) -> dict[str, Any]:
     """The condition that a resource has no tag of another environment.
 
     What has no tag passes, and what does not exist: for that AWS says "could not find", which the functions
@@ -80,7 +80,7 @@ def service_role(
     id: str,
     *,
     service: str,
-    place: Place,
+    place: Deployment,
     description: str,
     statements: Sequence[Statement],
 ) -> iam.CfnRole:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from aws_cdk import CfnResource
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import Place
+from fleet.endpoint.resolved_endpoint import Deployment
 from triton_endpoints.lambda_function import provider_of, see_stacks, service_token
 from triton_endpoints.policy import Statement, spares_others, use_key
 
@@ -39,7 +39,7 @@ class ScalingGuard(Construct):
     Endpoint stacks know it by the name that follows from the environment.
     """
 
-    def __init__(self, scope: Construct, id: str, *, place: Place) -> None:
+    def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
         super().__init__(scope, id)
         provider_of(
             self,
@@ -57,7 +57,7 @@ class GuardedUpdate(Construct):
     """The two moments of an update: `before` the endpoint changes, and `after` it has."""
 
     def __init__(
-        self, scope: Construct, id: str, *, place: Place, endpoint: str, variant: str, instance: str
+        self, scope: Construct, id: str, *, place: Deployment, endpoint: str, variant: str, instance: str
     ) -> None:
         super().__init__(scope, id)
         guarded = {
@@ -74,7 +74,7 @@ class GuardedUpdate(Construct):
         return CfnResource(self, step.capitalize(), type="Custom::ScalingGuard", properties=properties)
 
 
-def _statements(place: Place) -> list[Statement]:
+def _statements(place: Deployment) -> list[Statement]:
     return [
         Statement(sid="SeeScaling", actions=[*SEE_SCALING, "cloudwatch:DescribeAlarms"], resources=["*"]),
         Statement(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True)
-class Running:
+class ProcessState:
     """The host of the endpoints, the keys, what could not be hosted, the functions' code, what is under way.
 
     `url` is where the embedded AWS itself answers, known as soon as it does; `stopping` is set when it stops.
@@ -66,10 +66,10 @@ class Running:
             run.join(seconds)
 
 
-_current: list[Running] = []
+_current: list[ProcessState] = []
 
 
-def enter(running: Running) -> None:
+def enter(running: ProcessState) -> None:
     """Make it the embedded AWS of this process.
 
     Raises:
@@ -87,6 +87,6 @@ def leave() -> None:
     _current.clear()
 
 
-def current() -> Running:
+def current() -> ProcessState:
     """The embedded AWS of this process."""
     return _current[0]

@@ -15,7 +15,7 @@ from werkzeug.serving import BaseWSGIServer, make_server
 from fleet_emulator import process_state
 from fleet_emulator.hosting import EndpointHost
 from fleet_emulator.install import install
-from fleet_emulator.process_state import Running
+from fleet_emulator.process_state import ProcessState
 from fleet_emulator.product import Keys
 from fleet_emulator.signatures import Signatures
 from fleet_emulator.wsgi import Application, RequestHandler
@@ -44,7 +44,7 @@ class EmbeddedAws:
         port: int = 0,
         log: Path | None = None,
     ) -> None:
-        self._running = Running(host=host, keys=keys)
+        self._running = ProcessState(host=host, keys=keys)
         self._gateway = gateway
         self._port = port
         self._log = log

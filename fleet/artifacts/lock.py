@@ -10,12 +10,12 @@ from isal import isal_zlib
 
 from fleet.artifacts.engines.lock import measured_engines, require_models, with_engines
 from fleet.artifacts.model_facts import model_facts
-from fleet.artifacts.sources.source import Measured, measure
+from fleet.artifacts.sources.source import ArchiveMeasurement, measure
 from fleet.artifacts.sources.spec_sources import Connect, no_s3, source_of
 from fleet.core.files import is_up_to_date, write_atomically
 from fleet.core.parallel import all_in_parallel
 from fleet.findings import CannotRunError, FindingsError, all_of
-from fleet.spec.endpoint import Archive, EndpointSpec, Packed
+from fleet.spec.endpoint import Archive, EndpointSpec, PackedArchive
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock, LockedArchive, LockedModel, LockedRepository
 from fleet.spec.project import LoadedSpec, Project, load_lock
@@ -142,22 +142,22 @@ def _suffices(archive: LockedArchive, expected: str | None) -> bool:
     return archive.digest == expected and any(each != LockedModel() for each in archive.models.values())
 
 
-def _is_in_s3(spec: EndpointSpec, packed: Packed) -> bool:
+def _is_in_s3(spec: EndpointSpec, packed: PackedArchive) -> bool:
     """Copies are made of folders alone: opening their source tells it."""
     return packed.copy is None and in_s3(spec.models[packed.index])
 
 
-def _measure(loaded: LoadedSpec, packed: Packed, s3: Connect) -> Measured:
+def _measure(loaded: LoadedSpec, packed: PackedArchive, s3: Connect) -> ArchiveMeasurement:
     source = source_of(loaded, packed, s3)
     return measure(source, loaded.spec.mode, layout_first=not _is_in_s3(loaded.spec, packed))
 
 
-def _locked(archive: Measured) -> LockedArchive:
+def _locked(archive: ArchiveMeasurement) -> LockedArchive:
     models = model_facts(archive.models, archive.checksums.kept)
     return LockedArchive(digest=archive.digest, size=archive.size, models=models)
 
 
-def _remembered(archive: Measured) -> LockedRepository:
+def _remembered(archive: ArchiveMeasurement) -> LockedRepository:
     return LockedRepository(onnx=archive.checksums.onnx, files=folded(archive.checksums.files))
 
 

@@ -32,7 +32,7 @@ COPIED_WHOLE = 4 << 30
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listed:
+class ObjectListing:
     """What a listing says of an object: its size in bytes, when it was written, which content it is."""
 
     size: int
@@ -60,14 +60,14 @@ def contents_key(digest: str) -> str:
     return f"{STORE}{hexadecimal(digest)}.contents.json"
 
 
-def listed(s3: S3Client, bucket: str, prefix: str, *, below: bool = True) -> dict[str, Listed]:
+def listed(s3: S3Client, bucket: str, prefix: str, *, below: bool = True) -> dict[str, ObjectListing]:
     """The objects whose keys begin with a prefix, by key; with `below=False` none of deeper folders."""
     request: ListObjectsV2RequestPaginateTypeDef = {"Bucket": bucket, "Prefix": prefix}
     if not below:
         request["Delimiter"] = "/"
     pages = s3.get_paginator("list_objects_v2").paginate(**request)
     return {
-        found["Key"]: Listed(size=found["Size"], modified=found["LastModified"], etag=found["ETag"])
+        found["Key"]: ObjectListing(size=found["Size"], modified=found["LastModified"], etag=found["ETag"])
         for page in pages
         for found in page.get("Contents", [])
     }

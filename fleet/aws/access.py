@@ -13,7 +13,7 @@ from fleet.artifacts.engines.clients import EngineClients
 from fleet.artifacts.upload.archives import UPLOAD_CONFIG
 from fleet.aws.api.emulator import Keys, local_session, local_variables
 from fleet.aws.api.errors import aws_errors_told
-from fleet.endpoint.resolved_endpoint import Place
+from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, FindingsError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Access:
 
     def __init__(
         self,
-        place: Place,
+        place: Deployment,
         session: Callable[[], boto3.Session],
         cdk_environment: Mapping[str, str],
         url: str | None = None,
@@ -112,7 +112,7 @@ class Access:
             return self._make_session()
 
 
-def account_access(place: Place, profile: str | None) -> Access:
+def account_access(place: Deployment, profile: str | None) -> Access:
     """The environment's account, as the user's own settings reach it, or a profile of them."""
     variables = {**os.environ, "AWS_REGION": place.region, "AWS_DEFAULT_REGION": place.region}
     if profile is not None:
@@ -125,7 +125,7 @@ def account_access(place: Place, profile: str | None) -> Access:
     )
 
 
-def embedded_access(place: Place, url: str, keys: Keys) -> Access:
+def embedded_access(place: Deployment, url: str, keys: Keys) -> Access:
     """The embedded AWS at a URL, whatever the user's own settings are."""
     variables = local_variables(os.environ, region=place.region, url=url, keys=keys)
     return Access(place, lambda: local_session(place.region, keys), cdk_environment=variables, url=url)

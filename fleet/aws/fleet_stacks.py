@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from fleet.aws.api.stack import LiveStack, all_stacks
-from fleet.endpoint.resolved_endpoint import Place, stack_of
+from fleet.endpoint.resolved_endpoint import Deployment, stack_of
 from fleet.findings import Finding, FindingsError
 from fleet.spec.problems import did_you_mean
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
 
 
-def endpoint_stacks(cloudformation: CloudFormationClient, place: Place) -> dict[str, LiveStack]:
+def endpoint_stacks(cloudformation: CloudFormationClient, place: Deployment) -> dict[str, LiveStack]:
     """The environment's endpoint stacks by the endpoint's name, which is the end of the stack's name.
 
     The name alone tells: CloudFormation knows no tags of a stack that was planned and never begun.
@@ -24,7 +24,7 @@ def endpoint_stacks(cloudformation: CloudFormationClient, place: Place) -> dict[
     return {stack.name.removeprefix(prefix): stack for stack in stacks}
 
 
-def not_deployed(place: Place, name: str, deployed: Iterable[str]) -> FindingsError:
+def not_deployed(place: Deployment, name: str, deployed: Iterable[str]) -> FindingsError:
     """The refusal of a name under which nothing is deployed, with the one that was perhaps meant."""
     message = f"no endpoint {name!r} is deployed in {place.environment!r}"
     return FindingsError([Finding(code="FL606", message=message, hint=did_you_mean(name, list(deployed)))])

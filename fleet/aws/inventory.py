@@ -22,7 +22,7 @@ DESCRIBED_AT_ONCE = 8
 """SageMaker throttles descriptions; botocore tries again."""
 
 
-class Held(StrEnum):
+class FileState(StrEnum):
     """How a spec or a lock is there; one that is stale was written for another spec."""
 
     YES = "yes"
@@ -42,12 +42,12 @@ class Runs(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class InventoryEntry:
     """One endpoint: its files, its stack's status (None without a stack) and what it serves."""
 
     name: str
-    spec: Held
-    lock: Held
+    spec: FileState
+    lock: FileState
     stack: str | None
     runs: Runs
     live: LiveEndpoint | None
@@ -55,7 +55,7 @@ class Compared:
     """What brings the three together; "" where they are."""
 
 
-def compared(project: Project, access: Access) -> list[Compared]:
+def compared(project: Project, access: Access) -> list[InventoryEntry]:
     """Every endpoint of the environment that has a spec, a lock or a stack, by name.
 
     Raises:
@@ -73,33 +73,33 @@ def compared(project: Project, access: Access) -> list[Compared]:
 
 def _compared(
     project: Project, environment: str, name: str, stack: LiveStack | None, live: LiveEndpoint | None
-) -> Compared:
+) -> InventoryEntry:
     spec, lock, resolved = _spec(project, name), _lock(project, name), None
-    if spec is Held.YES and lock is Held.YES:
+    if spec is FileState.YES and lock is FileState.YES:
         try:
             (resolved,) = resolve_fleet(project.root, environment, (name,)).endpoints
         except FindingsError as error:
-            lock = Held.STALE if any(each.code == "FL302" for each in error.findings) else lock
-            spec = Held.BROKEN if lock is Held.YES else spec
+            lock = FileState.STALE if any(each.code == "FL302" for each in error.findings) else lock
+            spec = FileState.BROKEN if lock is FileState.YES else spec
     runs = _runs(resolved, live)
     remedies = _remedies(name, environment, {"spec": spec, "lock": lock}, stack, runs)
     status = stack.status if stack is not None else None
-    return Compared(
+    return InventoryEntry(
         name=name, spec=spec, lock=lock, stack=status, runs=runs, live=live, remedy=next(remedies, "")
     )
 
 
 def _remedies(
-    name: str, environment: str, held: Mapping[str, Held], stack: LiveStack | None, runs: Runs
+    name: str, environment: str, held: Mapping[str, FileState], stack: LiveStack | None, runs: Runs
 ) -> Iterator[str]:
     """What to do, the first thing first."""
-    if held["spec"] is Held.NO and stack is not None:
+    if held["spec"] is FileState.NO and stack is not None:
         yield f"an orphan, a stack without a spec: `fleet destroy {name} --env {environment}`"
-    elif held["spec"] is Held.NO:
+    elif held["spec"] is FileState.NO:
         yield f"an orphan, a lock without a spec: `git rm locks/{environment}/{name}.lock.yaml`"
-    if Held.BROKEN in held.values():
+    if FileState.BROKEN in held.values():
         yield f"`fleet check --env {environment} {name}` says what is wrong"
-    if held["lock"] is not Held.YES:
+    if held["lock"] is not FileState.YES:
         yield f"`fleet lock --env {environment} {name}`"
     deploy = (
         f"`fleet local up {name}`" if environment == LOCAL else f"`fleet deploy --env {environment} {name}`"
@@ -124,25 +124,25 @@ def _runs(resolved: ResolvedEndpoint | None, live: LiveEndpoint | None) -> Runs:
     return Runs.LOCKED if all(each.named_by_content for each in resolved.archives) else Runs.LIVE_SET
 
 
-def _spec(project: Project, name: str) -> Held:
+def _spec(project: Project, name: str) -> FileState:
     if name not in endpoint_names(project.root):
-        return Held.NO
+        return FileState.NO
     try:
         project.load(name)
     except FindingsError:
-        return Held.BROKEN
-    return Held.YES
+        return FileState.BROKEN
+    return FileState.YES
 
 
-def _lock(project: Project, name: str) -> Held:
+def _lock(project: Project, name: str) -> FileState:
     file = project.lock_file(name)
     if not file.is_file():
-        return Held.NO
+        return FileState.NO
     try:
         load_lock(file)
     except FindingsError:
-        return Held.BROKEN
-    return Held.YES
+        return FileState.BROKEN
+    return FileState.YES
 
 
 def _locked(project: Project) -> set[str]:

@@ -9,7 +9,7 @@ from functools import cache
 from fleet.catalog.data_file import data_file
 
 
-class Kind(StrEnum):
+class Processor(StrEnum):
     """What an instance computes with."""
 
     GPU = "gpu"
@@ -41,7 +41,7 @@ class Instance:
 
     type: str
     family: str
-    kind: Kind
+    kind: Processor
     architecture: str
     gpu: str
     compute_capability: str
@@ -83,11 +83,11 @@ def instance(instance_type: str) -> Instance:
     _, family, size = instance_type.split(".")
     facts = {**data["defaults"], **data["families"][family]}
     facts |= facts.pop("sizes")[size]
-    return Instance(type=f"ml.{family}.{size}", family=family, **{**facts, "kind": Kind(facts["kind"])})
+    return Instance(type=f"ml.{family}.{size}", family=family, **{**facts, "kind": Processor(facts["kind"])})
 
 
 @cache
-def families_of(kind: Kind) -> tuple[str, ...]:
+def families_of(kind: Processor) -> tuple[str, ...]:
     """Every family of a kind, sorted."""
     machines = map(instance, instance_types())
     return tuple(sorted({each.family for each in machines if each.kind is kind}))
@@ -131,9 +131,9 @@ def volume_refused(machine: Instance) -> bool:
 def multi_model_support(instance: Instance) -> MultiModel:
     """Whether AWS documents multi-model endpoints for an instance type."""
     data = data_file("multi_model.yaml")
-    if instance.kind is Kind.CPU:
+    if instance.kind is Processor.CPU:
         answer = "cpu"
-    elif instance.kind is not Kind.GPU:
+    elif instance.kind is not Processor.GPU:
         answer = "other"
     elif instance.gpus > 1:
         answer = "several_gpus"

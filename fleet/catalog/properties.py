@@ -105,14 +105,14 @@ class Property:
 
 
 @dataclass(frozen=True)
-class Reached:
+class PropertyPath:
     """The last known property on a path, and what of the path CloudFormation does not have below it."""
 
     property: Property
     rest: tuple[str, ...] = ()
 
 
-def property_at(resource: str, parts: Sequence[str]) -> Reached:
+def property_at(resource: str, parts: Sequence[str]) -> PropertyPath:
     """What is known of a property by its path, such as `("ProductionVariants", "0", "VolumeSizeInGB")`.
 
     Raises:
@@ -123,10 +123,10 @@ def property_at(resource: str, parts: Sequence[str]) -> Reached:
     for index, part in enumerate(parts):
         inner = _below(schemas, here, part)
         if inner is None:
-            return Reached(_property(schemas, here), tuple(parts[index:]))
+            return PropertyPath(_property(schemas, here), tuple(parts[index:]))
         here = inner
     read_only = len(parts) == 1 and parts[0] in schemas[""]["readOnly"]
-    return Reached(_property(schemas, here, read_only=read_only))
+    return PropertyPath(_property(schemas, here, read_only=read_only))
 
 
 def properties_date() -> str:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import cache
 
 from fleet.catalog.data_file import data_file
-from fleet.catalog.instances import Instance, Kind, instance, instance_types
+from fleet.catalog.instances import Instance, Processor, instance, instance_types
 from fleet.catalog.prices import hosting_price
 
 
@@ -46,13 +46,13 @@ def proposals() -> Proposals:
     )
 
 
-def proposed_families(kind: Kind) -> tuple[str, ...]:
+def proposed_families(kind: Processor) -> tuple[str, ...]:
     """The families of GPU or CPU instances that are proposed."""
     return tuple(data_file("proposals.yaml")["families"][kind.value])
 
 
 @cache
-def proposed_instances(kind: Kind) -> tuple[Instance, ...]:
+def proposed_instances(kind: Processor) -> tuple[Instance, ...]:
     """Their sizes, the cheapest first; without a price the one with the fewest vCPUs and the least memory."""
     found = map(instance, instance_types())
     return tuple(sorted((each for each in found if each.family in proposed_families(kind)), key=_cost))

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from fleet.catalog.images import image_regions, regions_of, releases
-from fleet.check.target import Asked
-from fleet.endpoint.context.context import Decided
+from fleet.check.target import RepositoryTarget
+from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Finding
 from fleet.rules.registry import rules
 from fleet.spec.endpoint import EndpointSpec, Mode
@@ -40,7 +40,7 @@ ANY_INSTANCE = "ml.none.any"
 
 
 def fact_findings(
-    models: Mapping[str, LockedModel], place: Path, mark_of: MarkOf, asked: Asked
+    models: Mapping[str, LockedModel], place: Path, mark_of: MarkOf, asked: RepositoryTarget
 ) -> Iterator[Finding]:
     """What the rules find of models by their facts; nothing if neither image nor instance is named.
 
@@ -59,7 +59,7 @@ def fact_findings(
 
 
 def _findings(
-    models: Mapping[str, LockedModel], mark: Mark, asked: Asked, codes: tuple[str, ...]
+    models: Mapping[str, LockedModel], mark: Mark, asked: RepositoryTarget, codes: tuple[str, ...]
 ) -> Iterator[Finding]:
     release = asked.release or releases()[-1]
     source = Source(
@@ -74,7 +74,7 @@ def _findings(
         {("models",): mark, ("instance",): mark},
     )
     region = regions_of(release)[0] if release in releases() else image_regions()[0]
-    decided = Decided(
+    decided = EndpointContext(
         loaded=LoadedSpec(validated(EndpointSpec, source), source),
         environment=Environment(environment="none", account="0" * 12, region=region),
         lock=Lock(

@@ -15,7 +15,7 @@ from fleet.findings import FindingsError
 from fleet.repository.copies import copied_name
 from fleet.repository.kept_files import KeptFiles
 from fleet.repository.layout import entries, model_names
-from fleet.spec.endpoint import Packed
+from fleet.spec.endpoint import PackedArchive
 from fleet.spec.engine import Engine
 from fleet.spec.lock import NO_DIGEST, Lock, LockedArchive, LockedModel
 from fleet.spec.project import LoadedSpec
@@ -59,7 +59,7 @@ def _require_engine(loaded: LoadedSpec, path: KeyPath, index: int, engine: Engin
     require_place(loaded, index, engine.model, NO_CAPABILITY)
 
 
-def _archive(loaded: LoadedSpec, packed: Packed) -> LockedArchive:
+def _archive(loaded: LoadedSpec, packed: PackedArchive) -> LockedArchive:
     source_of(loaded, packed, no_s3).models(loaded.spec.mode)
     folder, kept, size = repository_of(loaded, packed.index), KeptFiles(), 0
     built = built_models(loaded.spec.models[packed.index])

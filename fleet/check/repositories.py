@@ -9,14 +9,14 @@ from pathlib import Path
 from fleet.artifacts.model_facts import model_facts
 from fleet.catalog.front_end import out_of_memory
 from fleet.check.model_rules import fact_findings
-from fleet.check.target import Asked
+from fleet.check.target import RepositoryTarget
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.config.judge import config_findings
 from fleet.repository.config.message import CONFIG, MAX_BYTES, parsed_config
 from fleet.repository.contents import Contents
 from fleet.repository.kept_files import KeptFiles
 from fleet.repository.loading.entry_model import ROOT
-from fleet.repository.loading.load_plan import Judgement, judged
+from fleet.repository.loading.load_plan import LoadPlan, judged
 from fleet.repository.reading.path import read
 from fleet.repository.text_format.tokens import PbtxtError
 from fleet.repository.text_format.tree import parse
@@ -64,9 +64,9 @@ def is_configuration(path: Path) -> bool:
     return bool(_alone(path))
 
 
-def named_findings(paths: Sequence[Path], asked: Asked) -> list[Finding]:
+def named_findings(paths: Sequence[Path], asked: RepositoryTarget) -> list[Finding]:
     """What is wrong with the configurations, folders and archives."""
-    findings, judgements = list[Finding](), dict[Path, Judgement]()
+    findings, judgements = list[Finding](), dict[Path, LoadPlan]()
     for path in dict.fromkeys(paths):
         try:
             if alone := _alone(path):
@@ -93,7 +93,7 @@ def _alone(path: Path) -> list[Path]:
     return [] if has_models else sorted(path.glob(f"*{PBTXT}"))
 
 
-def _of_config(file: Path, asked: Asked) -> Iterator[Finding]:
+def _of_config(file: Path, asked: RepositoryTarget) -> Iterator[Finding]:
     try:
         content = _content(file)
         config = parsed_config(content, file)
@@ -131,7 +131,7 @@ def _mark(file: Path, content: bytes, fields: Sequence[str]) -> Mark:
     return Mark(file, 1, 1)
 
 
-def _of_facts(contents: Contents, judgement: Judgement, asked: Asked) -> Iterator[Finding]:
+def _of_facts(contents: Contents, judgement: LoadPlan, asked: RepositoryTarget) -> Iterator[Finding]:
     kept, at_root = KeptFiles(), judgement.main == ROOT
     for path, entry in contents.entries.items():
         whole = f"{MODEL}/{path}" if at_root else path
@@ -147,7 +147,7 @@ def _of_facts(contents: Contents, judgement: Judgement, asked: Asked) -> Iterato
     yield from fact_findings(facts, contents.place, mark_of, asked)
 
 
-def _of_set(judgements: Mapping[Path, Judgement], asked: Asked) -> Iterator[Finding]:
+def _of_set(judgements: Mapping[Path, LoadPlan], asked: RepositoryTarget) -> Iterator[Finding]:
     """What archives of one endpoint must not have in common, and what their names must not hold."""
     models = dict[str, Path]()
     for path, judgement in judgements.items():

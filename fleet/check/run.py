@@ -10,7 +10,7 @@ from pathlib import Path
 from fleet.check.lock_drift import differences, stale_findings
 from fleet.check.provisional_lock import draft_lock
 from fleet.check.spec_repositories import repository_findings, without_repeats
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.environment import environment_findings
 from fleet.endpoint.locks import MISSING, read_lock
 from fleet.endpoint.resolve import resolve_project
@@ -101,7 +101,7 @@ def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[
             replace(each, severity=Severity.WARNING) if each.code == MISSING else each for each in wrong
         ]
         return [*unlocked, *draft_findings(project, loaded)]
-    decided = Decided(loaded=loaded, environment=project.environment, lock=lock)
+    decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
     found = [*wrong, *rule_findings(decided)]
     if locked:
         return found
@@ -111,6 +111,6 @@ def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[
 def draft_findings(project: Project, loaded: LoadedSpec) -> list[Finding]:
     """What is wrong or doubtful with a spec that has no lock, by its repositories as they are."""
     lock, refused = draft_lock(loaded)
-    decided = Decided(loaded=loaded, environment=project.environment, lock=lock)
+    decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
     found = [*(each for error in refused for each in error.findings), *rule_findings(decided)]
     return without_repeats(found, repository_findings(loaded))

@@ -15,8 +15,8 @@ from fleet.engines.endpoint_engines import spec_engines
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents
 from fleet.repository.layout import model_names
-from fleet.repository.loading.container import Setting
-from fleet.repository.loading.load_plan import Judgement, judged
+from fleet.repository.loading.container import ServingContainer
+from fleet.repository.loading.load_plan import LoadPlan, judged
 from fleet.repository.reading.folder import read_folder
 from fleet.rules.names import allowed_codes, code_of, name_of
 from fleet.rules.other_codes import allowable_codes
@@ -96,7 +96,7 @@ def _of_folders(loaded: LoadedSpec) -> Iterator[Finding]:
 
 
 def contents_findings(
-    loaded: LoadedSpec, index: int, contents: Contents, verdict: Judgement
+    loaded: LoadedSpec, index: int, contents: Contents, verdict: LoadPlan
 ) -> Iterator[Finding]:
     """What is wrong with one of the spec's repositories.
 
@@ -113,11 +113,11 @@ def contents_findings(
     yield from engine_findings(loaded, index, contents)
 
 
-def setting_of(loaded: LoadedSpec, archive: Archive) -> Setting:
+def setting_of(loaded: LoadedSpec, archive: Archive) -> ServingContainer:
     """The container that a spec puts one of its repositories into."""
     spec = loaded.spec
     flags = (flag.partition("=") for flag in spec.container.additional_args)
-    return Setting(
+    return ServingContainer(
         multi_model=spec.mode is Mode.MULTI_MODEL,
         release=spec.triton,
         default_model=spec.default_model,

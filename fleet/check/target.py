@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fleet.repository.loading.container import Setting
+from fleet.repository.loading.container import ServingContainer
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class RepositoryTarget:
     """The endpoint; None where it is not said.
 
     Attributes:
@@ -23,6 +23,8 @@ class Asked:
     instance: str | None = None
     default_model: str | None = None
 
-    def setting(self) -> Setting:
+    def setting(self) -> ServingContainer:
         """The container that follows."""
-        return Setting(multi_model=self.multi_model, release=self.release, default_model=self.default_model)
+        return ServingContainer(
+            multi_model=self.multi_model, release=self.release, default_model=self.default_model
+        )

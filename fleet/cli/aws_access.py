@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from fleet.aws.access import Access, account_access, embedded_access
-from fleet.endpoint.resolved_endpoint import Place
+from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.state import LocalState
 from fleet.spec.environment import LOCAL
 
 
-def connect(root: Path, place: Place, profile: str | None) -> Access:
+def connect(root: Path, place: Deployment, profile: str | None) -> Access:
     """The embedded AWS where the environment is `local`, else its account, which the credentials belong to.
 
     Raises:
@@ -23,7 +23,7 @@ def connect(root: Path, place: Place, profile: str | None) -> Access:
     return access
 
 
-def access_to(root: Path, place: Place, profile: str | None) -> Access:
+def access_to(root: Path, place: Deployment, profile: str | None) -> Access:
     """The same, before anybody has looked whose the credentials are.
 
     Raises:
@@ -33,7 +33,7 @@ def access_to(root: Path, place: Place, profile: str | None) -> Access:
     return _embedded(root, place, profile) if place.environment == LOCAL else account_access(place, profile)
 
 
-def _embedded(root: Path, place: Place, profile: str | None) -> Access:
+def _embedded(root: Path, place: Deployment, profile: str | None) -> Access:
     if profile is not None:
         message = (
             f"--profile {profile}: the environment `local` is on this machine, where there are no profiles"

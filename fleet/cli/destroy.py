@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fleet.aws.api.errors import aws_errors_told
-from fleet.aws.deploy.destroy import Doomed, doomed
+from fleet.aws.deploy.destroy import Deletion, doomed
 from fleet.aws.deploy.destroy import destroy as delete
 from fleet.cli.arguments import Env, Profile, Yes
 from fleet.cli.aws_access import connect
@@ -16,7 +16,7 @@ from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import agreed, say
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Place, prefix_of
+from fleet.endpoint.resolved_endpoint import Deployment, prefix_of
 from fleet.printers.console import OutputConsole
 from fleet.printers.steps import Steps
 from fleet.spec.project import open_project
@@ -46,7 +46,7 @@ def destroy(
             delete(access, found.stack)
 
 
-def _show(found: Doomed, place: Place, endpoint: str) -> None:
+def _show(found: Deletion, place: Deployment, endpoint: str) -> None:
     say(f"{found.stack.name} in account {place.account}, {place.region} ({found.stack.status}):", "bold")
     if found.endpoint is not None:
         say(f"  the endpoint {endpoint}, which is {found.endpoint}")
@@ -56,5 +56,5 @@ def _show(found: Doomed, place: Place, endpoint: str) -> None:
     say(f"  stays: {_kept(place, endpoint)}")
 
 
-def _kept(place: Place, endpoint: str) -> str:
+def _kept(place: Deployment, endpoint: str) -> str:
     return f"its archives are kept in s3://{place.bucket}/{prefix_of(endpoint)}"

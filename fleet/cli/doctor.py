@@ -14,7 +14,7 @@ from fleet.aws.api.errors import aws_errors_told
 from fleet.aws.doctor.diagnosis import checked, diagnosis, is_well
 from fleet.aws.doctor.evidence import CONTAINER, evidence
 from fleet.aws.doctor.lines import bare
-from fleet.aws.doctor.observation import Seen, SeenLog
+from fleet.aws.doctor.observation import Observation, SeenLog
 from fleet.cli.arguments import Env, Profile
 from fleet.cli.aws_access import connect
 from fleet.cli.output import say
@@ -64,7 +64,7 @@ def doctor(
     say(f"{endpoint} is well")
 
 
-def _told(seen: Seen) -> Iterator[str]:
+def _told(seen: Observation) -> Iterator[str]:
     """What was seen, a line for each."""
     if seen.stack is not None:
         under_way = ": an operation is under way, look again when it is over" if seen.stack.under_way else ""
@@ -87,7 +87,7 @@ def _told(seen: Seen) -> Iterator[str]:
         yield f"not seen: {action} is denied"
 
 
-def _of_log(log: SeenLog, seen: Seen) -> Iterator[str]:
+def _of_log(log: SeenLog, seen: Observation) -> Iterator[str]:
     since = f" since {seen.since:%Y-%m-%d %H:%M} UTC" if seen.since is not None else ""
     errors, lines = log.errors, log.lines
     if not lines:

@@ -19,7 +19,7 @@ from fleet.core.sizes import shown
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.session import stop_supervisor
 from fleet.local.state import LocalState, Supervisor
-from fleet.local.status import HeldModel, Status, ask_status
+from fleet.local.status import Status, TargetModelStatus, ask_status
 from fleet.local.up import up as deploy
 from fleet.printers.console import OutputConsole
 from fleet.printers.lines import print_json, print_line
@@ -32,7 +32,7 @@ app = typer.Typer(
 EVICTIONS_SHOWN = 5
 
 
-class Format(StrEnum):
+class VariableFormat(StrEnum):
     """How the variables are printed."""
 
     SHELL = "shell"
@@ -62,12 +62,14 @@ def status() -> None:
 
 @app.command()
 def env(
-    format: Annotated[Format, typer.Option("--format", help="Lines for a shell, or JSON.")] = Format.SHELL,
+    format: Annotated[
+        VariableFormat, typer.Option("--format", help="Lines for a shell, or JSON.")
+    ] = VariableFormat.SHELL,
 ) -> None:
     """Print the variables by which boto3 and the AWS CLI reach it: eval "$(fleet local env)"."""
     supervisor = _supervisor()
     variables = client_variables(region=supervisor.region, url=supervisor.url, keys=supervisor.keys)
-    if format is Format.JSON:
+    if format is VariableFormat.JSON:
         print_json(variables)
         return
     for name, value in variables.items():
@@ -112,7 +114,7 @@ def _state() -> LocalState:
     return LocalState(project_root(Path.cwd()))
 
 
-def _sizes(model: HeldModel) -> str:
+def _sizes(model: TargetModelStatus) -> str:
     memory = f", {shown(model.memory)} of memory" if model.state == "loaded" else ""
     return f"{memory}, {shown(model.disk)} of disk"
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet.aws.api.errors import aws_errors_told
-from fleet.aws.inventory import Compared, Runs, compared
+from fleet.aws.inventory import InventoryEntry, Runs, compared
 from fleet.cli.arguments import Env, Profile
 from fleet.cli.aws_access import connect
 from fleet.cli.output import say
@@ -23,7 +23,7 @@ from fleet.printers.lines import print_json
 from fleet.spec.project import open_project
 
 
-class Format(StrEnum):
+class OutputFormat(StrEnum):
     """How it is printed."""
 
     TABLE = "table"
@@ -33,7 +33,7 @@ class Format(StrEnum):
 def ls(
     env: Env,
     profile: Profile = None,
-    format: Annotated[Format, typer.Option("--format", help="A table, or JSON.")] = Format.TABLE,
+    format: Annotated[OutputFormat, typer.Option("--format", help="A table, or JSON.")] = OutputFormat.TABLE,
 ) -> None:
     """Compare specs, locks and live stacks; name what has no counterpart, and the command that helps."""
     root = project_root(Path.cwd())
@@ -41,7 +41,7 @@ def ls(
     access = connect(root, place_of(project.environment), profile)
     with aws_errors_told():
         found = compared(project, access)
-    if format is Format.JSON:
+    if format is OutputFormat.JSON:
         print_json([asdict(each) for each in found])
         return
     if not found:
@@ -53,7 +53,7 @@ def ls(
             say(f"{each.name}: {each.remedy}")
 
 
-def _table(found: list[Compared]) -> Table:
+def _table(found: list[InventoryEntry]) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in ("endpoint", "spec", "lock", "stack", "runs", "endpoint is"):
         table.add_column(heading, overflow="fold")

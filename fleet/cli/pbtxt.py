@@ -25,7 +25,7 @@ STDIN = Path("-")
 
 
 @dataclass(frozen=True)
-class Formatted:
+class CanonicalFile:
     """What a file says, and its canonical form."""
 
     file: Path
@@ -70,23 +70,23 @@ def format_files(
         say(f"nothing to change in {len(files)} file{'s' * (len(files) != 1)}")
 
 
-def _read(paths: Sequence[Path]) -> tuple[list[Formatted], list[Finding]]:
-    formatted: list[Formatted] = []
+def _read(paths: Sequence[Path]) -> tuple[list[CanonicalFile], list[Finding]]:
+    formatted: list[CanonicalFile] = []
     findings: list[Finding] = []
     files = pbtxt_files([path for path in paths if path != STDIN])
     for file in [*([STDIN] if STDIN in paths else []), *files]:
         try:
             if file == STDIN:
-                formatted.append(Formatted(file, *canonical_of(sys.stdin.buffer, file)))
+                formatted.append(CanonicalFile(file, *canonical_of(sys.stdin.buffer, file)))
             else:
                 with file.open("rb") as stream:
-                    formatted.append(Formatted(file, *canonical_of(stream, file)))
+                    formatted.append(CanonicalFile(file, *canonical_of(stream, file)))
         except FindingsError as error:
             findings += error.findings
     return formatted, findings
 
 
-def _write(formatted: Sequence[Formatted]) -> None:
+def _write(formatted: Sequence[CanonicalFile]) -> None:
     for each in formatted:
         if each.file == STDIN:
             print_bytes(each.after)
@@ -109,7 +109,7 @@ def _replace(file: Path, content: bytes) -> None:
         raise
 
 
-def _diff(formatted: Formatted) -> Iterator[str]:
+def _diff(formatted: CanonicalFile) -> Iterator[str]:
     name = str(formatted.file)
     for line in difflib.unified_diff(_lines(formatted.before), _lines(formatted.after), name, name):
         yield from line.removesuffix("\n").split("\n")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from fleet.aws.preflight.check_result import Seen
+from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.checks import preflight as look
 from fleet.aws.preflight.subject import Subject
 from fleet.cli.arguments import Endpoints, Env, Profile
@@ -56,5 +56,5 @@ def preflight(
             raise each.problem
 
 
-def _line(seen: Seen) -> Text:
+def _line(seen: CheckResult) -> Text:
     return Text.assemble(SIGNS[seen.severity], continued(f" {seen.what}: {seen.text}"))

@@ -9,7 +9,7 @@ import typer
 
 from fleet.artifacts.progress import progress_on, shown_size
 from fleet.artifacts.promote.lock import require_two
-from fleet.artifacts.promote.promote import Next, Tested
+from fleet.artifacts.promote.promote import Next, PromotionSource
 from fleet.artifacts.promote.promote import promote as copy_and_lock
 from fleet.cli.aws_access import connect
 from fleet.cli.output import say
@@ -36,7 +36,7 @@ def promote(
     read = connect(root, place_of(tested.environment), from_profile)
     written = connect(root, place_of(wanted.environment), to_profile)
     done = copy_and_lock(
-        Tested(project=tested, s3=read.client("s3"), sagemaker=read.client("sagemaker")),
+        PromotionSource(project=tested, s3=read.client("s3"), sagemaker=read.client("sagemaker")),
         Next(project=wanted, s3=written.client("s3")),
         progress_on(OutputConsole()),
     )

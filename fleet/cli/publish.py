@@ -10,7 +10,7 @@ import typer
 from fleet.artifacts.progress import progress_on, shown_builder, shown_size
 from fleet.artifacts.prune.plan import Plan
 from fleet.artifacts.prune.prune import GRACE, Prune
-from fleet.artifacts.publish.publish import Published
+from fleet.artifacts.publish.publish import PublishResult
 from fleet.artifacts.publish.publish import publish as publish_archives
 from fleet.aws.access import Access
 from fleet.aws.api.errors import aws_errors_told
@@ -66,7 +66,7 @@ def publish(
             _prune(access, root, KEEP if keep is None else keep, yes=yes)
 
 
-def _told(done: Published) -> str:
+def _told(done: PublishResult) -> str:
     parts = [
         f"uploaded {done.uploaded} ({shown_size(done.bytes)})" if done.uploaded else "",
         f"copied {done.copied} to the endpoints" if done.copied else "",

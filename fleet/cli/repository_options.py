@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from fleet.catalog.instances import instance_types
-from fleet.check.target import Asked
+from fleet.check.target import RepositoryTarget
 from fleet.spec.endpoint import Mode
 from fleet.spec.problems import did_you_mean
 
@@ -40,7 +40,7 @@ DefaultModel: TypeAlias = Annotated[
 
 def asked_for(
     mode: Mode | None, release: str | None, instance: str | None, default_model: str | None
-) -> Asked:
+) -> RepositoryTarget:
     """The options together.
 
     Raises:
@@ -55,6 +55,6 @@ def asked_for(
         raise typer.BadParameter(f"{instance!r} is no known instance type; {hint}", param_hint="--instance")
     if mode is Mode.MULTI_MODEL and default_model is not None:
         raise typer.BadParameter("a multi-model endpoint has none", param_hint="--default-model")
-    return Asked(
+    return RepositoryTarget(
         multi_model=mode is Mode.MULTI_MODEL, release=release, instance=instance, default_model=default_model
     )

@@ -28,7 +28,7 @@ WIDTH_OF_A_PIPE = 250
 STYLE = {"error": "red", "warning": "yellow"}
 
 
-class Format(StrEnum):
+class OutputFormat(StrEnum):
     """How it is printed."""
 
     HUMAN = "human"
@@ -48,7 +48,9 @@ def rules(
         str | None,
         typer.Option("--next", metavar="THEME", help="Print the next free code of a theme, for a new rule."),
     ] = None,
-    format: Annotated[Format, typer.Option("--format", help="For people, or JSON.")] = Format.HUMAN,
+    format: Annotated[
+        OutputFormat, typer.Option("--format", help="For people, or JSON.")
+    ] = OutputFormat.HUMAN,
 ) -> None:
     """List the rules, or explain some of them and other codes of findings."""
     if sum(given is not None and given != [] for given in (names, theme, next_of)) > 1:
@@ -58,7 +60,7 @@ def rules(
         return
     single = [_code(name) for name in names or ()]
     wanted = _known(single) if theme is None else _codes_of(_theme(theme))
-    if format is Format.JSON:
+    if format is OutputFormat.JSON:
         print_json([_entry(code) for code in wanted or all_rules()])
     elif wanted and set(wanted) <= set(single):
         for code in wanted:

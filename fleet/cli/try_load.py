@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fleet.check.repositories import is_configuration
-from fleet.check.target import Asked
+from fleet.check.target import RepositoryTarget
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
 from fleet.findings import CannotRunError, Finding, FindingsError
@@ -21,7 +21,7 @@ CACHE = ".cache/triton-fleet"
 """Below the home of a user who is not in a fleet's folder."""
 
 
-def run_findings(paths: Sequence[Path], asked: Asked, *, quiet: bool) -> Iterator[Finding]:
+def run_findings(paths: Sequence[Path], asked: RepositoryTarget, *, quiet: bool) -> Iterator[Finding]:
     """Load each folder and archive in Triton; its answers are printed unless `quiet`.
 
     Raises:

@@ -27,7 +27,7 @@ COLUMNS, GRAPH, TEXT, LOG = 24, 6, 2, 8
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SectionBody:
     """A section with all that an endpoint has of it; `graphs` are the properties of their widgets."""
 
     title: str
@@ -53,12 +53,12 @@ def dashboard_body(endpoint: ResolvedEndpoint) -> Json:
     return {"start": "-PT3H", "periodOverride": "inherit", "widgets": widgets}
 
 
-def _sections(endpoint: ResolvedEndpoint) -> Iterator[Drawn]:
+def _sections(endpoint: ResolvedEndpoint) -> Iterator[SectionBody]:
     for section in SECTIONS:
         if graphs := [_graph(graph, endpoint) for graph in section.graphs if held_lines(graph, endpoint)]:
-            yield Drawn(section.title, section.text, graphs)
+            yield SectionBody(section.title, section.text, graphs)
     if metrics := endpoint.triton_metrics:
-        yield Drawn(
+        yield SectionBody(
             TITLE,
             triton_text(endpoint, metrics),
             [_triton_graph(graph, endpoint, metrics) for graph in TRITON_GRAPHS if _has(endpoint, graph)],

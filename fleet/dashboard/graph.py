@@ -30,7 +30,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Computed:
+class Expression:
     """One line that is an expression over the ids of other lines, which are not shown."""
 
     expression: str
@@ -43,7 +43,7 @@ class Graph:
     """One graph of SageMaker's metrics, in its unit; the axis begins at `least`, or by its values."""
 
     title: str
-    lines: tuple[Line | Computed, ...]
+    lines: tuple[Line | Expression, ...]
     unit: Unit = Unit.COUNT
     least: float | None = 0
 

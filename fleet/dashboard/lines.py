@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from fleet.catalog.metrics import endpoint_metric
-from fleet.dashboard.graph import Computed, Graph, Line, Unit
+from fleet.dashboard.graph import Expression, Graph, Line, Unit
 from fleet.endpoint.context.periods import period, values
 from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from fleet.endpoint.scaling import summed
 
 
-def held_lines(graph: Graph, endpoint: ResolvedEndpoint) -> list[Line | Computed]:
+def held_lines(graph: Graph, endpoint: ResolvedEndpoint) -> list[Line | Expression]:
     """The lines of metrics that the endpoint has."""
     return [line for line in graph.lines if all(_has(endpoint, each) for each in _measured(line))]
 
@@ -22,7 +22,7 @@ def drawn_lines(graph: Graph, endpoint: ResolvedEndpoint) -> list[list[Any]]:
         entry
         for line in held_lines(graph, endpoint)
         for entry in (
-            _computed(line, endpoint) if isinstance(line, Computed) else _line(line, graph.unit, endpoint)
+            _computed(line, endpoint) if isinstance(line, Expression) else _line(line, graph.unit, endpoint)
         )
     ]
 
@@ -31,10 +31,10 @@ def _line(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> list[list[Any]]
     scale = _scale(line, unit, endpoint)
     if not scale and _counted(line, endpoint) == 1:
         return [_metric(line, endpoint, label=line.label)]
-    return _computed(Computed(f"{line.id} {scale}".rstrip(), line.label, (line,)), endpoint)
+    return _computed(Expression(f"{line.id} {scale}".rstrip(), line.label, (line,)), endpoint)
 
 
-def _computed(line: Computed, endpoint: ResolvedEndpoint) -> list[list[Any]]:
+def _computed(line: Expression, endpoint: ResolvedEndpoint) -> list[list[Any]]:
     expression, seconds = (
         line.expression,
         max(period(each.measure, endpoint.spec.metrics) for each in line.of),
@@ -75,8 +75,8 @@ def _counted(line: Line, endpoint: ResolvedEndpoint) -> int:
     return values(line.measure, endpoint.spec.metrics) if line.statistic == "SampleCount" else 1
 
 
-def _measured(line: Line | Computed) -> tuple[Line, ...]:
-    return line.of if isinstance(line, Computed) else (line,)
+def _measured(line: Line | Expression) -> tuple[Line, ...]:
+    return line.of if isinstance(line, Expression) else (line,)
 
 
 def _has(endpoint: ResolvedEndpoint, line: Line) -> bool:

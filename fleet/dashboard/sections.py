@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.dashboard.graph import Computed, Graph, Line, Section, Unit
+from fleet.dashboard.graph import Expression, Graph, Line, Section, Unit
 
 PERCENTILES = ("p50", "p90", "p99")
 RUNNING = Line("cpu_utilization", "SampleCount", "running")
@@ -64,7 +64,7 @@ SECTIONS = (
                 "Instances running and wanted",
                 (
                     RUNNING,
-                    Computed(
+                    Expression(
                         f"{CALLS.id} / {CALLS_PER_INSTANCE.id}",
                         "answering calls",
                         (CALLS, CALLS_PER_INSTANCE),
@@ -73,7 +73,7 @@ SECTIONS = (
             ),
             Graph(
                 "Instances added or removed",
-                (Computed(f"DIFF({RUNNING.id})", "change", (RUNNING,)),),
+                (Expression(f"DIFF({RUNNING.id})", "change", (RUNNING,)),),
                 least=None,
             ),
             Graph(

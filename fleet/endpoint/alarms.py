@@ -11,7 +11,7 @@ from fleet.catalog.metrics import endpoint_metric, triton_metric
 from fleet.endpoint.context.alarm_records import AlarmRecord, Unit
 from fleet.endpoint.context.alarm_thresholds import Threshold, gate, lacking, thresholds
 from fleet.endpoint.context.alarms import Alarm, Missing
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.periods import PERIOD, period, values
 from fleet.endpoint.context.variables import triton_metrics
 from fleet.endpoint.scaling import summed
@@ -21,7 +21,7 @@ RUNBOOK = "docs/runbook.md"
 """In the repository, where an environment names no other place."""
 _LATE = 10
 """A value that comes a minute late must not end a long alarm: one of so many minutes may be missing."""
-_IN_METRIC: Mapping[Unit, Callable[[float, str, Decided, Instance], float]] = {
+_IN_METRIC: Mapping[Unit, Callable[[float, str, EndpointContext, Instance], float]] = {
     "milliseconds": lambda value, measure, endpoint, machine: value * 1000,
     "share": lambda value, measure, endpoint, machine: value / 100,
     "part": lambda value, measure, endpoint, machine: value * summed(measure, machine),
@@ -45,12 +45,12 @@ _MISSING: Mapping[Missing, str] = {
 }
 
 
-def resolved_alarms(endpoint: Decided) -> tuple[Alarm, ...]:
+def resolved_alarms(endpoint: EndpointContext) -> tuple[Alarm, ...]:
     """The alarms of an endpoint; none on a machine that the catalog does not know."""
     return tuple(alarm for _, alarm in alarms_with_thresholds(endpoint))
 
 
-def alarms_with_thresholds(endpoint: Decided) -> Iterator[tuple[Threshold, Alarm]]:
+def alarms_with_thresholds(endpoint: EndpointContext) -> Iterator[tuple[Threshold, Alarm]]:
     """Each alarm with its threshold; those whose metric the endpoint lacks are left out."""
     for threshold in thresholds(endpoint.spec):
         if endpoint.machine is not None and not lacking(threshold.record, endpoint):
@@ -68,7 +68,7 @@ def condition(record: AlarmRecord, alarm: Alarm) -> str:
     )
 
 
-def _alarm(endpoint: Decided, machine: Instance, threshold: Threshold) -> Alarm:
+def _alarm(endpoint: EndpointContext, machine: Instance, threshold: Threshold) -> Alarm:
     record, spec = threshold.record, endpoint.spec
     minutes = int(threshold.value) // MINUTE if record.lasts else record.minutes
     ringing = minutes - minutes // _LATE if record.lasts else record.ringing
@@ -91,7 +91,7 @@ def _alarm(endpoint: Decided, machine: Instance, threshold: Threshold) -> Alarm:
     )
 
 
-def _query(endpoint: Decided, record: AlarmRecord) -> str:
+def _query(endpoint: EndpointContext, record: AlarmRecord) -> str:
     """Without SCHEMA and dimensions: which ones the container publishes is not documented."""
     metrics = triton_metrics(endpoint.spec)
     if record.needs != "triton" or metrics is None:
@@ -100,7 +100,7 @@ def _query(endpoint: Decided, record: AlarmRecord) -> str:
     return f'SELECT MAX({name}) FROM "{namespace}"'  # noqa: S608 - of Metrics Insights, and names alone
 
 
-def _text(endpoint: Decided, record: AlarmRecord, alarm: Alarm) -> str:
+def _text(endpoint: EndpointContext, record: AlarmRecord, alarm: Alarm) -> str:
     """As a person reads it who was woken by it."""
     environment = endpoint.environment
     place = environment.runbook.rstrip("#") if environment.runbook else RUNBOOK

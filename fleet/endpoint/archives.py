@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.targets import target_model
 from fleet.endpoint.resolved_endpoint import Artifact, prefix_of
-from fleet.spec.endpoint import ArchiveSet, Compression, EndpointSpec, Mode, Packed
+from fleet.spec.endpoint import ArchiveSet, Compression, EndpointSpec, Mode, PackedArchive
 from fleet.spec.lock import LockedArchive
 from fleet.spec.values import hexadecimal
 
@@ -42,7 +42,7 @@ def set_digest(digests: Mapping[str, str]) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def counted_models(decided: Decided) -> tuple[str, ...]:
+def counted_models(decided: EndpointContext) -> tuple[str, ...]:
     """What Triton's metrics call the models: their names, or the targets of a multi-model endpoint.
 
     None of a live set, whose targets come and go without a deploy.
@@ -55,7 +55,7 @@ def counted_models(decided: Decided) -> tuple[str, ...]:
     return tuple(sorted(target_model(each.name, each.version) for each in spec.packed))
 
 
-def _artifact(spec: EndpointSpec, packed: Packed, locked: LockedArchive, key: str) -> Artifact:
+def _artifact(spec: EndpointSpec, packed: PackedArchive, locked: LockedArchive, key: str) -> Artifact:
     return Artifact(
         source=packed,
         digest=locked.digest,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.engines.build import EngineBuild
 from fleet.engines.endpoint_engines import planned_engines
 from fleet.engines.lock import locked_engine
@@ -36,12 +36,12 @@ class ResolvedEngine:
     mark: Mark
 
 
-def resolved_engines(endpoint: Decided) -> tuple[ResolvedEngine, ...]:
+def resolved_engines(endpoint: EndpointContext) -> tuple[ResolvedEngine, ...]:
     """The engines that the spec asks for and the lock knows, in the order of the spec."""
     return tuple(_resolved(endpoint))
 
 
-def _resolved(endpoint: Decided) -> Iterator[ResolvedEngine]:
+def _resolved(endpoint: EndpointContext) -> Iterator[ResolvedEngine]:
     for planned in planned_engines(endpoint):
         locked = locked_engine(endpoint.spec, endpoint.locked, planned.index, planned.model)
         if locked is not None:

@@ -9,7 +9,7 @@ from fleet.catalog.builds import codebuild_has_gpus
 from fleet.catalog.images import partition_of
 from fleet.endpoint.alarms import resolved_alarms
 from fleet.endpoint.archives import counted_models, place_archives
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.log_groups import log_groups
 from fleet.endpoint.context.registries import pulled_repositories
 from fleet.endpoint.context.tags import endpoint_tags, environment_tags
@@ -19,7 +19,7 @@ from fleet.endpoint.endpoint_check import resolved_check
 from fleet.endpoint.engines import resolved_engines
 from fleet.endpoint.environment import environment_findings
 from fleet.endpoint.locks import read_lock
-from fleet.endpoint.resolved_endpoint import Place, ResolvedEndpoint, ResolvedFleet
+from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint, ResolvedFleet
 from fleet.endpoint.rollout import resolved_rollout
 from fleet.endpoint.scaling import resolved_scaling
 from fleet.findings import Finding, FindingsError, Severity, all_of
@@ -68,10 +68,10 @@ def resolve_project(project: Project) -> ResolvedFleet:
     return ResolvedFleet(place=place, endpoints=tuple(endpoints), warnings=tuple(warnings))
 
 
-def place_of(environment: Environment) -> Place:
+def place_of(environment: Environment) -> Deployment:
     """Where an environment's fleet lives."""
     builds = environment.engine_builds
-    return Place(
+    return Deployment(
         environment=environment.environment,
         account=environment.account,
         region=environment.region,
@@ -86,9 +86,11 @@ def place_of(environment: Environment) -> Place:
     )
 
 
-def _resolve(project: Project, place: Place, loaded: LoadedSpec) -> tuple[ResolvedEndpoint, list[Finding]]:
+def _resolve(
+    project: Project, place: Deployment, loaded: LoadedSpec
+) -> tuple[ResolvedEndpoint, list[Finding]]:
     lock, wrong_lock = read_lock(project, loaded.spec)
-    decided = Decided(loaded=loaded, environment=project.environment, lock=lock)
+    decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
     findings = [*wrong_lock, *rule_findings(decided, deploying=True)]
     if any(each.severity is Severity.ERROR for each in findings) or not (decided.image and decided.machine):
         raise FindingsError(findings)

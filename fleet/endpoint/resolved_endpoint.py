@@ -17,15 +17,15 @@ from fleet.endpoint.rollout import ResolvedRollout
 from fleet.endpoint.scaling import ResolvedScaling
 from fleet.engines.runner import Project
 from fleet.findings import Finding
-from fleet.spec.alarms import Severity
-from fleet.spec.endpoint import Compression, EndpointSpec, Packed
+from fleet.spec.alarms import AlarmSeverity
+from fleet.spec.endpoint import Compression, EndpointSpec, PackedArchive
 
 VARIANT = "AllTraffic"
 """The one production variant; a scaled variant's name never changes."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class Deployment:
     """Where a fleet lives: one environment's account and region, and the names that follow from them.
 
     Ours are among the `tags`. `kms_key` is None for AWS's own keys, `permissions_boundary` without one.
@@ -41,7 +41,7 @@ class Place:
     tags: Mapping[str, str]
     kms_key: str | None = None
     permissions_boundary: str | None = None
-    notifications: Mapping[Severity, tuple[str, ...]] = field(default_factory=dict)
+    notifications: Mapping[AlarmSeverity, tuple[str, ...]] = field(default_factory=dict)
     dashboards: bool = True
     engine_seconds: int = 3600
     engine_gpus: bool = False
@@ -61,7 +61,7 @@ class Place:
         """The Foundation stack's name; no endpoint's stack can have it, as environments have no hyphen."""
         return f"triton-fleet-{self.environment}"
 
-    def alarm_topic(self, severity: Severity) -> str:
+    def alarm_topic(self, severity: AlarmSeverity) -> str:
         """The parameter of the parameter store with the ARN of a severity's topic."""
         return f"/triton-fleet/{self.environment}/alarm-topic/{severity}"
 
@@ -98,7 +98,7 @@ class Artifact:
     stream without the engines, whose size `size` is; None where there are none.
     """
 
-    source: Packed
+    source: PackedArchive
     digest: str
     size: int
     repository: str | None
@@ -128,7 +128,7 @@ class ResolvedEndpoint:
     """
 
     spec: EndpointSpec
-    place: Place
+    place: Deployment
     image: Image
     repositories: tuple[Repository, ...]
     instance: Instance
@@ -186,7 +186,7 @@ class ResolvedEndpoint:
         return stack_of(self.place, self.name)
 
 
-def stack_of(place: Place, endpoint: str) -> str:
+def stack_of(place: Deployment, endpoint: str) -> str:
     """The name of an endpoint's own stack."""
     return f"{place.stack}-{endpoint}"
 
@@ -205,6 +205,6 @@ def capture_prefix_of(endpoint: str) -> str:
 class ResolvedFleet:
     """One environment and its endpoints, by name; `warnings` is what is doubtful about them."""
 
-    place: Place
+    place: Deployment
     endpoints: tuple[ResolvedEndpoint, ...]
     warnings: tuple[Finding, ...] = ()

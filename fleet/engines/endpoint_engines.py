@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 from shlex import join
 
 from fleet.catalog.images import Image, Release
-from fleet.catalog.instances import Instance, Kind
-from fleet.endpoint.context.context import Decided
+from fleet.catalog.instances import Instance, Processor
+from fleet.endpoint.context.context import EndpointContext
 from fleet.engines.arguments import Argument, trtexec_arguments
 from fleet.engines.build import EngineBuild
 from fleet.engines.object_keys import PLAN
@@ -20,7 +20,7 @@ from fleet.spec.source import KeyPath
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlannedEngine:
+class EndpointEngine:
     """One engine, all but its ONNX model's content.
 
     Attributes:
@@ -68,10 +68,10 @@ class PlannedEngine:
         )
 
 
-def planned_engines(endpoint: Decided) -> tuple[PlannedEngine, ...]:
+def planned_engines(endpoint: EndpointContext) -> tuple[EndpointEngine, ...]:
     """Every engine of a spec, in its order; none where no image, GPU or builder fits, which rules tell."""
     image, machine = endpoint.image, endpoint.machine
-    if image is None or machine is None or machine.kind is not Kind.GPU:
+    if image is None or machine is None or machine.kind is not Processor.GPU:
         return ()
     runner = runner_for(machine, endpoint.region, endpoint.environment.engine_builds.fleets)
     tensorrt = expected_tensorrt(image.details)
@@ -90,7 +90,7 @@ def spec_engines(spec: EndpointSpec) -> Iterator[tuple[KeyPath, int, Engine]]:
             yield ("models", index, "engines", number), index, engine
 
 
-def named_model(endpoint: Decided, engine: PlannedEngine) -> str:
+def named_model(endpoint: EndpointContext, engine: EndpointEngine) -> str:
     """An engine's model for people, with its archive where that has another name."""
     archive = endpoint.spec.models[engine.index].archive
     return engine.model if archive == engine.model else f"{engine.model} in {archive}"
@@ -103,8 +103,8 @@ def expected_tensorrt(release: Release) -> str | None:
 
 def _planned(
     path: KeyPath, index: int, engine: Engine, machine: Instance, image: Image, tensorrt: str, runner: Runner
-) -> PlannedEngine:
-    return PlannedEngine(
+) -> EndpointEngine:
+    return EndpointEngine(
         path=path,
         index=index,
         engine=engine,
@@ -118,7 +118,7 @@ def _planned(
     )
 
 
-def command_line(planned: PlannedEngine) -> str:
+def command_line(planned: EndpointEngine) -> str:
     """For a shell in the image, in the folder of the ONNX model; the build adds a timing cache to it."""
     onnx = PurePosixPath(planned.engine.onnx.removeprefix("s3://")).name
     return join(["trtexec", f"--onnx={onnx}", f"--saveEngine={PLAN}", *planned.arguments])

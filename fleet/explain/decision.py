@@ -8,7 +8,7 @@ from fleet.catalog.data_file import data_file
 
 
 @dataclass(frozen=True)
-class Dated:
+class DatedFacts:
     """A data file of the catalog, and the date of its facts as YYYY-MM-DD."""
 
     file: str
@@ -31,10 +31,10 @@ class Decision:
     what: str
     value: str | None
     reason: str
-    facts: tuple[Dated, ...] = ()
+    facts: tuple[DatedFacts, ...] = ()
     certain: bool = True
 
 
-def dated(file: str) -> Dated:
+def dated(file: str) -> DatedFacts:
     """A data file of the catalog with its date."""
-    return Dated(file, str(data_file(file)["date"]))
+    return DatedFacts(file, str(data_file(file)["date"]))

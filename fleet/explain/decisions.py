@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from fleet.catalog.variables import variables as known_variables
 from fleet.endpoint.archives import place_archives
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.targets import target_model
 from fleet.endpoint.context.variables import DEFAULT_MODEL, decided_settings, triton_metrics
 from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Place, stack_of
+from fleet.endpoint.resolved_endpoint import Deployment, stack_of
 from fleet.explain.decision import Decision, dated
 from fleet.explain.effective_spec import shown
 from fleet.explain.engines import engine_decisions
@@ -27,7 +27,7 @@ _EXPLAINED = ("triton", "triton_dimensions")
 """Keys of `metrics` that decide more than one property, and are explained by what they decide."""
 
 
-def decisions(endpoint: Decided, wrong_lock: Sequence[Finding] = ()) -> tuple[Decision, ...]:
+def decisions(endpoint: EndpointContext, wrong_lock: Sequence[Finding] = ()) -> tuple[Decision, ...]:
     """What follows from the spec in its environment, group by group.
 
     Args:
@@ -53,7 +53,7 @@ def decisions(endpoint: Decided, wrong_lock: Sequence[Finding] = ()) -> tuple[De
     )
 
 
-def _model_data(endpoint: Decided, place: Place, wrong_lock: Sequence[Finding]) -> Decision:
+def _model_data(endpoint: EndpointContext, place: Deployment, wrong_lock: Sequence[Finding]) -> Decision:
     spec = endpoint.spec
     value, reason = None, "; ".join(f"{each.message}; {each.hint}" for each in wrong_lock[:1])
     if len(endpoint.locked) == len(spec.packed):
@@ -67,7 +67,7 @@ def _model_data(endpoint: Decided, place: Place, wrong_lock: Sequence[Finding]) 
     return Decision(group="models", what="model data", value=value, reason=reason)
 
 
-def _archives(endpoint: Decided) -> Iterator[Decision]:
+def _archives(endpoint: EndpointContext) -> Iterator[Decision]:
     single = endpoint.spec.mode is Mode.SINGLE
     for index, entry in enumerate(endpoint.spec.models):
         names = [each.name for each in entry.packed(index)]
@@ -81,7 +81,7 @@ def _archives(endpoint: Decided) -> Iterator[Decision]:
         )
 
 
-def _locked(endpoint: Decided, entry: Archive, names: Sequence[str]) -> str:
+def _locked(endpoint: EndpointContext, entry: Archive, names: Sequence[str]) -> str:
     held = [endpoint.locked[name] for name in names if name in endpoint.locked]
     count = "" if entry.copies is None else f"{len(held)} of {entry.copies} copies, the first "
     if not held:
@@ -90,7 +90,7 @@ def _locked(endpoint: Decided, entry: Archive, names: Sequence[str]) -> str:
     return f"in the lock: {count}{first.size} bytes, models {', '.join(first.models)}, {first.digest}"
 
 
-def _variables(endpoint: Decided) -> Iterator[Decision]:
+def _variables(endpoint: EndpointContext) -> Iterator[Decision]:
     settings, own = decided_settings(endpoint.spec, endpoint.default_model), endpoint.spec.environment
     for name, value in endpoint.variables.items():
         key = "environment" if name in own else settings[name].key
@@ -110,7 +110,7 @@ def _variables(endpoint: Decided) -> Iterator[Decision]:
         )
 
 
-def _metrics(endpoint: Decided) -> Iterator[Decision]:
+def _metrics(endpoint: EndpointContext) -> Iterator[Decision]:
     metrics = triton_metrics(endpoint.spec)
     if metrics is None:
         reason = "`metrics.triton` is off: SageMaker's own metrics alone"
@@ -121,7 +121,7 @@ def _metrics(endpoint: Decided) -> Iterator[Decision]:
     yield Decision(group="metrics", what="log group", value=metrics.log_group, reason=reason)
 
 
-def _plain_metrics(endpoint: Decided) -> Iterator[Decision]:
+def _plain_metrics(endpoint: EndpointContext) -> Iterator[Decision]:
     """What SageMaker is told as the spec says it; it bills whatever is on."""
     metrics = endpoint.spec.metrics
     written = metrics.model_dump(mode="json")
@@ -138,7 +138,7 @@ def _plain_metrics(endpoint: Decided) -> Iterator[Decision]:
         yield Decision(group="metrics", what=what, value=value, reason=reason)
 
 
-def _places(endpoint: Decided, place: Place) -> Iterator[Decision]:
+def _places(endpoint: EndpointContext, place: Deployment) -> Iterator[Decision]:
     for what, value, reason in (
         ("stack", stack_of(place, endpoint.spec.endpoint), "named after environment and endpoint"),
         ("Foundation stack", place.stack, "named after the environment, whose endpoints share it"),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.engines.endpoint_engines import command_line, named_model, planned_engines
 from fleet.engines.lock import locked_engine
 from fleet.explain.decision import Decision, dated
 
 
-def engine_decisions(endpoint: Decided) -> Iterator[Decision]:
+def engine_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
     """What each engine is known by, who builds it, and how trtexec is called."""
     for planned in planned_engines(endpoint):
         model = named_model(endpoint, planned)

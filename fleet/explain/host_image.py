@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fleet.catalog.amis import Ami, amis, default_driver
 from fleet.catalog.images import Image
-from fleet.catalog.instances import Instance, Kind
-from fleet.endpoint.context.context import Decided
+from fleet.catalog.instances import Instance, Processor
+from fleet.endpoint.context.context import EndpointContext
 from fleet.explain.decision import Decision, dated
 from fleet.rules.about.images import missing_driver
 from fleet.rules.names import allowed_codes
@@ -15,11 +15,11 @@ NO_DRIVER = missing_driver
 """A spec may allow itself to break this rule."""
 
 
-def host_image(endpoint: Decided) -> Decision:
+def host_image(endpoint: EndpointContext) -> Decision:
     """The host image, or that SageMaker chooses it."""
     machine, chosen, named = endpoint.machine, endpoint.ami, endpoint.named_ami
     value = (chosen.name or OWN_CHOICE) if chosen else None
-    without_gpu = machine is not None and machine.kind is not Kind.GPU
+    without_gpu = machine is not None and machine.kind is not Processor.GPU
     without_driver = not chosen and _is_driver_optional(endpoint)
     if named == "" or (named is None and (without_gpu or without_driver)):
         value = OWN_CHOICE
@@ -33,7 +33,7 @@ def host_image(endpoint: Decided) -> Decision:
     )
 
 
-def _named(endpoint: Decided, name: str) -> list[str]:
+def _named(endpoint: EndpointContext, name: str) -> list[str]:
     chosen, image = endpoint.ami, endpoint.image
     key = ".".join(map(str, endpoint.named_ami_path))
     if not name:
@@ -45,9 +45,9 @@ def _named(endpoint: Decided, name: str) -> list[str]:
     return [f"named in `{key}`", driver, *built, *_taken(chosen, endpoint.machine)]
 
 
-def _chosen(endpoint: Decided) -> list[str]:
+def _chosen(endpoint: EndpointContext) -> list[str]:
     machine, image, chosen = endpoint.machine, endpoint.image, endpoint.ami
-    if machine is not None and machine.kind is not Kind.GPU:
+    if machine is not None and machine.kind is not Processor.GPU:
         return [f"{machine.type} has no NVIDIA GPU, and so needs no driver"]
     if machine is None or image is None:
         return ["it follows from image and instance, which cannot both be decided"]
@@ -67,7 +67,7 @@ def _chosen(endpoint: Decided) -> list[str]:
     ]
 
 
-def _is_driver_optional(endpoint: Decided) -> bool:
+def _is_driver_optional(endpoint: EndpointContext) -> bool:
     return NO_DRIVER.code in allowed_codes(endpoint.spec.allow)
 
 

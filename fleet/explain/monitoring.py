@@ -8,12 +8,12 @@ from fleet.catalog.prices import dashboard_price
 from fleet.endpoint.alarms import alarms_with_thresholds, condition
 from fleet.endpoint.context.alarm_thresholds import Threshold
 from fleet.endpoint.context.alarms import Alarm
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.variables import triton_metrics
 from fleet.explain.decision import Decision, dated
 
 
-def alarm_decisions(endpoint: Decided) -> Iterator[Decision]:
+def alarm_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
     """Each alarm with its condition, and who hears of each severity."""
     alarms = list(alarms_with_thresholds(endpoint))
     for threshold, alarm in alarms:
@@ -52,7 +52,7 @@ def _reason(threshold: Threshold, alarm: Alarm) -> str:
     return "; ".join(said)
 
 
-def dashboard_decisions(endpoint: Decided) -> Iterator[Decision]:
+def dashboard_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
     """Whether there is one, what it costs, and how it finds Triton's metrics."""
     if not endpoint.environment.dashboards:
         reason = "the environment's `dashboards` is off"

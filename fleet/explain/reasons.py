@@ -9,13 +9,13 @@ from fleet.catalog.images import Release, releases
 from fleet.catalog.instances import Instance
 from fleet.catalog.prices import hosting_price, price_list
 from fleet.endpoint.context.capacity import least_instances, most_instances
-from fleet.endpoint.context.context import Decided
-from fleet.explain.decision import Dated, Decision, dated
+from fleet.endpoint.context.context import EndpointContext
+from fleet.explain.decision import DatedFacts, Decision, dated
 from fleet.explain.host_image import host_image
 from fleet.spec.endpoint import Mode
 
 
-def reasons(endpoint: Decided) -> Iterator[Decision]:
+def reasons(endpoint: EndpointContext) -> Iterator[Decision]:
     """What the spec, the lock's models and the catalog decide, without any place in the account."""
     yield from _image(endpoint)
     yield from _instance(endpoint)
@@ -24,7 +24,7 @@ def reasons(endpoint: Decided) -> Iterator[Decision]:
     yield _default_model(endpoint)
 
 
-def _image(endpoint: Decided) -> Iterator[Decision]:
+def _image(endpoint: EndpointContext) -> Iterator[Decision]:
     image, wanted, machine = endpoint.image, endpoint.spec.triton, endpoint.machine
     if image is None:
         where = f" in {endpoint.region}" if wanted in releases() else ""
@@ -55,7 +55,7 @@ def _image(endpoint: Decided) -> Iterator[Decision]:
     yield from _release(image.details)
 
 
-def _registry(release: str) -> Dated:
+def _registry(release: str) -> DatedFacts:
     return dated("images.json" if release in data_file("images.json")["versions"] else "registries.yaml")
 
 
@@ -78,7 +78,7 @@ def _release(release: Release) -> Iterator[Decision]:
         )
 
 
-def _instance(endpoint: Decided) -> Iterator[Decision]:
+def _instance(endpoint: EndpointContext) -> Iterator[Decision]:
     machine, wanted = endpoint.machine, endpoint.spec.instance
     facts = (dated("instances.yaml"),)
     if machine is None:
@@ -106,7 +106,7 @@ def _instance(endpoint: Decided) -> Iterator[Decision]:
         yield Decision(group="instance", what=what, value=value, reason=reason, facts=facts)
 
 
-def _others(endpoint: Decided) -> str:
+def _others(endpoint: EndpointContext) -> str:
     """What else instances may be, by raw properties."""
     return "".join(f"; {each.label}: {each.type}" for each in endpoint.machines[1:])
 
@@ -118,7 +118,7 @@ def _gpu(machine: Instance) -> str:
     return f"{machine.gpus} x {machine.gpu} of {memory} MiB, compute capability {capability}"
 
 
-def _price(endpoint: Decided) -> Decision:
+def _price(endpoint: EndpointContext) -> Decision:
     spec = endpoint.spec
     price, facts = hosting_price(spec.instance.type), (dated("prices.yaml"),)
     if price is None:
@@ -142,7 +142,7 @@ def _price(endpoint: Decided) -> Decision:
     )
 
 
-def _default_model(endpoint: Decided) -> Decision:
+def _default_model(endpoint: EndpointContext) -> Decision:
     spec, found = endpoint.spec, endpoint.default_model
     there = [name for archive in endpoint.locked.values() for name in archive.models]
     value = found

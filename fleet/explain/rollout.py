@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.metrics import endpoint_metric
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.periods import PERIOD
 from fleet.endpoint.context.rollout import PERIODS, RINGING
 from fleet.endpoint.context.targets import target_models
@@ -15,7 +15,7 @@ from fleet.spec.rollout import Strategy
 from fleet.spec.samples import OK, Sample
 
 
-def rollout_decisions(endpoint: Decided) -> Iterator[Decision]:
+def rollout_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
     """Strategy, time-out and alarms of a rollout."""
     spec = endpoint.spec
     if spec.rollout is None:
@@ -64,7 +64,7 @@ def _alarms(rollout: ResolvedRollout) -> Iterator[Decision]:
         yield Decision(group="rollout", what="called back by", value="nothing", reason=reason)
 
 
-def check_decisions(endpoint: Decided) -> Iterator[Decision]:
+def check_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
     """What a deploy ends with: the configuration that runs, targets that are loaded, calls."""
     spec, targets = endpoint.spec, target_models(endpoint.spec)
     reason = "SageMaker may roll an update back and report success; a deploy fails then"

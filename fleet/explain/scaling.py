@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fleet.catalog.images import cold_start
 from fleet.catalog.metrics import endpoint_metric
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.scaling import summed
 from fleet.explain.decision import Decision, dated
 from fleet.spec.scaling import Scaling
@@ -18,7 +18,7 @@ _PLAIN = {
 }
 
 
-def scaling_decisions(endpoint: Decided) -> Iterator[Decision]:
+def scaling_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
     """The range of instances, what is held within it, and when it changes."""
     scaling, count = endpoint.spec.scaling, endpoint.spec.instance.count
     if scaling is None:
@@ -38,7 +38,7 @@ def scaling_decisions(endpoint: Decided) -> Iterator[Decision]:
     yield _new_instance(endpoint)
 
 
-def _new_instance(endpoint: Decided) -> Decision:
+def _new_instance(endpoint: EndpointContext) -> Decision:
     """Calls wait, or fail, for as long as a new instance is under way: `min` has to bear them until then."""
     measured = cold_start(endpoint.spec.triton)
     here = "" if measured.release == endpoint.spec.triton else ", as this one's was not measured"
@@ -55,7 +55,7 @@ def _new_instance(endpoint: Decided) -> Decision:
     )
 
 
-def _target(endpoint: Decided, measure: str, wanted: float) -> Decision:
+def _target(endpoint: EndpointContext, measure: str, wanted: float) -> Decision:
     metric, machine = endpoint_metric(measure), endpoint.machine
     facts = (dated("metrics.yaml"), dated("instances.yaml"))
     value: str | None = f"{wanted:.15g}"

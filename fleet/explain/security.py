@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.log_groups import log_groups
 from fleet.endpoint.context.tags import endpoint_tags
 from fleet.endpoint.context.volume_key import machines_with_volume, volume_key
-from fleet.endpoint.resolved_endpoint import Place, capture_prefix_of
+from fleet.endpoint.resolved_endpoint import Deployment, capture_prefix_of
 from fleet.explain.decision import Decision, dated
 
 
-def security_decisions(endpoint: Decided, place: Place) -> Iterator[Decision]:
+def security_decisions(endpoint: EndpointContext, place: Deployment) -> Iterator[Decision]:
     """What the containers reach, which key encrypts what, and what is kept of calls and logs."""
     yield from _network(endpoint)
     yield from _encryption(endpoint)
@@ -21,7 +21,7 @@ def security_decisions(endpoint: Decided, place: Place) -> Iterator[Decision]:
     yield from _tags(endpoint, place)
 
 
-def _network(endpoint: Decided) -> Iterator[Decision]:
+def _network(endpoint: EndpointContext) -> Iterator[Decision]:
     network, metrics = endpoint.spec.network, endpoint.spec.metrics.triton
     value, reason = "SageMaker's own network", "`network.subnets` names none"
     if network.subnets:
@@ -46,7 +46,7 @@ def _network(endpoint: Decided) -> Iterator[Decision]:
     )
 
 
-def _encryption(endpoint: Decided) -> Iterator[Decision]:
+def _encryption(endpoint: EndpointContext) -> Iterator[Decision]:
     key, machine = endpoint.environment.kms_key, endpoint.machine
     if key is None:
         reason = "the environment has no `kms_key`"
@@ -75,7 +75,7 @@ def _encryption(endpoint: Decided) -> Iterator[Decision]:
     yield Decision(group="encryption", what="volume", value=value, reason=reason, facts=facts)
 
 
-def _capture(endpoint: Decided, place: Place) -> Decision:
+def _capture(endpoint: EndpointContext, place: Deployment) -> Decision:
     capture = endpoint.spec.capture
     if capture is None:
         reason = "`capture` is left out: no call is kept"
@@ -90,7 +90,7 @@ def _capture(endpoint: Decided, place: Place) -> Decision:
     )
 
 
-def _logs(endpoint: Decided) -> Iterator[Decision]:
+def _logs(endpoint: EndpointContext) -> Iterator[Decision]:
     days = endpoint.spec.logs.retention_days
     for group in log_groups(endpoint.spec):
         reason = "the endpoint's own; made, or taken over where it exists, and kept when the endpoint goes"
@@ -99,7 +99,7 @@ def _logs(endpoint: Decided) -> Iterator[Decision]:
     yield Decision(group="logs", what="retention", value=f"{days} days", reason=reason)
 
 
-def _tags(endpoint: Decided, place: Place) -> Iterator[Decision]:
+def _tags(endpoint: EndpointContext, place: Deployment) -> Iterator[Decision]:
     for key, value in endpoint_tags(endpoint.environment, endpoint.spec).items():
         reason = "from `tags`" if key in endpoint.spec.tags else "from `tags` of the environment"
         reason = "ours" if key.startswith("triton-fleet:") else reason

@@ -16,7 +16,7 @@ from fleet.local.metrics.scrape import TritonSource
 from fleet.local.model_data import fetch_model_data
 from fleet.local.model_files import fetch_model_files
 from fleet.local.multi_model.container import MultiModel
-from fleet.local.running_endpoint import Served
+from fleet.local.running_endpoint import RunningEndpoint
 from fleet.local.state import LocalState
 from fleet.local.triton.model_backend import stand_ins
 from fleet.local.triton.runtime import TritonRuntime
@@ -57,9 +57,9 @@ class TritonHost:
         """
         self._state, self._runtime, self._s3 = state, runtime, s3
         self._limits, self._record, self._may_put = limits, record, may_put
-        self._served: dict[str, Served] = {}
+        self._served: dict[str, RunningEndpoint] = {}
         self._starting: set[SupervisedTriton] = set()
-        self._draining: list[Served] = []
+        self._draining: list[RunningEndpoint] = []
         self._lock = threading.Lock()
         self._closed = False
 
@@ -80,7 +80,7 @@ class TritonHost:
             served.end()
             raise HostingError("the local fleet was stopped")
 
-    def _drain(self, served: Served) -> None:
+    def _drain(self, served: RunningEndpoint) -> None:
         """End what nothing is sent to any more, when its calls are answered."""
         with self._lock:
             self._draining.append(served)
@@ -139,11 +139,11 @@ class TritonHost:
         """Measures as they stand: endpoint, variant, measure, value."""
         return [gauge for served in self._all() for gauge in served.gauges()]
 
-    def _all(self) -> list[Served]:
+    def _all(self) -> list[RunningEndpoint]:
         with self._lock:
             return list(self._served.values())
 
-    def _start(self, endpoint: DeployedEndpoint) -> Served:
+    def _start(self, endpoint: DeployedEndpoint) -> RunningEndpoint:
         container = endpoint.container
         if f"/{IMAGE}:" not in container.image:
             raise HostingError(f"only {IMAGE} images are served on this machine, not {container.image}")
@@ -160,7 +160,7 @@ class TritonHost:
             if isinstance(error, OSError):
                 raise HostingError(f"this machine could not serve it: {error}") from error
             raise
-        return Served(
+        return RunningEndpoint(
             endpoint=endpoint,
             triton=triton,
             container=served,

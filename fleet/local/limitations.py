@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.locks import read_lock
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.local.packages import PACKAGES, Find, missing_package
@@ -54,12 +54,12 @@ def _left_out(finding: Finding) -> Finding:
 def _of_endpoint(project: Project, name: str, find: Find) -> Iterator[Finding]:
     loaded = project.load(name)
     lock, _ = read_lock(project, loaded.spec)
-    decided = Decided(loaded=loaded, environment=project.environment, lock=lock)
+    decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
     yield from plan_findings(decided)
     yield from _packages(decided, find)
 
 
-def _packages(decided: Decided, find: Find) -> Iterator[Finding]:
+def _packages(decided: EndpointContext, find: Find) -> Iterator[Finding]:
     """An error for each package that models of the endpoint need and that is missing."""
     for backend, package in PACKAGES.items():
         models = [each for each in decided.loaded_models() if each.facts.backend == backend]
@@ -74,7 +74,7 @@ def _packages(decided: Decided, find: Find) -> Iterator[Finding]:
 PLAN_CODE = "FL374"
 
 
-def plan_findings(decided: Decided) -> Iterator[Finding]:
+def plan_findings(decided: EndpointContext) -> Iterator[Finding]:
     """That the endpoint loads plans of its repositories; only a warning where it is calls that load them.
 
     The plans of engines are another matter: those that this machine builds, a stand-in serves.

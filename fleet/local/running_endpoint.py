@@ -41,7 +41,7 @@ class Calls:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Served:
+class RunningEndpoint:
     """What the host keeps of an endpoint; `folder` is its work folder, deleted with it.
 
     `may_put` says whether a role, an ARN, may publish metrics in a namespace.

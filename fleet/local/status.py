@@ -16,7 +16,7 @@ STATUS = "/_fleet/status"
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeldModel:
+class TargetModelStatus:
     """One target model: `loaded` or `on disk`, and the bytes that it takes of both."""
 
     target: str
@@ -26,7 +26,7 @@ class HeldModel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServedEndpoint:
+class EndpointStatus:
     """One endpoint as its host reports it; a multi-model one has models, and targets that had to leave.
 
     `missing_permissions` is what SageMaker would leave out as well, for want of a permission of its role, and
@@ -40,7 +40,7 @@ class ServedEndpoint:
     differences: list[str]
     missing_permissions: list[str]
     problems: list[str] = field(default_factory=list)
-    models: list[HeldModel] = field(default_factory=list)
+    models: list[TargetModelStatus] = field(default_factory=list)
     evictions: list[str] = field(default_factory=list)
 
 
@@ -48,7 +48,7 @@ class ServedEndpoint:
 class Status:
     """The endpoints that are served, and the resources that the embedded AWS does not host."""
 
-    endpoints: list[ServedEndpoint]
+    endpoints: list[EndpointStatus]
     skipped: list[str]
 
 
@@ -67,5 +67,5 @@ def ask_status(supervisor: Supervisor) -> Status:
     return Status(endpoints=[_served(**each) for each in said["endpoints"]], skipped=said["skipped"])
 
 
-def _served(*, models: Sequence[dict[str, Any]] = (), **said: Any) -> ServedEndpoint:
-    return ServedEndpoint(models=[HeldModel(**model) for model in models], **said)
+def _served(*, models: Sequence[dict[str, Any]] = (), **said: Any) -> EndpointStatus:
+    return EndpointStatus(models=[TargetModelStatus(**model) for model in models], **said)

@@ -15,7 +15,7 @@ from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.deploy import Deploy
 from fleet.aws.deploy.tools import cdk_cli
 from fleet.check.run import judged_fleet
-from fleet.endpoint.resolved_endpoint import Place, ResolvedFleet
+from fleet.endpoint.resolved_endpoint import Deployment, ResolvedFleet
 from fleet.findings import CannotRunError
 from fleet.local.limitations import servable
 from fleet.local.session import start_supervisor, stop_supervisor
@@ -99,7 +99,7 @@ def _deploy(
     ).run()
 
 
-def _check_account(supervisor: Supervisor, place: Place) -> None:
+def _check_account(supervisor: Supervisor, place: Deployment) -> None:
     if (supervisor.account, supervisor.region) != (place.account, place.region):
         problem = f"the local fleet runs as account {supervisor.account} in {supervisor.region}"
         raise CannotRunError(problem, "run `fleet local down` first")

@@ -22,7 +22,7 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Taken:
+class FinishedStep:
     """One step that is over: what came of it, and how long it took in seconds."""
 
     title: str
@@ -36,7 +36,7 @@ class Steps:
     """Prints the steps of a command as they are taken, and remembers them."""
 
     console: OutputConsole
-    taken: list[Taken] = field(default_factory=list)
+    taken: list[FinishedStep] = field(default_factory=list)
     to_come: list[str] = field(default_factory=list)
     """Titles of the steps that are yet to be taken, as far as a command says which."""
     _spinner: Status | None = None
@@ -70,11 +70,11 @@ class Steps:
             with self._spinner or nullcontext():
                 yield step
         except BaseException:
-            self._end(Taken(title=title, note="", seconds=time.monotonic() - start, failed=True))
+            self._end(FinishedStep(title=title, note="", seconds=time.monotonic() - start, failed=True))
             raise
-        self._end(Taken(title=title, note=step.note, seconds=time.monotonic() - start, failed=False))
+        self._end(FinishedStep(title=title, note=step.note, seconds=time.monotonic() - start, failed=False))
 
-    def _end(self, taken: Taken) -> None:
+    def _end(self, taken: FinishedStep) -> None:
         self.taken.append(taken)
         sign = ("✗", "red bold") if taken.failed else ("✓", "green")
         noted = f": {taken.note}" if taken.note else ""

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.catalog.instances import Instance, Kind, instance, instance_types
-from fleet.endpoint.context.context import Decided
+from fleet.catalog.instances import Instance, Processor, instance, instance_types
+from fleet.endpoint.context.context import EndpointContext
 from fleet.proposal.engines import ProposedEngine, proposed_engines
 from fleet.proposal.key import Key
-from fleet.proposal.repositories import Found
+from fleet.proposal.repositories import FolderRepositories
 from fleet.spec.lock import LockedModel
 
 NO_NAME = re.compile(r"[^A-Za-z0-9]+")
@@ -28,7 +28,7 @@ class Archives:
         root: The project.
     """
 
-    found: Found
+    found: FolderRepositories
     names: tuple[str, ...]
     engines: tuple[tuple[ProposedEngine, ...], ...]
     below: Path
@@ -40,7 +40,7 @@ class Archives:
         by_archive = zip(self.names, self.engines, strict=True)
         return {(name, each.model): each.size for name, engines in by_archive for each in engines}
 
-    def key(self, endpoint: Decided | None = None, machine: Instance | None = None) -> Key:
+    def key(self, endpoint: EndpointContext | None = None, machine: Instance | None = None) -> Key:
         """The entries; with what is known of the models, on which GPU their plans were built."""
         value, why = list[dict[str, object]](), dict[int, tuple[str, ...]]()
         for index, name in enumerate(self.names):
@@ -83,7 +83,7 @@ class Archives:
         return (f"{folder} is no name for an archive: letters, digits and inner hyphens.",)
 
 
-def archives_of(found: Found, endpoint: str, below: Path, root: Path) -> Archives:
+def archives_of(found: FolderRepositories, endpoint: str, below: Path, root: Path) -> Archives:
     """The archive of one repository is called as the endpoint, those of several as their folders."""
     folders: Sequence[str] = [each.place.name for each in found.repositories]
     names = [NO_NAME.sub("-", folder).strip("-") or "models" for folder in folders]
@@ -96,7 +96,7 @@ def archives_of(found: Found, endpoint: str, below: Path, root: Path) -> Archive
     )
 
 
-def _with_plans(endpoint: Decided | None, index: int) -> list[LockedModel]:
+def _with_plans(endpoint: EndpointContext | None, index: int) -> list[LockedModel]:
     """The models of an entry that bring plans, as far as anything is known of them."""
     models = () if endpoint is None else endpoint.models
     return [each.facts for each in models if each.index == index and each.facts.plans]
@@ -106,7 +106,9 @@ def _named_for(with_plans: Sequence[LockedModel], machine: Instance) -> bool:
     """Whether all plans are named for a capability that this GPU alone has."""
     capability = machine.compute_capability
     others = (instance(each) for each in instance_types())
-    gpus = {each.gpu for each in others if each.kind is Kind.GPU and each.compute_capability == capability}
+    gpus = {
+        each.gpu for each in others if each.kind is Processor.GPU and each.compute_capability == capability
+    }
     return (
         bool(with_plans)
         and all(capability in facts.by_compute_capability for facts in with_plans)

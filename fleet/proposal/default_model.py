@@ -13,7 +13,7 @@ from fleet.repository.loading.steps import steps_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class DefaultModel:
     """The model that answers; None where the only one does.
 
     Attributes:
@@ -32,12 +32,12 @@ class Answer:
         return [Key(name="default_model", value=self.default_model, why=self.why)]
 
 
-def answering(contents: Contents) -> Answer:
+def answering(contents: Contents) -> DefaultModel:
     """Propose the model that no other one calls; of several the first, saying so."""
     models, refused = models_of(contents)
     names = sorted({*models, *refused})
     if len(names) < 2:
-        return Answer()
+        return DefaultModel()
     steps = {name: set(steps_of(model.config)) & set(models) for name, model in models.items()}
     codes = {name: called_models(contents, model) & set(models) for name, model in models.items()}
     called = {each for name in models for each in (steps[name] | codes[name]) - {name}}
@@ -47,7 +47,7 @@ def answering(contents: Contents) -> Answer:
     chosen = [*choice, *ensembles, *tops, *names][0]
     below = _below(chosen, {name: steps[name] | codes[name] for name in models})
     further = sorted(below - _below(chosen, steps))
-    return Answer(default_model=chosen, why=_why(chosen, names, choice, below), further=tuple(further))
+    return DefaultModel(default_model=chosen, why=_why(chosen, names, choice, below), further=tuple(further))
 
 
 def _below(top: str, calls: Mapping[str, set[str]]) -> set[str]:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from fleet.check.provisional_lock import draft_lock
 from fleet.check.spec_repositories import contents_findings, setting_of, without_repeats
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Finding, FindingsError
-from fleet.proposal.repositories import Found
-from fleet.repository.loading.container import Setting
-from fleet.repository.loading.load_plan import Judgement, judged
+from fleet.proposal.repositories import FolderRepositories
+from fleet.repository.loading.container import ServingContainer
+from fleet.repository.loading.load_plan import LoadPlan, judged
 from fleet.rules.apply import rule_findings
 from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec, Project
@@ -29,12 +29,12 @@ class Draft:
         projects: The environments that it has to hold in, one at least.
     """
 
-    def __init__(self, file: Path, found: Found, projects: tuple[Project, ...]) -> None:
+    def __init__(self, file: Path, found: FolderRepositories, projects: tuple[Project, ...]) -> None:
         self.file, self.found, self.projects = file, found, projects
         self._lock: Lock | None = None
         self._judged = cache(self._judgement)
 
-    def decided(self, data: Mapping[str, object], project: Project | None = None) -> Decided:
+    def decided(self, data: Mapping[str, object], project: Project | None = None) -> EndpointContext:
         """What a spec leads to in an environment, the first if none is named.
 
         Raises:
@@ -46,7 +46,7 @@ class Draft:
             loaded = project.holding(source)
         except FindingsError as error:
             raise FindingsError(self.told(error.findings)) from error
-        return Decided(loaded=loaded, environment=project.environment, lock=self._lock_of(loaded))
+        return EndpointContext(loaded=loaded, environment=project.environment, lock=self._lock_of(loaded))
 
     def findings(self, data: Mapping[str, object]) -> list[Finding]:
         """What is wrong or doubtful with a spec, in any environment, each once.
@@ -87,5 +87,5 @@ class Draft:
             verdict = self._judged(index, setting_of(loaded, archive))
             yield from contents_findings(loaded, index, self.found.repositories[index], verdict)
 
-    def _judgement(self, index: int, setting: Setting) -> Judgement:
+    def _judgement(self, index: int, setting: ServingContainer) -> LoadPlan:
         return judged(self.found.repositories[index], setting)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from fleet.catalog.backends import backend_facts
 from fleet.catalog.front_end import Weights, gpu_backends
-from fleet.catalog.instances import Instance, Kind
+from fleet.catalog.instances import Instance, Processor
 from fleet.catalog.proposals import proposals
-from fleet.endpoint.context.context import Decided, PlacedModel
+from fleet.endpoint.context.context import EndpointContext, PlacedModel
 from fleet.endpoint.context.weights import loaded_together, weights_on_gpu
 from fleet.spec.lock import LockedModel
 
@@ -47,7 +47,7 @@ def _wish(model: PlacedModel) -> tuple[int, str] | None:
 class Room:
     """What models that are loaded together take of a machine; `plans`: bytes of plans yet to be built."""
 
-    def __init__(self, endpoint: Decided, plans: Mapping[tuple[str, str], int]) -> None:
+    def __init__(self, endpoint: EndpointContext, plans: Mapping[tuple[str, str], int]) -> None:
         self._together, self._plans = loaded_together(endpoint), plans
 
     def on_gpu(self, machine: Instance) -> int:
@@ -66,7 +66,7 @@ class Room:
         """What the machine has too little of, as a clause; empty where there is room."""
         share = proposals().memory_share
         weights, gpu = self.on_gpu(machine), machine.gpu_memory_mib * MIB
-        if machine.kind is Kind.GPU and weights > share * gpu:
+        if machine.kind is Processor.GPU and weights > share * gpu:
             return f"weights of {size_text(weights)} leave little of its GPU's {size_text(gpu)}"
         files, memory = self.in_memory(), round(machine.memory_gib * GIB)
         if files > share * memory:
@@ -75,7 +75,7 @@ class Room:
 
     def lacks_for_all(self, machine: Instance) -> bool:
         """Whether there is no room for the files of all targets at one time."""
-        memory = machine.gpu_memory_mib * MIB if machine.kind is Kind.GPU else machine.memory_gib * GIB
+        memory = machine.gpu_memory_mib * MIB if machine.kind is Processor.GPU else machine.memory_gib * GIB
         return self.in_all() > proposals().memory_share * memory
 
     def _on(self, number: int) -> int:

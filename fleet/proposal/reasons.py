@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from fleet.catalog.images import releases
-from fleet.catalog.instances import Instance, Kind
+from fleet.catalog.instances import Instance, Processor
 from fleet.catalog.prices import hosting_price, price_list
 from fleet.catalog.proposals import proposals, proposed_families
 from fleet.findings import Finding
@@ -15,7 +15,7 @@ from fleet.proposal.machine import MIB, Room, size_text
 from fleet.rules.names import named
 from fleet.spec.endpoint import Mode
 
-MEASURES = {Kind.GPU: "gpu_utilization", Kind.CPU: "cpu_utilization"}
+MEASURES = {Processor.GPU: "gpu_utilization", Processor.CPU: "cpu_utilization"}
 
 
 def triton_key(choice: Choice) -> Key:
@@ -36,7 +36,7 @@ def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode) -> Key
     families, share = ", ".join(proposed_families(machine.kind)), f"{proposals().memory_share:.0%}"
     has, takes = (
         (f"its GPU's {size_text(machine.gpu_memory_mib * MIB)}", size_text(room.on_gpu(machine)))
-        if machine.kind is Kind.GPU
+        if machine.kind is Processor.GPU
         else (f"its {machine.memory_gib:g} GiB of memory", size_text(room.in_memory()))
     )
     whose = "the largest archive's weights" if mode is Mode.MULTI_MODEL else "weights"
@@ -47,8 +47,8 @@ def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode) -> Key
         )
     else:
         why.append(
-            f"{_priced(machine)}: the {'cheapest' if machine.kind is Kind.GPU else 'smallest'} of {families}"
-            f" in which {whose}, at most {takes} by the files' sizes, take up to {share} of {has}; what"
+            f"{_priced(machine)}: the {'cheapest' if machine.kind is Processor.GPU else 'smallest'} of"
+            f" {families} in which {whose}, at most {takes} by the files' sizes, take up to {share} of {has}; what"
             " computing takes on top, only calls tell."
         )
     if choice.passed_over is not None and choice.passed_over[1]:

@@ -16,7 +16,7 @@ CONFIG = "config.pbtxt"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class FolderRepositories:
     """The repositories of a folder, without their weights.
 
     Attributes:
@@ -30,7 +30,7 @@ class Found:
     left_out: tuple[str, ...] = ()
 
 
-def repositories_in(named: str) -> Found:
+def repositories_in(named: str) -> FolderRepositories:
     """See what a folder holds.
 
     Raises:
@@ -50,7 +50,7 @@ def repositories_in(named: str) -> Found:
         raise FindingsError([Finding(code="FL407", message=message, hint=hint, file=folder)])
     repositories = tuple(read_folder(each, packed=True) for each in several or [folder])
     left_out = tuple(each.name for each in inside if several and each not in several)
-    return Found(folder=folder, repositories=repositories, left_out=left_out)
+    return FolderRepositories(folder=folder, repositories=repositories, left_out=left_out)
 
 
 def _folder(named: str) -> Path:

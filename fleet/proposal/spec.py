@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from fleet.catalog.images import releases
-from fleet.catalog.instances import Instance, Kind
+from fleet.catalog.instances import Instance, Processor
 from fleet.catalog.proposals import proposals, proposed_instances
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.proposal.archives import Archives, archives_of
 from fleet.proposal.choice import chosen
-from fleet.proposal.default_model import Answer, answering
+from fleet.proposal.default_model import DefaultModel, answering
 from fleet.proposal.draft import Draft
 from fleet.proposal.key import Key
 from fleet.proposal.machine import Room, gpu_reason
@@ -47,10 +47,10 @@ def proposed_spec(name: str, file: Path, folder: str, projects: tuple[Project, .
     found = repositories_in(folder)
     mode = Mode.MULTI_MODEL if len(found.repositories) > 1 else Mode.SINGLE
     archives = archives_of(found, name, file.parent, projects[0].root)
-    answer = answering(found.repositories[0]) if mode is Mode.SINGLE else Answer()
+    answer = answering(found.repositories[0]) if mode is Mode.SINGLE else DefaultModel()
     draft = Draft(file, found, projects)
     known = [Key(name="endpoint", value=name), _mode_key(mode, archives), *answer.keys()]
-    some = proposed_instances(Kind.GPU)[0]
+    some = proposed_instances(Processor.GPU)[0]
     anywhere = [*_placed(releases()[-1], some), scaling_key(some, mode)]
     endpoint = draft.decided(_data([*known, *anywhere, archives.key()]))
     settings = container_key(endpoint, answer.further)
@@ -61,7 +61,7 @@ def proposed_spec(name: str, file: Path, folder: str, projects: tuple[Project, .
         return draft.findings(_data([*known, *own, *further]))
 
     wish, room = gpu_reason(endpoint.answering_models()), Room(endpoint, archives.plans)
-    choice = chosen(proposed_instances(Kind.GPU if wish else Kind.CPU), room.lacks, findings_of)
+    choice = chosen(proposed_instances(Processor.GPU if wish else Processor.CPU), room.lacks, findings_of)
     if any(each.severity is Severity.ERROR for each in choice.findings):
         raise FindingsError(list(choice.findings))
     placed = [triton_key(choice), instance_key(choice, wish, room, mode)]
@@ -92,7 +92,7 @@ def _data(keys: Iterable[Key]) -> dict[str, object]:
 LOAD, CACHE = "--load-model=", "--cache-config=local,size="
 
 
-def container_key(endpoint: Decided, further: Sequence[str]) -> Key | None:
+def container_key(endpoint: EndpointContext, further: Sequence[str]) -> Key | None:
     """What the container has to be told; None where it needs nothing.
 
     Args:

@@ -13,7 +13,7 @@ from fleet.repository.onnx.header import OnnxHeader
 from fleet.repository.python.conda import CondaEnvironment
 
 
-class Kind(StrEnum):
+class EntryKind(StrEnum):
     """What an entry is; a link is never followed, and all else is neither file nor folder."""
 
     FOLDER = "folder"
@@ -26,7 +26,7 @@ class Kind(StrEnum):
 class Entry:
     """One entry; `size` in bytes, 0 of what is no file."""
 
-    kind: Kind
+    kind: EntryKind
     size: int = 0
 
 
@@ -76,8 +76,8 @@ class Contents:
 
     def folders(self, folder: str = "") -> list[str]:
         """The names of the real folders directly in a folder, hidden ones too, sorted."""
-        return [name for name, entry in self.below(folder).items() if entry.kind is Kind.FOLDER]
+        return [name for name, entry in self.below(folder).items() if entry.kind is EntryKind.FOLDER]
 
     def is_file(self, path: str) -> bool:
         """Whether a regular file lies there."""
-        return path in self.entries and self.entries[path].kind is Kind.FILE
+        return path in self.entries and self.entries[path].kind is EntryKind.FILE

@@ -13,7 +13,7 @@ from posixpath import normpath, splitext
 from fleet.catalog.backends import Backend, ModelFile, backend_facts
 from fleet.findings import Finding, Severity
 from fleet.repository.config.message import ParsedConfig
-from fleet.repository.contents import Contents, Entry, Kind
+from fleet.repository.contents import Contents, Entry, EntryKind
 
 MISSING, WRONG_KIND, OUTSIDE = "FL456", "FL457", "FL458"
 NO_CODE = "FL410"
@@ -88,18 +88,22 @@ def _as_it_is(contents: Contents, folder: str, file: ModelFile) -> Iterator[Find
     path = _path(folder, file.name)
     kind, place = contents.entries[path].kind, contents.file(path)
     start, ending = splitext(path)
-    if kind is Kind.FOLDER and file.kind == "file":
+    if kind is EntryKind.FOLDER and file.kind == "file":
         said = f"'{path}' is a folder, and the backend reads it as a file"
         yield Finding(code=WRONG_KIND, message=said, file=place, hint="put the file itself there")
-    elif kind is Kind.FILE and file.kind == "folder":
+    elif kind is EntryKind.FILE and file.kind == "folder":
         said = f"'{path}' is a file, and the backend reads it as a folder"
         hint = f"put it into a folder of that name: {file.name}/saved_model.pb"
         yield Finding(code=WRONG_KIND, message=said, file=place, hint=hint)
-    elif kind is Kind.FOLDER and file.inside and f"{path}/{file.inside}" not in contents.entries:
+    elif kind is EntryKind.FOLDER and file.inside and f"{path}/{file.inside}" not in contents.entries:
         said = f"unable to find '{path}/{file.inside}'"
         hint = f"of a folder the backend reads {file.inside} in it"
         yield Finding(code=MISSING, message=said, file=place, hint=hint)
-    elif kind is Kind.FILE and ending in file.beside and start + file.beside[ending] not in contents.entries:
+    elif (
+        kind is EntryKind.FILE
+        and ending in file.beside
+        and start + file.beside[ending] not in contents.entries
+    ):
         said = f"'{path}' has no '{start}{file.beside[ending]}' beside it, which would hold its weights"
         hint = "leave it so if the model has no weights"
         yield Finding(code=MISSING, message=said, file=place, hint=hint, severity=Severity.WARNING)
@@ -164,7 +168,11 @@ def meant_file(facts: Backend, there: Mapping[str, Entry], wanted: ModelFile) ->
         if each.parameter and each.name in there and each.name != wanted.name:
             (key, value), *_ = each.parameter.items()
             return f'{each.name} is that of `{key}` "{value}": write that, or put {wanted.name} there'
-    kinds = {"file": (Kind.FILE,), "folder": (Kind.FOLDER,), "either": (Kind.FILE, Kind.FOLDER)}[wanted.kind]
+    kinds = {
+        "file": (EntryKind.FILE,),
+        "folder": (EntryKind.FOLDER,),
+        "either": (EntryKind.FILE, EntryKind.FOLDER),
+    }[wanted.kind]
     ending = splitext(wanted.name)[1]
     like = [name for name, entry in there.items() if splitext(name)[1] == ending and entry.kind in kinds]
     if len(like) == 1:

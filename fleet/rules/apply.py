@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Finding, Severity
 from fleet.rules.names import allowable_names, allowed_codes, code_of
 from fleet.rules.other_codes import allowable_codes
@@ -14,7 +14,7 @@ from fleet.spec.problems import did_you_mean
 from fleet.spec.source import finding_at
 
 
-def rule_findings(endpoint: Decided, *, deploying: bool = False) -> list[Finding]:
+def rule_findings(endpoint: EndpointContext, *, deploying: bool = False) -> list[Finding]:
     """What the rules find, without what `allow` of the spec silences, and what is wrong with `allow`.
 
     Args:
@@ -28,7 +28,7 @@ def rule_findings(endpoint: Decided, *, deploying: bool = False) -> list[Finding
     return [*kept, *_about_allow(endpoint, {each.code for each in found}, allowed)]
 
 
-def _about_allow(endpoint: Decided, broken: Iterable[str], allowed: set[str]) -> Iterator[Finding]:
+def _about_allow(endpoint: EndpointContext, broken: Iterable[str], allowed: set[str]) -> Iterator[Finding]:
     for word in endpoint.spec.allow:
         code, mark = code_of(word), endpoint.source.mark(("allow", word))
         if code in allowable_codes():

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Finding
 from fleet.rules.rule import Problem, Rule
 from fleet.spec.endpoint import EndpointSpec
@@ -60,13 +60,15 @@ class Case:
         keys = [f"{key}: {_flow(value)}" for key, value in self.spec.items()] or ["# without it"]
         return "\n".join(map(_shortened, [*notes, *keys]))
 
-    def decided(self) -> Decided:
+    def decided(self) -> EndpointContext:
         """The case as rules see it."""
         source = Source(FILE, dict(SPEC)).merged(Source(FILE, dict(self.spec)))
         spec = validated(EndpointSpec, source)
         keys = {"environment": "example", "account": "111122223333", "region": self.region}
         environment = validated(Environment, Source(FILE, {**keys, **self.environment}))
-        return Decided(loaded=LoadedSpec(spec, source), environment=environment, lock=self._lock(spec))
+        return EndpointContext(
+            loaded=LoadedSpec(spec, source), environment=environment, lock=self._lock(spec)
+        )
 
     def problems(self, rule: Rule) -> list[Problem]:
         """What the rule's function yields, with the keys that it points at."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.machines import further_variant
 from fleet.endpoint.context.raw import RawProperty, raw_properties
 from fleet.spec.source import KeyPath
@@ -23,13 +23,13 @@ SHOWN = 60
 """So many characters of a value are shown."""
 
 
-def judged_properties(endpoint: Decided, resource: str) -> Iterator[RawProperty]:
+def judged_properties(endpoint: EndpointContext, resource: str) -> Iterator[RawProperty]:
     """The raw properties of a resource, without those of further variants, which are refused as a whole."""
     return (raw for raw in raw_properties(endpoint.spec, resource) if not further_variant(raw))
 
 
 def outermost(
-    endpoint: Decided, resource: str, names: Mapping[str, Entry]
+    endpoint: EndpointContext, resource: str, names: Mapping[str, Entry]
 ) -> Iterator[tuple[RawProperty, Entry]]:
     """The raw properties of the given names or below one, with what the name stands for; the outer ones."""
     told = set[KeyPath]()

@@ -10,7 +10,7 @@ from functools import wraps
 from itertools import islice
 from typing import TypeAlias
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.machines import OWN_VARIANT, Machine
 from fleet.findings import Finding, Severity
 from fleet.rules.themes import Theme, theme_of
@@ -34,7 +34,7 @@ class Problem:
     confidential: bool = False
 
 
-Check: TypeAlias = Callable[[Decided], Iterable[Problem]]
+Check: TypeAlias = Callable[[EndpointContext], Iterable[Problem]]
 
 
 class Scope(Enum):
@@ -51,7 +51,7 @@ class Scope(Enum):
     MACHINE = auto()
     """Each instance type, whatever runs on it."""
 
-    def of(self, endpoint: Decided) -> Iterator[Machine]:
+    def of(self, endpoint: EndpointContext) -> Iterator[Machine]:
         """Those of an endpoint's machines."""
         seen = set[str]()
         for machine in endpoint.machines:
@@ -91,12 +91,12 @@ class Rule:
         """What the rule is about, by its code."""
         return theme_of(self.code)
 
-    def findings(self, endpoint: Decided, *, deploying: bool = False) -> list[Finding]:
+    def findings(self, endpoint: EndpointContext, *, deploying: bool = False) -> list[Finding]:
         """What the rule finds, each at its place in the spec or in the environment's file."""
         problems = islice(self.check(endpoint), MOST)
         return [self._finding(endpoint, problem, deploying) for problem in problems]
 
-    def _finding(self, endpoint: Decided, problem: Problem, deploying: bool) -> Finding:
+    def _finding(self, endpoint: EndpointContext, problem: Problem, deploying: bool) -> Finding:
         found = finding_at(endpoint.source.mark(problem.path), self.code, problem.message, problem.hint)
         severity = self.severity
         if not problem.certain or (self.at_deploy and not deploying):
@@ -146,7 +146,7 @@ def rule(
 
 def _on_machines(scope: Scope, check: Check) -> Check:
     @wraps(check)
-    def on_machines(endpoint: Decided) -> Iterator[Problem]:
+    def on_machines(endpoint: EndpointContext) -> Iterator[Problem]:
         for machine in scope.of(endpoint):
             for problem in check(endpoint.on(machine)):
                 yield _labelled(problem, machine)

@@ -9,8 +9,8 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from fleet.spec.values import Count, Document, Milliseconds, Seconds, Share
 
-Severity: TypeAlias = Literal["warning", "critical"]
-SEVERITIES: tuple[Severity, ...] = ("warning", "critical")
+AlarmSeverity: TypeAlias = Literal["warning", "critical"]
+SEVERITIES: tuple[AlarmSeverity, ...] = ("warning", "critical")
 """What can wait for the working day, and what cannot."""
 MINUTE = 60
 
@@ -36,7 +36,7 @@ class BySeverity(Document):
         return self
 
     @property
-    def thresholds(self) -> Mapping[Severity, float]:
+    def thresholds(self) -> Mapping[AlarmSeverity, float]:
         """By severity, in the key's unit."""
         values = {severity: getattr(self, severity) for severity in SEVERITIES}
         return {severity: value for severity, value in values.items() if value is not None}
@@ -138,7 +138,7 @@ class Alarms(Document):
         """These without the defaults that SageMaker exceeds: it fills memory and disk with models."""
         return self.model_copy(update=dict.fromkeys({"memory", "disk"} - self.model_fields_set))
 
-    def thresholds(self, key: str, single: Severity) -> Mapping[Severity, float]:
+    def thresholds(self, key: str, single: AlarmSeverity) -> Mapping[AlarmSeverity, float]:
         """The thresholds of a key by severity, empty without any; `single` is the severity of one value."""
         value = getattr(self, key)
         if isinstance(value, BySeverity):

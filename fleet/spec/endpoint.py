@@ -69,7 +69,7 @@ class Compression(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Packed:
+class PackedArchive:
     """One archive as it is packed: its name, which entry of `models` says so, and which copy this is."""
 
     name: str
@@ -100,7 +100,7 @@ class Archive(Document):
     built_on: InstanceType | None = None
     """For TensorRT plans in the repository: an instance type with the GPU that they were built on."""
 
-    def packed(self, index: int) -> tuple[Packed, ...]:
+    def packed(self, index: int) -> tuple[PackedArchive, ...]:
         """The archives that entry number `index` of `models` stands for."""
         names = (
             {None: self.archive}
@@ -108,7 +108,8 @@ class Archive(Document):
             else {copy: f"{self.archive}-{copy}" for copy in range(self.copies)}
         )
         return tuple(
-            Packed(name=name, index=index, copy=copy, version=self.version) for copy, name in names.items()
+            PackedArchive(name=name, index=index, copy=copy, version=self.version)
+            for copy, name in names.items()
         )
 
 
@@ -294,6 +295,6 @@ class EndpointSpec(Document):
         return metrics
 
     @property
-    def packed(self) -> tuple[Packed, ...]:
+    def packed(self) -> tuple[PackedArchive, ...]:
         """All archives, copies one by one, in the order of the spec."""
         return tuple(each for index, model in enumerate(self.models) for each in model.packed(index))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema, field_validator
 
-from fleet.catalog.instances import Kind, families_of
+from fleet.catalog.instances import Processor, families_of
 from fleet.spec.mistake import Mistake
 from fleet.spec.values import Count, Document, Seconds
 
@@ -42,7 +42,7 @@ class EngineBuilds(Document):
     @field_validator("fleets")
     @classmethod
     def _are_of_gpu_families(cls, fleets: dict[str, str]) -> dict[str, str]:
-        known = families_of(Kind.GPU)
+        known = families_of(Processor.GPU)
         for family in fleets:
             if family not in known:
                 raise Mistake(f"{family!r} is no GPU family", f"known: {', '.join(known)}", (family,))

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from fleet.spec.alarms import Severity
+from fleet.spec.alarms import AlarmSeverity
 from fleet.spec.mistake import Mistake
 from fleet.spec.values import Document
 
@@ -58,7 +58,7 @@ class Notifications(Document):
     """Who is notified of critical alarms."""
 
     @property
-    def by_severity(self) -> Mapping[Severity, tuple[str, ...]]:
+    def by_severity(self) -> Mapping[AlarmSeverity, tuple[str, ...]]:
         """The subscribers of each severity."""
         return {"warning": self.warning, "critical": self.critical}
 

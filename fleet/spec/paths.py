@@ -16,7 +16,7 @@ LOCK_END = ".lock.yaml"
 
 
 @dataclass(frozen=True)
-class Named:
+class EndpointSelection:
     """Endpoints of the project by name, and specs that lie elsewhere; nothing named means all endpoints."""
 
     endpoints: tuple[str, ...]
@@ -31,7 +31,7 @@ class Named:
         return names
 
 
-def named_by(root: Path, environment: str, arguments: Sequence[str]) -> Named:
+def named_by(root: Path, environment: str, arguments: Sequence[str]) -> EndpointSelection:
     """Tell endpoints from paths: of a spec, its lock, the environment, or a folder of specs.
 
     Args:
@@ -55,7 +55,7 @@ def named_by(root: Path, environment: str, arguments: Sequence[str]) -> Named:
                 _sort(root, environment, names, file, endpoints, drafts)
         else:
             _sort(root, environment, names, path, endpoints, drafts)
-    return Named(tuple(dict.fromkeys(endpoints)), tuple(dict.fromkeys(drafts)))
+    return EndpointSelection(tuple(dict.fromkeys(endpoints)), tuple(dict.fromkeys(drafts)))
 
 
 def _sort(

@@ -15,10 +15,10 @@ from fleet.aws.deploy.bootstrap import must_bootstrap
 from fleet.aws.deploy.destroy import destroy, doomed
 from fleet.aws.deploy.stack_repair import ready_stack
 from fleet.aws.fleet_stacks import endpoint_stacks
-from fleet.aws.inventory import Held, Runs, compared
+from fleet.aws.inventory import FileState, Runs, compared
 from fleet.aws.running_configuration import require_running
 from fleet.catalog.images import partition_of
-from fleet.endpoint.resolved_endpoint import Place, ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint
 from fleet.findings import FindingsError
 from fleet.spec.project import open_project
 from fleet_emulator.server import EmbeddedAws
@@ -26,7 +26,7 @@ from fleet_folder import FleetFolder
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
 
-PLACE = Place(
+PLACE = Deployment(
     environment="dev",
     account="123456789012",
     region="us-east-1",
@@ -171,9 +171,9 @@ def test_broken_files_are_compared_as_broken(access: Access, folder: FleetFolder
     folder.write("locks/dev/stale.lock.yaml", "endpoint: stale\narchives: {}\n")
     folder.write("locks/dev/torn.lock.yaml", "endpoint: [\n")
     found = {each.name: each for each in compared(open_project(folder.root, "dev"), access)}
-    assert (found["wrong"].spec, found["wrong"].lock) == (Held.BROKEN, Held.NO)
-    assert (found["stale"].spec, found["stale"].lock) == (Held.YES, Held.STALE)
-    assert (found["torn"].spec, found["torn"].lock) == (Held.NO, Held.BROKEN)
+    assert (found["wrong"].spec, found["wrong"].lock) == (FileState.BROKEN, FileState.NO)
+    assert (found["stale"].spec, found["stale"].lock) == (FileState.YES, FileState.STALE)
+    assert (found["torn"].spec, found["torn"].lock) == (FileState.NO, FileState.BROKEN)
     assert found["sentences"].runs is Runs.NOTHING
     assert found["sentences"].remedy == "`fleet deploy --env dev sentences`"
     assert found["stale"].remedy == "`fleet lock --env dev stale`"

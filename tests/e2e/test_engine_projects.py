@@ -16,7 +16,7 @@ from embedded_s3 import BUCKET
 from engine_builds import JOB, ONNX, EngineStore
 from fleet.artifacts.engine_script import build_script
 from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Place, ResolvedFleet
+from fleet.endpoint.resolved_endpoint import Deployment, ResolvedFleet
 from fleet.engines.object_keys import script_key
 from fleet.engines.request import EngineRequest
 from fleet.repository.plan_header import HEADER
@@ -35,7 +35,7 @@ PLACE = place_of(Environment(environment="dev", account="123456789012", region="
 class Fleet:
     """A store, the projects of Foundation, and their logs."""
 
-    place: Place
+    place: Deployment
     store: EngineStore
     builds: Builds
     aws: EmbeddedAws

@@ -15,13 +15,13 @@ from fleet.aws.access import Access, embedded_access
 from fleet.aws.api.stack import find_stack
 from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.stack_repair import ready_stack
-from fleet.aws.doctor.diagnosis import Checked, diagnosis, is_well
+from fleet.aws.doctor.diagnosis import SpecCheck, diagnosis, is_well
 from fleet.aws.doctor.evidence import evidence
 from fleet.aws.inventory import compared
 from fleet.aws.preflight.stacks import stack_state_finding
 from fleet.catalog.data_file import data_file
 from fleet.catalog.images import partition_of
-from fleet.endpoint.resolved_endpoint import Place
+from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import CannotRunError, Finding
 from fleet.spec.project import open_project
 from fleet_emulator.server import EmbeddedAws
@@ -30,7 +30,7 @@ from tests.e2e.embedded_app.stacks import TOPIC, Stacks, endpoint
 
 ACCOUNT, REGION = "123456789012", "us-east-1"
 STACK = "triton-fleet-dev-sentences"
-PLACE = Place(environment="dev", account=ACCOUNT, region=REGION, partition=partition_of(REGION), tags={})
+PLACE = Deployment(environment="dev", account=ACCOUNT, region=REGION, partition=partition_of(REGION), tags={})
 STATUSES = tuple(data_file("stack_statuses.yaml")["statuses"])
 UNDER_WAY = [each for each in STATUSES if each.endswith("_IN_PROGRESS") and each != "REVIEW_IN_PROGRESS"]
 ROLLED_BACK = f"`aws cloudformation rollback-stack --region {REGION} --stack-name {STACK}`"
@@ -127,7 +127,7 @@ def test_the_doctor_preflight_and_the_list_name_the_same_way_out(
     put(stack, status)
     seen = evidence(access, "sentences")
     assert not is_well(seen)
-    hints = [each.hint or "" for each in diagnosis(seen, Checked(None, None))]
+    hints = [each.hint or "" for each in diagnosis(seen, SpecCheck(None, None))]
     live = find_stack(access.client("cloudformation"), stack)
     assert live is not None
     found = stack_state_finding(

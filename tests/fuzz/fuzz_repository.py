@@ -15,8 +15,8 @@ from corpus import CORPUS
 from fleet.findings import Finding, FindingsError
 from fleet.repository.config.judge import config_findings
 from fleet.repository.config.message import parsed_config
-from fleet.repository.contents import Contents, Entry, Kind
-from fleet.repository.loading.container import Setting
+from fleet.repository.contents import Contents, Entry, EntryKind
+from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.load_plan import judged
 from fleet.repository.text_format.canonical import canonical
 from fleet.repository.text_format.tokens import PbtxtError
@@ -50,7 +50,7 @@ def one_input(data: bytes, seconds: float = HANG) -> None:
 def _found(data: bytes) -> list[Finding]:
     found = _alone(data)
     for multi_model in (False, True):
-        setting = Setting(
+        setting = ServingContainer(
             multi_model=multi_model, release="24.10", default_model=None if multi_model else "resnet"
         )
         found += judged(_repository(data), setting).findings
@@ -72,8 +72,8 @@ def _repository(data: bytes) -> Contents:
         "resnet/1/model.py": data,
     }
     folders = {"resnet", "resnet/1", "a", "a/1"}
-    entries = {path: Entry(Kind.FOLDER) for path in folders} | {
-        path: Entry(Kind.FILE, len(text)) for path, text in texts.items()
+    entries = {path: Entry(EntryKind.FOLDER) for path in folders} | {
+        path: Entry(EntryKind.FILE, len(text)) for path, text in texts.items()
     }
     return Contents(
         place=Path("repository"), archive=True, entries=dict(sorted(entries.items())), texts=texts

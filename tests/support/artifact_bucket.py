@@ -11,7 +11,7 @@ from botocore.config import Config
 
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import SilentProgress
-from fleet.artifacts.publish.publish import Published, publish
+from fleet.artifacts.publish.publish import PublishResult, publish
 from fleet.artifacts.sources.spec_sources import Connect, no_s3
 from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
@@ -67,7 +67,7 @@ class ArtifactBucket:
     def endpoints(self) -> tuple[ResolvedEndpoint, ...]:
         return resolve_project(self.project).endpoints
 
-    def publish(self) -> Published:
+    def publish(self) -> PublishResult:
         """Publish what the locks say."""
         return publish(self.s3, self.project, self.endpoints, SilentProgress())
 

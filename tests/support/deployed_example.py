@@ -15,7 +15,7 @@ from typing import Any
 from artifact_bucket import REGION
 from embedded_keys import KEYS
 from engine_bucket import EngineBucket, engine_bucket
-from fleet.artifacts.publish.publish import Published
+from fleet.artifacts.publish.publish import PublishResult
 from fleet.local.endpoint_host import TritonHost
 from fleet.local.gateway import Gateway
 from fleet.local.metrics.publisher import Publisher
@@ -64,7 +64,7 @@ class Deployed:
     publisher: Publisher
     state: LocalState
     bucket: EngineBucket
-    published: Published
+    published: PublishResult
 
     @property
     def endpoint(self) -> TritonEndpoint:

@@ -14,7 +14,7 @@ from embedded_keys import KEYS
 from fleet.artifacts.engines.clients import EngineClients
 from fleet.artifacts.engines.work import Pace
 from fleet.artifacts.progress import PublishProgress, SilentProgress
-from fleet.artifacts.publish.publish import Published, publish
+from fleet.artifacts.publish.publish import PublishResult, publish
 from fleet.aws.api.emulator import local_session
 from fleet_folder import ROOT, FleetFolder
 from onnx_graphs import FLOAT, graph_bytes
@@ -71,7 +71,7 @@ class EngineBucket:
         )
         self.artifacts.lock()
 
-    def publish(self, progress: PublishProgress | None = None, pace: Pace | None = None) -> Published:
+    def publish(self, progress: PublishProgress | None = None, pace: Pace | None = None) -> PublishResult:
         """Publish what the locks say."""
         artifacts = self.artifacts
         return publish(

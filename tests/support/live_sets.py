@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fleet.artifacts.live.addition import Added, add_archive
+from fleet.artifacts.live.addition import Addition, add_archive
 from fleet.artifacts.live.live_set import LiveSet, live_set
 from fleet.artifacts.live.targets import targets_of
 from fleet.artifacts.progress import SilentProgress
@@ -54,7 +54,7 @@ class Live:
             self.folder.write(f"{folder.name}/other/1/model.py", text)
         return folder
 
-    def add(self, text: str = "x = 2\n", archive: str = "other", version: int | None = None) -> Added:
+    def add(self, text: str = "x = 2\n", archive: str = "other", version: int | None = None) -> Addition:
         return add_archive(self.s3, self.set, archive, version, FolderSource(self.repository(text)))
 
     def refused(self, **options: Any) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fleet.findings import Finding
 from fleet.repository.config.message import ParsedConfig, parsed_config
-from fleet.repository.contents import Contents, Entry, Kind
+from fleet.repository.contents import Contents, Entry, EntryKind
 
 
 def config_of(text: str, model: str = "m") -> ParsedConfig:
@@ -34,6 +34,6 @@ def repository_of(*paths: str) -> Contents:
     for path in paths:
         parts = path.rstrip("/").split("/")
         above = ["/".join(parts[:count]) for count in range(1, len(parts))]
-        entries |= {folder: Entry(Kind.FOLDER) for folder in above}
-        entries["/".join(parts)] = Entry(Kind.FOLDER) if path.endswith("/") else Entry(Kind.FILE, 1)
+        entries |= {folder: Entry(EntryKind.FOLDER) for folder in above}
+        entries["/".join(parts)] = Entry(EntryKind.FOLDER) if path.endswith("/") else Entry(EntryKind.FILE, 1)
     return Contents(place=Path("models"), archive=False, entries=dict(sorted(entries.items())))

@@ -22,7 +22,7 @@ from fleet.aws.access import Access, embedded_access
 from fleet.catalog.images import partition_of
 from fleet.cli import preflight as command
 from fleet.cli.commands import app
-from fleet.endpoint.resolved_endpoint import Place
+from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.exits import run_to_exit
 from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from fleet_emulator.server import EmbeddedAws
@@ -43,7 +43,7 @@ DIGEST = f"sha256:{sha256(b'25.04-py3').hexdigest()}"
 ENVIRONMENT = f'environment: dev\naccount: "{ACCOUNT}"\nregion: {REGION}\n'
 
 
-PLACE = Place(environment="dev", account=ACCOUNT, region=REGION, partition=partition_of(REGION), tags={})
+PLACE = Deployment(environment="dev", account=ACCOUNT, region=REGION, partition=partition_of(REGION), tags={})
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class PreparedAccount:
         said = self.capture.readouterr()
         return Told(code, said.out.splitlines(), said.err)
 
-    def _access(self, place: Place) -> Access:
+    def _access(self, place: Deployment) -> Access:
         """The clients of all tests, for the environment as it is in this one."""
         access = copy(self.watched.access)
         access.place = place

@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from embedded_keys import KEYS
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import PublishProgress, SilentProgress
-from fleet.artifacts.promote.promote import Next, Promoted, Tested, promote
+from fleet.artifacts.promote.promote import Next, PromotionResult, PromotionSource, promote
 from fleet.artifacts.publish.publish import publish
 from fleet.aws.api.emulator import local_session
 from fleet.endpoint.resolve import resolve_project
@@ -142,10 +142,10 @@ class Promotion:
         *,
         target_s3: S3Client | None = None,
         endpoints: Sequence[str] = (ENDPOINT,),
-    ) -> Promoted:
+    ) -> PromotionResult:
         """From `staging`."""
         root = self.folder.root
-        tested = Tested(
+        tested = PromotionSource(
             project=open_project(root, "staging", endpoints),
             s3=self.s3("staging"),
             sagemaker=self.sagemaker,

@@ -6,21 +6,23 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from fleet.findings import Finding, Severity
-from fleet.repository.contents import Contents, Entry, Kind
-from fleet.repository.loading.container import Setting
-from fleet.repository.loading.load_plan import Judgement, judged
+from fleet.repository.contents import Contents, Entry, EntryKind
+from fleet.repository.loading.container import ServingContainer
+from fleet.repository.loading.load_plan import LoadPlan, judged
 
 PLACE = Path("repository")
 CODE = "class TritonPythonModel:\n    pass\n"
-SINGLE, MULTI_MODEL = Setting(release="25.04"), Setting(release="25.04", multi_model=True)
+SINGLE, MULTI_MODEL = ServingContainer(release="25.04"), ServingContainer(release="25.04", multi_model=True)
 
 
 def contents(files: Mapping[str, str], *, archive: bool = True) -> Contents:
     """A repository of these files; a path that ends in a slash is an empty folder."""
-    entries = {path.rstrip("/"): Entry(Kind.FOLDER) for path in files if path.endswith("/")}
-    entries |= {path: Entry(Kind.FILE, len(text)) for path, text in files.items() if not path.endswith("/")}
+    entries = {path.rstrip("/"): Entry(EntryKind.FOLDER) for path in files if path.endswith("/")}
+    entries |= {
+        path: Entry(EntryKind.FILE, len(text)) for path, text in files.items() if not path.endswith("/")
+    }
     for path in list(entries):
-        entries |= {str(each): Entry(Kind.FOLDER) for each in list(PurePosixPath(path).parents)[:-1]}
+        entries |= {str(each): Entry(EntryKind.FOLDER) for each in list(PurePosixPath(path).parents)[:-1]}
     texts = {path: text.encode() for path, text in files.items() if path.endswith((".pbtxt", ".py"))}
     return Contents(place=PLACE, archive=archive, entries=dict(sorted(entries.items())), texts=texts)
 
@@ -52,16 +54,16 @@ def ensemble(*steps: str, name: str = "both", size: int = 8) -> dict[str, str]:
     return {f"{name}/config.pbtxt": text, f"{name}/1/": ""}
 
 
-def judgement(files: Mapping[str, str], setting: Setting = SINGLE) -> Judgement:
+def judgement(files: Mapping[str, str], setting: ServingContainer = SINGLE) -> LoadPlan:
     """What the container makes of them."""
     return judged(contents(files), setting)
 
 
-def errors(files: Mapping[str, str], setting: Setting = SINGLE) -> list[Finding]:
+def errors(files: Mapping[str, str], setting: ServingContainer = SINGLE) -> list[Finding]:
     """What keeps it from loading them."""
     return [each for each in judgement(files, setting).findings if each.severity is Severity.ERROR]
 
 
-def warnings(files: Mapping[str, str], setting: Setting = SINGLE) -> list[Finding]:
+def warnings(files: Mapping[str, str], setting: ServingContainer = SINGLE) -> list[Finding]:
     """What is doubtful."""
     return [each for each in judgement(files, setting).findings if each.severity is Severity.WARNING]

@@ -12,7 +12,7 @@ from aws_cdk import App
 
 from fleet.artifacts.lock import write_locks
 from fleet.check.run import all_findings
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.resolve import resolve_fleet
 from fleet.engines.endpoint_engines import planned_engines
 from fleet.local.supervisor import Limits
@@ -59,7 +59,7 @@ def builders(folder: FleetFolder, environment: str) -> object:
     engine = Engine(model="embed", onnx="m.onnx")
     models = [each.model_copy(update={"engines": (engine,)}) for each in loaded.spec.models]
     spec = loaded.spec.model_copy(update={"models": tuple(models)})
-    decided = Decided(loaded=replace(loaded, spec=spec), environment=project.environment, lock=None)
+    decided = EndpointContext(loaded=replace(loaded, spec=spec), environment=project.environment, lock=None)
     return [each.runner for each in planned_engines(decided)]
 
 

@@ -11,8 +11,8 @@ from aws_cdk import App, Stack
 from aws_cdk.assertions import Template
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]
 
-from fleet.catalog.instances import Kind, instance, instance_types
-from fleet.endpoint.context.context import Decided
+from fleet.catalog.instances import Processor, instance, instance_types
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.scaling import ResolvedScaling, TrackedTarget
 from fleet.rules.example import REGION, Case
 from fleet_folder import SPEC, FleetFolder
@@ -234,9 +234,9 @@ def _names(template: Template) -> Iterator[tuple[str, set[str]]]:
 
 def has_gpu(type_: str) -> bool:
     """Whether it is accelerated; what has Neuron or Gaudi chips is refused, whichever image it would get."""
-    return instance(type_).kind is not Kind.CPU
+    return instance(type_).kind is not Processor.CPU
 
 
-def decided(**keys: Any) -> Decided:
+def decided(**keys: Any) -> EndpointContext:
     """A spec with further keys, as the rules see it."""
     return Case(spec=keys, region=REGION, models=None, archive_size=1 << 20).decided()

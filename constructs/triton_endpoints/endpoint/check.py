@@ -10,7 +10,7 @@ from aws_cdk.custom_resources import Provider
 from constructs import Construct
 
 from fleet.endpoint.context.tags import ENVIRONMENT_TAG
-from fleet.endpoint.resolved_endpoint import Place, ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint
 from triton_endpoints.acknowledgements import acknowledge_invocation, acknowledge_waiter
 from triton_endpoints.lambda_function import (
     framework_name,
@@ -39,7 +39,7 @@ MEMORY_MIB = 512
 class EndpointCheck(Construct):
     """The functions of an environment that check its endpoints; stacks know them by name."""
 
-    def __init__(self, scope: Construct, id: str, *, place: Place) -> None:
+    def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
         super().__init__(scope, id)
         log = log_of(self, place)
         role = role_of(self, "Role", log)
@@ -109,7 +109,7 @@ class CheckedEndpoint(CfnResource):
         )
 
 
-def _statements(place: Place) -> list[Statement]:
+def _statements(place: Deployment) -> list[Statement]:
     return [
         Statement(
             sid="SeeEndpoints",
@@ -127,5 +127,5 @@ def _statements(place: Place) -> list[Statement]:
     ]
 
 
-def _endpoints(place: Place) -> str:
+def _endpoints(place: Deployment) -> str:
     return place.arn("sagemaker", "endpoint/*")

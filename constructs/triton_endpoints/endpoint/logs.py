@@ -10,7 +10,7 @@ from aws_cdk import CfnResource
 from constructs import Construct
 
 from fleet.endpoint.context.log_groups import container_log_group
-from fleet.endpoint.resolved_endpoint import Place, ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint
 from triton_endpoints.lambda_function import provider_of, see_stacks, service_token
 from triton_endpoints.policy import Statement, spares_others
 
@@ -33,7 +33,7 @@ class EndpointLogs(Construct):
     Endpoint stacks know it by the name that follows from the environment.
     """
 
-    def __init__(self, scope: Construct, id: str, *, place: Place) -> None:
+    def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
         super().__init__(scope, id)
         provider_of(
             self,
@@ -62,7 +62,7 @@ class OwnedLogs(Construct):
         self.owned = CfnResource(self, "Owned", type="Custom::EndpointLogs", properties=properties)
 
 
-def _statements(place: Place) -> list[Statement]:
+def _statements(place: Deployment) -> list[Statement]:
     groups = (container_log_group("*"), "/triton-fleet/*")
     return [
         Statement(

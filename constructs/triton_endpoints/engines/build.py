@@ -10,7 +10,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import Place
+from fleet.endpoint.resolved_endpoint import Deployment
 from triton_endpoints.engines.failures import EngineFailures
 from triton_endpoints.engines.permissions import build_statements, job_statements, starter_statements
 from triton_endpoints.engines.project import ON_A_GPU, STARTS_A_JOB, EngineProject
@@ -26,7 +26,7 @@ class EngineBuild(Construct):
     CodeBuild would not take it. `topic` is the ARN of the one that hears of failed builds.
     """
 
-    def __init__(self, scope: Construct, id: str, *, place: Place, topic: str) -> None:
+    def __init__(self, scope: Construct, id: str, *, place: Deployment, topic: str) -> None:
         super().__init__(scope, id)
         log = logs.CfnLogGroup(
             self,

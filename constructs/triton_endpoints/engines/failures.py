@@ -5,10 +5,10 @@ from __future__ import annotations
 from aws_cdk import aws_events as events
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import Place
-from fleet.spec.alarms import Severity
+from fleet.endpoint.resolved_endpoint import Deployment
+from fleet.spec.alarms import AlarmSeverity
 
-SEVERITY: Severity = "warning"
+SEVERITY: AlarmSeverity = "warning"
 FAILED = ("FAILED", "FAULT", "TIMED_OUT")
 """STOPPED is not among them: whoever stops a build knows."""
 TEXT = (
@@ -34,7 +34,7 @@ Source: CodeBuild user guide, sample-build-notifications-ref.html.
 class EngineFailures(Construct):
     """A rule of EventBridge that publishes to the topic of warnings, which lets EventBridge publish."""
 
-    def __init__(self, scope: Construct, id: str, *, place: Place, topic: str) -> None:
+    def __init__(self, scope: Construct, id: str, *, place: Deployment, topic: str) -> None:
         super().__init__(scope, id)
         events.CfnRule(
             self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fleet.catalog.images import registry_accounts
-from fleet.endpoint.resolved_endpoint import Place
+from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.object_keys import ENGINES, FAILURE, MANIFEST, PLAN, PLANS
 from triton_endpoints.endpoint.role import PULL, WRITE_LOGS
 from triton_endpoints.policy import Statement, use_key
@@ -21,7 +21,7 @@ _LEFT_BY_TRAINING = f"{PLANS}*/job/*"
 """Where a training job puts what its container leaves in /opt/ml/model."""
 
 
-def build_statements(place: Place) -> list[Statement]:
+def build_statements(place: Deployment) -> list[Statement]:
     """A build on a GPU."""
     return [
         *_engines(place, records=_RECORDS),
@@ -33,7 +33,7 @@ def build_statements(place: Place) -> list[Statement]:
     ]
 
 
-def job_statements(place: Place) -> list[Statement]:
+def job_statements(place: Deployment) -> list[Statement]:
     """A SageMaker job: the same, and its own log, metrics and volume.
 
     Source of the metrics: SageMaker developer guide, sagemaker-roles.html, CreateProcessingJob and
@@ -57,7 +57,7 @@ def job_statements(place: Place) -> list[Statement]:
     ]
 
 
-def starter_statements(place: Place, *, job_role: str) -> list[Statement]:
+def starter_statements(place: Deployment, *, job_role: str) -> list[Statement]:
     """A build that starts a job and follows it."""
     actions = [f"sagemaker:{verb}{kind}Job" for verb in ("Create", "Describe", "Stop") for kind in _JOBS]
     return [
@@ -87,7 +87,7 @@ def starter_statements(place: Place, *, job_role: str) -> list[Statement]:
     ]
 
 
-def _engines(place: Place, *, read: str = ENGINES, records: Sequence[str]) -> list[Statement]:
+def _engines(place: Deployment, *, read: str = ENGINES, records: Sequence[str]) -> list[Statement]:
     return [
         Statement(sid="ReadEngines", actions=["s3:GetObject"], resources=[f"{place.bucket_arn}/{read}*"]),
         Statement(
@@ -101,7 +101,7 @@ def _engines(place: Place, *, read: str = ENGINES, records: Sequence[str]) -> li
     ]
 
 
-def _built(place: Place) -> list[Statement]:
+def _built(place: Deployment) -> list[Statement]:
     """Plans and manifests, which are never written again: no build replaces what another has built.
 
     A part of an upload has no condition to give, and its completion does. Source: S3 user guide,
@@ -125,7 +125,7 @@ def _built(place: Place) -> list[Statement]:
     ]
 
 
-def _source(place: Place) -> list[Statement]:
+def _source(place: Deployment) -> list[Statement]:
     """Of a build of CodeBuild's, which asks where the bucket of its source is, and whose."""
     return [
         Statement(
@@ -141,7 +141,7 @@ def _source(place: Place) -> list[Statement]:
     ]
 
 
-def _image(place: Place) -> list[Statement]:
+def _image(place: Deployment) -> list[Statement]:
     """Of every account that keeps images for the region, as a release's account is its endpoint's affair."""
     repositories = [
         place.arn("ecr", f"repository/{_REPOSITORY}", account=account)
@@ -153,7 +153,7 @@ def _image(place: Place) -> list[Statement]:
     ]
 
 
-def _write_log(place: Place) -> Statement:
+def _write_log(place: Deployment) -> Statement:
     return Statement(
         sid="WriteLog",
         actions=["logs:CreateLogStream", "logs:PutLogEvents"],
@@ -161,12 +161,12 @@ def _write_log(place: Place) -> Statement:
     )
 
 
-def _job_logs(place: Place, *ends: str) -> list[str]:
+def _job_logs(place: Deployment, *ends: str) -> list[str]:
     groups = [place.arn("logs", f"log-group:/aws/sagemaker/{kind}Jobs") for kind in _JOBS]
     return [f"{group}{end}" for group in groups for end in ends]
 
 
-def _volume_key(place: Place) -> list[Statement]:
+def _volume_key(place: Deployment) -> list[Statement]:
     if not place.kms_key:
         return []
     return [

@@ -11,7 +11,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import Place
+from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.runner import Project
 from triton_endpoints.acknowledgements import acknowledge_image
 
@@ -21,7 +21,7 @@ MINUTES_QUEUED = 480
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class ProjectKind:
     """One of the two projects.
 
     Attributes:
@@ -38,7 +38,7 @@ class Kind:
     slack_minutes: int
 
 
-ON_A_GPU = Kind(
+ON_A_GPU = ProjectKind(
     project="gpu",
     about="on a GPU of CodeBuild's, in the image that serves them",
     environment="LINUX_GPU_CONTAINER",
@@ -47,7 +47,7 @@ ON_A_GPU = Kind(
     pulled_by="SERVICE_ROLE",
     slack_minutes=15,
 )
-STARTS_A_JOB = Kind(
+STARTS_A_JOB = ProjectKind(
     project="job",
     about="by SageMaker jobs, which it starts and follows",
     environment="LINUX_CONTAINER",
@@ -61,7 +61,14 @@ class EngineProject(Construct):
     """A project without a source of its own; the small compute type of GPUs has one A10G."""
 
     def __init__(
-        self, scope: Construct, id: str, *, place: Place, kind: Kind, role: iam.CfnRole, log: logs.CfnLogGroup
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        place: Deployment,
+        kind: ProjectKind,
+        role: iam.CfnRole,
+        log: logs.CfnLogGroup,
     ) -> None:
         super().__init__(scope, id)
         buildspec = (BUILDSPECS / f"{kind.project}.buildspec.yaml").read_text("utf-8")

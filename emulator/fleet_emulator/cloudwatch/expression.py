@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Protocol, TypeAlias
 
-from fleet_emulator.cloudwatch.search import SearchError, Wanted, read_search
+from fleet_emulator.cloudwatch.search import SearchError, SearchTerms, read_search
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Data(Protocol):
     def line(self, id: str) -> Value:
         """What has that id in the same request."""
 
-    def search(self, wanted: Wanted, statistic: str, period: int) -> list[Line]:
+    def search(self, wanted: SearchTerms, statistic: str, period: int) -> list[Line]:
         """Every metric that fits."""
 
 
@@ -154,7 +154,7 @@ def _search(query: ast.expr, statistic: ast.expr, period: ast.expr, data: Data) 
     raise ExpressionError("SEARCH takes a query and a statistic in quotes, and a period in seconds")
 
 
-def _read(query: str) -> Wanted:
+def _read(query: str) -> SearchTerms:
     try:
         return read_search(query)
     except SearchError as error:

@@ -11,7 +11,7 @@ from moto.cloudwatch.exceptions import ValidationError
 
 from fleet_emulator.cloudwatch.expression import ExpressionError, Line, Value, evaluate
 from fleet_emulator.cloudwatch.samples import is_statistic
-from fleet_emulator.cloudwatch.search import Wanted
+from fleet_emulator.cloudwatch.search import SearchTerms
 from fleet_emulator.cloudwatch.store import MINUTE, Metric, MetricStore
 
 Query = Mapping[str, Any]
@@ -54,7 +54,7 @@ class Queries:
         finally:
             self._under_way.remove(id)
 
-    def search(self, wanted: Wanted, statistic: str, period: int) -> list[Line]:
+    def search(self, wanted: SearchTerms, statistic: str, period: int) -> list[Line]:
         """Every metric that fits."""
         found = [metric for metric in self._store.metrics() if wanted.fits(metric)]
         return [self._statistic(metric, statistic, period) for metric in found]

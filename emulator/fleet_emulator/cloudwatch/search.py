@@ -22,7 +22,7 @@ class SearchError(Exception):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SearchTerms:
     """What is searched for.
 
     Attributes:
@@ -41,7 +41,7 @@ class Wanted:
         return self.terms.items() <= named.items()
 
 
-def read_search(query: str) -> Wanted:
+def read_search(query: str) -> SearchTerms:
     """Read a search's first argument: a schema in braces, then exact matches.
 
     Raises:
@@ -52,7 +52,7 @@ def read_search(query: str) -> Wanted:
     terms = dict(_TERM.findall(rest))
     if _TERM.sub("", rest).strip() or not (schema or terms):
         raise SearchError(f'SEARCH finds {{Namespace,Dimension,...}} and NAME="..." here, not {query!r}')
-    return Wanted(_names(schema[1], query) if schema else None, terms)
+    return SearchTerms(_names(schema[1], query) if schema else None, terms)
 
 
 def _names(text: str, query: str) -> tuple[str, frozenset[str]]:

@@ -16,13 +16,13 @@ from fleet_emulator.codebuild.source import SourceError, unpack_source
 from fleet_emulator.state_lock import turn
 from fleet_emulator.work.log_stream import LogStream
 from fleet_emulator.work.machine import NOTE, Machine
-from fleet_emulator.work.task import Ending, Outcome, Task
+from fleet_emulator.work.task import ExitReason, Outcome, Task
 
 log = logging.getLogger("fleet_emulator")
 
 _GOES_ON_FAILED = ("build", "post_build")
 """Phases that others follow even if they fail; source: CodeBuild user guide, view-build-details.html."""
-_STATUS = {Ending.STOPPED: STOPPED, Ending.TIMED_OUT: TIMED_OUT, Ending.EXITED: FAILED}
+_STATUS = {ExitReason.STOPPED: STOPPED, ExitReason.TIMED_OUT: TIMED_OUT, ExitReason.EXITED: FAILED}
 
 
 def run_build(build: Build, task: Task, *, account: str, region: str) -> None:

@@ -18,7 +18,7 @@ from botocore.config import Config
 from moto.awslambda.exceptions import InvalidParameterValueException
 
 from fleet_emulator.functions.output import keep_lines
-from fleet_emulator.process_state import Running
+from fleet_emulator.process_state import ProcessState
 from fleet_emulator.product import local_session
 
 log = logging.getLogger("fleet_emulator")
@@ -73,7 +73,7 @@ class Outcome:
         return cls(payload=json.dumps(description), failed=True)
 
 
-def call(code: Code, event: str, request_id: str, *, here: Running, lines: list[str]) -> Outcome:
+def call(code: Code, event: str, request_id: str, *, here: ProcessState, lines: list[str]) -> Outcome:
     """Call the function with an event of JSON; what it says is added to `lines`.
 
     A call that outlasts its time-out is given up but cannot be ended: its thread goes on by itself.
@@ -109,7 +109,7 @@ def _settle(future: Future[Outcome], name: str, work: Callable[[], Outcome], lin
         future.set_result(Outcome.failure(type(error).__name__, str(error), trace))
 
 
-def _run(code: Code, event: str, request_id: str, here: Running) -> Outcome:
+def _run(code: Code, event: str, request_id: str, here: ProcessState) -> Outcome:
     deadline = time.monotonic() + code.seconds
     module_name, _, name = code.handler.replace("/", ".").rpartition(".")
     try:

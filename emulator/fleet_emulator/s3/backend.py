@@ -16,7 +16,7 @@ from moto.s3.models import FakeKey, S3Backend
 from fleet_emulator.s3 import urls
 from fleet_emulator.s3.checksums import ALGORITHM, COMPOSITE, FULL_OBJECT, TYPE, computed
 from fleet_emulator.s3.content import Content, Spool
-from fleet_emulator.s3.keys import Opened, content_of, fill, note
+from fleet_emulator.s3.keys import OpenObject, content_of, fill, note
 from fleet_emulator.s3.uploads import EmbeddedUpload
 
 
@@ -40,7 +40,7 @@ class EmbeddedS3(S3Backend):
         self, src_key: FakeKey, dest_bucket_name: str, dest_key_name: str, **options: Any
     ) -> None:
         """CopyObject: the copy has no parts, so a composite checksum becomes one of the whole content."""
-        super().copy_object(cast(FakeKey, Opened(src_key)), dest_bucket_name, dest_key_name, **options)
+        super().copy_object(cast(FakeKey, OpenObject(src_key)), dest_bucket_name, dest_key_name, **options)
         copy = self.get_bucket(dest_bucket_name).keys[dest_key_name]
         copy.multipart = None
         if src_key.checksum_type == COMPOSITE:

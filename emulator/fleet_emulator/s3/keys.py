@@ -74,7 +74,7 @@ def copied(source: FakeKey, asked: str) -> Content:
     return content[int(first) : int(last) + 1]
 
 
-class Opened:
+class OpenObject:
     """An object to be sent: its value is its content, of which moto sends the range that is asked for."""
 
     def __init__(self, key: FakeKey) -> None:

@@ -10,7 +10,7 @@ from moto.s3.models import FakeKey
 
 from fleet_emulator.s3 import checksums
 from fleet_emulator.s3.checksums import FULL_OBJECT
-from fleet_emulator.s3.keys import Opened, noted
+from fleet_emulator.s3.keys import OpenObject, noted
 from fleet_emulator.s3.multipart import MultipartResponse
 
 
@@ -51,7 +51,7 @@ class EmbeddedS3Response(MultipartResponse):
 
     def _get_key(self, validate_storage_class: bool = True) -> tuple[FakeKey, bool]:
         key, not_modified = super()._get_key(validate_storage_class)
-        return cast(FakeKey, Opened(key)), not_modified
+        return cast(FakeKey, OpenObject(key)), not_modified
 
     def _get_checksum(self, response_headers: dict[str, Any]) -> tuple[str, str | None]:
         """The checksum that the request gives for its body, compared with the body."""

@@ -15,7 +15,7 @@ from moto.cloudformation.models import ChangeSet
 from fleet_emulator.stacks.stack import EmbeddedStack, Target
 from fleet_emulator.stacks.template import in_dependency_order, referred_attributes
 from fleet_emulator.types.catalog import recreates
-from fleet_emulator.types.resource import Declared, Resource
+from fleet_emulator.types.resource import Declaration, Resource
 
 UNKNOWN = "{{changeSet:KNOWN_AFTER_APPLY}}"
 """What stands for a value that only the execution gives; source: a description with IncludePropertyValues."""
@@ -89,7 +89,7 @@ class Changes:
                 )
         return found
 
-    def _change(self, logical_id: str, declared: Declared) -> Iterator[Change]:
+    def _change(self, logical_id: str, declared: Declaration) -> Iterator[Change]:
         deployed = self._stack.deployed.get(logical_id)
         change: Change = {"LogicalResourceId": logical_id, "ResourceType": declared.type}
         if deployed is None:
@@ -114,7 +114,7 @@ class Changes:
             "AfterContext": _context(declared),
         }
 
-    def _properties(self, before: Declared, declared: Declared) -> Iterator[Detail]:
+    def _properties(self, before: Declaration, declared: Declaration) -> Iterator[Detail]:
         for name in sorted(declared.changed(before)):
             recreated = _recreates(before, declared, name)
             target = {"Attribute": "Properties", "Name": name, "RequiresRecreation": recreated}
@@ -153,7 +153,7 @@ class Changes:
                 yield {"Target": target, "Evaluation": "Static", "ChangeSource": "DirectModification"}
 
 
-def _recreates(before: Declared, declared: Declared, name: str) -> str:
+def _recreates(before: Declaration, declared: Declaration, name: str) -> str:
     """Whether the resource is replaced when this property changes."""
     alone = {key: value for key, value in before.properties.items() if key != name}
     if name in declared.properties:
@@ -168,5 +168,5 @@ def _replacement(details: list[Detail]) -> str:
     return "True" if "Static" in evaluations else "Conditional" if evaluations else "False"
 
 
-def _context(declared: Declared) -> str:
+def _context(declared: Declaration) -> str:
     return json.dumps({"Properties": declared.properties})

@@ -11,7 +11,7 @@ from moto.cloudformation.models import cloudformation_backends
 from moto.cloudformation.parsing import ResourceMap, clean_json
 from moto.ssm.models import ssm_backends
 
-from fleet_emulator.types.resource import Declared, Resource
+from fleet_emulator.types.resource import Declaration, Resource
 
 _FROM_SSM = re.compile(r"\{\{resolve:ssm:([^:}]+)(?::\d+)?\}\}")
 
@@ -50,12 +50,12 @@ class Resources(ResourceMap):
         """What a resource is resolved to."""
         return self._parsed_resources.get(logical_id)
 
-    def declared(self, logical_id: str) -> Declared | None:
+    def declared(self, logical_id: str) -> Declaration | None:
         """The resource with all its functions resolved; None when its condition is false."""
         properties = self._resource_json_map[logical_id].get("Properties", {})
         return self._declared(logical_id, lambda: self._with_ssm(clean_json(properties, self)))
 
-    def foreseen(self, logical_id: str, unknown: str) -> Declared | None:
+    def foreseen(self, logical_id: str, unknown: str) -> Declaration | None:
         """The same before it is deployed: what cannot be resolved yet is unknown."""
         properties = self._resource_json_map[logical_id].get("Properties", {})
 
@@ -69,11 +69,11 @@ class Resources(ResourceMap):
             logical_id, lambda: {name: resolved(value) for name, value in properties.items()}
         )
 
-    def _declared(self, logical_id: str, properties: Callable[[], dict[str, Any]]) -> Declared | None:
+    def _declared(self, logical_id: str, properties: Callable[[], dict[str, Any]]) -> Declaration | None:
         json = self._resource_json_map[logical_id]
         if "Condition" in json and not self.lazy_condition_map[json["Condition"]]:
             return None
-        return Declared(
+        return Declaration(
             logical_id=logical_id,
             type=json["Type"],
             properties=properties(),

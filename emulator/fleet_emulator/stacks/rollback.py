@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from fleet_emulator.stacks import steps
 from fleet_emulator.stacks.stack import EmbeddedStack
-from fleet_emulator.stacks.steps import Kind, Step, StepFailedError
-from fleet_emulator.types.resource import Deployed
+from fleet_emulator.stacks.steps import Change, Step, StepFailedError
+from fleet_emulator.types.resource import DeployedResource
 
 
 class CreateRollback:
@@ -45,7 +45,7 @@ class UpdateRollback:
 
     def __init__(self, stack: EmbeddedStack, made: Sequence[Step], reason: str) -> None:
         self._stack, self._pending = stack, list(made)
-        self._new: list[Deployed] = []
+        self._new: list[DeployedResource] = []
         self._skipped: frozenset[str] = frozenset()
         stack.enter("UPDATE_ROLLBACK_IN_PROGRESS", reason)
 
@@ -55,9 +55,9 @@ class UpdateRollback:
         return [self._pending[-1].after.logical_resource_id] if self._pending else []
 
     @property
-    def unlisted(self) -> list[Deployed]:
+    def unlisted(self) -> list[DeployedResource]:
         """What is there besides the stack's resources, while it has stopped."""
-        left = [step.before for step in self._pending if step.kind in (Kind.REPLACED, Kind.MOVED)]
+        left = [step.before for step in self._pending if step.kind in (Change.REPLACED, Change.MOVED)]
         return [*self._new, *(each for each in reversed(left) if each is not None)]
 
     def continued(self, skipped: Collection[str]) -> UpdateRollback:
@@ -85,7 +85,7 @@ class UpdateRollback:
                 steps.let_go(self._stack, deployed)
         self._stack.enter("UPDATE_ROLLBACK_COMPLETE")
 
-    def _put_back(self, step: Step) -> list[Deployed]:
+    def _put_back(self, step: Step) -> list[DeployedResource]:
         """Undo a step; what is returned has no place any more."""
         if step.after.logical_resource_id in self._skipped:
             steps.skip(self._stack, step)

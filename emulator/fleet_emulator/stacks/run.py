@@ -13,10 +13,10 @@ from fleet_emulator.stacks import steps
 from fleet_emulator.stacks.resources import Resources
 from fleet_emulator.stacks.rollback import CreateRollback, UpdateRollback
 from fleet_emulator.stacks.stack import EmbeddedStack, Target
-from fleet_emulator.stacks.steps import Kind, Step, StepFailedError
+from fleet_emulator.stacks.steps import Change, Step, StepFailedError
 from fleet_emulator.stacks.template import in_dependency_order
 from fleet_emulator.state_lock import turn
-from fleet_emulator.types.resource import RETAINING, Deployed
+from fleet_emulator.types.resource import RETAINING, DeployedResource
 
 log = logging.getLogger("fleet_emulator")
 
@@ -84,12 +84,12 @@ class Run:
             if declared is not None:
                 self._stack.deployed[logical_id] = replace(deployed, declared=declared)
 
-    def _clean_up(self, unwanted: Sequence[Deployed]) -> None:
+    def _clean_up(self, unwanted: Sequence[DeployedResource]) -> None:
         """Delete what has no place any more; a failure to do so is told but fails nothing."""
         replaced = [
             step.before
             for step in self._steps
-            if step.kind in (Kind.REPLACED, Kind.MOVED) and step.before is not None
+            if step.kind in (Change.REPLACED, Change.MOVED) and step.before is not None
         ]
         if unwanted or replaced:
             self._stack.enter(f"{self._verb}_COMPLETE_CLEANUP_IN_PROGRESS")

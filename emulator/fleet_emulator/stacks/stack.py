@@ -13,7 +13,7 @@ from moto.cloudformation.models import Event, Stack, cloudformation_backends
 from moto.cloudformation.parsing import OutputMap
 
 from fleet_emulator.stacks.resources import Resources
-from fleet_emulator.types.resource import Declared, Deployed
+from fleet_emulator.types.resource import Declaration, DeployedResource
 
 if TYPE_CHECKING:
     from fleet_emulator.stacks.rollback import UpdateRollback
@@ -38,7 +38,7 @@ class EmbeddedStack(Stack):
     """The rollback that stopped, while the stack is in UPDATE_ROLLBACK_FAILED."""
 
     def __init__(self, *, name: str, stack_id: str, account_id: str, region: str) -> None:
-        self.deployed: dict[str, Deployed] = {}
+        self.deployed: dict[str, DeployedResource] = {}
         super().__init__(stack_id, name, {}, {}, account_id, region)
         self.status = "REVIEW_IN_PROGRESS"
 
@@ -61,7 +61,7 @@ class EmbeddedStack(Stack):
         """What DescribeStackResources shows."""
         return list(self.deployed.values())
 
-    def last_event_of(self, deployed: Deployed) -> Event:
+    def last_event_of(self, deployed: DeployedResource) -> Event:
         """What was last told of a resource, and not of one whose place it has taken."""
         wanted = (deployed.logical_resource_id, deployed.physical_resource_id)
         return next(
@@ -152,7 +152,7 @@ class EmbeddedStack(Stack):
         )
 
     def tell(
-        self, declared: Declared, status: str, *, physical_id: str = "", reason: str | None = None
+        self, declared: Declaration, status: str, *, physical_id: str = "", reason: str | None = None
     ) -> None:
         """Add an event about a resource."""
         self.add_event(

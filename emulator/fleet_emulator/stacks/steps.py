@@ -12,7 +12,7 @@ from fleet_emulator import failures
 from fleet_emulator.stacks.stack import EmbeddedStack
 from fleet_emulator.state_lock import turn
 from fleet_emulator.types.catalog import recreates, type_named
-from fleet_emulator.types.resource import Declared, Deployed, UnfinishedError
+from fleet_emulator.types.resource import Declaration, DeployedResource, UnfinishedError
 
 log = logging.getLogger("fleet_emulator")
 
@@ -22,7 +22,7 @@ _NEW_PHYSICAL_RESOURCE = (
 _MOVED = "Requested update required the provider to create a new physical resource"
 
 
-class Kind(Enum):
+class Change(Enum):
     """What a step did to a resource; one that moved was updated, and what it was before is still there."""
 
     CREATED = "created"
@@ -35,9 +35,9 @@ class Kind(Enum):
 class Step:
     """A step that was made: the resource before, if it existed, and after."""
 
-    kind: Kind
-    before: Deployed | None
-    after: Deployed
+    kind: Change
+    before: DeployedResource | None
+    after: DeployedResource
 
 
 class StepFailedError(Exception):
@@ -54,7 +54,11 @@ class StepFailedError(Exception):
 
 @contextmanager
 def _told(
-    stack: EmbeddedStack, declared: Declared, verb: str, before: Deployed | None, reason: str | None = None
+    stack: EmbeddedStack,
+    declared: Declaration,
+    verb: str,
+    before: DeployedResource | None,
+    reason: str | None = None,
 ) -> Iterator[None]:
     physical_id = "" if before is None else before.physical_resource_id
     stack.tell(declared, f"{verb}_IN_PROGRESS", physical_id=physical_id, reason=reason)
@@ -68,11 +72,11 @@ def _told(
         raise StepFailedError(declared.logical_id, _half_step(error, declared, before)) from error
 
 
-def _half_step(error: Exception, declared: Declared, before: Deployed | None) -> Step | None:
+def _half_step(error: Exception, declared: Declaration, before: DeployedResource | None) -> Step | None:
     if not isinstance(error, UnfinishedError):
         return None
-    after = Deployed(declared=declared, resource=error.resource)
-    return Step(kind=Kind.CREATED if before is None else Kind.UPDATED, before=before, after=after)
+    after = DeployedResource(declared=declared, resource=error.resource)
+    return Step(kind=Change.CREATED if before is None else Change.UPDATED, before=before, after=after)
 
 
 @contextmanager
@@ -89,10 +93,10 @@ def resolving(stack: EmbeddedStack, logical_id: str, resource_type: str) -> Iter
         raise StepFailedError(logical_id) from error
 
 
-def create(stack: EmbeddedStack, declared: Declared) -> Step:
+def create(stack: EmbeddedStack, declared: Declaration) -> Step:
     """Create a resource."""
     with _told(stack, declared, "CREATE", None):
-        after = Deployed(declared=declared, resource=type_named(declared.type).create(declared))
+        after = DeployedResource(declared=declared, resource=type_named(declared.type).create(declared))
         stack.deployed[declared.logical_id] = after
     stack.tell(
         declared,
@@ -100,10 +104,10 @@ def create(stack: EmbeddedStack, declared: Declared) -> Step:
         physical_id=after.physical_resource_id,
         reason=after.resource.note or None,
     )
-    return Step(kind=Kind.CREATED, before=None, after=after)
+    return Step(kind=Change.CREATED, before=None, after=after)
 
 
-def change(stack: EmbeddedStack, before: Deployed, declared: Declared) -> Step:
+def change(stack: EmbeddedStack, before: DeployedResource, declared: Declaration) -> Step:
     """Update a resource where it is, or create its successor; the old one stays until the run is through."""
     resource_type = type_named(declared.type)
     replaced = recreates(before.declared, declared)
@@ -113,16 +117,16 @@ def change(stack: EmbeddedStack, before: Deployed, declared: Declared) -> Step:
             if replaced
             else resource_type.update(before.resource, before.declared, declared)
         )
-        after = Deployed(declared=declared, resource=resource)
+        after = DeployedResource(declared=declared, resource=resource)
         stack.deployed[declared.logical_id] = after
     moved = resource.may_move and after.physical_resource_id != before.physical_resource_id
     reason = _MOVED if moved else None
     stack.tell(declared, "UPDATE_COMPLETE", physical_id=after.physical_resource_id, reason=reason)
-    kind = Kind.REPLACED if replaced else Kind.MOVED if moved else Kind.UPDATED
+    kind = Change.REPLACED if replaced else Change.MOVED if moved else Change.UPDATED
     return Step(kind=kind, before=before, after=after)
 
 
-def delete(stack: EmbeddedStack, deployed: Deployed) -> None:
+def delete(stack: EmbeddedStack, deployed: DeployedResource) -> None:
     """Delete a resource; what the stack knows under its logical id is not touched."""
     declared, physical_id = deployed.declared, deployed.physical_resource_id
     with _told(stack, declared, "DELETE", deployed):
@@ -130,12 +134,12 @@ def delete(stack: EmbeddedStack, deployed: Deployed) -> None:
     stack.tell(declared, "DELETE_COMPLETE", physical_id=physical_id)
 
 
-def retain(stack: EmbeddedStack, deployed: Deployed) -> None:
+def retain(stack: EmbeddedStack, deployed: DeployedResource) -> None:
     """Leave a resource to the account."""
     stack.tell(deployed.declared, "DELETE_SKIPPED", physical_id=deployed.physical_resource_id)
 
 
-def let_go(stack: EmbeddedStack, deployed: Deployed) -> None:
+def let_go(stack: EmbeddedStack, deployed: DeployedResource) -> None:
     """Delete a new resource in a rollback; one with the policy `Retain` is left behind."""
     if deployed.declared.deletion_policy == "Retain":
         retain(stack, deployed)
@@ -143,16 +147,16 @@ def let_go(stack: EmbeddedStack, deployed: Deployed) -> None:
         delete(stack, deployed)
 
 
-def take_back(stack: EmbeddedStack, step: Step) -> list[Deployed]:
+def take_back(stack: EmbeddedStack, step: Step) -> list[DeployedResource]:
     """Undo a step, and return what is to be deleted when all else is undone."""
     logical_id = step.after.logical_resource_id
     if step.before is None:
         return [stack.deployed.pop(logical_id)]
-    if step.kind is Kind.REPLACED:
+    if step.kind is Change.REPLACED:
         skip(stack, step)
         return [step.after]
     back = change(stack, step.after, step.before.declared)
-    return [step.after] if back.kind is Kind.MOVED else []
+    return [step.after] if back.kind is Change.MOVED else []
 
 
 def skip(stack: EmbeddedStack, step: Step) -> None:

@@ -23,15 +23,15 @@ from fleet_emulator.types import (
 )
 from fleet_emulator.types.custom_resource import CustomResource
 from fleet_emulator.types.moto_types import MotoType
-from fleet_emulator.types.resource import Declared, ResourceType
+from fleet_emulator.types.resource import Declaration, ResourceType
 
 _OURS: dict[str, ResourceType] = {
     "AWS::ApplicationAutoScaling::ScalableTarget": scaling.ScalableTarget(),
     "AWS::ApplicationAutoScaling::ScalingPolicy": scaling.ScalingPolicy(),
-    "AWS::CDK::Metadata": no_effect.Nothing(),
+    "AWS::CDK::Metadata": no_effect.NoEffect(),
     "AWS::CloudFormation::CustomResource": CustomResource(),
     # moto would run nested stacks on its own, without rollback.
-    "AWS::CloudFormation::Stack": no_effect.Skipped(),
+    "AWS::CloudFormation::Stack": no_effect.UnhostedType(),
     "AWS::CloudWatch::Alarm": cloudwatch.Alarm(),
     "AWS::CloudWatch::Dashboard": cloudwatch.Dashboard(),
     "AWS::CodeBuild::Project": codebuild.Project(),
@@ -48,11 +48,11 @@ _OURS: dict[str, ResourceType] = {
     "AWS::SageMaker::Endpoint": sagemaker.Endpoint(),
     "AWS::SageMaker::EndpointConfig": sagemaker.EndpointConfig(),
     "AWS::SageMaker::Model": sagemaker.Model(),
-    **dict.fromkeys(NULL_MODELS, no_effect.Nothing()),
+    **dict.fromkeys(NULL_MODELS, no_effect.NoEffect()),
 }
 
 
-def recreates(before: Declared, declared: Declared) -> bool:
+def recreates(before: Declaration, declared: Declaration) -> bool:
     """Whether a change makes another resource: by what the type does, or by CloudFormation's schema."""
     replaces = type_named(declared.type).replaces(before, declared)
     return replaces or not declared.changed(before).isdisjoint(create_only(declared.type))
@@ -65,7 +65,7 @@ def type_named(name: str) -> ResourceType:
     if name.startswith("Custom::"):
         return CustomResource()
     model = get_model_map().get(name)
-    return no_effect.Skipped() if model is None else MotoType(model)
+    return no_effect.UnhostedType() if model is None else MotoType(model)
 
 
 REGION = "us-east-1"

@@ -14,7 +14,7 @@ from moto.cloudwatch.models import (
     cloudwatch_backends,
 )
 
-from fleet_emulator.types.resource import Declared, Resource
+from fleet_emulator.types.resource import Declaration, Resource
 
 _ALARM = {
     "ActionsEnabled": "actions_enabled",
@@ -42,32 +42,32 @@ _REQUIRED_BY_MOTO = ("namespace", "metric_name", "period", "threshold", "statist
 _QUERY = {"label": "Label", "period": "Period", "expression": "Expression"}
 
 
-def _backend(declared: Declared) -> CloudWatchBackend:
+def _backend(declared: Declaration) -> CloudWatchBackend:
     return cloudwatch_backends[declared.account_id][declared.region]
 
 
 class Alarm:
     """`Ref` is the alarm's name."""
 
-    def create(self, declared: Declared) -> Resource:
+    def create(self, declared: Declaration) -> Resource:
         """Put the alarm under its own name or a generated one."""
         name = declared.properties.get("AlarmName", f"{declared.stack_name}-{declared.generated_name()}")
         return self._put(name, declared)
 
-    def replaces(self, before: Declared, declared: Declared) -> bool:
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """When it has another name."""
         return "AlarmName" in declared.changed(before)
 
-    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Put the alarm again."""
         return self._put(resource.physical_resource_id, declared)
 
-    def delete(self, resource: Resource, declared: Declared) -> None:
+    def delete(self, resource: Resource, declared: Declaration) -> None:
         """Delete the alarm."""
         _backend(declared).delete_alarms([resource.physical_resource_id])
 
     @staticmethod
-    def _put(name: str, declared: Declared) -> Resource:
+    def _put(name: str, declared: Declaration) -> Resource:
         properties = declared.properties
         given = {api: properties[key] for key, api in _ALARM.items() if key in properties}
         queries = [_query(metric) for metric in properties.get("Metrics", [])]
@@ -87,22 +87,22 @@ class Alarm:
 class Dashboard:
     """`Ref` is the dashboard's name."""
 
-    def create(self, declared: Declared) -> Resource:
+    def create(self, declared: Declaration) -> Resource:
         """Put the dashboard under its own name or a generated one."""
         name = declared.properties.get("DashboardName", declared.generated_name())
         _backend(declared).put_dashboard(name, declared.properties["DashboardBody"])
         return Resource(name)
 
-    def replaces(self, before: Declared, declared: Declared) -> bool:
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """When it has another name."""
         return "DashboardName" in declared.changed(before)
 
-    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Put the dashboard again."""
         _backend(declared).put_dashboard(resource.physical_resource_id, declared.properties["DashboardBody"])
         return resource
 
-    def delete(self, resource: Resource, declared: Declared) -> None:
+    def delete(self, resource: Resource, declared: Declaration) -> None:
         """Delete the dashboard."""
         _backend(declared).delete_dashboards([resource.physical_resource_id])
 

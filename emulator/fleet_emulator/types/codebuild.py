@@ -7,7 +7,7 @@ from typing import Any
 from moto.codebuild.models import CodeBuildBackend, codebuild_backends
 
 from fleet_emulator.codebuild.limits import require_project_limit
-from fleet_emulator.types.resource import Declared, Resource
+from fleet_emulator.types.resource import Declaration, Resource
 
 # CloudFormation and the API differ in more than the first letter.
 _API_NAMES = {"BuildSpec": "buildspec"}
@@ -16,15 +16,15 @@ _API_NAMES = {"BuildSpec": "buildspec"}
 class Project:
     """`Ref` is the project's name."""
 
-    def create(self, declared: Declared) -> Resource:
+    def create(self, declared: Declaration) -> Resource:
         """Create the project under its own name or a generated one."""
         return self._put(declared.properties.get("Name", declared.generated_name()), declared)
 
-    def replaces(self, before: Declared, declared: Declared) -> bool:
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """When it has another name."""
         return "Name" in declared.changed(before)
 
-    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Create it again over the old one, and keep the list of its builds."""
         name = resource.physical_resource_id
         builds = self._backend(declared).build_history[name]
@@ -32,11 +32,11 @@ class Project:
         self._backend(declared).build_history[name] = builds
         return updated
 
-    def delete(self, resource: Resource, declared: Declared) -> None:
+    def delete(self, resource: Resource, declared: Declaration) -> None:
         """Delete the project."""
         self._backend(declared).delete_project(resource.physical_resource_id)
 
-    def _put(self, name: str, declared: Declared) -> Resource:
+    def _put(self, name: str, declared: Declaration) -> Resource:
         properties: dict[str, Any] = _as_api(declared.properties)
         limit = properties.get("concurrentBuildLimit")
         require_project_limit(limit)
@@ -60,7 +60,7 @@ class Project:
         return Resource(name, {"Arn": str(project["arn"])})
 
     @staticmethod
-    def _backend(declared: Declared) -> CodeBuildBackend:
+    def _backend(declared: Declaration) -> CodeBuildBackend:
         return codebuild_backends[declared.account_id][declared.region]
 
 

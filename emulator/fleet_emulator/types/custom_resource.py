@@ -13,11 +13,11 @@ from fleet_emulator import process_state
 from fleet_emulator.functions.call import NotHostedError
 from fleet_emulator.functions.function import EmbeddedFunction
 from fleet_emulator.functions.provider import Provider, RequestFailedError
-from fleet_emulator.types.no_effect import Skipped, SkippedResource
-from fleet_emulator.types.resource import Declared, Resource, UnfinishedError
+from fleet_emulator.types.no_effect import SkippedResource, UnhostedType
+from fleet_emulator.types.resource import Declaration, Resource, UnfinishedError
 
 
-class Hosted(Resource):
+class CustomResourceState(Resource):
     """A custom resource that a handler answered for; its attributes are the answer's `Data`."""
 
     may_move = True
@@ -39,7 +39,7 @@ class Hosted(Resource):
 class CustomResource:
     """`Ref` is the physical id that the handler chose."""
 
-    def create(self, declared: Declared) -> Resource:
+    def create(self, declared: Declaration) -> Resource:
         """Have the handler create it; skip it where no handler runs here."""
         try:
             provider = _provider(declared)
@@ -47,13 +47,13 @@ class CustomResource:
                 return self._ask(provider, "Create", declared)
         except NotHostedError as error:
             return _skipped(declared, error.message)
-        return Skipped().create(declared)
+        return UnhostedType().create(declared)
 
-    def replaces(self, before: Declared, declared: Declared) -> bool:
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """Never: the handler replaces it by answering with another physical id."""
         return False
 
-    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Have the handler update it; one that failed is brought back by a rollback, too."""
         if isinstance(resource, SkippedResource):
             return resource
@@ -62,15 +62,15 @@ class CustomResource:
         old = {"OldResourceProperties": as_strings(before.properties)}
         return self._ask(_required_provider(declared), "Update", declared, resource, **old)
 
-    def delete(self, resource: Resource, declared: Declared) -> None:
+    def delete(self, resource: Resource, declared: Declaration) -> None:
         """Have the handler delete it."""
         if not isinstance(resource, SkippedResource):
             self._ask(_required_provider(declared), "Delete", declared, resource)
 
     @staticmethod
     def _ask(
-        provider: Provider, kind: str, declared: Declared, resource: Resource | None = None, **old: Any
-    ) -> Hosted:
+        provider: Provider, kind: str, declared: Declaration, resource: Resource | None = None, **old: Any
+    ) -> CustomResourceState:
         existing = {} if resource is None else {"PhysicalResourceId": resource.physical_resource_id}
         request = {
             "RequestType": kind,
@@ -84,7 +84,7 @@ class CustomResource:
             **old,
         }
         try:
-            return Hosted(provider.handle(request))
+            return CustomResourceState(provider.handle(request))
         except RequestFailedError as error:
             reason = (
                 f"Received response status [FAILED] from custom resource. Message returned: {error} "
@@ -92,7 +92,7 @@ class CustomResource:
             )
             if not error.physical_id:
                 raise ValidationError(message=reason) from error
-            left = Hosted({"PhysicalResourceId": error.physical_id})
+            left = CustomResourceState({"PhysicalResourceId": error.physical_id})
             raise UnfinishedError(reason, left) from error
 
 
@@ -105,7 +105,7 @@ def as_strings(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _provider(declared: Declared) -> Provider | None:
+def _provider(declared: Declaration) -> Provider | None:
     """The provider that the service token names; None where it names none in this account and region.
 
     Raises:
@@ -124,13 +124,13 @@ def _provider(declared: Declared) -> Provider | None:
     return provider
 
 
-def _required_provider(declared: Declared) -> Provider:
+def _required_provider(declared: Declaration) -> Provider:
     provider = _provider(declared)
     assert provider is not None  # noqa: S101 (a resource that has one was made by it, and keeps its token)
     return provider
 
 
-def _skipped(declared: Declared, reason: str) -> SkippedResource:
+def _skipped(declared: Declaration, reason: str) -> SkippedResource:
     process_state.current().skip(f"{declared.type} {declared.logical_id} ({declared.stack_name})")
     return SkippedResource(
         f"skipped-{declared.generated_name()}", note=f"Skipped by the embedded AWS: {reason}"

@@ -6,7 +6,7 @@ from moto.awslambda.exceptions import FunctionAlreadyExists
 from moto.awslambda.models import LambdaBackend, lambda_backends
 
 from fleet_emulator.functions.function import EmbeddedFunction
-from fleet_emulator.types.resource import Declared, Resource
+from fleet_emulator.types.resource import Declaration, Resource
 
 _LONGEST_NAME, _LONGEST_STACK = 64, 24
 """Of a function's name, and of a stack's name in a generated one; source: names that CloudFormation makes."""
@@ -15,7 +15,7 @@ _LONGEST_NAME, _LONGEST_STACK = 64, 24
 class Function:
     """`Ref` is the function's name."""
 
-    def create(self, declared: Declared) -> Resource:
+    def create(self, declared: Declaration) -> Resource:
         """Create the function under its own name or a generated one."""
         stack = declared.stack_name[:_LONGEST_STACK]
         generated = declared.generated_name(longest=_LONGEST_NAME - len(stack) - 1)
@@ -24,32 +24,32 @@ class Function:
             raise FunctionAlreadyExists(name)
         return self._put(_made(name, declared), declared)
 
-    def replaces(self, before: Declared, declared: Declared) -> bool:
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """When it has another name, or is packaged in another way."""
         return not declared.changed(before).isdisjoint({"FunctionName", "PackageType"})
 
-    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Put the new function in the old one's place; who may call it stays."""
         former = _backend(declared).get_function(resource.physical_resource_id)
         function = _made(resource.physical_resource_id, declared)
         function.policy = former.policy
         return self._put(function, declared)
 
-    def delete(self, resource: Resource, declared: Declared) -> None:
+    def delete(self, resource: Resource, declared: Declaration) -> None:
         """Delete the function."""
         _backend(declared).delete_function(resource.physical_resource_id)
 
     @staticmethod
-    def _put(function: EmbeddedFunction, declared: Declared) -> Resource:
+    def _put(function: EmbeddedFunction, declared: Declaration) -> Resource:
         _backend(declared)._lambdas.put_function(function)
         return Resource(function.function_name, {"Arn": function.function_arn})
 
 
-def _backend(declared: Declared) -> LambdaBackend:
+def _backend(declared: Declaration) -> LambdaBackend:
     return lambda_backends[declared.account_id][declared.region]
 
 
-def _made(name: str, declared: Declared) -> EmbeddedFunction:
+def _made(name: str, declared: Declaration) -> EmbeddedFunction:
     account = declared.account_id
     return EmbeddedFunction(  # type: ignore[abstract]
         name, declared.properties, account_id=account, region=declared.region

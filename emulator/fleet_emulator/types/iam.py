@@ -12,7 +12,7 @@ from moto.iam.models import Role as MotoRole
 from moto.utilities.utils import get_partition
 
 from fleet_emulator.types.moto_types import MotoType
-from fleet_emulator.types.resource import Declared, Resource
+from fleet_emulator.types.resource import Declaration, Resource
 
 
 class Role(MotoType):
@@ -21,18 +21,18 @@ class Role(MotoType):
     def __init__(self) -> None:
         super().__init__(MotoRole)  # type: ignore[type-abstract]
 
-    def create(self, declared: Declared) -> Resource:
+    def create(self, declared: Declaration) -> Resource:
         """Create the role with its inline policies."""
         resource = super().create(declared)
         for name, document in _inline_policies(declared).items():
             _backend(declared).put_role_policy(resource.physical_resource_id, name, document)
         return resource
 
-    def replaces(self, before: Declared, declared: Declared) -> bool:
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """When it has another name or path."""
         return not declared.changed(before).isdisjoint({"RoleName", "Path"})
 
-    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Put the trust, the boundary, the inline policies and the description anew."""
         backend, name, properties = _backend(declared), resource.physical_resource_id, declared.properties
         backend.update_assume_role_policy(name, json.dumps(properties["AssumeRolePolicyDocument"]))
@@ -48,10 +48,10 @@ class Role(MotoType):
         return resource
 
 
-def _backend(declared: Declared) -> IAMBackend:
+def _backend(declared: Declaration) -> IAMBackend:
     return iam_backends[declared.account_id][get_partition(declared.region)]
 
 
-def _inline_policies(declared: Declared) -> dict[str, str]:
+def _inline_policies(declared: Declaration) -> dict[str, str]:
     policies = declared.properties.get("Policies", [])
     return {policy["PolicyName"]: json.dumps(policy["PolicyDocument"]) for policy in policies}

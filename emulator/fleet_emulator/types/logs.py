@@ -11,7 +11,7 @@ from moto.logs.models import logs_backends
 
 from fleet_emulator.logs.backend import EmbeddedLogs
 from fleet_emulator.types.moto_types import MotoType
-from fleet_emulator.types.resource import Declared, Resource
+from fleet_emulator.types.resource import Declaration, Resource
 
 _LONGEST = {"Name": 255, "QueryString": 10_000}
 
@@ -22,17 +22,17 @@ class LogGroup(MotoType):
     def __init__(self) -> None:
         super().__init__(MotoLogGroup)  # type: ignore[type-abstract]
 
-    def create(self, declared: Declared) -> Resource:
+    def create(self, declared: Declaration) -> Resource:
         """Create the group with its key."""
         resource = super().create(declared)
         _backend(declared).encrypt(resource.physical_resource_id, declared.properties.get("KmsKeyId"))
         return resource
 
-    def replaces(self, before: Declared, declared: Declared) -> bool:
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """When it has another name."""
         return "LogGroupName" in declared.changed(before)
 
-    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Set the key and the retention; without one, events are kept for ever."""
         name = resource.physical_resource_id
         _backend(declared).encrypt(name, declared.properties.get("KmsKeyId"))
@@ -42,7 +42,7 @@ class LogGroup(MotoType):
             _backend(declared).delete_retention_policy(name)
         return resource
 
-    def delete(self, resource: Resource, declared: Declared) -> None:
+    def delete(self, resource: Resource, declared: Declaration) -> None:
         """Delete the log group with its events."""
         _backend(declared).delete_log_group(resource.physical_resource_id)
 
@@ -53,24 +53,24 @@ class QueryDefinition:
     Source of the limits: CloudWatch Logs API reference, PutQueryDefinition.
     """
 
-    def create(self, declared: Declared) -> Resource:
+    def create(self, declared: Declaration) -> Resource:
         """Check it, and save it under a new id."""
         return self._saved(Resource(str(uuid4())), declared)
 
-    def replaces(self, before: Declared, declared: Declared) -> bool:
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """Never."""
         return False
 
-    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Check it anew, and save it under its id."""
         return self._saved(resource, declared)
 
-    def delete(self, resource: Resource, declared: Declared) -> None:
+    def delete(self, resource: Resource, declared: Declaration) -> None:
         """Forget it."""
         del _backend(declared).definitions[resource.physical_resource_id]
 
     @staticmethod
-    def _saved(resource: Resource, declared: Declared) -> Resource:
+    def _saved(resource: Resource, declared: Declaration) -> Resource:
         properties = declared.properties
         for name, longest in _LONGEST.items():
             if not 1 <= len(properties.get(name, "")) <= longest:
@@ -84,5 +84,5 @@ class QueryDefinition:
         return resource
 
 
-def _backend(declared: Declared) -> EmbeddedLogs:
+def _backend(declared: Declaration) -> EmbeddedLogs:
     return cast("EmbeddedLogs", logs_backends[declared.account_id][declared.region])

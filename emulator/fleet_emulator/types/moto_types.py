@@ -7,7 +7,7 @@ from typing import Any
 from moto.cloudformation.parsing import generate_resource_name, resource_name_property_from_type
 from moto.core.common_models import CloudFormationModel
 
-from fleet_emulator.types.resource import Declared, Resource
+from fleet_emulator.types.resource import Declaration, Resource
 
 LONGEST_NAME = 80
 """Of a state machine, the only type that moto refuses for its name; source: CreateStateMachine, name."""
@@ -26,7 +26,7 @@ class MotoResource(Resource):
         return self.model.get_cfn_attribute(name)  # type: ignore[attr-defined]
 
 
-def _generated_name(declared: Declared) -> str:
+def _generated_name(declared: Declaration) -> str:
     """As CloudFormation makes one, cut before its random end to what the longest of moto's types takes."""
     name = generate_resource_name(declared.type, declared.stack_name, declared.logical_id)
     before, _, end = name.rpartition("-")
@@ -39,15 +39,15 @@ class MotoType:
     def __init__(self, model: type[CloudFormationModel]) -> None:
         self._model = model
 
-    def create(self, declared: Declared) -> Resource:
+    def create(self, declared: Declaration) -> Resource:
         """Make it under its own name or a generated one."""
         return self._create(self._own_name(declared) or _generated_name(declared), declared)
 
-    def replaces(self, before: Declared, declared: Declared) -> bool:
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """Never: moto's classes replace themselves where they think so."""
         return False
 
-    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Update as the class can; one that cannot is made anew, under the same name where it has one."""
         assert isinstance(resource, MotoResource)  # noqa: S101 (a type only meets its own resources)
         name = self._own_name(declared) or resource.name
@@ -62,7 +62,7 @@ class MotoType:
         )
         return MotoResource(model, name=name)
 
-    def delete(self, resource: Resource, declared: Declared) -> None:
+    def delete(self, resource: Resource, declared: Declaration) -> None:
         """Delete it by its own method where it has one, else by its class's."""
         assert isinstance(resource, MotoResource)  # noqa: S101
         delete = getattr(resource.model, "delete", None)
@@ -76,7 +76,9 @@ class MotoType:
                 declared.region,
             )
 
-    def _recreate(self, resource: MotoResource, name: str, before: Declared, declared: Declared) -> Resource:
+    def _recreate(
+        self, resource: MotoResource, name: str, before: Declaration, declared: Declaration
+    ) -> Resource:
         self.delete(resource, before)
         try:
             return self._create(name, declared)
@@ -84,7 +86,7 @@ class MotoType:
             self._create(resource.name, before)
             raise
 
-    def _create(self, name: str, declared: Declared) -> Resource:
+    def _create(self, name: str, declared: Declaration) -> Resource:
         model = self._model.create_from_cloudformation_json(
             name,
             self._json(name, declared),
@@ -97,12 +99,12 @@ class MotoType:
         return MotoResource(model, name=name)
 
     @staticmethod
-    def _own_name(declared: Declared) -> str:
+    def _own_name(declared: Declaration) -> str:
         name_property = resource_name_property_from_type(declared.type)
         return str(declared.properties.get(name_property, "")) if name_property else ""
 
     @staticmethod
-    def _json(name: str, declared: Declared) -> dict[str, Any]:
+    def _json(name: str, declared: Declaration) -> dict[str, Any]:
         # Several classes look for their name among the properties and fail, or invent another, without it.
         name_property = resource_name_property_from_type(declared.type)
         properties = (

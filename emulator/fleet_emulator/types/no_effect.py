@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from fleet_emulator import process_state
-from fleet_emulator.types.resource import Declared, Resource
+from fleet_emulator.types.resource import Declaration, Resource
 
 
-class Nothing:
+class NoEffect:
     """A type whose resources do nothing locally, and would do nothing that could be seen."""
 
-    def create(self, declared: Declared) -> Resource:
+    def create(self, declared: Declaration) -> Resource:
         """Give it a name."""
         return Resource(declared.generated_name())
 
-    def replaces(self, before: Declared, declared: Declared) -> bool:
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """Never."""
         return False
 
-    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Change nothing."""
         return resource
 
-    def delete(self, resource: Resource, declared: Declared) -> None:
+    def delete(self, resource: Resource, declared: Declaration) -> None:
         """Delete nothing."""
 
 
@@ -33,10 +33,10 @@ class SkippedResource(Resource):
         return f"{self.physical_resource_id}.{name}"
 
 
-class Skipped(Nothing):
+class UnhostedType(NoEffect):
     """A type that nothing hosts: recorded, and told in the stack's events."""
 
-    def create(self, declared: Declared) -> Resource:
+    def create(self, declared: Declaration) -> Resource:
         """Record the resource by its name."""
         process_state.current().skip(f"{declared.type} {declared.logical_id} ({declared.stack_name})")
         note = f"Skipped by the embedded AWS, which does not host {declared.type}"

@@ -14,7 +14,7 @@ RETAINING = ("Retain", "RetainExceptOnCreate")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Declared:
+class Declaration:
     """A resource as its template declares it, with all functions and references resolved."""
 
     logical_id: str
@@ -32,7 +32,7 @@ class Declared:
         suffix = random_suffix()
         return f"{self.logical_id[: longest - len(suffix) - 1]}-{suffix}"
 
-    def changed(self, before: Declared) -> set[str]:
+    def changed(self, before: Declaration) -> set[str]:
         """The names of the properties that differ."""
         names = self.properties.keys() | before.properties.keys()
         return {name for name in names if self.properties.get(name) != before.properties.get(name)}
@@ -73,24 +73,24 @@ class UnfinishedError(ValidationError):
 class ResourceType(Protocol):
     """One type of resource: all its methods work on moto's backends, and raise what AWS would refuse with."""
 
-    def create(self, declared: Declared) -> Resource:
+    def create(self, declared: Declaration) -> Resource:
         """Make the resource."""
 
-    def replaces(self, before: Declared, declared: Declared) -> bool:
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """Whether the change needs a new resource, rather than an update of the one that exists."""
 
-    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Change the resource where it is."""
 
-    def delete(self, resource: Resource, declared: Declared) -> None:
+    def delete(self, resource: Resource, declared: Declaration) -> None:
         """Take the resource away."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deployed:
+class DeployedResource:
     """A resource of a stack with the declaration that made it so."""
 
-    declared: Declared
+    declared: Declaration
     resource: Resource = field(compare=False)
 
     @property

@@ -13,10 +13,10 @@ from fleet_emulator.hosting import HostingError
 from fleet_emulator.sagemaker.backend import EmbeddedSageMaker
 from fleet_emulator.sagemaker.constraints import as_shape
 from fleet_emulator.sagemaker.retention import Retention
-from fleet_emulator.types.resource import Declared, Resource, UnfinishedError
+from fleet_emulator.types.resource import Declaration, Resource, UnfinishedError
 
 
-def _backend(declared: Declared) -> EmbeddedSageMaker:
+def _backend(declared: Declaration) -> EmbeddedSageMaker:
     return cast(EmbeddedSageMaker, sagemaker_backends[declared.account_id][declared.region])
 
 
@@ -29,7 +29,7 @@ def _variants(properties: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 class Model:
     """`Ref` is the model's ARN; data that is not in S3 is refused."""
 
-    def create(self, declared: Declared) -> Resource:
+    def create(self, declared: Declaration) -> Resource:
         """Create the model under its own name or a generated one."""
         properties = declared.properties
         model = _backend(declared).create_model(
@@ -43,17 +43,17 @@ class Model:
         model.enable_network_isolation = properties.get("EnableNetworkIsolation") in (True, "true")
         return Resource(model.arn, {"ModelName": model.model_name})
 
-    def replaces(self, before: Declared, declared: Declared) -> bool:
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """By every change but of its tags."""
         return declared.changed(before) != {"Tags"}
 
-    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Set the tags."""
         name = resource.get_cfn_attribute("ModelName")
         _backend(declared).describe_model(name).tags = declared.properties.get("Tags", [])
         return resource
 
-    def delete(self, resource: Resource, declared: Declared) -> None:
+    def delete(self, resource: Resource, declared: Declaration) -> None:
         """Delete the model."""
         _backend(declared).delete_model(resource.get_cfn_attribute("ModelName"))
 
@@ -61,7 +61,7 @@ class Model:
 class EndpointConfig:
     """`Ref` is the configuration's ARN."""
 
-    def create(self, declared: Declared) -> Resource:
+    def create(self, declared: Declaration) -> Resource:
         """Create the configuration under its own name or a generated one."""
         properties = declared.properties
         config = _backend(declared).create_endpoint_config(
@@ -76,17 +76,17 @@ class EndpointConfig:
         )
         return Resource(config.endpoint_config_arn, {"EndpointConfigName": config.endpoint_config_name})
 
-    def replaces(self, before: Declared, declared: Declared) -> bool:
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """By every change but of its tags."""
         return declared.changed(before) != {"Tags"}
 
-    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Set the tags."""
         name = resource.get_cfn_attribute("EndpointConfigName")
         _backend(declared).endpoint_configs[name].tags = declared.properties.get("Tags", [])
         return resource
 
-    def delete(self, resource: Resource, declared: Declared) -> None:
+    def delete(self, resource: Resource, declared: Declaration) -> None:
         """Delete the configuration."""
         _backend(declared).delete_endpoint_config(resource.get_cfn_attribute("EndpointConfigName"))
 
@@ -94,7 +94,7 @@ class EndpointConfig:
 class Endpoint:
     """`Ref` is the endpoint's ARN; an update is SageMaker's UpdateEndpoint."""
 
-    def create(self, declared: Declared) -> Resource:
+    def create(self, declared: Declaration) -> Resource:
         """Create the endpoint and wait until it answers; one that fails is deleted again.
 
         What an update retains means nothing yet: CreateEndpoint has no such members.
@@ -111,11 +111,11 @@ class Endpoint:
             raise HostingError(endpoint.failure_reason)
         return Resource(endpoint.arn, {"EndpointName": name})
 
-    def replaces(self, before: Declared, declared: Declared) -> bool:
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """When it has another name."""
         return "EndpointName" in declared.changed(before)
 
-    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Serve the configuration under the same name; on failure the old one goes on.
 
         Whatever changes but tags is an UpdateEndpoint, which SageMaker refuses where the configuration stays.
@@ -135,7 +135,7 @@ class Endpoint:
         return resource
 
     @staticmethod
-    def _update_endpoint(name: str, declared: Declared) -> None:
+    def _update_endpoint(name: str, declared: Declaration) -> None:
         endpoint = _backend(declared).update_endpoint(
             name,
             declared.properties["EndpointConfigName"],
@@ -149,6 +149,6 @@ class Endpoint:
         if endpoint.failure_reason is not None:
             raise HostingError(endpoint.failure_reason)
 
-    def delete(self, resource: Resource, declared: Declared) -> None:
+    def delete(self, resource: Resource, declared: Declaration) -> None:
         """Delete the endpoint."""
         _backend(declared).delete_endpoint(resource.get_cfn_attribute("EndpointName"))

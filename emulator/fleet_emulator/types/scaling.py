@@ -10,7 +10,7 @@ from moto.applicationautoscaling.models import applicationautoscaling_backends
 
 from fleet_emulator.autoscaling.backend import EmbeddedAutoScaling
 from fleet_emulator.autoscaling.targets import InvalidError, ObjectNotFoundError, TargetId
-from fleet_emulator.types.resource import Declared, Resource
+from fleet_emulator.types.resource import Declaration, Resource
 
 _TARGET = ("ServiceNamespace", "ResourceId", "ScalableDimension")
 _CONFIGURATIONS = {
@@ -19,7 +19,7 @@ _CONFIGURATIONS = {
 }
 
 
-def _backend(declared: Declared) -> EmbeddedAutoScaling:
+def _backend(declared: Declaration) -> EmbeddedAutoScaling:
     return cast(EmbeddedAutoScaling, applicationautoscaling_backends[declared.account_id][declared.region])
 
 
@@ -30,7 +30,7 @@ class ScalableTarget:
     refuses it instead is not known.
     """
 
-    def create(self, declared: Declared) -> Resource:
+    def create(self, declared: Declaration) -> Resource:
         """Register the target and put its scheduled actions."""
         properties, target = declared.properties, _named(declared)
         _backend(declared).register_scalable_target(
@@ -45,11 +45,11 @@ class ScalableTarget:
         identifier = f"{target.resource_id}|{target.dimension}|{target.namespace}"
         return Resource(identifier, {"Id": identifier})
 
-    def replaces(self, before: Declared, declared: Declared) -> bool:
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """When it is another target."""
         return not declared.changed(before).isdisjoint(_TARGET)
 
-    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Register it again with its new capacities, and delete scheduled actions that it has no more."""
         after = self.create(declared)
         kept = {action["ScheduledActionName"] for action in declared.properties.get("ScheduledActions", [])}
@@ -63,7 +63,7 @@ class ScalableTarget:
                     )
         return after
 
-    def delete(self, resource: Resource, declared: Declared) -> None:
+    def delete(self, resource: Resource, declared: Declaration) -> None:
         """Deregister the target; one that went with its endpoint is no error."""
         with suppress(ObjectNotFoundError):
             _backend(declared).deregister_scalable_target(*_referred(resource.physical_resource_id))
@@ -72,7 +72,7 @@ class ScalableTarget:
 class ScalingPolicy:
     """`Ref` is the policy's ARN."""
 
-    def create(self, declared: Declared) -> Resource:
+    def create(self, declared: Declaration) -> Resource:
         """Put the policy on a registered target."""
         policy_type = declared.properties["PolicyType"]
         policy = _backend(declared).put_scaling_policy(
@@ -83,15 +83,15 @@ class ScalingPolicy:
         )
         return Resource(policy.policy_arn, {"Arn": policy.policy_arn})
 
-    def replaces(self, before: Declared, declared: Declared) -> bool:
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """When it has another name or another target."""
         return not declared.changed(before).isdisjoint({*_TARGET, "PolicyName", "ScalingTargetId"})
 
-    def update(self, resource: Resource, before: Declared, declared: Declared) -> Resource:
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Put the policy again."""
         return self.create(declared)
 
-    def delete(self, resource: Resource, declared: Declared) -> None:
+    def delete(self, resource: Resource, declared: Declaration) -> None:
         """Take the policy off its target; one that went with its target is no error."""
         with suppress(ObjectNotFoundError):
             _backend(declared).delete_scaling_policy(
@@ -99,13 +99,13 @@ class ScalingPolicy:
             )
 
     @staticmethod
-    def _target(declared: Declared) -> TargetId:
+    def _target(declared: Declaration) -> TargetId:
         if "ScalingTargetId" in declared.properties:
             return _referred(declared.properties["ScalingTargetId"])
         return _named(declared)
 
 
-def _named(declared: Declared) -> TargetId:
+def _named(declared: Declaration) -> TargetId:
     """The target that the resource's own properties name."""
     return TargetId(*(declared.properties[key] for key in _TARGET))
 

@@ -16,7 +16,7 @@ SECONDS_TO_STOP = 20.0
 instance is given back, and nobody should wait so long."""
 
 
-class Ending(Enum):
+class ExitReason(Enum):
     """Why a command is no more."""
 
     EXITED = auto()
@@ -28,13 +28,13 @@ class Ending(Enum):
 class Outcome:
     """How a command ended; `code` is its exit code, as a shell tells it."""
 
-    ending: Ending
+    ending: ExitReason
     code: int
 
     @property
     def succeeded(self) -> bool:
         """Whether it ended by itself, with 0."""
-        return self.ending is Ending.EXITED and self.code == 0
+        return self.ending is ExitReason.EXITED and self.code == 0
 
 
 class Task:
@@ -42,13 +42,13 @@ class Task:
 
     def __init__(self, *, seconds: float) -> None:
         self._deadline = time.monotonic() + seconds
-        self._events: Queue[Ending] = Queue()
+        self._events: Queue[ExitReason] = Queue()
         self._stopped = False
 
     def stop(self) -> None:
         """Have the command that runs end, and none run after it."""
         self._stopped = True
-        self._events.put(Ending.STOPPED)
+        self._events.put(ExitReason.STOPPED)
 
     def run(
         self,
@@ -64,18 +64,18 @@ class Task:
             OSError: it cannot be started.
         """
         if self._stopped:
-            return Outcome(ending=Ending.STOPPED, code=0)
+            return Outcome(ending=ExitReason.STOPPED, code=0)
         process = WorkProcess(
             command,
             environment,
             folder=folder,
             said=said,
-            ended=lambda: self._events.put(Ending.EXITED),
+            ended=lambda: self._events.put(ExitReason.EXITED),
         )
         try:
             ending = self._events.get(timeout=max(0.0, self._deadline - time.monotonic()))
         except Empty:
-            ending = Ending.TIMED_OUT
-        if ending is not Ending.EXITED:
+            ending = ExitReason.TIMED_OUT
+        if ending is not ExitReason.EXITED:
             process.stop(SECONDS_TO_STOP)
         return Outcome(ending=ending, code=process.returncode)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from fleet.artifacts.engines.request import StoredPlan, engines_in
-from fleet.artifacts.promote.stream import Held
-from fleet.artifacts.publish.requirements import Wanted
+from fleet.artifacts.promote.stream import SourceObject
+from fleet.artifacts.publish.requirements import ArchiveRequirement
 from fleet.artifacts.sources.engine_folder import BuiltPlan, BuiltSource
 from fleet.artifacts.sources.spec_sources import folder_source, repository_of
 from fleet.artifacts.store import contents_key
@@ -29,7 +29,7 @@ class BuiltArchive:
         self,
         s3: S3Client,
         loaded: LoadedSpec,
-        wanted: Wanted,
+        wanted: ArchiveRequirement,
         plans: Mapping[str, StoredPlan],
         repository: str,
     ) -> None:
@@ -82,7 +82,7 @@ class BuiltArchive:
 
     def _plan(self, stored: StoredPlan) -> BuiltPlan:
         place = ObjectPlace(self._bucket, stored.key)
-        held = Held(s3=self._s3, place=place, size=stored.size, etag=stored.etag, crc=None)
+        held = SourceObject(s3=self._s3, place=place, size=stored.size, etag=stored.etag, crc=None)
         return BuiltPlan(size=stored.size, chunks=held.chunks)
 
     def _manifest(self, key: str) -> dict[str, object]:

@@ -12,11 +12,11 @@ from threading import Event
 from fleet.artifacts.engines.clients import EngineClients
 from fleet.artifacts.engines.inputs import BuildInputs
 from fleet.artifacts.engines.request import StoredPlan, WantedEngine
-from fleet.artifacts.engines.work import EngineWork, Pace, Shared
+from fleet.artifacts.engines.work import BuildContext, EngineWork, Pace
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.upload.archives import Uploads
 from fleet.core.parallel import all_in_parallel
-from fleet.endpoint.resolved_endpoint import Place
+from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, FindingsError
 from fleet.spec.project import Project
 
@@ -35,7 +35,7 @@ class EngineOutcome:
 
 def build_engines(
     clients: EngineClients,
-    place: Place,
+    place: Deployment,
     project: Project,
     engines: Sequence[WantedEngine],
     progress: PublishProgress,
@@ -49,7 +49,7 @@ def build_engines(
     """
     settings, cancelled = project.environment.engine_builds, Event()
     with Uploads(clients.s3) as uploads, progress.engines(len(engines)):
-        shared = Shared(
+        shared = BuildContext(
             clients=clients,
             inputs=BuildInputs(clients, place, project, uploads),
             bucket=place.bucket,

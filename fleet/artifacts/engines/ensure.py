@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EnginesThere:
+class BucketEngines:
     """The plans that are there, by key; how many were built for it; and why others are not there."""
 
     plans: Mapping[str, StoredPlan]
@@ -40,7 +40,7 @@ def with_engines_there(
     progress: PublishProgress,
     builders: Builders,
     pace: Pace,
-) -> EnginesThere:
+) -> BucketEngines:
     """Build those of the engines that the bucket lacks; AWS is asked for more than S3 only if it lacks one.
 
     Raises:
@@ -52,7 +52,7 @@ def with_engines_there(
     lacking = [engine for engine in engines if engine.key not in plans]
     outcomes = build_engines(builders(), place, project, lacking, progress, pace) if lacking else []
     built = {each.engine.key: each.plan for each in outcomes if each.plan is not None}
-    return EnginesThere(
+    return BucketEngines(
         plans={**plans, **built},
         built=sum(each.was_built for each in outcomes),
         findings=tuple(finding for each in outcomes for finding in each.findings),

@@ -14,7 +14,7 @@ from fleet.artifacts.engines.request import EngineUse, WantedEngine
 from fleet.artifacts.sources.s3_object import s3_errors_told
 from fleet.artifacts.upload.archives import ContentChangedError, ObjectPlace, Uploads
 from fleet.catalog.amis import least_driver
-from fleet.endpoint.resolved_endpoint import Place
+from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.endpoint_engines import spec_engines
 from fleet.engines.object_keys import (
     FAILURE,
@@ -41,7 +41,7 @@ VOLUME_GB = 30
 class BuildInputs:
     """The inputs of one publish's builds."""
 
-    def __init__(self, clients: EngineClients, place: Place, project: Project, uploads: Uploads) -> None:
+    def __init__(self, clients: EngineClients, place: Deployment, project: Project, uploads: Uploads) -> None:
         self._clients, self._s3, self._uploads = clients, clients.s3, uploads
         self._place, self._project = place, project
 

@@ -7,13 +7,13 @@ from typing import TypeAlias
 
 from fleet.artifacts.engines.onnx import Onnx, OnnxFile, onnx_of
 from fleet.artifacts.sources.spec_sources import Connect, no_s3, repository_of
-from fleet.endpoint.context.context import Decided
-from fleet.engines.endpoint_engines import PlannedEngine, planned_engines, spec_engines
+from fleet.endpoint.context.context import EndpointContext
+from fleet.engines.endpoint_engines import EndpointEngine, planned_engines, spec_engines
 from fleet.engines.lock import archive_digest, locked_engine, packed_name
 from fleet.findings import Finding, FindingsError, all_of
 from fleet.repository.layout import belongs
 from fleet.repository.plan_path import plan_place
-from fleet.spec.endpoint import Packed
+from fleet.spec.endpoint import PackedArchive
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock, LockedArchive, LockedEngine
 from fleet.spec.problems import did_you_mean
@@ -26,11 +26,11 @@ Engines: TypeAlias = "Mapping[int, Mapping[str, LockedEngine]]"
 """By the entry of the spec's `models`, then by the model as the repository calls it."""
 
 
-def planned(loaded: LoadedSpec, environment: Environment) -> list[PlannedEngine]:
+def planned(loaded: LoadedSpec, environment: Environment) -> list[EndpointEngine]:
     """The engines that go into archives; a repository in S3 is packed as it is."""
     if not any(archive.engines for archive in loaded.spec.models):
         return []
-    decided = Decided(loaded=loaded, environment=environment, lock=None)
+    decided = EndpointContext(loaded=loaded, environment=environment, lock=None)
     return [each for each in planned_engines(decided) if not in_s3(loaded.spec.models[each.index])]
 
 
@@ -54,7 +54,7 @@ def measured_engines(
     found: dict[int, dict[str, LockedEngine]] = {}
     engines, archives = planned(loaded, environment), held.archives if held is not None else {}
 
-    def measured(each: PlannedEngine) -> Onnx | None:
+    def measured(each: EndpointEngine) -> Onnx | None:
         require_place(loaded, each.index, each.model, each.compute_capability)
         known = locked_engine(loaded.spec, archives, each.index, each.model)
         if onnx_in_s3(each.engine):
@@ -105,7 +105,7 @@ def require_place(loaded: LoadedSpec, index: int, model: str, compute_capability
         plan_place(folder, compute_capability)
 
 
-def with_engines(archive: LockedArchive, packed: Packed, engines: Engines) -> LockedArchive:
+def with_engines(archive: LockedArchive, packed: PackedArchive, engines: Engines) -> LockedArchive:
     """An archive as the lock has it with the engines of its entry, by the names of this copy."""
     own = {
         packed_name(model, packed.copy): engine

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fleet.artifacts.publish.requirements import Content, Wanted
-from fleet.artifacts.store import Listed, listed
+from fleet.artifacts.publish.requirements import ArchiveRequirement, Content
+from fleet.artifacts.store import ObjectListing, listed
 from fleet.endpoint.engines import ResolvedEngine
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.engines.object_keys import MANIFEST, PLAN, PLANS, built_key
@@ -51,7 +51,7 @@ class StoredPlan:
     etag: str
 
 
-def engines_in(wanted: Wanted) -> list[ResolvedEngine]:
+def engines_in(wanted: ArchiveRequirement) -> list[ResolvedEngine]:
     """The engines that an archive is packed with."""
     index = wanted.artifact.source.index
     return [engine for engine in wanted.endpoint.engines if engine.index == index]
@@ -101,7 +101,7 @@ def _by_key(uses: Iterable[EngineUse]) -> list[WantedEngine]:
     return [WantedEngine(key, tuple(each)) for key, each in found.items()]
 
 
-def _found(there: Mapping[str, Listed], key: str) -> StoredPlan | None:
+def _found(there: Mapping[str, ObjectListing], key: str) -> StoredPlan | None:
     """The manifest is written last, and so says that the plan is whole."""
     plan, manifest = (built_key(key, name) for name in (PLAN, MANIFEST))
     if plan not in there or manifest not in there:

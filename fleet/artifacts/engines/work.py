@@ -60,7 +60,7 @@ class Pace:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shared:
+class BuildContext:
     """What the builds of one publish have in common.
 
     `seconds` is how long an engine may take; `under_way` are the ids of the builds that it waits for.
@@ -88,7 +88,7 @@ class Shared:
 class EngineWork:
     """One engine of one publish; `has_built` says whether it was built for it."""
 
-    def __init__(self, shared: Shared, engine: WantedEngine, tell: Callable[[str], None]) -> None:
+    def __init__(self, shared: BuildContext, engine: WantedEngine, tell: Callable[[str], None]) -> None:
         self._shared, self._engine, self._tell = shared, engine, tell
         self._terms = Terms(holder=shared.holder, token=uuid4().hex, seconds=shared.pace.lease)
         self._lease = Lease(shared.clients.s3, shared.bucket, engine.key, self._terms)

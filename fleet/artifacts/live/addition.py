@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fleet.artifacts.live.live_set import LiveSet
 from fleet.artifacts.live.targets import Past, digest_then, versions_of
-from fleet.artifacts.sources.source import ArchiveSource, Measured, measure
+from fleet.artifacts.sources.source import ArchiveMeasurement, ArchiveSource, measure
 from fleet.artifacts.store import copy_object, digest_of, store_key
 from fleet.artifacts.upload.archives import ContentChangedError, ObjectPlace, Uploads
 from fleet.endpoint.context.targets import target_model
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Added:
+class Addition:
     """What a caller names as TargetModel, and whether it was there already."""
 
     target: str
@@ -32,7 +32,7 @@ def add_archive(
     archive: str,
     version: int | None,
     source: ArchiveSource,
-) -> Added:
+) -> Addition:
     """Put an archive into the content store, and from there into the live set.
 
     Without `version`, it is the latest one where that has this content, else the next. Two that add at one
@@ -51,11 +51,11 @@ def add_archive(
         if past is not None and digest_then(s3, live, target, past) != measured.digest:
             raise FindingsError([_taken(live, archive, target, past, max(known) + 1)])
         if past is not None and past.is_there:
-            return Added(target=target, was_there=True)
+            return Addition(target=target, was_there=True)
         _store(s3, live, source, measured)
         bucket, stored = live.place.bucket, store_key(measured.digest)
         if copy_object(s3, bucket, stored, bucket, live.key(target), measured.digest, overwrite=False):
-            return Added(target=target, was_there=False)
+            return Addition(target=target, was_there=False)
 
 
 def _latest_or_next(s3: S3Client, live: LiveSet, archive: str, known: dict[int, Past], digest: str) -> int:
@@ -65,7 +65,7 @@ def _latest_or_next(s3: S3Client, live: LiveSet, archive: str, known: dict[int, 
     return latest + 1
 
 
-def _store(s3: S3Client, live: LiveSet, source: ArchiveSource, measured: Measured) -> None:
+def _store(s3: S3Client, live: LiveSet, source: ArchiveSource, measured: ArchiveMeasurement) -> None:
     place = ObjectPlace(live.place.bucket, store_key(measured.digest))
     if digest_of(s3, place.bucket, place.key) is None:
         try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fleet.catalog.front_end import out_of_memory
 from fleet.endpoint.context.targets import target_model
 from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Place, prefix_of
+from fleet.endpoint.resolved_endpoint import Deployment, prefix_of
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import ArchiveSet, Mode
 from fleet.spec.problems import did_you_mean
@@ -30,7 +30,7 @@ class LiveSet:
     """
 
     endpoint: str
-    place: Place
+    place: Deployment
     declared: Mapping[str, str]
 
     @property

@@ -38,7 +38,7 @@ class Store:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Moved:
+class StoreObject:
     """An object of a store, by its key: its size in bytes, and the tar stream that it is or belongs to."""
 
     name: str
@@ -48,7 +48,7 @@ class Moved:
     is_archive: bool
 
 
-def objects_of(content: Content, source: Store) -> list[Moved]:
+def objects_of(content: Content, source: Store) -> list[StoreObject]:
     """The objects of one content, the one that says that all are there at the end.
 
     Raises:
@@ -62,7 +62,7 @@ def objects_of(content: Content, source: Store) -> list[Moved]:
         raise FindingsError([_lost(content, source, "is not in the store")]) from error
     is_archive = content.compression is Compression.GZIP
     size, name = head["ContentLength"], content.wanted[0].name
-    last = Moved(name=name, key=content.key, size=size, digest=content.digest, is_archive=is_archive)
+    last = StoreObject(name=name, key=content.key, size=size, digest=content.digest, is_archive=is_archive)
     if not is_archive:
         return [*_files(content, source), *_contents(content, source), last]
     said = head["Metadata"].get(DIGEST)
@@ -78,7 +78,7 @@ class StoreCopy:
         self._source, self._target, self._progress = source, target, progress
         self._by_server = source.account == target.account
 
-    def copy(self, objects: Sequence[Moved]) -> int:
+    def copy(self, objects: Sequence[StoreObject]) -> int:
         """Copy them in any order; how many of them went through this process."""
         rest = self._on_the_server(objects) if self._by_server and objects else objects
         if not rest:
@@ -87,11 +87,11 @@ class StoreCopy:
             all_in_parallel(rest, partial(self._stream, streams), STREAMS_AT_ONCE)
         return len(rest)
 
-    def _on_the_server(self, objects: Sequence[Moved]) -> list[Moved]:
+    def _on_the_server(self, objects: Sequence[StoreObject]) -> list[StoreObject]:
         """What the server was not allowed to copy."""
         with self._progress.copies(len(objects)) as advance:
 
-            def copy(each: Moved) -> Moved | None:
+            def copy(each: StoreObject) -> StoreObject | None:
                 if not self._by_server or not self._server_copies(each):
                     return each
                 advance(1)
@@ -99,7 +99,7 @@ class StoreCopy:
 
             return [each for each in all_in_parallel(objects, copy, REQUESTS_AT_ONCE) if each is not None]
 
-    def _server_copies(self, each: Moved) -> bool:
+    def _server_copies(self, each: StoreObject) -> bool:
         source, target = self._source, self._target
         try:
             copy_object(
@@ -118,7 +118,7 @@ class StoreCopy:
             self._by_server = False
         return self._by_server
 
-    def _stream(self, streams: Streams, each: Moved) -> None:
+    def _stream(self, streams: Streams, each: StoreObject) -> None:
         source, target = self._source, self._target
         found = held(source.s3, ObjectPlace(source.bucket, each.key))
         with self._progress.archive(each.name, each.size) as advance:
@@ -133,24 +133,24 @@ class StoreCopy:
             )
 
 
-def _files(content: Content, source: Store) -> list[Moved]:
+def _files(content: Content, source: Store) -> list[StoreObject]:
     files, prefix = stored_files(source.s3, source.bucket, content.digest) or {}, files_prefix(content.digest)
     missing = missing_files(source.s3, source.bucket, prefix, files)
     if missing:
         raise FindingsError([_lost(content, source, f"lacks its file {missing[0]}")])
     name, digest = content.wanted[0].name, content.digest
     return [
-        Moved(name=f"{name}/{path}", key=f"{prefix}{path}", size=size, digest=digest, is_archive=False)
+        StoreObject(name=f"{name}/{path}", key=f"{prefix}{path}", size=size, digest=digest, is_archive=False)
         for path, size in files.items()
     ]
 
 
-def _contents(content: Content, source: Store) -> list[Moved]:
+def _contents(content: Content, source: Store) -> list[StoreObject]:
     """What is written down beside an archive with engines."""
     key, first = contents_key(content.digest), content.wanted[0]
     there = listed(source.s3, source.bucket, key) if first.artifact.repository is not None else {}
     return [
-        Moved(
+        StoreObject(
             name=f"{first.name}, its contents",
             key=key,
             size=each.size,

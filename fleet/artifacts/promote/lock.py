@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fleet.artifacts.engines.lock import planned
-from fleet.engines.endpoint_engines import PlannedEngine
+from fleet.engines.endpoint_engines import EndpointEngine
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.lock import Lock
@@ -76,7 +76,7 @@ def _differences(tested: EndpointSpec, wanted: EndpointSpec) -> Iterator[tuple[K
 
 
 def _engine_differences(
-    tested: Sequence[PlannedEngine], wanted: Sequence[PlannedEngine]
+    tested: Sequence[EndpointEngine], wanted: Sequence[EndpointEngine]
 ) -> Iterator[tuple[KeyPath, str, str]]:
     """Engines are other ones on another GPU, in another image, or with other arguments."""
     before = {(each.index, each.model): each for each in tested}
@@ -89,7 +89,7 @@ def _engine_differences(
         yield path, _engine(place[1], was), _engine(place[1], is_now)
 
 
-def _engine(model: str, engine: PlannedEngine | None) -> str:
+def _engine(model: str, engine: EndpointEngine | None) -> str:
     if engine is None:
         return f"no engine of {model!r}"
     return f"{model!r} for {engine.gpu} in {engine.image} by `{' '.join(engine.arguments)}`"

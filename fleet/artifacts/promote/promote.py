@@ -11,11 +11,16 @@ from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.promote.copy import Store, StoreCopy, objects_of
 from fleet.artifacts.promote.deployment import require_tested
 from fleet.artifacts.promote.lock import promoted_lock
-from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, Wanted, contents_of, missing_in_store
+from fleet.artifacts.publish.requirements import (
+    REQUESTS_AT_ONCE,
+    ArchiveRequirement,
+    contents_of,
+    missing_in_store,
+)
 from fleet.aws.api.errors import aws_errors_told
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.resolve import place_of, resolve_project
-from fleet.endpoint.resolved_endpoint import Place
+from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import all_of
 from fleet.spec.project import Project
 
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tested:
+class PromotionSource:
     """The environment that is promoted from: its files, and its account."""
 
     project: Project
@@ -42,7 +47,7 @@ class Next:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Promoted:
+class PromotionResult:
     """What a promotion did: contents and bytes copied, contents that were there, locks that changed.
 
     `streamed` is how many of the objects went through this process.
@@ -55,7 +60,7 @@ class Promoted:
     locks: tuple[Path, ...]
 
 
-def promote(tested: Tested, target: Next, progress: PublishProgress) -> Promoted:
+def promote(tested: PromotionSource, target: Next, progress: PublishProgress) -> PromotionResult:
     """Copy what the tested locks name and the target's store lacks, then write the target's locks.
 
     Model repositories are not read. The locks are written when every content is there, so that another run
@@ -73,7 +78,9 @@ def promote(tested: Tested, target: Next, progress: PublishProgress) -> Promoted
     there = _store(target.s3, place)
     with aws_errors_told(fleet.place):
         all_of(fleet.endpoints, lambda each: require_tested(tested.s3, tested.sagemaker, each))
-    contents = contents_of([Wanted(each, artifact) for each in fleet.endpoints for artifact in each.archives])
+    contents = contents_of(
+        [ArchiveRequirement(each, artifact) for each in fleet.endpoints for artifact in each.archives]
+    )
     with aws_errors_told(place):
         missing = missing_in_store(there.s3, there.bucket, contents)
     with aws_errors_told(fleet.place):
@@ -84,7 +91,7 @@ def promote(tested: Tested, target: Next, progress: PublishProgress) -> Promoted
         # Last, when all files that they stand for are there.
         streamed += copy.copy([last for *_, last in objects])
     files = [(target.project.lock_file(lock.endpoint), lock) for lock in locks]
-    return Promoted(
+    return PromotionResult(
         copied=len(missing),
         bytes=sum(each.size for content in objects for each in content),
         streamed=streamed,
@@ -93,5 +100,5 @@ def promote(tested: Tested, target: Next, progress: PublishProgress) -> Promoted
     )
 
 
-def _store(s3: S3Client, place: Place) -> Store:
+def _store(s3: S3Client, place: Deployment) -> Store:
     return Store(s3=s3, bucket=place.bucket, environment=place.environment, account=place.account)

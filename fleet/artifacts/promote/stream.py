@@ -37,7 +37,7 @@ WHOLE = "FULL_OBJECT"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Held:
+class SourceObject:
     """An object that is read as it was found; `crc` is what S3 keeps as its CRC-32, if it does."""
 
     s3: S3Client
@@ -70,7 +70,7 @@ class Held:
         return answer["Body"].iter_chunks(CHUNK)
 
 
-def held(s3: S3Client, place: ObjectPlace) -> Held:
+def held(s3: S3Client, place: ObjectPlace) -> SourceObject:
     """An object as it is now.
 
     Raises:
@@ -78,7 +78,7 @@ def held(s3: S3Client, place: ObjectPlace) -> Held:
     """
     head = s3.head_object(Bucket=place.bucket, Key=place.key, ChecksumMode="ENABLED")
     crc = head.get("ChecksumCRC32") if head.get("ChecksumType", WHOLE) == WHOLE else None
-    return Held(s3=s3, place=place, size=head["ContentLength"], etag=head["ETag"], crc=crc)
+    return SourceObject(s3=s3, place=place, size=head["ContentLength"], etag=head["ETag"], crc=crc)
 
 
 class Streams:
@@ -100,7 +100,7 @@ class Streams:
 
     def copy(
         self,
-        source: Held,
+        source: SourceObject,
         s3: S3Client,
         place: ObjectPlace,
         digest: str,

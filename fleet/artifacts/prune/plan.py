@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from fleet.artifacts.store import STORE, Listed
+from fleet.artifacts.store import STORE, ObjectListing
 from fleet.engines.object_keys import MANIFEST, PLANS
 
 
@@ -16,7 +16,7 @@ class Unit:
     """Objects that are of use together only: an archive, the files of one, a set, a release, an engine."""
 
     name: str
-    objects: Mapping[str, Listed]
+    objects: Mapping[str, ObjectListing]
 
     @property
     def size(self) -> int:
@@ -46,7 +46,7 @@ class Plan:
     too_young: int
 
     @property
-    def objects(self) -> dict[str, Listed]:
+    def objects(self) -> dict[str, ObjectListing]:
         """All that would be removed, by key."""
         return {key: found for unit in self.units for key, found in unit.objects.items()}
 
@@ -56,9 +56,9 @@ class Plan:
         return sum(unit.size for unit in self.units)
 
 
-def units_of(objects: Mapping[str, Listed]) -> list[Unit]:
+def units_of(objects: Mapping[str, ObjectListing]) -> list[Unit]:
     """These objects, taken together as they are of use."""
-    units: dict[str, dict[str, Listed]] = defaultdict(dict)
+    units: dict[str, dict[str, ObjectListing]] = defaultdict(dict)
     for key, found in objects.items():
         units[_unit(key)][key] = found
     return [Unit(name, held) for name, held in units.items()]

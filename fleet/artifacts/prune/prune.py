@@ -12,8 +12,8 @@ from fleet.artifacts.aws_clock import answered_at
 from fleet.artifacts.prune.plan import Plan, Upload, is_marker, units_of
 from fleet.artifacts.prune.references import needed_by_locks, needed_by_models, needed_by_releases
 from fleet.artifacts.releases import KEY, RELEASES
-from fleet.artifacts.store import STORE, Listed, listed
-from fleet.endpoint.resolved_endpoint import Place
+from fleet.artifacts.store import STORE, ObjectListing, listed
+from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.object_keys import PLANS
 from fleet.findings import CannotRunError
 
@@ -45,7 +45,7 @@ class Prune:
         s3: S3Client,
         sagemaker: SageMakerClient,
         root: Path,
-        place: Place,
+        place: Deployment,
         keep: int,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -127,7 +127,7 @@ class Prune:
             raise CannotRunError(problem, "set this machine's clock, then run it again")
         return now
 
-    def _releases(self) -> tuple[list[str], dict[str, Listed]]:
+    def _releases(self) -> tuple[list[str], dict[str, ObjectListing]]:
         """The keys of the last releases of each endpoint, and the older ones."""
         there = {
             key: found
@@ -150,7 +150,7 @@ class Prune:
                     if found["Initiated"] < young:
                         yield Upload(found["Key"], found["UploadId"])
 
-    def _delete(self, objects: dict[str, Listed]) -> list[ErrorTypeDef]:
+    def _delete(self, objects: dict[str, ObjectListing]) -> list[ErrorTypeDef]:
         """Delete these objects as they were listed; the refusals."""
         refused: list[ErrorTypeDef] = []
         keys: list[ObjectIdentifierTypeDef] = [

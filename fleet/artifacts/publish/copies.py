@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.publish.files import missing_files, stored_files
-from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, Content, Wanted, is_taken
+from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, ArchiveRequirement, Content, is_taken
 from fleet.artifacts.store import copy_object, files_prefix
 from fleet.core.parallel import all_in_parallel
 from fleet.findings import CannotRunError, Finding
@@ -25,7 +25,7 @@ class Copy:
     source: str
     target: str
     size: int | None
-    wanted: Wanted
+    wanted: ArchiveRequirement
 
 
 def copy_to_endpoints(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Published:
+class PublishResult:
     """What a publish did: contents uploaded and their tar streams' bytes, archives copied, and left alone.
 
     `engines` is how many were built.
@@ -46,7 +46,7 @@ def publish(
     progress: PublishProgress,
     builders: Builders = no_builders,
     pace: Pace = PACE,
-) -> Published:
+) -> PublishResult:
     """Build the engines and upload the archives that the store lacks, and copy what the endpoints lack.
 
     What is there is known from listings; of a live set, whose names do not follow from the content, each
@@ -74,7 +74,7 @@ def publish(
     if findings:
         raise FindingsError(findings)
     uploaded = [outcome.content for outcome in outcomes if outcome.uploaded]
-    return Published(
+    return PublishResult(
         engines=engines.built,
         uploaded=len(uploaded),
         bytes=sum(size_with_plans(content, engines.plans) for content in uploaded),

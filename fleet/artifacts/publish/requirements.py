@@ -21,7 +21,7 @@ REQUESTS_AT_ONCE = 16
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ArchiveRequirement:
     """An archive where its endpoint's Model looks for it."""
 
     endpoint: ResolvedEndpoint
@@ -46,7 +46,7 @@ class Content:
 
     digest: str
     compression: Compression
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[ArchiveRequirement, ...]
 
     @property
     def key(self) -> str:
@@ -59,9 +59,9 @@ class Content:
         return self.wanted[0].artifact.size
 
 
-def contents_of(wanted: Sequence[Wanted]) -> list[Content]:
+def contents_of(wanted: Sequence[ArchiveRequirement]) -> list[Content]:
     """The contents of these archives, each once."""
-    by_content: dict[tuple[str, Compression], list[Wanted]] = {}
+    by_content: dict[tuple[str, Compression], list[ArchiveRequirement]] = {}
     for each in wanted:
         by_content.setdefault((each.artifact.digest, each.artifact.compression), []).append(each)
     return [Content(*content, tuple(found)) for content, found in by_content.items()]
@@ -77,7 +77,7 @@ def missing_in_store(s3: S3Client, bucket: str, contents: Sequence[Content]) -> 
 
 def missing_in_endpoints(
     s3: S3Client, bucket: str, endpoints: Sequence[ResolvedEndpoint]
-) -> tuple[list[Wanted], list[Finding]]:
+) -> tuple[list[ArchiveRequirement], list[Finding]]:
     """The archives that are not where their endpoints look for them, and the names that others have taken."""
     found = all_in_parallel(endpoints, lambda each: _missing(s3, bucket, each), REQUESTS_AT_ONCE)
     compared = [each for _, there in found for each in there]
@@ -91,14 +91,16 @@ def missing_in_endpoints(
     return [each for missing, _ in found for each in missing], findings
 
 
-def is_taken(s3: S3Client, bucket: str, wanted: Wanted) -> bool:
+def is_taken(s3: S3Client, bucket: str, wanted: ArchiveRequirement) -> bool:
     """Whether what lies at the archive's key is, or may be, another content."""
     return digest_of(s3, bucket, wanted.artifact.key) != wanted.artifact.digest
 
 
-def _missing(s3: S3Client, bucket: str, endpoint: ResolvedEndpoint) -> tuple[list[Wanted], list[Wanted]]:
+def _missing(
+    s3: S3Client, bucket: str, endpoint: ResolvedEndpoint
+) -> tuple[list[ArchiveRequirement], list[ArchiveRequirement]]:
     """What is not there, and what is there under a name that does not follow from its content."""
-    wanted = [Wanted(endpoint, artifact) for artifact in endpoint.archives]
+    wanted = [ArchiveRequirement(endpoint, artifact) for artifact in endpoint.archives]
     if endpoint.compression is Compression.NONE:
         (only,) = endpoint.archives
         files = stored_files(s3, bucket, only.digest)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fleet.artifacts.engines.archives import BuiltArchive
 from fleet.artifacts.engines.request import StoredPlan, size_with_plans
 from fleet.artifacts.progress import PublishProgress
-from fleet.artifacts.publish.requirements import Content, Wanted
+from fleet.artifacts.publish.requirements import ArchiveRequirement, Content
 from fleet.artifacts.sources.spec_sources import source_of
 from fleet.artifacts.store import files_prefix
 from fleet.artifacts.upload.archives import Check, ContentChangedError, Uploads
@@ -88,7 +88,7 @@ class StoreUploads:
         self,
         uploads: Uploads,
         content: Content,
-        wanted: Wanted,
+        wanted: ArchiveRequirement,
         loaded: LoadedSpec,
     ) -> bool:
         repository = wanted.artifact.repository
@@ -108,7 +108,7 @@ class StoreUploads:
         self,
         uploads: Uploads,
         content: Content,
-        wanted: Wanted,
+        wanted: ArchiveRequirement,
         write: StreamWriter,
         size: int,
         check: Check | None,
@@ -130,7 +130,7 @@ class StoreUploads:
                 check=check,
             )
 
-    def _changed(self, wanted: Wanted, loaded: LoadedSpec) -> Finding:
+    def _changed(self, wanted: ArchiveRequirement, loaded: LoadedSpec) -> Finding:
         name, environment = wanted.endpoint.name, wanted.endpoint.place.environment
         archive = wanted.artifact
         mark = loaded.source.mark(("models", archive.source.index, "repository"))

@@ -10,7 +10,7 @@ from isal import isal_zlib
 from fleet.artifacts.archive import Checksums, DigestWriter, Sink
 from fleet.artifacts.sources.s3_object import S3Location, compare_digest, object_chunks
 from fleet.artifacts.sources.skeleton import served_in
-from fleet.artifacts.sources.tar_stream import Passing, TarEntry, tar_entries
+from fleet.artifacts.sources.tar_stream import SinkStream, TarEntry, tar_entries
 from fleet.artifacts.sources.tree import MAX_SIZE, Tree, UntrustedError
 from fleet.findings import FindingsError
 from fleet.repository.kept_files import KeptFiles
@@ -45,7 +45,7 @@ class S3ArchiveSource:
         stream = DigestWriter(sink)
         chunks = gunzip(object_chunks(self._s3, self._location))
         try:
-            for entry, content in tar_entries(Passing(chunks, stream)):
+            for entry, content in tar_entries(SinkStream(chunks, stream)):
                 _take(entry, content, tree, checksums)
         except UntrustedError as error:
             raise self._refused(error) from error

@@ -10,7 +10,7 @@ from fleet.spec.endpoint import Mode
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class ArchiveMeasurement:
     """An archive that was read: digest and size in bytes of its tar stream, models and files inside."""
 
     digest: str
@@ -37,7 +37,7 @@ class ArchiveSource(Protocol):
         """
 
 
-def measure(source: ArchiveSource, mode: Mode, *, layout_first: bool = True) -> Measured:
+def measure(source: ArchiveSource, mode: Mode, *, layout_first: bool = True) -> ArchiveMeasurement:
     """Read an archive without keeping it.
 
     Of a folder, what is wrong with its layout is known at once; what lies in S3 is read once for both if
@@ -50,4 +50,4 @@ def measure(source: ArchiveSource, mode: Mode, *, layout_first: bool = True) -> 
     models, stream = source.models(mode) if layout_first else (), DigestWriter()
     checksums = source.write(stream)
     models = models if layout_first else source.models(mode)
-    return Measured(digest=stream.digest, size=stream.size, models=models, checksums=checksums)
+    return ArchiveMeasurement(digest=stream.digest, size=stream.size, models=models, checksums=checksums)

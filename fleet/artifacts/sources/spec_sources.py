@@ -13,7 +13,7 @@ from fleet.artifacts.sources.s3_object import S3Location
 from fleet.artifacts.sources.s3_prefix import S3PrefixSource
 from fleet.artifacts.sources.source import ArchiveSource
 from fleet.findings import CannotRunError, FindingsError
-from fleet.spec.endpoint import Archive, Packed
+from fleet.spec.endpoint import Archive, PackedArchive
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import S3, in_s3
 from fleet.spec.source import finding_at
@@ -34,7 +34,7 @@ def no_s3() -> S3Client:
     raise CannotRunError("a repository lies in S3, which is not read here", "run `fleet lock` first")
 
 
-def source_of(loaded: LoadedSpec, packed: Packed, s3: Connect) -> ArchiveSource:
+def source_of(loaded: LoadedSpec, packed: PackedArchive, s3: Connect) -> ArchiveSource:
     """What one of the endpoint's archives is packed from.
 
     Raises:
@@ -58,7 +58,7 @@ def source_of(loaded: LoadedSpec, packed: Packed, s3: Connect) -> ArchiveSource:
     return source(s3(), location, archive.digest)
 
 
-def folder_source(loaded: LoadedSpec, packed: Packed) -> FolderSource | CopySource:
+def folder_source(loaded: LoadedSpec, packed: PackedArchive) -> FolderSource | CopySource:
     """What an archive is packed from whose repository is a folder.
 
     Raises:

@@ -32,7 +32,7 @@ class TarEntry:
     size: int
 
 
-class Passing:
+class SinkStream:
     """Bytes that are read in the sizes that are asked for, and all go to a sink as they come."""
 
     def __init__(self, chunks: Iterator[bytes], sink: Sink) -> None:
@@ -69,7 +69,7 @@ class Passing:
         return b"".join(self.pieces(size))
 
 
-def tar_entries(stream: Passing) -> Iterator[tuple[TarEntry, Iterator[bytes]]]:
+def tar_entries(stream: SinkStream) -> Iterator[tuple[TarEntry, Iterator[bytes]]]:
     """Folders and files with their contents, which have to be read before the next entry is; to the very end.
 
     Raises:
@@ -121,7 +121,7 @@ def _entry(header: tarfile.TarInfo, extended: dict[str, str]) -> TarEntry:
     return TarEntry("" if path == "." else path.removeprefix("./"), header.isdir(), int(size))
 
 
-def _extension(stream: Passing, size: int) -> bytes:
+def _extension(stream: SinkStream, size: int) -> bytes:
     if not 0 <= size <= MAX_HEADER:
         raise UntrustedError(f"a header of its tar stream has {size} bytes")
     data = stream.exactly(size)

@@ -19,7 +19,7 @@ from botocore.exceptions import (
     TokenRetrievalError,
 )
 
-from fleet.endpoint.resolved_endpoint import Place
+from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import CannotRunError
 
 DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403"})
@@ -52,7 +52,7 @@ REMEDIES = {
 
 
 @contextmanager
-def aws_errors_told(place: Place | None = None) -> Iterator[None]:
+def aws_errors_told(place: Deployment | None = None) -> Iterator[None]:
     """Ask AWS, perhaps for what lies in a place's artifact bucket.
 
     Raises:

@@ -14,7 +14,7 @@ from fleet.findings import CannotRunError, FindingsError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Doomed:
+class Deletion:
     """What goes with an endpoint's stack: its resources by type and physical name, and what it serves."""
 
     stack: LiveStack
@@ -22,7 +22,7 @@ class Doomed:
     endpoint: LiveEndpoint | None
 
 
-def doomed(access: Access, name: str) -> Doomed | None:
+def doomed(access: Access, name: str) -> Deletion | None:
     """What goes with an endpoint, when what is under way is over; None if it was destroyed before.
 
     Raises:
@@ -42,7 +42,7 @@ def doomed(access: Access, name: str) -> Doomed | None:
         for each in page["StackResourceSummaries"]
     ]
     live = live_endpoint(access.client("sagemaker"), name)
-    return Doomed(stack=stack, resources=resources, endpoint=live)
+    return Deletion(stack=stack, resources=resources, endpoint=live)
 
 
 def destroy(access: Access, stack: LiveStack) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fleet.aws.doctor.causes import causes
-from fleet.aws.doctor.observation import Seen
+from fleet.aws.doctor.observation import Observation
 from fleet.check.run import all_findings
 from fleet.check.spec_repositories import repository_findings, without_repeats
 from fleet.endpoint.context.log_groups import container_log_group
@@ -18,32 +18,32 @@ MOST = 5
 
 
 @dataclass(frozen=True)
-class Checked:
+class SpecCheck:
     """The spec as it is now, None where there is none that can be read; what `fleet check` says of it."""
 
     loaded: LoadedSpec | None
     findings: Sequence[Finding] | None
 
 
-def checked(project: Project, name: str) -> Checked:
+def checked(project: Project, name: str) -> SpecCheck:
     """What `fleet check` says of one endpoint; no weights are read, so that it is a matter of a second."""
     if name not in endpoint_names(project.root):
-        return Checked(None, None)
+        return SpecCheck(None, None)
     project = replace(project, endpoints=(name,))
     try:
         loaded = project.load(name)
     except FindingsError as error:
-        return Checked(None, error.findings)
+        return SpecCheck(None, error.findings)
     found = all_findings(project, locked=True)
-    return Checked(loaded, without_repeats(found, repository_findings(loaded)))
+    return SpecCheck(loaded, without_repeats(found, repository_findings(loaded)))
 
 
-def is_well(seen: Seen) -> bool:
+def is_well(seen: Observation) -> bool:
     """Whether the last deploy did not fail, the endpoint answers, and its log tells of no known cause."""
     return not (seen.failed or seen.another or causes(seen.passages, None, None))
 
 
-def diagnosis(seen: Seen, spec: Checked) -> list[Finding]:
+def diagnosis(seen: Observation, spec: SpecCheck) -> list[Finding]:
     """The likely causes, best first, or that none is known; a stopped rollback, the rules' errors."""
     found = causes(seen.passages, spec.findings, spec.loaded)
     if seen.another is not None:
@@ -64,7 +64,7 @@ def diagnosis(seen: Seen, spec: Checked) -> list[Finding]:
     return [*found, *others[:MOST]]
 
 
-def _unknown(seen: Seen) -> Finding:
+def _unknown(seen: Observation) -> Finding:
     stack = f", the events of the stack {seen.stack.name}" if seen.stack is not None else ""
     hint = (
         f"look at the log group {container_log_group(seen.name)}{stack}, and `aws sagemaker describe-endpoint"

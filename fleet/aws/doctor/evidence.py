@@ -18,12 +18,12 @@ from fleet.aws.api.stack import DELETED, LiveStack, find_stack
 from fleet.aws.deploy.failed_rollback import failed_rollback
 from fleet.aws.deploy.failures import last_operation
 from fleet.aws.doctor.logs import read_log
-from fleet.aws.doctor.observation import Seen, SeenEndpoint, SeenLog, SeenStack
+from fleet.aws.doctor.observation import Observation, SeenEndpoint, SeenLog, SeenStack
 from fleet.aws.fleet_stacks import endpoint_stacks, not_deployed
 from fleet.aws.running_configuration import declared_configuration
 from fleet.catalog.stack_statuses import StackState
 from fleet.endpoint.context.log_groups import container_log_group
-from fleet.endpoint.resolved_endpoint import Place, stack_of
+from fleet.endpoint.resolved_endpoint import Deployment, stack_of
 from fleet.findings import CannotRunError, Finding
 
 RECENT = timedelta(hours=1)
@@ -38,7 +38,7 @@ PAGES = 20
 CONTAINER, FUNCTION = "the container's log", "the log of the endpoint check"
 
 
-def evidence(access: Access, name: str) -> Seen:
+def evidence(access: Access, name: str) -> Observation:
     """What AWS shows of an endpoint; what is denied is noted.
 
     Raises:
@@ -52,7 +52,7 @@ def evidence(access: Access, name: str) -> Seen:
     endpoint = unless_denied("sagemaker", missing, lambda: _seen_endpoint(access, name))
     if stack is None and endpoint is None and not missing:
         raise not_deployed(access.place, name, endpoint_stacks(access.client("cloudformation"), access.place))
-    seen = Seen(name=name, stack=stack, endpoint=endpoint, missing=tuple(missing))
+    seen = Observation(name=name, stack=stack, endpoint=endpoint, missing=tuple(missing))
     # By AWS's clock, as the times of logs and stacks are; everybody may ask who they are.
     since = _since(seen, answered_at(access.client("sts").get_caller_identity()))
     logs = tuple(_logs(access, name, stack, since, missing))
@@ -62,7 +62,7 @@ def evidence(access: Access, name: str) -> Seen:
     return replace(seen, logs=logs, since=since, missing=tuple(dict.fromkeys(missing)))
 
 
-def _since(seen: Seen, now: datetime) -> datetime:
+def _since(seen: Observation, now: datetime) -> datetime:
     """From when on a log tells of what is now: what an earlier deploy has said is over."""
     began = seen.stack.began if seen.stack is not None else None
     if seen.failed:
@@ -141,7 +141,7 @@ def _logs(
             yield read
 
 
-def _check_logs(access: Access, place: Place) -> list[str]:
+def _check_logs(access: Access, place: Deployment) -> list[str]:
     found = access.client("cloudformation").describe_stack_resources(StackName=place.stack)["StackResources"]
     return [
         each["PhysicalResourceId"]

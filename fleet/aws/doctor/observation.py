@@ -98,7 +98,7 @@ class SeenLog:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class Observation:
     """Everything; `missing` are the IAM actions that were lacking, `since` is from when on logs were read."""
 
     name: str

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fleet.aws.api.stack import find_stack
-from fleet.aws.preflight.check_result import Seen
+from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.subject import AT_ONCE, Subject
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
@@ -26,7 +26,7 @@ CALLED_BACK = "a new configuration has alarms of its own, so what fixes this one
 LOOK = "see docs/runbook.md, unless the deploy is what mends it"
 
 
-def alarms(subject: Subject) -> Iterator[Seen]:
+def alarms(subject: Subject) -> Iterator[CheckResult]:
     """The alarms of each endpoint's stack that ring now, which only warns.
 
     Those that call a rollout back are of one configuration each, so that the errors of what runs now do not
@@ -39,11 +39,11 @@ def alarms(subject: Subject) -> Iterator[Seen]:
     for endpoint, ringing in zip(subject.endpoints, looks, strict=True):
         what = f"alarms {endpoint.name}"
         if ringing is None:
-            yield Seen(what=what, text="none yet: its stack is not deployed")
+            yield CheckResult(what=what, text="none yet: its stack is not deployed")
             continue
         names = ", ".join(alarm["AlarmName"] for alarm in ringing)
         findings = tuple(_finding(subject, endpoint.name, alarm) for alarm in ringing)
-        yield Seen(what=what, text=f"in ALARM: {names}" if names else "quiet", findings=findings)
+        yield CheckResult(what=what, text=f"in ALARM: {names}" if names else "quiet", findings=findings)
 
 
 def _ringing(

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from botocore.exceptions import ClientError
 
-from fleet.artifacts.publish.requirements import Wanted, missing_in_endpoints
+from fleet.artifacts.publish.requirements import ArchiveRequirement, missing_in_endpoints
 from fleet.aws.api.errors import NO_BUCKET
-from fleet.aws.preflight.check_result import Seen
+from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.subject import Subject
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding
@@ -18,7 +18,7 @@ NAMED = 3
 """So many missing archives are named; an endpoint may have thousands."""
 
 
-def artifacts(subject: Subject) -> Iterator[Seen]:
+def artifacts(subject: Subject) -> Iterator[CheckResult]:
     """The archives of each endpoint; a deploy publishes what is missing, so that only warns."""
     s3, place = subject.access.client("s3"), subject.place
     for endpoint in subject.endpoints:
@@ -30,7 +30,7 @@ def artifacts(subject: Subject) -> Iterator[Seen]:
                 raise
             text = f"none of {count}: the bucket {place.bucket} is not there yet"
             finding = _missing(subject, endpoint, f"the bucket {place.bucket} is not there yet")
-            yield Seen(what=what, text=text, findings=(finding,))
+            yield CheckResult(what=what, text=text, findings=(finding,))
             continue
         mark = subject.specs[endpoint.name].source.mark(("models",))
         findings = [moved_to(mark, each) for each in taken]
@@ -38,7 +38,7 @@ def artifacts(subject: Subject) -> Iterator[Seen]:
             text = f"{len(missing)} of {count} not published: {_named(missing)}"
             findings.append(_missing(subject, endpoint, text))
         there = f"{count - len(missing) - len(taken)} of {count} in {endpoint.model_data_url}"
-        yield Seen(what=what, text=there, findings=tuple(findings))
+        yield CheckResult(what=what, text=there, findings=tuple(findings))
 
 
 def _missing(subject: Subject, endpoint: ResolvedEndpoint, why: str) -> Finding:
@@ -51,7 +51,7 @@ def _missing(subject: Subject, endpoint: ResolvedEndpoint, why: str) -> Finding:
     return subject.of_spec(name, ("models",), "FL629", message, hint, warns=True)
 
 
-def _named(missing: list[Wanted]) -> str:
+def _named(missing: list[ArchiveRequirement]) -> str:
     names = [each.artifact.archive for each in missing[:NAMED]]
     more = len(missing) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "")

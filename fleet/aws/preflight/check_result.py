@@ -8,7 +8,7 @@ from fleet.findings import CannotRunError, Finding, Severity
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class CheckResult:
     """One thing that was looked at: which, what was seen, and what is wrong or doubtful about it.
 
     `problem` is why AWS could not be asked, where that is so; a permission that is lacking is a finding.

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 from fleet.aws.api.errors import DENIED, aws_errors_told
 from fleet.aws.preflight.alarms import alarms
 from fleet.aws.preflight.artifacts import artifacts
-from fleet.aws.preflight.check_result import Seen
+from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.endpoints import endpoints
 from fleet.aws.preflight.images import images
 from fleet.aws.preflight.quotas import quotas
@@ -28,7 +28,7 @@ class Check:
     """One look at the account, and the IAM actions that it needs."""
 
     name: str
-    look: Callable[[Subject], Iterator[Seen]]
+    look: Callable[[Subject], Iterator[CheckResult]]
     actions: tuple[str, ...]
 
 
@@ -70,7 +70,7 @@ CHECKS = (
 )
 
 
-def preflight(subject: Subject) -> Iterator[Seen]:
+def preflight(subject: Subject) -> Iterator[CheckResult]:
     """Look at everything, and give each thing as it was seen; in another account nothing else is looked at.
 
     Raises:
@@ -83,7 +83,7 @@ def preflight(subject: Subject) -> Iterator[Seen]:
             yield from _looked(check, subject)
 
 
-def _looked(check: Check, subject: Subject) -> Iterator[Seen]:
+def _looked(check: Check, subject: Subject) -> Iterator[CheckResult]:
     try:
         with aws_errors_told():
             yield from check.look(subject)
@@ -92,19 +92,19 @@ def _looked(check: Check, subject: Subject) -> Iterator[Seen]:
         if isinstance(cause, ClientError) and cause.response["Error"]["Code"] in DENIED:
             yield _not_permitted(check, cause)
         else:
-            yield Seen(what=check.name, text="not looked at: AWS could not be asked", problem=error)
+            yield CheckResult(what=check.name, text="not looked at: AWS could not be asked", problem=error)
 
 
-def _not_permitted(check: Check, refused: ClientError) -> Seen:
+def _not_permitted(check: Check, refused: ClientError) -> CheckResult:
     said = ACTION.search(refused.response["Error"].get("Message", ""))
     needed = said[1] if said else " and ".join(check.actions)
     message = f"{check.name}: not looked at, as these credentials may not ask ({refused.operation_name})"
     hint = f"allow {needed}, which changes nothing; docs/preflight.md has all that is asked"
     finding = Finding(code="FL620", message=message, hint=hint, severity=Severity.WARNING)
-    return Seen(what=check.name, text=f"not looked at, for want of {needed}", findings=(finding,))
+    return CheckResult(what=check.name, text=f"not looked at, for want of {needed}", findings=(finding,))
 
 
-def account(subject: Subject) -> Seen:
+def account(subject: Subject) -> CheckResult:
     """Whose the credentials are.
 
     Raises:
@@ -117,5 +117,5 @@ def account(subject: Subject) -> Seen:
         mark = subject.project.environment_source.mark(("account",))
         findings = [moved_to(mark, each) for each in error.findings]
         text = f"not {place.account}, so nothing else is looked at"
-        return Seen(what=what, text=text, findings=tuple(findings))
-    return Seen(what=what, text=f"{place.account}, {place.region}, as {caller}")
+        return CheckResult(what=what, text=text, findings=tuple(findings))
+    return CheckResult(what=what, text=f"{place.account}, {place.region}, as {caller}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fleet.aws.api.describe import described_endpoint
 from fleet.aws.api.stack import NOTHING_OF_IT, find_stack
-from fleet.aws.preflight.check_result import Seen
+from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.stacks import stack_finding
 from fleet.aws.preflight.subject import AT_ONCE, Subject
 from fleet.core.parallel import all_in_parallel
@@ -29,7 +29,7 @@ HINTS = {
 """By status; every other one is of something that is under way. Source: botocore, DescribeEndpoint."""
 
 
-def endpoints(subject: Subject) -> Iterator[Seen]:
+def endpoints(subject: Subject) -> Iterator[CheckResult]:
     """The state of each endpoint and of its stack."""
     sagemaker, cloudformation = subject.access.client("sagemaker"), subject.access.client("cloudformation")
     yield from all_in_parallel(
@@ -42,24 +42,24 @@ def _endpoint(
     sagemaker: SageMakerClient,
     cloudformation: CloudFormationClient,
     endpoint: ResolvedEndpoint,
-) -> Seen:
+) -> CheckResult:
     name, what = endpoint.name, f"endpoint {endpoint.name}"
     stack, status = find_stack(cloudformation, endpoint.stack), _status(sagemaker, name)
     not_ready = stack_finding(subject, stack, name) if stack is not None else None
     if stack is not None and not_ready is not None:
-        return Seen(what=what, text=f"{endpoint.stack} is in {stack.status}", findings=(not_ready,))
+        return CheckResult(what=what, text=f"{endpoint.stack} is in {stack.status}", findings=(not_ready,))
     if status is None:
-        return Seen(what=what, text="not deployed yet")
+        return CheckResult(what=what, text="not deployed yet")
     if stack is None or stack.state in NOTHING_OF_IT:
         message = f"there is an endpoint {name!r} in the account that {endpoint.stack} did not make"
         hint = "give this one another name, or delete that one"
         finding = subject.of_spec(name, ("endpoint",), "FL632", message, hint)
-        return Seen(what=what, text="the name is taken", findings=(finding,))
+        return CheckResult(what=what, text="the name is taken", findings=(finding,))
     if status == IN_SERVICE:
-        return Seen(what=what, text=status)
+        return CheckResult(what=what, text=status)
     hint = HINTS.get(status, WAIT).format(name=name, environment=subject.place.environment)
     finding = subject.of_spec(name, ("endpoint",), "FL631", f"the endpoint {name!r} is {status}", hint)
-    return Seen(what=what, text=status, findings=(finding,))
+    return CheckResult(what=what, text=status, findings=(finding,))
 
 
 def _status(sagemaker: SageMakerClient, name: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from fleet.aws.preflight.check_result import Seen
+from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.subject import Subject
 from fleet.catalog.images import Image
 from fleet.spec.environment import LOCAL
@@ -15,7 +15,7 @@ from fleet.spec.environment import LOCAL
 NO_REPOSITORY = "RepositoryNotFoundException"
 
 
-def images(subject: Subject) -> Iterator[Seen]:
+def images(subject: Subject) -> Iterator[CheckResult]:
     """Each image once: its registry lets this account read the manifest, which a pull begins with.
 
     The caller asks. An endpoint's own role is granted the same by its stack.
@@ -29,7 +29,7 @@ def images(subject: Subject) -> Iterator[Seen]:
         if not refusal:
             # The local registry's digests are stand-ins, for nobody to write into a spec.
             tells = image.digest is None and subject.place.environment != LOCAL
-            yield Seen(what="image", text=f"{uri} is there" + (f", {digest}" if tells else ""))
+            yield CheckResult(what="image", text=f"{uri} is there" + (f", {digest}" if tells else ""))
             continue
         message, key = (
             f"{uri} cannot be pulled: {refusal}",
@@ -39,7 +39,7 @@ def images(subject: Subject) -> Iterator[Seen]:
         if image.digest is not None:
             hint = f"leave it out: preflight then tells the digest of {image.name.partition('@')[0]}"
         findings = [subject.of_spec(name, (key,), "FL628", message, hint) for name in names]
-        yield Seen(what="image", text=f"{uri}: {refusal}", findings=tuple(findings))
+        yield CheckResult(what="image", text=f"{uri}: {refusal}", findings=tuple(findings))
 
 
 def _digest(ecr: Any, image: Image) -> tuple[str, str]:

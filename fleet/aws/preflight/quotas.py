@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import floor
 from typing import Any
 
-from fleet.aws.preflight.check_result import Seen
+from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.instances import MOST, running_instances
 from fleet.aws.preflight.subject import Subject
 from fleet.catalog.limits import all_instances_quota, instance_quota, quota_service
@@ -28,7 +28,7 @@ class Quota:
     value: float
 
 
-def quotas(subject: Subject) -> Iterator[Seen]:
+def quotas(subject: Subject) -> Iterator[CheckResult]:
     """The quota of each instance type, and that of all types together.
 
     Too few for the most instances is an error, as scaling would stop short of them in silence. An update
@@ -55,11 +55,11 @@ def quotas(subject: Subject) -> Iterator[Seen]:
             message = f"Service Quotas has no quota of the name {name!r} for {subject.place.account}"
             hint = "look in the console whether it goes by another name"
             finding = subject.of_environment("FL627", message, hint, warns=True)
-            yield Seen(what="quota", text=f"{name}: not told", findings=(finding,))
+            yield CheckResult(what="quota", text=f"{name}: not told", findings=(finding,))
     if not running.all_seen:
         message = f"there are more than {MOST} endpoints; instances of the oldest are not counted"
         finding = subject.of_environment("FL627", message, "count them in the console", warns=True)
-        yield Seen(what="quota", text=f"more than {MOST} endpoints", findings=(finding,))
+        yield CheckResult(what="quota", text=f"more than {MOST} endpoints", findings=(finding,))
 
 
 def _quotas(service_quotas: Any, wanted: Mapping[str, object]) -> dict[str, Quota]:
@@ -75,10 +75,10 @@ def _quotas(service_quotas: Any, wanted: Mapping[str, object]) -> dict[str, Quot
     return found
 
 
-def _judged(subject: Subject, quota: Quota, ours: Sequence[Capacity], counted: Demand) -> Seen:
+def _judged(subject: Subject, quota: Quota, ours: Sequence[Capacity], counted: Demand) -> CheckResult:
     said = f"{_needs(ours)}{_in_all(ours, counted)}"
     finding = _finding(subject, quota, ours, counted, f"{quota.name}: the quota is {quota.value:g}; {said}")
-    return Seen(
+    return CheckResult(
         what="quota",
         text=f"{quota.name}: {quota.value:g}; {said}",
         findings=(finding,) if finding else (),

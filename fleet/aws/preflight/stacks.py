@@ -11,7 +11,7 @@ from fleet.aws.api.errors import DENIED
 from fleet.aws.api.stack import NOTHING_OF_IT, LiveStack, find_stack
 from fleet.aws.deploy.bootstrap import TOOLKIT, bootstrap_version
 from fleet.aws.deploy.failed_rollback import failed_rollback
-from fleet.aws.preflight.check_result import Seen
+from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.subject import Subject
 from fleet.catalog.bootstrap import needed_bootstrap
 from fleet.catalog.stack_statuses import StackState
@@ -24,18 +24,18 @@ UNSEEN = (
 AT_WORK = "wait until that is done; a deploy waits as well"
 
 
-def bootstrap(subject: Subject) -> Iterator[Seen]:
+def bootstrap(subject: Subject) -> Iterator[CheckResult]:
     """Whether the account is prepared for the CDK; a deploy prepares it, where it may, so that only warns."""
     needed, place = needed_bootstrap(), subject.place
     stack = find_stack(subject.access.client("cloudformation"), TOOLKIT)
     if stack is not None and (found := stack_state_finding(subject.access, stack, subject.of_environment)):
-        yield Seen(what="bootstrap", text=f"{TOOLKIT} is in {stack.status}", findings=(found,))
+        yield CheckResult(what="bootstrap", text=f"{TOOLKIT} is in {stack.status}", findings=(found,))
         return
     version = bootstrap_version(subject.access, needed.parameter)
     if stack is not None and stack.state is not StackState.READY:
         state = f"{TOOLKIT} is in {stack.status}"
     elif version >= needed.version:
-        yield Seen(what="bootstrap", text=f"version {version}; the templates need {needed.version}")
+        yield CheckResult(what="bootstrap", text=f"version {version}; the templates need {needed.version}")
         return
     else:
         state = f"version {version}" if version else "none"
@@ -46,10 +46,10 @@ def bootstrap(subject: Subject) -> Iterator[Seen]:
         f" `npx cdk bootstrap aws://{place.account}/{place.region}`"
     )
     finding = subject.of_environment("FL621", message, hint, warns=True)
-    yield Seen(what="bootstrap", text=text, findings=(finding,))
+    yield CheckResult(what="bootstrap", text=text, findings=(finding,))
 
 
-def foundation(subject: Subject) -> Iterator[Seen]:
+def foundation(subject: Subject) -> Iterator[CheckResult]:
     """Whether what endpoints share is there; a deploy makes it, so that only warns."""
     name, environment = subject.place.stack, subject.place.environment
     stack = find_stack(subject.access.client("cloudformation"), name)
@@ -60,11 +60,11 @@ def foundation(subject: Subject) -> Iterator[Seen]:
             f"`fleet deploy --env {environment}` makes it first; `cdk deploy` of an endpoint alone would fail"
         )
         finding = subject.of_environment("FL623", text, hint, warns=True)
-        yield Seen(what="foundation", text=text, findings=(finding,))
+        yield CheckResult(what="foundation", text=text, findings=(finding,))
         return
     not_ready = stack_state_finding(subject.access, stack, subject.of_environment)
     findings = (not_ready,) if not_ready else ()
-    yield Seen(what="foundation", text=f"{name} is in {stack.status}", findings=findings)
+    yield CheckResult(what="foundation", text=f"{name} is in {stack.status}", findings=findings)
 
 
 def stack_finding(subject: Subject, stack: LiveStack, endpoint: str) -> Finding | None:

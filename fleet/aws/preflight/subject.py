@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fleet.aws.access import Access
-from fleet.endpoint.resolved_endpoint import Place, ResolvedEndpoint, ResolvedFleet
+from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint, ResolvedFleet
 from fleet.findings import Finding, Severity
 from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.source import KeyPath, finding_at
@@ -25,7 +25,7 @@ class Subject:
     access: Access
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Deployment:
         """The environment's account and region."""
         return self.fleet.place
 

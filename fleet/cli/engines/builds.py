@@ -21,7 +21,7 @@ from fleet.aws.api.errors import aws_errors_told
 from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.cli.aws_access import connect
 from fleet.cli.interruption import end_like_ctrl_c
-from fleet.cli.ls import Format
+from fleet.cli.ls import OutputFormat
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of, resolve_project
@@ -62,7 +62,7 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
 def ls(
     env: Env,
     profile: Profile = None,
-    format: Annotated[Format, typer.Option("--format", help="A table, or JSON.")] = Format.TABLE,
+    format: Annotated[OutputFormat, typer.Option("--format", help="A table, or JSON.")] = OutputFormat.TABLE,
 ) -> None:
     """List the engines that the bucket holds: what each was built with, and which locks need it."""
     root = project_root(Path.cwd())
@@ -70,7 +70,7 @@ def ls(
     access = connect(root, place, profile)
     with aws_errors_told(place):
         found = held_engines(access.client("s3"), place.bucket, root / "locks" / env)
-    if format is Format.JSON:
+    if format is OutputFormat.JSON:
         print_json([asdict(each) for each in found])
     elif found:
         OutputConsole().print(_table(found))

@@ -13,7 +13,7 @@ from fleet.cli.engines.builds import build, ls
 from fleet.cli.engines.lines import engine_document, print_explained, print_plan
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.locks import read_lock
 from fleet.engines.endpoint_engines import planned_engines
 from fleet.findings import Finding, FindingsError, all_of
@@ -31,7 +31,7 @@ for command in (build, ls):
     app.command()(command)
 
 
-class Format(StrEnum):
+class OutputFormat(StrEnum):
     """How it is printed."""
 
     HUMAN = "human"
@@ -42,7 +42,9 @@ class Format(StrEnum):
 def plan(
     env: Env,
     endpoints: Endpoints = None,
-    format: Annotated[Format, typer.Option("--format", help="For a person, or JSON.")] = Format.HUMAN,
+    format: Annotated[
+        OutputFormat, typer.Option("--format", help="For a person, or JSON.")
+    ] = OutputFormat.HUMAN,
 ) -> None:
     """Show each engine: its key, what builds it and why, and trtexec's command line; nothing is built."""
     project = open_project(project_root(Path.cwd()), env, endpoints or ())
@@ -51,7 +53,7 @@ def plan(
         for decided in all_of(project.endpoints, lambda name: _decided(project, name))
         for each in planned_engines(decided)
     ]
-    if format is Format.JSON:
+    if format is OutputFormat.JSON:
         print_json([engine_document(*each) for each in planned])
         return
     for decided, each in planned:
@@ -90,7 +92,7 @@ def _no_engines(project: Project) -> str:
     return f"no engines in {', '.join(names) or 'model_specs/, which holds no spec'}"
 
 
-def _decided(project: Project, name: str) -> Decided:
+def _decided(project: Project, name: str) -> EndpointContext:
     loaded = project.load(name)
     lock, _ = read_lock(project, loaded.spec)
-    return Decided(loaded=loaded, environment=project.environment, lock=lock)
+    return EndpointContext(loaded=loaded, environment=project.environment, lock=lock)

@@ -6,14 +6,14 @@ from rich.text import Text
 
 from fleet.catalog.data_file import data_file
 from fleet.cli.show.lines import WIDTH_OF_A_PIPE, Line, print_lines
-from fleet.endpoint.context.context import Decided
-from fleet.engines.endpoint_engines import PlannedEngine, command_line, named_model
+from fleet.endpoint.context.context import EndpointContext
+from fleet.engines.endpoint_engines import EndpointEngine, command_line, named_model
 from fleet.engines.lock import locked_engine
 from fleet.printers.console import OutputConsole
 from fleet.printers.sanitizer import visible
 
 
-def engine_document(decided: Decided, planned: PlannedEngine) -> dict[str, object]:
+def engine_document(decided: EndpointContext, planned: EndpointEngine) -> dict[str, object]:
     """What `fleet engines plan --format json` says of an engine."""
     locked = locked_engine(decided.spec, decided.locked, planned.index, planned.model)
     return {
@@ -36,7 +36,7 @@ def engine_document(decided: Decided, planned: PlannedEngine) -> dict[str, objec
     }
 
 
-def print_plan(decided: Decided, planned: PlannedEngine) -> None:
+def print_plan(decided: EndpointContext, planned: EndpointEngine) -> None:
     """An engine in a few lines."""
     console = _console()
     title = f"{decided.spec.endpoint} / {named_model(decided, planned)}"
@@ -51,7 +51,7 @@ def print_plan(decided: Decided, planned: PlannedEngine) -> None:
     print_lines(console, lines)
 
 
-def print_explained(decided: Decided, planned: PlannedEngine) -> None:
+def print_explained(decided: EndpointContext, planned: EndpointEngine) -> None:
     """An engine with the reason of all that is decided of it."""
     print_plan(decided, planned)
     console = _console()
@@ -86,7 +86,7 @@ def print_explained(decided: Decided, planned: PlannedEngine) -> None:
     )
 
 
-def _key(decided: Decided, planned: PlannedEngine) -> str:
+def _key(decided: EndpointContext, planned: EndpointEngine) -> str:
     locked = locked_engine(decided.spec, decided.locked, planned.index, planned.model)
     if locked is None:
         return f"not locked: run `fleet lock --env {decided.environment.environment} {decided.spec.endpoint}`"

@@ -15,7 +15,7 @@ from fleet.cli.arguments import Env
 from fleet.cli.show.lines import WIDTH_OF_A_PIPE, Line, print_lines
 from fleet.cli.show.spec import spec_lines
 from fleet.core.project_root import project_root
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.locks import read_lock
 from fleet.explain.decision import Decision
 from fleet.explain.decisions import decisions
@@ -32,7 +32,7 @@ VERSION = 1
 """Raised when a field of the JSON goes or changes its meaning; a field that comes does not raise it."""
 
 
-class Format(StrEnum):
+class OutputFormat(StrEnum):
     """How it is printed."""
 
     HUMAN = "human"
@@ -42,7 +42,9 @@ class Format(StrEnum):
 def show(
     endpoint: Annotated[str, typer.Argument(help="The stem of a file in model_specs/.")],
     env: Env,
-    format: Annotated[Format, typer.Option("--format", help="For a person, or JSON.")] = Format.HUMAN,
+    format: Annotated[
+        OutputFormat, typer.Option("--format", help="For a person, or JSON.")
+    ] = OutputFormat.HUMAN,
 ) -> None:
     """Show the effective spec of an endpoint, where each key came from, and each decision with its reason."""
     root = project_root(Path.cwd())
@@ -50,8 +52,8 @@ def show(
     loaded = project.load(endpoint)
     lock, wrong_lock = read_lock(project, loaded.spec)
     spec = effective_spec(loaded, project.environment_source)
-    made = decisions(Decided(loaded=loaded, environment=project.environment, lock=lock), wrong_lock)
-    if format is Format.JSON:
+    made = decisions(EndpointContext(loaded=loaded, environment=project.environment, lock=lock), wrong_lock)
+    if format is OutputFormat.JSON:
         print_json(_document(endpoint, project.environment, spec, made, root))
         return
     console = OutputConsole()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from fleet.endpoint.context.alarms import Missing, Rings
-from fleet.spec.alarms import Severity
+from fleet.spec.alarms import AlarmSeverity
 
 Unit: TypeAlias = Literal["milliseconds", "share", "part", "instances", "requests"]
 """Of a threshold: `share` is percent of calls, `part` percent of one GPU, of one vCPU, of memory or disk."""
@@ -50,7 +50,7 @@ class AlarmRecord:
     unit: Unit
     means: str
     runbook: str
-    severity: Severity = "warning"
+    severity: AlarmSeverity = "warning"
     rings: Rings = "above"
     missing: Missing = "notBreaching"
     needs: Need = ""

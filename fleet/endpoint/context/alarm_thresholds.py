@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fleet.endpoint.context.alarm_records import RECORDS, AlarmRecord, Need
-from fleet.endpoint.context.context import Decided
-from fleet.spec.alarms import Severity
+from fleet.endpoint.context.context import EndpointContext
+from fleet.spec.alarms import AlarmSeverity
 from fleet.spec.endpoint import EndpointSpec, Mode
 
 
@@ -16,7 +16,7 @@ class Threshold:
     """One threshold of one severity, in the unit of its key; `given` where the spec says it itself."""
 
     record: AlarmRecord
-    severity: Severity
+    severity: AlarmSeverity
     value: float
     given: bool
 
@@ -31,7 +31,7 @@ def thresholds(spec: EndpointSpec) -> Iterator[Threshold]:
             yield Threshold(record=record, severity=severity, value=value, given=given)
 
 
-def lacking(record: AlarmRecord, endpoint: Decided) -> str:
+def lacking(record: AlarmRecord, endpoint: EndpointContext) -> str:
     """Why the endpoint does not have the metric; empty where it has it."""
     has, reason = _NEEDS[record.needs]
     return "" if has(endpoint) else reason.format(type=endpoint.spec.instance.type)
@@ -44,7 +44,7 @@ def gate(record: AlarmRecord, spec: EndpointSpec) -> int:
     return calls if calls > 1 else 0
 
 
-_NEEDS: Mapping[Need, tuple[Callable[[Decided], bool], str]] = {
+_NEEDS: Mapping[Need, tuple[Callable[[EndpointContext], bool], str]] = {
     "": (lambda endpoint: True, ""),
     "gpu": (lambda endpoint: endpoint.machine is None or endpoint.machine.gpus > 0, "{type} has no GPU"),
     "multi-model": (

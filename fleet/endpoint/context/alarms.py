@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from fleet.endpoint.context.periods import PERIOD
-from fleet.spec.alarms import Severity
+from fleet.spec.alarms import AlarmSeverity
 
 Rings: TypeAlias = Literal["above", "below", "at least"]
 """On which side of its threshold an alarm rings."""
@@ -34,7 +34,7 @@ class Alarm:
     """
 
     key: str
-    severity: Severity
+    severity: AlarmSeverity
     measure: str
     statistic: str
     threshold: float

@@ -8,8 +8,15 @@ from functools import cached_property
 
 from fleet.catalog.amis import Ami, ami, amis, inference_ami, runs_by_default, unnamed_ami
 from fleet.catalog.images import Image, image, regions_of, releases
-from fleet.catalog.instances import Instance, Kind, instance, instance_types
-from fleet.endpoint.context.machines import OWN_VARIANT, Machine, Raws, has_pools, machines, raw_variants
+from fleet.catalog.instances import Instance, Processor, instance, instance_types
+from fleet.endpoint.context.machines import (
+    OWN_VARIANT,
+    Machine,
+    RawProperties,
+    has_pools,
+    machines,
+    raw_variants,
+)
 from fleet.endpoint.context.variables import all_variables
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import LOCAL, Environment
@@ -30,7 +37,7 @@ class PlacedModel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decided:
+class EndpointContext:
     """One endpoint in one environment, with all that its spec leads to; None where nothing fits.
 
     `machine`, `image` and host image are those of `placed`, on which `base` is looked at; of the spec's own
@@ -41,7 +48,7 @@ class Decided:
     environment: Environment
     lock: Lock | None
     placed: Machine | None = None
-    base: Decided | None = None
+    base: EndpointContext | None = None
 
     @property
     def spec(self) -> EndpointSpec:
@@ -64,7 +71,7 @@ class Decided:
         return machines(self.spec, self.raw_variants) if self.base is None else self.base.machines
 
     @cached_property
-    def raw_variants(self) -> Mapping[str, Raws]:
+    def raw_variants(self) -> Mapping[str, RawProperties]:
         """The raw properties of each variant, by the variant's place."""
         return raw_variants(self.spec) if self.base is None else self.base.raw_variants
 
@@ -73,7 +80,7 @@ class Decided:
         """Whether raw InstancePools stand in place of the variant's instance type, computed ones as well."""
         return has_pools(self.raw_variants.get(OWN_VARIANT, {}))
 
-    def on(self, placed: Machine) -> Decided:
+    def on(self, placed: Machine) -> EndpointContext:
         """The same endpoint on another of its instance types; of a model of others nothing is known."""
         return replace(self, placed=placed, base=self, lock=self.lock if placed.runs_model else None)
 
@@ -107,7 +114,7 @@ class Decided:
         release, own = self.spec.triton, self.own_machine
         if release not in releases() or self.region not in regions_of(release) or not self._placed.runs_model:
             return None
-        found = image(release, self.region, gpu=own is None or own.kind is not Kind.CPU)
+        found = image(release, self.region, gpu=own is None or own.kind is not Processor.CPU)
         # The local fleet has no image, and knows by the tag what would be inside.
         is_local = self.environment.environment == LOCAL
         return found if is_local else replace(found, digest=self.spec.image_digest)
@@ -132,7 +139,7 @@ class Decided:
         named = self.named_ami
         if named is not None:
             return ami(named) if named in {each.name for each in amis()} else None
-        if self.image is None or self.machine is None or self.machine.kind is not Kind.GPU:
+        if self.image is None or self.machine is None or self.machine.kind is not Processor.GPU:
             return None
         family, cuda = self.machine.family, self.image.cuda
         if self.base is None or self._placed == self.machines[0]:
@@ -146,7 +153,7 @@ class Decided:
     def _families(self) -> list[str]:
         """The GPU families of the spec's own variant."""
         found = (_facts(each.type) for each in self.machines if each.variant == OWN_VARIANT)
-        return [each.family for each in found if each is not None and each.kind is Kind.GPU]
+        return [each.family for each in found if each is not None and each.kind is Processor.GPU]
 
     @cached_property
     def locked(self) -> Mapping[str, LockedArchive]:

@@ -21,7 +21,7 @@ VARIANTS = ("ProductionVariants", SHADOWS)
 POOLS = "InstancePools"
 MOST_POOLS = 5
 """SageMaker takes no more in a variant. Source: botocore 1.44.5, InstancePoolList."""
-Raws: TypeAlias = Mapping[tuple[str, ...], RawProperty]
+RawProperties: TypeAlias = Mapping[tuple[str, ...], RawProperty]
 """Raw properties by their path below a variant or a pool; the last one wins, as in the template."""
 
 
@@ -67,7 +67,7 @@ class Pool:
     model: RawProperty | None
 
 
-def machines(spec: EndpointSpec, variants: Mapping[str, Raws]) -> tuple[Machine, ...]:
+def machines(spec: EndpointSpec, variants: Mapping[str, RawProperties]) -> tuple[Machine, ...]:
     """The spec's own instance type first, then what raw properties bring in, each once.
 
     SageMaker takes InstancePools in place of an InstanceType; a pool of the spec's own type is the spec's
@@ -95,7 +95,7 @@ def machines(spec: EndpointSpec, variants: Mapping[str, Raws]) -> tuple[Machine,
     return tuple(found.values())
 
 
-def raw_variants(spec: EndpointSpec) -> Mapping[str, Raws]:
+def raw_variants(spec: EndpointSpec) -> Mapping[str, RawProperties]:
     """The raw properties of the spec's own variant and of shadow variants, by the variant's place.
 
     A variant that CloudFormation computes has none.
@@ -118,13 +118,13 @@ def further_variant(raw: RawProperty) -> str:
     return place if is_further else ""
 
 
-def has_pools(raws: Raws) -> bool:
+def has_pools(raws: RawProperties) -> bool:
     """Whether a variant has InstancePools, of whatever value."""
     whole = raws.get((POOLS,))
     return bool(pools(raws)) or (whole is not None and whole.value is not None)
 
 
-def pools(raws: Raws) -> tuple[Pool, ...]:
+def pools(raws: RawProperties) -> tuple[Pool, ...]:
     """The instance pools of a variant, in the order in which they are written."""
     found = defaultdict[str, dict[str, RawProperty]](dict)
     places = dict[str, KeyPath]()
@@ -142,7 +142,7 @@ def names_own_model(value: object) -> bool:
     return isinstance(value, Mapping) and list(value) == ["Fn::GetAtt"] and value["Fn::GetAtt"] in wanted
 
 
-def _machines(variant: str, raws: Raws, own: Machine) -> Iterator[Machine]:
+def _machines(variant: str, raws: RawProperties, own: Machine) -> Iterator[Machine]:
     is_own = variant == own.variant
     model = raws.get(("ModelName",))
     runs_model = is_own if model is None else names_own_model(model.value)
@@ -188,13 +188,13 @@ def _pool(path: KeyPath, raws: Mapping[str, RawProperty]) -> Pool:
     )
 
 
-def _ami(raws: Raws) -> tuple[str | None, KeyPath]:
+def _ami(raws: RawProperties) -> tuple[str | None, KeyPath]:
     raw = raws.get(("InferenceAmiVersion",))
     if raw is None:
         return None, ()
     return ("" if raw.value is None else str(raw.value)), raw.path
 
 
-def _called(variant: str, raws: Raws) -> str:
+def _called(variant: str, raws: RawProperties) -> str:
     name = raws.get(("VariantName",))
     return f"shadow variant {name.value}" if name is not None and isinstance(name.value, str) else variant

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from fleet.catalog.images import partition_of, registry_accounts
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.raw import raw_properties
 from fleet.spec.environment import Environment
 
@@ -58,7 +58,7 @@ def is_allowed(registry: str, environment: Environment) -> bool:
     return registry in environment.allowed_registries or (account is not None and account in allowed)
 
 
-def pulled_repositories(endpoint: Decided) -> tuple[Repository, ...]:
+def pulled_repositories(endpoint: EndpointContext) -> tuple[Repository, ...]:
     """What the endpoint's role may pull: the image of its release, and one that the spec names instead.
 
     Of a registry that is not ECR's, or that the environment does not allow, nothing.

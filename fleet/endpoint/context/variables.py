@@ -37,7 +37,7 @@ class TritonMetrics:
 
 
 @dataclass(frozen=True)
-class Setting:
+class VariableSetting:
     """A variable's value, and the key of the spec that it follows from."""
 
     value: str
@@ -56,29 +56,31 @@ def triton_metrics(spec: EndpointSpec) -> TritonMetrics | None:
     )
 
 
-def decided_settings(spec: EndpointSpec, default_model: str | None) -> dict[str, Setting]:
+def decided_settings(spec: EndpointSpec, default_model: str | None) -> dict[str, VariableSetting]:
     """The variables that follow from the spec's keys; `environment` stands above defaults of `container`."""
     typed = spec.container.model_dump(exclude_none=True, exclude={"additional_args"})
     settings = {
-        f"{PREFIX}{key.upper()}": Setting(_text(value), f"container.{key}")
+        f"{PREFIX}{key.upper()}": VariableSetting(_text(value), f"container.{key}")
         for key, value in typed.items()
         if key in spec.container.model_fields_set or f"{PREFIX}{key.upper()}" not in spec.environment
     }
     if spec.mode is Mode.MULTI_MODEL:
-        settings |= {name: Setting(value, "mode") for name, value in LIVE_PING.items()}
+        settings |= {name: VariableSetting(value, "mode") for name, value in LIVE_PING.items()}
     elif default_model is not None:
-        settings[DEFAULT_MODEL] = Setting(default_model, "default_model")
+        settings[DEFAULT_MODEL] = VariableSetting(default_model, "default_model")
     if flags := spec.container.additional_args:
-        settings[ADDITIONAL_ARGS] = Setting(" ".join(flags), "container.additional_args")
+        settings[ADDITIONAL_ARGS] = VariableSetting(" ".join(flags), "container.additional_args")
     if metrics := triton_metrics(spec):
         values = {ALLOW_METRICS: "true", PUBLISH_METRICS: "true"}
         values |= dict.fromkeys(variables_of("log group"), metrics.log_group)
         values |= dict.fromkeys(variables_of("namespace"), metrics.namespace)
-        settings |= {name: Setting(value, "metrics.triton") for name, value in values.items()}
+        settings |= {name: VariableSetting(value, "metrics.triton") for name, value in values.items()}
     return settings | _safe_ports(settings, spec.environment)
 
 
-def _safe_ports(settings: Mapping[str, Setting], environment: Mapping[str, str]) -> dict[str, Setting]:
+def _safe_ports(
+    settings: Mapping[str, VariableSetting], environment: Mapping[str, str]
+) -> dict[str, VariableSetting]:
     """A port for each service that is allowed and has none: SageMaker blocks those of Triton itself."""
     values = {**{name: setting.value for name, setting in settings.items()}, **environment}
     found = {}
@@ -87,7 +89,7 @@ def _safe_ports(settings: Mapping[str, Setting], environment: Mapping[str, str])
         if service.port_from and service.port_from not in values and not listener.is_given:
             allowing = service.allowed_by if service.allowed_by in values else ADDITIONAL_ARGS
             key = "environment" if allowing in environment else settings[allowing].key
-            found[service.port_from] = Setting(str(service.port), key)
+            found[service.port_from] = VariableSetting(str(service.port), key)
     return found
 
 

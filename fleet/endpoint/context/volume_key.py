@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fleet.catalog.instances import Instance
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 
 
-def machines_with_volume(endpoint: Decided) -> tuple[Instance, ...]:
+def machines_with_volume(endpoint: EndpointContext) -> tuple[Instance, ...]:
     """The instance types without storage of their own, of pools and shadow variants as well.
 
     Those that the catalog does not have are left out.
@@ -15,7 +15,7 @@ def machines_with_volume(endpoint: Decided) -> tuple[Instance, ...]:
     return tuple(dict.fromkeys(each for each in found if each is not None and not each.nvme_gb))
 
 
-def volume_key(endpoint: Decided) -> str | None:
+def volume_key(endpoint: EndpointContext) -> str | None:
     """EndpointConfig's KmsKeyId: the environment's key, where one of the instance types has a volume.
 
     Local storage is encrypted by its hardware; SageMaker takes a key for it and does not use it. Source:

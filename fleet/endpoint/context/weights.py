@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Collection
 
 from fleet.catalog.front_end import Weights, weights_of_instances
-from fleet.endpoint.context.context import Decided, PlacedModel
+from fleet.endpoint.context.context import EndpointContext, PlacedModel
 from fleet.spec.endpoint import Mode
 from fleet.spec.lock import InstanceGroup, LockedModel
 
 
-def loaded_together(endpoint: Decided) -> list[list[PlacedModel]]:
+def loaded_together(endpoint: EndpointContext) -> list[list[PlacedModel]]:
     """Models that are in memory at one time for sure: of a multi-model endpoint, those of one archive."""
     if endpoint.spec.mode is Mode.SINGLE:
         return [list(endpoint.loaded_models())]

@@ -9,7 +9,7 @@ import numpy as np
 
 from fleet.local.dali.arguments import Arguments, UnknownToStandInError
 from fleet.local.dali.images import Array, ImageError
-from fleet.local.dali.operators import OPERATIONS, SENT, SOURCE, Kind, Step
+from fleet.local.dali.operators import OPERATIONS, SENT, SOURCE, Step, ValueType
 from fleet.local.dali.pipeline_file import Operator, SerializedPipeline
 
 
@@ -34,7 +34,7 @@ class Graph:
         """The names of the values that it returns, in their order."""
         self.inputs: dict[str, DeclaredInput] = {}
         """What a call has to give, by name."""
-        self._kinds: dict[str, Kind] = {}
+        self._kinds: dict[str, ValueType] = {}
         self._steps: list[tuple[str, Step, str]] = []
         for operator in pipeline.operators:
             self._take(operator)
@@ -63,7 +63,7 @@ class Graph:
             raise UnknownToStandInError(f"value {into!r}, which two operators make")
         self._kinds[into] = kind
 
-    def _kind(self, name: str) -> Kind:
+    def _kind(self, name: str) -> ValueType:
         if name not in self._kinds:
             raise UnknownToStandInError(f"value {name!r}, which no operator makes before it is needed")
         return self._kinds[name]

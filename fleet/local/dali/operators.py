@@ -17,7 +17,7 @@ from fleet.local.dali.images import MAX_PIXELS, Array, cropped, normalised, resi
 
 
 @dataclass(frozen=True)
-class Kind:
+class ValueType:
     """What a value of a pipeline is: in words, by the name of its type in a ModelConfig, by its dimensions.
 
     What a call sends has the type and the dimensions of its input: None here.
@@ -28,11 +28,11 @@ class Kind:
     dimensions: int | None = None
 
 
-SENT = Kind("what a call sends")
-PIXELS = Kind("pixels", "TYPE_UINT8", 3)
+SENT = ValueType("what a call sends")
+PIXELS = ValueType("pixels", "TYPE_UINT8", 3)
 """[height, width, 3]."""
-NORMALISED = Kind("normalised pixels", "TYPE_FP32", 3)
-HALF = Kind("normalised pixels", "TYPE_FP16", 3)
+NORMALISED = ValueType("normalised pixels", "TYPE_FP32", 3)
+HALF = ValueType("normalised pixels", "TYPE_FP16", 3)
 
 Step = Callable[[Array], Array]
 RGB = 0
@@ -49,16 +49,16 @@ SOURCE = "ExternalSource"
 class Operation:
     """An operator: the kind of value that it takes alone, and what its arguments make of it."""
 
-    takes: Kind
-    build: Callable[[Arguments], tuple[Step, Kind]]
+    takes: ValueType
+    build: Callable[[Arguments], tuple[Step, ValueType]]
 
 
-def _decode(arguments: Arguments) -> tuple[Step, Kind]:
+def _decode(arguments: Arguments) -> tuple[Step, ValueType]:
     arguments.one_of("output_type", RGB)
     return decoded, PIXELS
 
 
-def _resize(arguments: Arguments) -> tuple[Step, Kind]:
+def _resize(arguments: Arguments) -> tuple[Step, ValueType]:
     (width,), (height,) = (arguments.pixels(name, count=1) for name in ("resize_x", "resize_y"))
     arguments.one_of("interp_type", LINEAR)
     arguments.one_of("antialias", True)
@@ -67,7 +67,7 @@ def _resize(arguments: Arguments) -> tuple[Step, Kind]:
     return partial(resized, height=height, width=width), PIXELS
 
 
-def _crop_mirror_normalize(arguments: Arguments) -> tuple[Step, Kind]:
+def _crop_mirror_normalize(arguments: Arguments) -> tuple[Step, ValueType]:
     crop = arguments.pixels("crop", count=2) if "crop" in arguments else None
     mirror = arguments.one_of("mirror", 0, 1)
     mean, deviation = (

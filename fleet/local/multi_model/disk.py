@@ -40,7 +40,7 @@ MODEL_DISK = "`local.model_disk` in environments/local.yaml"
 
 
 @dataclass
-class Unpacked:
+class UnpackedArchive:
     """One archive on disk, staged for this machine; `size` in bytes, `used` in the order of use.
 
     `differences` is what the staged copy has otherwise, and what serves it instead, for people.
@@ -71,7 +71,7 @@ class ModelDisk:
         self._s3, self._limit, self._record = s3, limit, record
         self._url = prefix
         self._bucket, _, self._prefix = prefix.removeprefix("s3://").partition("/")
-        self._held: dict[str, Unpacked] = {}
+        self._held: dict[str, UnpackedArchive] = {}
         self._uses = count()
         self._lock = threading.Lock()
         self._room = threading.Lock()
@@ -114,7 +114,7 @@ class ModelDisk:
             self.drop(target)
             self._keep(target, self._fetched(target, content, others), others)
 
-    def unpacked(self, target: str) -> Unpacked:
+    def unpacked(self, target: str) -> UnpackedArchive:
         """What was fetched."""
         with self._lock:
             return self._held[target]
@@ -143,7 +143,7 @@ class ModelDisk:
         if unpacked is not None:
             shutil.rmtree(unpacked.folder.parent, ignore_errors=True)
 
-    def _fetched(self, target: str, content: str, others: Others) -> Unpacked:
+    def _fetched(self, target: str, content: str, others: Others) -> UnpackedArchive:
         while True:
             try:
                 return self._unpack(target, content)
@@ -154,7 +154,7 @@ class ModelDisk:
                 if not self._delete_one(others):
                     raise _lack(f"No space left on device to unpack {target}")
 
-    def _keep(self, target: str, unpacked: Unpacked, others: Others) -> None:
+    def _keep(self, target: str, unpacked: UnpackedArchive, others: Others) -> None:
         limit = self._limit()
         with self._room:
             while limit is not None and unpacked.size + sum(self.sizes().values()) > limit:
@@ -164,7 +164,7 @@ class ModelDisk:
             with self._lock:
                 self._held[target] = unpacked
 
-    def _unpack(self, target: str, content: str) -> Unpacked:
+    def _unpack(self, target: str, content: str) -> UnpackedArchive:
         url, limit = f"{self._url}{target}", self._limit()
         name, within = folder_name(url), budget(limit, MODEL_DISK)
         self.root.mkdir(parents=True, exist_ok=True)
@@ -192,7 +192,7 @@ class ModelDisk:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
             staged.rename(folder / "model")
-        return Unpacked(
+        return UnpackedArchive(
             name=name,
             content=content,
             folder=folder / "model",

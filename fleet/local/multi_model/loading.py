@@ -13,9 +13,9 @@ import psutil
 
 from fleet.core.sizes import shown
 from fleet.local.containers import RESTARTING, LackOfMemory, ModelRefusal, Record
-from fleet.local.multi_model.disk import ModelDisk, Unpacked
+from fleet.local.multi_model.disk import ModelDisk, UnpackedArchive
 from fleet.local.multi_model.models import Model, Others, Run
-from fleet.local.multi_model.models_api import Answer, ModelsApi
+from fleet.local.multi_model.models_api import ModelsApi, TritonReply
 from fleet.local.multi_model.target import folder_name
 from fleet.local.triton.server import TritonServer
 from fleet.local.triton.supervisor import SupervisedTriton
@@ -117,7 +117,7 @@ def _server(model: Model) -> TritonServer:
     return cast(TritonServer, model.run)
 
 
-def _said(answer: Answer, unpacked: Unpacked, reason: str) -> str:
+def _said(answer: TritonReply, unpacked: UnpackedArchive, reason: str) -> str:
     """Triton's answer with the path that the container would have, and what only its log says."""
     said = answer.said.replace(str(unpacked.folder.parent.parent), IN_THE_CONTAINER)
     if not reason or not any(each in said for each in _UNEXPLAINED):

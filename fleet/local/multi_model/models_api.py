@@ -25,7 +25,7 @@ SECONDS_TO_LOAD, SECONDS_TO_UNLOAD = 120.0, 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class TritonReply:
     """Triton's status, and its words where it refused."""
 
     status: int
@@ -42,7 +42,7 @@ class ModelsApi:
     def __init__(self, server: TritonServer) -> None:
         self._server = server
 
-    def load(self, name: str, target: str, folder: Path) -> Answer:
+    def load(self, name: str, target: str, folder: Path) -> TritonReply:
         """POST /models: register the unpacked archive, and load the target model from it.
 
         Raises:
@@ -65,7 +65,9 @@ class ModelsApi:
         if answer.status != 200:
             log.warning("unloading %s: Triton answered %d %s", target, answer.status, answer.said)
 
-    def _ask(self, method: str, path: str, target: str, seconds: float, body: bytes | None = None) -> Answer:
+    def _ask(
+        self, method: str, path: str, target: str, seconds: float, body: bytes | None = None
+    ) -> TritonReply:
         headers = {TARGET_MODEL: target, "Content-Type": "application/json"}
         timeout = urllib3.Timeout(connect=2.0, read=seconds)
         doing = "loaded" if method == "POST" else "unloaded"
@@ -79,4 +81,4 @@ class ModelsApi:
             raise ModelRefusal(0, said) from error
         except urllib3.exceptions.HTTPError as error:
             raise ModelRefusal(0, f"The container ended while {target} was {doing}.") from error
-        return Answer(status=answer.status, said=answer.data.decode("utf-8", "replace"))
+        return TritonReply(status=answer.status, said=answer.data.decode("utf-8", "replace"))

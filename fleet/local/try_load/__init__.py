@@ -1,6 +1,6 @@
 """The last word on a model repository: that of the real Triton of this machine."""
 
 from fleet.local.try_load.repositories import last_word
-from fleet.local.try_load.result import Answer, findings
+from fleet.local.try_load.result import TryLoadResult, findings
 
-__all__ = ["Answer", "findings", "last_word"]
+__all__ = ["TryLoadResult", "findings", "last_word"]

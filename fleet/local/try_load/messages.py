@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.local.try_load.preparation import Prepared
+from fleet.local.try_load.preparation import Preparation
 from fleet.repository.config.message import CONFIG
 
 _LOADED = re.compile(r"successfully loaded '(?P<model>[^']+)'")
@@ -30,7 +30,7 @@ class Words:
     line: int | None = None
 
 
-def words(said: str, log: str, prepared: Prepared) -> Words:
+def words(said: str, log: str, prepared: Preparation) -> Words:
     """What was said about the staged copy, as the user would have it.
 
     Args:
@@ -44,14 +44,14 @@ def words(said: str, log: str, prepared: Prepared) -> Words:
     return words_about(_config_of(reason, log, prepared), reason, prepared)
 
 
-def words_about(file: Path | None, said: str, prepared: Prepared) -> Words:
+def words_about(file: Path | None, said: str, prepared: Preparation) -> Words:
     """What was said about a file of the repository; the line, where it is a configuration and is named."""
     reason = plain(said, prepared)
     line = _CONFIG_LINE.search(reason) if file else None
     return Words(reason=reason, file=file, line=int(line["line"]) if line else None)
 
 
-def _config_of(reason: str, log: str, prepared: Prepared) -> Path | None:
+def _config_of(reason: str, log: str, prepared: Preparation) -> Path | None:
     """The configuration that Triton could not read, or that of the model that the reason names."""
     unread = [Path(match["file"].strip()) for match in _NOT_READ.finditer(log)]
     named = [prepared.repository / match["model"] / CONFIG for match in _MODEL.finditer(reason)]
@@ -61,7 +61,7 @@ def _config_of(reason: str, log: str, prepared: Prepared) -> Path | None:
     return None
 
 
-def plain(said: str, prepared: Prepared) -> str:
+def plain(said: str, prepared: Preparation) -> str:
     """Without this machine's folders, and what the HTTP answer puts before the sentence."""
     text = _PREFIXES.sub("", said)
     for folder in (prepared.registered, prepared.repository):

@@ -20,7 +20,7 @@ from fleet.repository.unpacking import budget_of_disk
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prepared:
+class Preparation:
     """A staged copy.
 
     Attributes:
@@ -45,7 +45,7 @@ class Prepared:
 
 
 @contextmanager
-def prepared(path: Path, runtime: TritonRuntime, *, multi_model: bool) -> Iterator[Prepared]:
+def prepared(path: Path, runtime: TritonRuntime, *, multi_model: bool) -> Iterator[Preparation]:
     """Copy a folder, or unpack an archive, for as long as it is needed; `path` itself is not touched.
 
     Raises:
@@ -72,7 +72,7 @@ def prepared(path: Path, runtime: TritonRuntime, *, multi_model: bool) -> Iterat
             ]
         except OSError as error:
             raise CannotRunError(f"{path} cannot be made ready for Triton: {error}") from error
-        yield Prepared(
+        yield Preparation(
             repository=repository,
             registered=registered,
             folder=folder,

@@ -9,8 +9,8 @@ from fleet.local.triton.server import TritonServer
 from fleet.local.triton.start_rules import MULTI_MODEL
 from fleet.local.try_load.load_request import NOT_READ, QUIET, post
 from fleet.local.try_load.messages import Words, ready, words, words_about
-from fleet.local.try_load.preparation import Prepared, prepared
-from fleet.local.try_load.result import Answer
+from fleet.local.try_load.preparation import Preparation, prepared
+from fleet.local.try_load.result import TryLoadResult
 from fleet.local.try_load.triton_load import ask, multi_model, single
 from fleet.repository.unpacking import TooLargeError
 from fleet_emulator.hosting import HostingError
@@ -20,7 +20,7 @@ SECONDS = 60.0
 
 def last_word(
     path: Path, runtime: TritonRuntime, *, mode: str, default_model: str = "", seconds: float = SECONDS
-) -> Answer:
+) -> TryLoadResult:
     """Load a folder or an archive as the container does; nothing of it is left, and `path` is not touched.
 
     Args:
@@ -39,16 +39,20 @@ def last_word(
         with prepared(path, runtime, multi_model=of_many) as copy:
             return _answer(path, copy, default_model, seconds, of_many=of_many)
     except (HostingError, TooLargeError) as error:
-        return Answer(path=path, release=runtime.release, loaded=False, reason=str(error), stand_ins={})
+        return TryLoadResult(
+            path=path, release=runtime.release, loaded=False, reason=str(error), stand_ins={}
+        )
 
 
-def _answer(path: Path, copy: Prepared, default_model: str, seconds: float, *, of_many: bool) -> Answer:
+def _answer(
+    path: Path, copy: Preparation, default_model: str, seconds: float, *, of_many: bool
+) -> TryLoadResult:
     archive = path.name if path.is_file() else f"{path.name}.tar.gz"
     said = ask(copy, multi_model() if of_many else single(default_model), archive, seconds)
     why = words(said.reason, said.log, copy)
     if not said.reason and copy.originals:
         why = refused_as_written(copy, seconds) or why
-    return Answer(
+    return TryLoadResult(
         path=path,
         release=copy.runtime.release,
         loaded=not why.reason,
@@ -69,7 +73,7 @@ NO_VERSION = "files"
 """Where what lies in the versions stands for itself: this is no version, so nothing can be loaded."""
 
 
-def refused_as_written(prepared: Prepared, seconds: float) -> Words | None:
+def refused_as_written(prepared: Preparation, seconds: float) -> Words | None:
     """Why Triton does not read one of them; None if it reads all.
 
     Raises:

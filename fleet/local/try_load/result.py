@@ -12,7 +12,7 @@ REFUSED, SILENT, UNSURE = "FL490", "FL491", "FL492"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class TryLoadResult:
     """Whether the repository was loaded, and in Triton's own words why not.
 
     Attributes:
@@ -58,7 +58,7 @@ class Answer:
         ]
 
 
-def findings(answer: Answer) -> list[Finding]:
+def findings(answer: TryLoadResult) -> list[Finding]:
     """The answer as a finding, if the repository was not loaded."""
     if answer.loaded:
         return []

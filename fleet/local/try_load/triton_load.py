@@ -14,7 +14,7 @@ from fleet.local.triton.failure import still_loading
 from fleet.local.triton.server import TritonServer
 from fleet.local.triton.start_rules import DEFAULT_MODEL, MULTI_MODEL
 from fleet.local.try_load.load_request import NOT_READ, QUIET, post, target_of
-from fleet.local.try_load.preparation import Prepared
+from fleet.local.try_load.preparation import Preparation
 from fleet_emulator.hosting import HostingError
 
 STUB = "triton_python_b"
@@ -25,7 +25,7 @@ loads a model, says so in its log, and never answers."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class LoadOutcome:
     """What came of a load; `reason` is empty if it succeeded, `log` is what the server wrote."""
 
     reason: str
@@ -33,7 +33,7 @@ class Said:
     silent: bool = False
 
 
-def ask(prepared: Prepared, environment: dict[str, str], archive: str, seconds: float) -> Said:
+def ask(prepared: Preparation, environment: dict[str, str], archive: str, seconds: float) -> LoadOutcome:
     """Load the repository, and end the server.
 
     Args:
@@ -51,7 +51,7 @@ def ask(prepared: Prepared, environment: dict[str, str], archive: str, seconds: 
     try:
         server.start()
     except HostingError as error:  # the start script would not start it
-        return Said(reason=str(error))
+        return LoadOutcome(reason=str(error))
     with ThreadPoolExecutor(1) as pool:
         try:
             deadline = time.monotonic() + seconds
@@ -62,7 +62,7 @@ def ask(prepared: Prepared, environment: dict[str, str], archive: str, seconds: 
             server.stop(grace=0.0)
     text = log.read_text("utf-8", "replace")
     if unanswered is None:
-        return Said(reason=loading.result(), log=text)
+        return LoadOutcome(reason=loading.result(), log=text)
     if not unanswered.silent:
         return replace(unanswered, log=text)
     models = ", ".join(model.rpartition("::")[2] for model in still_loading(text, prepared.registered))
@@ -81,7 +81,7 @@ def multi_model() -> dict[str, str]:
     return {MULTI_MODEL: "true"}
 
 
-def _load(server: TritonServer, prepared: Prepared, archive: str | None) -> str:
+def _load(server: TritonServer, prepared: Preparation, archive: str | None) -> str:
     """Why it failed, empty if it did not; whoever waits too long ends the server, and so this."""
     try:
         server.wait_ready(float("inf"))
@@ -95,7 +95,9 @@ def _load(server: TritonServer, prepared: Prepared, archive: str | None) -> str:
     return f"{said.strip()}; {of_log}" if "not available or ambiguous" in said and of_log else said
 
 
-def _unanswered(loading: Future[str], server: TritonServer, main: str | None, deadline: float) -> Said | None:
+def _unanswered(
+    loading: Future[str], server: TritonServer, main: str | None, deadline: float
+) -> LoadOutcome | None:
     """What is known of a load that is not answered, without a reason at the deadline; None where it is.
 
     One whose main model is loaded by the log, and stays without an answer for a while, is not silent.
@@ -105,16 +107,16 @@ def _unanswered(loading: Future[str], server: TritonServer, main: str | None, de
     while not loading.done():
         now = time.monotonic()
         if now > deadline:
-            return Said(reason="", silent=True)
+            return LoadOutcome(reason="", silent=True)
         if answers_by == float("inf") and main is not None and server.has_loaded(main):
             answers_by = now + SECONDS_TO_ANSWER
         if now > answers_by:
-            return Said(reason="")
+            return LoadOutcome(reason="")
         dead_since = {pid: dead_since.get(pid, now) for pid in _dead_stubs(server)}
         if any(now - since > SECONDS_DEAD for since in dead_since.values()):
             why = server.reason(Path("/"), 0)
             said = "Triton waits for ever for the process of a Python model, which has ended"
-            return Said(reason=f"{said}: {why}" if why else said, silent=True)
+            return LoadOutcome(reason=f"{said}: {why}" if why else said, silent=True)
         wait([loading], SECONDS_BETWEEN_LOOKS)
     return None
 

@@ -11,7 +11,7 @@ from typing import Any
 from fleet.catalog.backends import Accelerator, Backend
 from fleet.findings import Finding, Severity
 from fleet.repository.config.devices import runs_on_gpu
-from fleet.repository.config.message import ParsedConfig, Place
+from fleet.repository.config.message import ParsedConfig, Position
 from fleet.repository.config.parameter_values import wrong_value
 
 CODE = "FL454"
@@ -35,7 +35,7 @@ def _accelerator(
     config: ParsedConfig,
     given: Any,
     known: Mapping[str, Accelerator],
-    place: Place,
+    place: Position,
     severity: Severity,
     release: str | None,
 ) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fleet.findings import Finding, Severity
-from fleet.repository.config.message import ParsedConfig, Place
+from fleet.repository.config.message import ParsedConfig, Position
 
 DYNAMIC = "dynamic_batching"
 
@@ -39,7 +39,7 @@ def preferred_sizes(config: ParsedConfig, sizes: Any, said: str, *path: str | in
     """What is wrong with preferred batch sizes; `said` has a place for what they must be."""
     largest = config.message.max_batch_size
     for index, size in enumerate(sizes):
-        place: Place = (*path, "preferred_batch_size", index)
+        place: Position = (*path, "preferred_batch_size", index)
         if size <= 0:
             yield config.finding("FL421", said.format("positive"), *place, hint=f"leave {size} out")
         elif size > largest:

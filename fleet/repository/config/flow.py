@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from fleet.findings import Finding
-from fleet.repository.config.message import ParsedConfig, Place
+from fleet.repository.config.message import ParsedConfig, Position
 
 CODE = "FL428"
 STEP = ("ensemble_scheduling", "step")
@@ -24,7 +24,7 @@ SHOWN = 20
 class FlowTensor:
     """A tensor: where it stands, whether a step writes and reads it, and what it waits for."""
 
-    place: Place
+    place: Position
     written: bool = False
     read: bool = False
     sources: set[str] = field(default_factory=set)
@@ -47,7 +47,7 @@ def _graph(config: ParsedConfig) -> tuple[dict[str, FlowTensor], list[Finding]]:
     tensors, twice = dict[str, FlowTensor](), list[Finding]()
     for index, step in enumerate(config.message.ensemble_scheduling.step):
         for output, name in sorted(step.output_map.items()):
-            place: Place = (*STEP, index, "output_map", output)
+            place: Position = (*STEP, index, "output_map", output)
             tensor = tensors.setdefault(name, FlowTensor(place))
             if tensor.written and len(twice) < SHOWN:
                 said = (

@@ -21,7 +21,7 @@ from fleet.repository.text_format.verdict import parsed
 MAX_BYTES = 1 << 20
 CODE = "FL415"
 CONFIG = "config.pbtxt"
-Place: TypeAlias = tuple[str | int, ...]
+Position: TypeAlias = tuple[str | int, ...]
 """Where a field stands: names of fields; after a repeated one its number, from 0, after a map its key."""
 
 

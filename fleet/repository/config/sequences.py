@@ -12,7 +12,7 @@ from typing import Any
 
 from fleet.findings import Finding
 from fleet.repository.config.batching import preferred_sizes
-from fleet.repository.config.message import ParsedConfig, Place
+from fleet.repository.config.message import ParsedConfig, Position
 from fleet.repository.config.states import states
 
 SEQUENCE = "sequence_batching"
@@ -66,7 +66,7 @@ def _controls(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
             seen.add(kind)
 
 
-def _boolean(config: ParsedConfig, control: Any, kind: str, place: Place) -> Iterator[Finding]:
+def _boolean(config: ParsedConfig, control: Any, kind: str, place: Position) -> Iterator[Finding]:
     given = [field for field in VALUES if getattr(control, field)]
     either = "'int32_false_true', 'fp32_false_true'"
     if not given:
@@ -88,7 +88,7 @@ def _boolean(config: ParsedConfig, control: Any, kind: str, place: Place) -> Ite
         yield config.finding(CODE, said, *place, given[0], hint="the first means false, the second true")
 
 
-def _correlation(config: ParsedConfig, control: Any, place: Place) -> Iterator[Finding]:
+def _correlation(config: ParsedConfig, control: Any, place: Position) -> Iterator[Finding]:
     if any(getattr(control, field) for field in VALUES):
         said = (
             "sequence batching must not specify either 'int32_false_true', 'fp32_false_true' or"

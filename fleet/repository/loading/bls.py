@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fleet.findings import Finding, Severity
 from fleet.repository.contents import Contents
-from fleet.repository.loading.container import Setting
+from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.models import Model
 from fleet.repository.python.code import syntax_tree
 
@@ -20,7 +20,7 @@ REQUEST, LOADS = "InferenceRequest", "load_model"
 
 
 def unloaded_calls(
-    contents: Contents, setting: Setting, loaded: Collection[str], models: Mapping[str, Model]
+    contents: Contents, setting: ServingContainer, loaded: Collection[str], models: Mapping[str, Model]
 ) -> Iterator[Finding]:
     """Calls of models that are not loaded, or not there, in the Python code of those that are.
 
@@ -52,7 +52,7 @@ def _codes(contents: Contents, model: Model) -> dict[str, bytes]:
 
 
 def _unloaded(
-    file: Path, line: int, model: str, called: str, setting: Setting, models: Mapping[str, Model]
+    file: Path, line: int, model: str, called: str, setting: ServingContainer, models: Mapping[str, Model]
 ) -> Finding:
     who = f"the code of model {model!r}" if model else "the model's code"
     said = f"{who} calls {called!r}, which {_why(called, models)}: each such call fails"
@@ -64,7 +64,7 @@ def _why(name: str, models: Mapping[str, Model]) -> str:
     return "the container does not load" if name in models else "the repository does not have"
 
 
-def _hint(name: str, setting: Setting, models: Mapping[str, Model]) -> str:
+def _hint(name: str, setting: ServingContainer, models: Mapping[str, Model]) -> str:
     if name not in models:
         return f"put the model into the repository; it has {', '.join(sorted(models))}"
     if setting.multi_model:

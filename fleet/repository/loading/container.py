@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class ServingContainer:
     """How the container of an endpoint would take a repository.
 
     Attributes:

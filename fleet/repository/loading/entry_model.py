@@ -15,7 +15,7 @@ from fleet.repository.config.message import CONFIG, ParsedConfig
 from fleet.repository.config.versions import NONE_LOADED
 from fleet.repository.contents import Contents
 from fleet.repository.layout import is_version
-from fleet.repository.loading.container import Setting
+from fleet.repository.loading.container import ServingContainer
 from fleet.repository.main_model import ENSEMBLE, LITERAL
 
 ROOT = ""
@@ -23,24 +23,24 @@ ROOT = ""
 
 
 @dataclass(frozen=True)
-class Main:
+class EntryModel:
     """The model that answers; None where none would for sure. `findings` say why, or what is doubtful."""
 
     model: str | None
     findings: tuple[Finding, ...] = ()
 
 
-def main_of(contents: Contents, setting: Setting, configs: Mapping[str, ParsedConfig]) -> Main:
+def main_of(contents: Contents, setting: ServingContainer, configs: Mapping[str, ParsedConfig]) -> EntryModel:
     """The directory that answers on an endpoint; "" for the root itself."""
     folders = contents.folders()
     if contents.is_file(CONFIG):
-        return Main(ROOT) if setting.multi_model else Main(None, (_at_root(contents),))
+        return EntryModel(ROOT) if setting.multi_model else EntryModel(None, (_at_root(contents),))
     if not folders:
         said = "No model found in model repository"
         if setting.multi_model:
             said = f"{NONE_LOADED.format(contents.place.name)}: it holds no directory"
         hint = "an archive's root holds one directory for each model"
-        return Main(None, (Finding(code="FL407", message=said, hint=hint, file=contents.place),))
+        return EntryModel(None, (Finding(code="FL407", message=said, hint=hint, file=contents.place),))
     if setting.multi_model:
         return _of_archive(contents, folders, configs)
     return _of_single(contents, setting, folders, configs)
@@ -58,15 +58,15 @@ def _at_root(contents: Contents) -> Finding:
 
 
 def _of_single(
-    contents: Contents, setting: Setting, folders: Sequence[str], configs: Mapping[str, ParsedConfig]
-) -> Main:
+    contents: Contents, setting: ServingContainer, folders: Sequence[str], configs: Mapping[str, ParsedConfig]
+) -> EntryModel:
     wanted = setting.default_model
     if wanted is not None:
         if wanted in folders:
             return _named(contents, wanted)
         said = f"Directory with provided SAGEMAKER_TRITON_DEFAULT_MODEL_NAME {wanted} does not exist"
         hint = f"the repository has {', '.join(folders)}"
-        return Main(None, (Finding(code="FL460", message=said, hint=hint, file=contents.place),))
+        return EntryModel(None, (Finding(code="FL460", message=said, hint=hint, file=contents.place),))
     if len(folders) == 1:
         return _named(contents, folders[0])
     models = [name for name in folders if name in configs or _looks_like_a_model(contents, name)]
@@ -78,24 +78,24 @@ def _of_single(
     )
     if strays and len(models) == 1:
         hint = f"take {', '.join(strays)} out: that is no model, and the container counts it"
-        return Main(None, (Finding(code="FL460", message=said, hint=hint, file=contents.place),))
+        return EntryModel(None, (Finding(code="FL460", message=said, hint=hint, file=contents.place),))
     if not models:
-        return Main(None, (_none(contents, folders),))
+        return EntryModel(None, (_none(contents, folders),))
     tops = _tops(models, configs)
     if len(tops) != 1:
         hint = f"write one of them as the endpoint's `default_model`: {', '.join(models)}"
-        return Main(None, (Finding(code="FL460", message=said, hint=hint, file=contents.place),))
+        return EntryModel(None, (Finding(code="FL460", message=said, hint=hint, file=contents.place),))
     hint = f"write `default_model: {tops[0]}` into the endpoint's spec"
     found = Finding(code="FL460", message=said, hint=hint, file=contents.place, severity=Severity.WARNING)
-    return Main(tops[0], (found,))
+    return EntryModel(tops[0], (found,))
 
 
-def _named(contents: Contents, folder: str) -> Main:
+def _named(contents: Contents, folder: str) -> EntryModel:
     if not any(each.isspace() for each in folder):
-        return Main(folder)
+        return EntryModel(folder)
     said = f"{folder!r} is no name for a model: the container splits its settings on white space"
     found = Finding(code="FL405", message=said, hint="rename it", file=contents.file(folder))
-    return Main(folder, (found,))
+    return EntryModel(folder, (found,))
 
 
 def _tops(models: Sequence[str], configs: Mapping[str, ParsedConfig]) -> list[str]:
@@ -107,16 +107,18 @@ def _tops(models: Sequence[str], configs: Mapping[str, ParsedConfig]) -> list[st
     return [name for name in ensembles if name not in called]
 
 
-def _of_archive(contents: Contents, folders: Sequence[str], configs: Mapping[str, ParsedConfig]) -> Main:
+def _of_archive(
+    contents: Contents, folders: Sequence[str], configs: Mapping[str, ParsedConfig]
+) -> EntryModel:
     detected = [name for name in folders if ENSEMBLE.search(_text(contents, name))]
     if len(detected) == 1:
-        return Main(detected[0], tuple(_mistaken(detected[0], configs)))
+        return EntryModel(detected[0], tuple(_mistaken(detected[0], configs)))
     if detected:
         said = f"the archive holds {len(detected)} ensembles, {', '.join(detected)}: any of them may answer"
         hint = "give each ensemble an archive of its own"
-        return Main(None, (Finding(code="FL409", message=said, hint=hint, file=contents.place),))
+        return EntryModel(None, (Finding(code="FL409", message=said, hint=hint, file=contents.place),))
     if len(folders) == 1:
-        return Main(folders[0])
+        return EntryModel(folders[0])
     unseen = [name for name in folders if name in configs and is_ensemble(configs[name])]
     if unseen:
         config = configs[unseen[0]]
@@ -125,10 +127,10 @@ def _of_archive(contents: Contents, folders: Sequence[str], configs: Mapping[str
             f" {', '.join(folders)} in its place"
         )
         hint = f"write it literally: `{LITERAL}`"
-        return Main(None, (config.finding("FL468", said, "platform", hint=hint),))
+        return EntryModel(None, (config.finding("FL468", said, "platform", hint=hint),))
     if not any(name in configs or _looks_like_a_model(contents, name) for name in folders):
-        return Main(None, (_none(contents, folders),))
-    return Main(None, (_by_chance(contents, folders, configs),))
+        return EntryModel(None, (_none(contents, folders),))
+    return EntryModel(None, (_by_chance(contents, folders, configs),))
 
 
 def _mistaken(name: str, configs: Mapping[str, ParsedConfig]) -> Iterator[Finding]:

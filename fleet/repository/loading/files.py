@@ -12,17 +12,17 @@ from posixpath import normpath
 from typing import Any, NamedTuple
 
 from fleet.findings import Finding
-from fleet.repository.config.message import ParsedConfig, Place
+from fleet.repository.config.message import ParsedConfig, Position
 from fleet.repository.contents import Contents
 from fleet.repository.model_config import SIZES
 
 CODE = "FL436"
 
 
-class Named(NamedTuple):
+class FileReference(NamedTuple):
     """A file: where its name stands, the folder in the model, and the bytes that it has to have."""
 
-    place: Place
+    place: Position
     folder: str
     name: str
     size: int
@@ -47,21 +47,21 @@ def named_files(contents: Contents, model: str, config: ParsedConfig) -> Iterato
             yield config.finding(CODE, said, *each.place, hint="write as many elements as `dims` say")
 
 
-def _named(config: ParsedConfig) -> Iterator[Named]:
+def _named(config: ParsedConfig) -> Iterator[FileReference]:
     message = config.message
     for index, output in enumerate(message.output):
         if output.label_filename:
-            yield Named(("output", index, "label_filename"), "", output.label_filename, 0)
+            yield FileReference(("output", index, "label_filename"), "", output.label_filename, 0)
     for index, sample in enumerate(message.model_warmup):
         for key, each in sorted(sample.inputs.items()):
             if each.WhichOneof("input_data_type") == "input_data_file" and sample.batch_size:
                 place = ("model_warmup", index, "inputs", key, "input_data_file")
-                yield Named(place, "warmup", each.input_data_file, _bytes(config, each))
+                yield FileReference(place, "warmup", each.input_data_file, _bytes(config, each))
     for index, state in enumerate(message.sequence_batching.state):
         for number, each in enumerate(state.initial_state):
             if each.WhichOneof("state_data") == "data_file":
                 field = ("sequence_batching", "state", index, "initial_state", number, "data_file")
-                yield Named(field, "initial_state", each.data_file, _bytes(config, each))
+                yield FileReference(field, "initial_state", each.data_file, _bytes(config, each))
 
 
 def _bytes(config: ParsedConfig, tensor: Any) -> int:

@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 from fleet.findings import Finding, Severity
 from fleet.repository.config.message import CONFIG
 from fleet.repository.config.versions import NONE_LOADED
-from fleet.repository.contents import Contents, Entry, Kind
+from fleet.repository.contents import Contents, Entry, EntryKind
 from fleet.repository.loading.bls import unloaded_calls
-from fleet.repository.loading.container import Setting
+from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.cycles import circles
 from fleet.repository.loading.entry_model import main_of
 from fleet.repository.loading.model import ensemble_findings, model_findings
@@ -26,7 +26,7 @@ UNREADABLE = "FL440"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgement:
+class LoadPlan:
     """The verdict: the model that answers, those that are loaded with it, those that stay unloaded.
 
     The repository would be loaded if none of the findings is an error. `main` is None where none would answer
@@ -41,20 +41,20 @@ class Judgement:
 
 def judge_path(path: Path, *, mode: str, release: str) -> list[Finding]:
     """What is wrong with a folder or an archive in a container of that mode and release."""
-    setting = Setting(multi_model=mode == "multi-model", release=release)
+    setting = ServingContainer(multi_model=mode == "multi-model", release=release)
     return list(judged(read(path), setting).findings)
 
 
-def judged(contents: Contents, setting: Setting) -> Judgement:
+def judged(contents: Contents, setting: ServingContainer) -> LoadPlan:
     """Judge a repository as the container of the setting takes it."""
     if any(each.code == UNREADABLE and each.severity is Severity.ERROR for each in contents.findings):
-        return Judgement(main=None, loaded=(), unloaded=(), findings=contents.findings)
+        return LoadPlan(main=None, loaded=(), unloaded=(), findings=contents.findings)
     contents = _with_built_versions(contents, setting.built)
     models, refused = models_of(contents)
     configs = configs_of(models)
     main = main_of(contents, setting, configs)
     if contents.is_file(CONFIG) and main.model is None:
-        return Judgement(main=None, loaded=(), unloaded=(), findings=(*contents.findings, *main.findings))
+        return LoadPlan(main=None, loaded=(), unloaded=(), findings=(*contents.findings, *main.findings))
     loaded = _loaded(main.model, setting, models)
     loaded_ones = set(loaded)
     unloaded = tuple(name for name in models if name not in loaded_ones)
@@ -76,7 +76,7 @@ def judged(contents: Contents, setting: Setting) -> Judgement:
     findings += unloaded_calls(contents, setting, loaded, models)
     if main.model is not None:
         findings += _unloaded(contents, unloaded, main.model)
-    return Judgement(
+    return LoadPlan(
         main=main.model, loaded=loaded, unloaded=unloaded, findings=tuple(dict.fromkeys(findings))
     )
 
@@ -84,11 +84,11 @@ def judged(contents: Contents, setting: Setting) -> Judgement:
 def _with_built_versions(contents: Contents, built: Collection[str]) -> Contents:
     """The repository with the version folders that are made for engines."""
     made = [model for model in built if model in contents.folders() and not versions_there(contents, model)]
-    folders = {contents.path(model, FIRST): Entry(Kind.FOLDER) for model in made}
+    folders = {contents.path(model, FIRST): Entry(EntryKind.FOLDER) for model in made}
     return replace(contents, entries=dict(sorted({**contents.entries, **folders}.items())))
 
 
-def _loaded(main: str | None, setting: Setting, models: Mapping[str, Model]) -> tuple[str, ...]:
+def _loaded(main: str | None, setting: ServingContainer, models: Mapping[str, Model]) -> tuple[str, ...]:
     """The main model with its parts, and what flags name; all where it is not clear which is the main one."""
     if main is None:
         return tuple(models)

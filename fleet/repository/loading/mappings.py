@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fleet.findings import Finding
-from fleet.repository.config.message import ParsedConfig, Place
+from fleet.repository.config.message import ParsedConfig, Position
 from fleet.repository.loading.steps import STEP
 
 CODE = "FL433"
@@ -80,7 +80,7 @@ def _unmapped(config: ParsedConfig, index: int, step: Any, model: ParsedConfig) 
 
 def _fits(
     config: ParsedConfig,
-    place: Place,
+    place: Position,
     name: str,
     tensor: SeenTensor,
     known: dict[str, SeenTensor],

@@ -9,7 +9,7 @@ from fleet.findings import Finding, Severity
 from fleet.repository.config.judge import config_findings
 from fleet.repository.contents import Contents
 from fleet.repository.loading.completion import header_of
-from fleet.repository.loading.container import Setting
+from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.files import named_files
 from fleet.repository.loading.mappings import mappings
 from fleet.repository.loading.models import Model, python_codes
@@ -25,7 +25,9 @@ SHELL = re.compile(r"[\s&'\"();|<>`$\\*]")
 """What a shell takes for its own: the Python backend starts each model by one (tried with 24.10)."""
 
 
-def model_findings(contents: Contents, setting: Setting, model: Model, *, is_main: bool) -> Iterator[Finding]:
+def model_findings(
+    contents: Contents, setting: ServingContainer, model: Model, *, is_main: bool
+) -> Iterator[Finding]:
     """What is wrong with one model.
 
     Args:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fleet.findings import Finding
-from fleet.repository.config.message import ParsedConfig, Place
+from fleet.repository.config.message import ParsedConfig, Position
 from fleet.repository.config.sequences import CORRELATION, KINDS, SEQUENCE
 from fleet.repository.onnx.header import OnnxHeader
 from fleet.repository.onnx.shapes import shown
@@ -37,7 +37,7 @@ class Control:
 
     name: str
     data_type: str
-    place: Place
+    place: Position
 
 
 def controls_of(config: ParsedConfig) -> list[Control]:

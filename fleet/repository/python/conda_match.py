@@ -13,7 +13,7 @@ from fleet.catalog.release_facts import stub_python, stub_pythons
 from fleet.findings import Finding, Severity
 from fleet.repository.config.message import ParsedConfig
 from fleet.repository.config.python_parameters import KEY, VARIABLE
-from fleet.repository.contents import Contents, Kind
+from fleet.repository.contents import Contents, EntryKind
 from fleet.repository.python.conda import CondaEnvironment
 from fleet.repository.reading.environment import ACTIVATE, unpacked_environment
 from fleet.repository.reading.file_store import PACKED
@@ -70,7 +70,7 @@ def _there(
             else "put it there; where a script makes it, run it first"
         )
         yield config.finding("FL448", message, *PLACE, hint=hint)
-    elif entry is None or entry.kind is Kind.FOLDER:
+    elif entry is None or entry.kind is EntryKind.FOLDER:
         start = f"{path}/" if path else ""
         inside = (each.removeprefix(start) for each in contents.entries if each.startswith(start))
         yield from _fits(config, contents, model, path, unpacked_environment(inside), release)

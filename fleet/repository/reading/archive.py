@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from fleet.findings import Finding, FindingsError, Severity
-from fleet.repository.contents import Contents, Entry, Kind
+from fleet.repository.contents import Contents, Entry, EntryKind
 from fleet.repository.layout import NO_TEXT
-from fleet.repository.reading.collector import FOLDER, Gathered, TooManyError
+from fleet.repository.reading.collector import FOLDER, Collector, TooManyError
 from fleet.repository.reading.entry_path import path_problem
-from fleet.repository.reading.file_store import Kept
+from fleet.repository.reading.file_store import FileStore
 from fleet.repository.reading.gunzip import MAGIC, Bounds, TooLargeError, unpacked
 from fleet.repository.reading.stream import PIECE, CutOffError, FileStream, Stream, UnreadableError
 from fleet.repository.reading.tar import Member, members
@@ -48,7 +48,7 @@ def _read(file: Path, opened: BinaryIO, size: int) -> Contents:
     for magic, what in OTHERS.items():
         if head.startswith(magic):
             raise _refused(file, f"it is {what}")
-    gathered, bounds = Gathered(file, archive=True), Bounds(packed=size)
+    gathered, bounds = Collector(file, archive=True), Bounds(packed=size)
     if not head.startswith(MAGIC):
         message = "the archive is not compressed by gzip, as SageMaker has it"
         gathered.notes.add("FL440", message, hint=ANEW, severity=Severity.WARNING)
@@ -62,10 +62,10 @@ def _refused(file: Path, problem: str) -> FindingsError:
 
 
 class _Archive:
-    def __init__(self, gathered: Gathered, stream: Stream, bounds: Bounds) -> None:
+    def __init__(self, gathered: Collector, stream: Stream, bounds: Bounds) -> None:
         self._gathered, self._notes = gathered, gathered.notes
         self._stream, self._bounds = stream, bounds
-        self._kept = Kept(gathered, bounds)
+        self._kept = FileStore(gathered, bounds)
 
     def read(self) -> None:
         is_any = False
@@ -105,12 +105,12 @@ class _Archive:
             code = "FL414" if NO_TEXT.search(member.path) else "FL441"
             self._notes.add(code, f"{member.path!r} {problem}", hint=ANEW)
         elif member.what:
-            kind = Kind.LINK if "link" in member.what else Kind.OTHER
+            kind = EntryKind.LINK if "link" in member.what else EntryKind.OTHER
             if self._gathered.add(path, Entry(kind)):
                 message = f"{path!r} is {member.what}, and only folders and files are trusted"
                 self._notes.add("FL403", message, path, "put the file itself there")
         elif member.is_folder:
             if path:
                 self._gathered.add(path, FOLDER)
-        elif self._gathered.add(path, Entry(Kind.FILE, member.content.size)):
+        elif self._gathered.add(path, Entry(EntryKind.FILE, member.content.size)):
             self._kept.read(path, member.content.size, member.content)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fleet.findings import Finding, Severity
-from fleet.repository.contents import Contents, Entry, Kind
+from fleet.repository.contents import Contents, Entry, EntryKind
 from fleet.repository.onnx.header import OnnxHeader
 from fleet.repository.python.conda import CondaEnvironment
 from fleet.repository.reading.stream import UnreadableError
@@ -15,14 +15,14 @@ MAX_ENTRIES, MAX_PATHS = 1_000_000, 64 << 20
 """Entries, and bytes of all paths together, as many as are packed: some 300 MiB of memory."""
 MAX_FOLDERS, MAX_AT_ROOT = 100_000, 10_000
 """Folders, and those at the root, each of which may be a model: an unpacked environment has some 5,000."""
-FOLDER = Entry(Kind.FOLDER)
+FOLDER = Entry(EntryKind.FOLDER)
 
 
 class TooManyError(UnreadableError):
     """There are more entries than anybody needs."""
 
 
-class Gathered:
+class Collector:
     """The entries so far, with what was read of them."""
 
     def __init__(self, place: Path, *, archive: bool) -> None:
@@ -45,9 +45,9 @@ class Gathered:
         before = self._entries.get(path)
         if before is None:
             self._count(path, entry)
-        elif before.kind is Kind.FOLDER and entry.kind is Kind.FOLDER:
+        elif before.kind is EntryKind.FOLDER and entry.kind is EntryKind.FOLDER:
             return True
-        elif Kind.FOLDER in (before.kind, entry.kind):
+        elif EntryKind.FOLDER in (before.kind, entry.kind):
             self._clash(path)
             return False
         else:
@@ -57,7 +57,7 @@ class Gathered:
 
     def files(self) -> list[tuple[str, int]]:
         """The regular files, with their sizes."""
-        return [(path, entry.size) for path, entry in self._entries.items() if entry.kind is Kind.FILE]
+        return [(path, entry.size) for path, entry in self._entries.items() if entry.kind is EntryKind.FILE]
 
     def contents(self) -> Contents:
         """All of it."""
@@ -76,7 +76,7 @@ class Gathered:
         while end > 0 and path[:end] not in self._entries:
             new.append(path[:end])
             end = path.rfind("/", 0, end)
-        if end > 0 and self._entries[path[:end]].kind is not Kind.FOLDER:
+        if end > 0 and self._entries[path[:end]].kind is not EntryKind.FOLDER:
             self._clash(path[:end])
             return False
         for folder in new:
@@ -88,7 +88,7 @@ class Gathered:
         self._paths += len(path.encode("utf-8", "surrogateescape"))
         if len(self._entries) == MAX_ENTRIES or self._paths > MAX_PATHS:
             raise TooManyError(f"it holds more than {MAX_ENTRIES} entries or {MAX_PATHS >> 20} MiB of paths")
-        if entry.kind is Kind.FOLDER:
+        if entry.kind is EntryKind.FOLDER:
             self._folders += 1
             self._at_root += "/" not in path
         if self._folders > MAX_FOLDERS or self._at_root > MAX_AT_ROOT:

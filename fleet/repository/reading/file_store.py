@@ -7,7 +7,7 @@ from fleet.repository.layout import is_version
 from fleet.repository.onnx.graph import read_header
 from fleet.repository.onnx.wire import Budget
 from fleet.repository.plan_header import HEADER
-from fleet.repository.reading.collector import Gathered
+from fleet.repository.reading.collector import Collector
 from fleet.repository.reading.environment import read_environment
 from fleet.repository.reading.gunzip import Bounds
 from fleet.repository.reading.stream import Stream
@@ -18,10 +18,10 @@ MAX_TEXT, MAX_TEXTS = 1 << 20, 16 << 20
 """Bytes of one text, and of all configs, and of all Python files."""
 
 
-class Kept:
+class FileStore:
     """The contents of one repository's files; `bounds` are those of what is unpacked."""
 
-    def __init__(self, gathered: Gathered, bounds: Bounds) -> None:
+    def __init__(self, gathered: Collector, bounds: Bounds) -> None:
         self._gathered, self._bounds = gathered, bounds
         self._budget = Budget()
         self._left = {"config": MAX_TEXTS, "code": MAX_TEXTS}

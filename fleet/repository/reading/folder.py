@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError, Severity
-from fleet.repository.contents import Contents, Entry, Kind
+from fleet.repository.contents import Contents, Entry, EntryKind
 from fleet.repository.layout import NO_TEXT, belongs
-from fleet.repository.reading.collector import FOLDER, Gathered, TooManyError
-from fleet.repository.reading.file_store import Kept, kind_of
+from fleet.repository.reading.collector import FOLDER, Collector, TooManyError
+from fleet.repository.reading.file_store import FileStore, kind_of
 from fleet.repository.reading.gunzip import Bounds, TooLargeError
 from fleet.repository.reading.stream import FileStream, UnreadableError
 
@@ -28,7 +28,7 @@ def read_folder(folder: Path, *, packed: bool = False) -> Contents:
     Raises:
         FindingsError: it cannot be listed.
     """
-    gathered = Gathered(folder, archive=False)
+    gathered = Collector(folder, archive=False)
     try:
         _list(gathered, packed=packed)
     except TooManyError as error:
@@ -40,7 +40,7 @@ def read_folder(folder: Path, *, packed: bool = False) -> Contents:
     return gathered.contents()
 
 
-def _list(gathered: Gathered, *, packed: bool) -> None:
+def _list(gathered: Collector, *, packed: bool) -> None:
     waiting = _entries(gathered, "", packed=packed)
     while waiting:
         folder = waiting.pop()
@@ -50,7 +50,7 @@ def _list(gathered: Gathered, *, packed: bool) -> None:
             gathered.notes.add("FL406", f"the folder cannot be read: {error.strerror}", folder)
 
 
-def _entries(gathered: Gathered, folder: str, *, packed: bool) -> list[str]:
+def _entries(gathered: Collector, folder: str, *, packed: bool) -> list[str]:
     """Add what is in a folder; the folders in it."""
     with os.scandir(gathered.place / folder) as found:
         entries = sorted(found, key=lambda each: each.name)
@@ -66,12 +66,12 @@ def _entries(gathered: Gathered, folder: str, *, packed: bool) -> list[str]:
             continue
         entry = _entry(each)
         gathered.add(path, entry)
-        if entry.kind is Kind.FOLDER:
+        if entry.kind is EntryKind.FOLDER:
             folders.append(path)
-        elif entry.kind is not Kind.FILE and not left_out:
+        elif entry.kind is not EntryKind.FILE and not left_out:
             message = "only folders and files can be packed; this is a link or a device"
             # A link may lead to what Triton reads well, in a repository that somebody else packs.
-            lenient = entry.kind is Kind.LINK and not packed
+            lenient = entry.kind is EntryKind.LINK and not packed
             severity = Severity.WARNING if lenient else Severity.ERROR
             gathered.notes.add("FL403", message, path, "put the file itself there", severity)
     return folders
@@ -79,17 +79,17 @@ def _entries(gathered: Gathered, folder: str, *, packed: bool) -> list[str]:
 
 def _entry(each: os.DirEntry[str]) -> Entry:
     if each.is_symlink():
-        return Entry(Kind.LINK)
+        return Entry(EntryKind.LINK)
     if each.is_dir(follow_symlinks=False):
         return FOLDER
     if not each.is_file(follow_symlinks=False):
-        return Entry(Kind.OTHER)
-    return Entry(Kind.FILE, each.stat(follow_symlinks=False).st_size)
+        return Entry(EntryKind.OTHER)
+    return Entry(EntryKind.FILE, each.stat(follow_symlinks=False).st_size)
 
 
-def _read(gathered: Gathered) -> None:
+def _read(gathered: Collector) -> None:
     bounds = Bounds(packed=0)
-    kept = Kept(gathered, bounds)
+    kept = FileStore(gathered, bounds)
     kinds = {path: kind_of(path) for path, size in gathered.files()}
     # What is packed comes last: the configs tell whether it is needed.
     for path, size in sorted(gathered.files(), key=lambda each: (kinds[each[0]] == "packed", each[0])):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fleet.repository.text_format.nodes import Field, Message, Scalar
-from fleet.repository.text_format.repeated_fields import Merged, merged, those
+from fleet.repository.text_format.repeated_fields import RepeatedField, merged, those
 from fleet.repository.text_format.scalars import spelled
 from fleet.repository.text_format.tokens import Comment
 
@@ -56,7 +56,7 @@ class Layout:
         self.comments(each.above, depth)
         self._value(each, field, depth, f"{field.name} " if field.message_type else f"{field.name}: ")
 
-    def _entries(self, entries: Merged, field: Any, depth: int) -> None:
+    def _entries(self, entries: RepeatedField, field: Any, depth: int) -> None:
         """A map, as Triton's documentation writes it: each entry is a field of its own."""
         if not entries.items:
             self._list(entries, field, depth)
@@ -68,7 +68,7 @@ class Layout:
             self._single(each, field, depth)
         self.comments([*entries.closing, *those(below)], depth)
 
-    def _list(self, whole: Merged, field: Any, depth: int) -> None:
+    def _list(self, whole: RepeatedField, field: Any, depth: int) -> None:
         start = f"{field.name} [" if field.message_type else f"{field.name}: ["
         self.comments(whole.above, depth)
         if not whole.has_comments and (line := self._short(start, whole, field, depth)):
@@ -81,7 +81,7 @@ class Layout:
         self.comments(whole.closing, depth + 1)
         self._line("]", depth, whole.beside)
 
-    def _short(self, start: str, whole: Merged, field: Any, depth: int) -> str:
+    def _short(self, start: str, whole: RepeatedField, field: Any, depth: int) -> str:
         """A list on one line; none of messages, and none that is too wide."""
         if not whole.items:
             return f"{start} ]"

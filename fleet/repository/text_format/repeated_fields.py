@@ -11,7 +11,7 @@ from fleet.repository.text_format.tokens import Comment
 
 
 @dataclass
-class Merged:
+class RepeatedField:
     """A list, however it is spelled, with every item and every comment in their order.
 
     Comments stand above it, at its opening bracket, above its closing bracket, and beside that.
@@ -29,9 +29,9 @@ class Merged:
         return bool(self.opening or self.closing or any(each.above or each.beside for each in self.items))
 
 
-def merged(occurrences: Sequence[Field]) -> Merged:
+def merged(occurrences: Sequence[Field]) -> RepeatedField:
     """The list that one occurrence or several make."""
-    whole = Merged(occurrences[0].above)
+    whole = RepeatedField(occurrences[0].above)
     parts = [replace(occurrences[0], above=()), *occurrences[1:]]
     if isinstance(parts[0].value, Items):
         whole.opening = parts[0].value.beside

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from fleet.endpoint.context.alarm_records import SIGNS, AlarmRecord
 from fleet.endpoint.context.alarm_thresholds import Threshold, lacking, thresholds
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.source import KeyPath
@@ -18,7 +18,7 @@ INVOKE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_
 
 
 @rule("FL311", source=METRICS)
-def unmeasured_alarm(endpoint: Decided) -> Iterator[Problem]:
+def unmeasured_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
     """An alarm is on a metric that such an endpoint has.
 
     Nothing would ever ring, without a word. What an environment's file says of all its endpoints only warns:
@@ -32,7 +32,7 @@ def unmeasured_alarm(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL312", Severity.WARNING, source=RECORDS)
-def late_warning_threshold(endpoint: Decided) -> Iterator[Problem]:
+def late_warning_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
     """An alarm warns before it is critical.
 
     A warning at the critical threshold, or beyond it, tells nobody anything in time.
@@ -52,7 +52,7 @@ def late_warning_threshold(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL288", Severity.WARNING, source=INVOKE)
-def unreachable_alarm_threshold(endpoint: Decided) -> Iterator[Problem]:
+def unreachable_alarm_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
     """An alarm's threshold can be exceeded.
 
     SageMaker ends a call after 60 seconds, and no share of calls, memory or time is above 100%.
@@ -67,7 +67,7 @@ def unreachable_alarm_threshold(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL314", Severity.WARNING, source=RECORDS)
-def permanent_alarm(endpoint: Decided) -> Iterator[Problem]:
+def permanent_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
     """An alarm is quiet where scaling does what it is told.
 
     One at the utilisation that scaling holds, or on a `max` that is the `min` as well, rings all the time.
@@ -88,7 +88,7 @@ def permanent_alarm(endpoint: Decided) -> Iterator[Problem]:
             yield Problem(_path(held[0]), message, "leave it out, or raise `scaling.max`")
 
 
-def _given(endpoint: Decided) -> Iterator[tuple[AlarmRecord, list[Threshold]]]:
+def _given(endpoint: EndpointContext) -> Iterator[tuple[AlarmRecord, list[Threshold]]]:
     """What the spec says itself, by key."""
     given = [each for each in thresholds(endpoint.spec) if each.given]
     for _, held in groupby(given, key=lambda each: each.record.key):

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from fleet.catalog.front_end import out_of_memory
-from fleet.endpoint.context.context import Decided, PlacedModel
+from fleet.endpoint.context.context import EndpointContext, PlacedModel
 from fleet.endpoint.context.variables import DEFAULT_MODEL
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
@@ -23,7 +23,7 @@ ENSEMBLES_SINCE, NAMESPACES_SINCE = "23.01", "23.04"
 
 
 @rule("FL205", source=START, needed=True)
-def ambiguous_default_model(endpoint: Decided) -> Iterator[Problem]:
+def ambiguous_default_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """Of several models in a repository one is named as the one that answers.
 
     The container refuses to start with several model directories and no default model.
@@ -35,7 +35,7 @@ def ambiguous_default_model(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL206", source=START, needed=True)
-def unknown_default_model(endpoint: Decided) -> Iterator[Problem]:
+def unknown_default_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """The default model is one of the repository's.
 
     The container refuses to start when its directory is missing.
@@ -47,7 +47,7 @@ def unknown_default_model(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL215", source=FRONT_END)
-def default_model_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
+def default_model_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """A multi-model endpoint has no default model: each call names its target."""
     if endpoint.spec.mode is not Mode.MULTI_MODEL:
         return
@@ -61,7 +61,7 @@ def default_model_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL245", Severity.WARNING, source=START)
-def bypassed_ensemble(endpoint: Decided) -> Iterator[Problem]:
+def bypassed_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
     """The ensemble of a repository is what answers, not one of its parts.
 
     Only the default model is loaded, and what it depends on: an ensemble that is not the default stays out of
@@ -83,7 +83,7 @@ def bypassed_ensemble(endpoint: Decided) -> Iterator[Problem]:
     "FL247",
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/ensemble_models.md",
 )
-def split_ensemble(endpoint: Decided) -> Iterator[Problem]:
+def split_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
     """An ensemble's parts are in its own archive.
 
     Triton looks for them in the repository that the ensemble came from.
@@ -101,7 +101,7 @@ def split_ensemble(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL246", Severity.WARNING, source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html")
-def shared_model_name(endpoint: Decided) -> Iterator[Problem]:
+def shared_model_name(endpoint: EndpointContext) -> Iterator[Problem]:
     """No two archives of an endpoint hold a model of one name.
 
     Both work, in namespaces of their own, but Triton's metrics add them up under the one name.
@@ -117,7 +117,7 @@ def shared_model_name(endpoint: Decided) -> Iterator[Problem]:
 @rule(
     "FL289", source="https://github.com/triton-inference-server/core/blob/main/src/model_repository_manager"
 )
-def model_name_mismatch(endpoint: Decided) -> Iterator[Problem]:
+def model_name_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     """A model's `name`, where its config.pbtxt has one, is its directory's.
 
     "Directory name must equal model name", says Triton, and ends. The main model of a multi-model archive
@@ -134,7 +134,7 @@ def model_name_mismatch(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL248", source="https://github.com/triton-inference-server/server/pull/5540")
-def model_name_conflict(endpoint: Decided) -> Iterator[Problem]:
+def model_name_conflict(endpoint: EndpointContext) -> Iterator[Problem]:
     """Before namespaces, which came with 23.04, no two archives of an endpoint hold a model of one name.
 
     The second target that is asked for is "not unique across all model repositories".
@@ -146,7 +146,7 @@ def model_name_conflict(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL249", source="https://github.com/triton-inference-server/server/pull/5002")
-def unsupported_ensemble(endpoint: Decided) -> Iterator[Problem]:
+def unsupported_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
     """A multi-model endpoint has ensembles with Triton 23.01 or newer."""
     if endpoint.spec.mode is Mode.MULTI_MODEL and endpoint.spec.triton < ENSEMBLES_SINCE:
         for each in endpoint.models:
@@ -160,7 +160,7 @@ def unsupported_ensemble(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL212", source=ARCHIVE_SETS, needed=True)
-def live_set_of_single_model(endpoint: Decided) -> Iterator[Problem]:
+def live_set_of_single_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """Only a multi-model endpoint has a live set of archives."""
     if endpoint.spec.archive_set is ArchiveSet.LIVE and endpoint.spec.mode is not Mode.MULTI_MODEL:
         hint = "leave it out, or write `mode: multi-model`"
@@ -168,7 +168,7 @@ def live_set_of_single_model(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL213", source=ARCHIVE_SETS, needed=True)
-def archive_version_mismatch(endpoint: Decided) -> Iterator[Problem]:
+def archive_version_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     """Archives of a live set have a version, those of a locked set have none."""
     spec = endpoint.spec
     live = spec.archive_set is ArchiveSet.LIVE
@@ -183,7 +183,7 @@ def archive_version_mismatch(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL218", source=ARTIFACTS, needed=True)
-def archive_key_of_other_mode(endpoint: Decided) -> Iterator[Problem]:
+def archive_key_of_other_mode(endpoint: EndpointContext) -> Iterator[Problem]:
     """Copies belong to a multi-model endpoint, a compression to a single one.
 
     SageMaker takes uncompressed files for one repository only, and a single endpoint needs no copies.
@@ -197,7 +197,7 @@ def archive_key_of_other_mode(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL214", source=FRONT_END)
-def out_of_memory_archive_name(endpoint: Decided) -> Iterator[Problem]:
+def out_of_memory_archive_name(endpoint: EndpointContext) -> Iterator[Problem]:
     """No archive's name reads like a lack of memory.
 
     The container looks for such words in every error, and errors name the target: any mistake in a call would
@@ -211,7 +211,7 @@ def out_of_memory_archive_name(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL219", source=ARTIFACTS, needed=True)
-def malformed_s3_repository(endpoint: Decided) -> Iterator[Problem]:
+def malformed_s3_repository(endpoint: EndpointContext) -> Iterator[Problem]:
     """A repository in S3 is an archive, or a prefix that ends in a slash."""
     for index, model in enumerate(endpoint.spec.models):
         if in_s3(model) and (message := misnamed(model)):
@@ -219,7 +219,7 @@ def malformed_s3_repository(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL220", source=ARTIFACTS, needed=True)
-def repository_without_digest(endpoint: Decided) -> Iterator[Problem]:
+def repository_without_digest(endpoint: EndpointContext) -> Iterator[Problem]:
     """A repository in S3 is named with the digest of its content, a folder without.
 
     What lies in S3 may change without anybody's review.
@@ -237,7 +237,7 @@ def repository_without_digest(endpoint: Decided) -> Iterator[Problem]:
             yield Problem(("models", index, "digest"), "a folder needs no digest: its lock has it", hint)
 
 
-def _namesakes(endpoint: Decided) -> Iterator[tuple[str, PlacedModel]]:
+def _namesakes(endpoint: EndpointContext) -> Iterator[tuple[str, PlacedModel]]:
     """Models of several targets whose name another archive has: the first such archive, and the model."""
     first: dict[str, str] = {}
     for each in endpoint.models if endpoint.spec.mode is Mode.MULTI_MODEL else ():
@@ -246,7 +246,7 @@ def _namesakes(endpoint: Decided) -> Iterator[tuple[str, PlacedModel]]:
             yield other, each
 
 
-def _single_models(endpoint: Decided) -> list[str]:
+def _single_models(endpoint: EndpointContext) -> list[str]:
     """The models of the one repository of mode `single`, as far as it is locked."""
     if endpoint.spec.mode is not Mode.SINGLE:
         return []

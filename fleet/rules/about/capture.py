@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.endpoint import Mode
@@ -15,7 +15,7 @@ from fleet.spec.endpoint import Mode
     Severity.WARNING,
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/model-deploy-feature-matrix.html",
 )
-def capture_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
+def capture_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """Calls of an endpoint with one model are captured.
 
     AWS's table of features has data capture and Model Monitor for endpoints that host a single model, not

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.images import release, releases
-from fleet.catalog.instances import Kind
+from fleet.catalog.instances import Processor
 from fleet.catalog.tensorrt import engine_option, given_up
 from fleet.catalog.versions import numbers
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.engines.endpoint_engines import expected_tensorrt, planned_engines, spec_engines
 from fleet.engines.lock import locked_engines, packed_name
 from fleet.engines.runner import NoRunner, runner_for
@@ -26,14 +26,14 @@ LEAST_PYTHON = "3.10"
 
 
 @rule("FL295", source=COMPUTE)
-def gpu_without_engine_builder(endpoint: Decided) -> Iterator[Problem]:
+def gpu_without_engine_builder(endpoint: EndpointContext) -> Iterator[Problem]:
     """Engines can be built on the endpoint's GPU: one of AWS's services has it in the region, for the image.
 
     CodeBuild has A10G GPUs on demand (g5, in seven regions); the others are built by a SageMaker job on the
     same instance type, or on a CodeBuild fleet that the environment names.
     """
     machine, image = endpoint.machine, endpoint.image
-    if machine is None or machine.kind is not Kind.GPU:
+    if machine is None or machine.kind is not Processor.GPU:
         return
     found = runner_for(machine, endpoint.region, endpoint.environment.engine_builds.fleets)
     until = given_up(machine.gpu)
@@ -50,13 +50,13 @@ def gpu_without_engine_builder(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL390", Severity.WARNING, source=HEADER, scope=Scope.CONTAINER)
-def oversized_workspace(endpoint: Decided) -> Iterator[Problem]:
+def oversized_workspace(endpoint: EndpointContext) -> Iterator[Problem]:
     """An engine's workspace is less than the GPU's memory.
 
     It is a bound: what exceeds the GPU bounds nothing, and weights and tensors need their room as well.
     """
     machine = endpoint.machine
-    if machine is None or machine.kind is not Kind.GPU:
+    if machine is None or machine.kind is not Processor.GPU:
         return
     for path, _, engine in spec_engines(endpoint.spec):
         size = engine.workspace
@@ -69,7 +69,7 @@ def oversized_workspace(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL391", source=ENGINES, needed=True, at_deploy=True)
-def engine_lock_mismatch(endpoint: Decided) -> Iterator[Problem]:
+def engine_lock_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     """The lock's engines are those that the spec leads to in this environment.
 
     Their keys follow from the ONNX model, trtexec's arguments, the GPU and the image; an engine of another
@@ -103,7 +103,7 @@ def engine_lock_mismatch(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL393", source=ENGINES, needed=True)
-def engine_in_s3_repository(endpoint: Decided) -> Iterator[Problem]:
+def engine_in_s3_repository(endpoint: EndpointContext) -> Iterator[Problem]:
     """Engines are built for repositories in folders.
 
     What lies in S3 is taken as it is, by its digest: no plan can join it.
@@ -116,7 +116,7 @@ def engine_in_s3_repository(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL394", Severity.WARNING, source=HEADER)
-def hardware_compatible_engine(endpoint: Decided) -> Iterator[Problem]:
+def hardware_compatible_engine(endpoint: EndpointContext) -> Iterator[Problem]:
     """An engine is compatible with other GPUs only on purpose: it is slower for it.
 
     Here each environment builds its engines on the GPU that serves them, so that none has to be taken
@@ -135,7 +135,7 @@ def hardware_compatible_engine(endpoint: Decided) -> Iterator[Problem]:
     Severity.WARNING,
     source="https://github.com/NVIDIA/TensorRT/blob/main/samples/common/sampleEngines.cpp",
 )
-def int8_without_scales(endpoint: Decided) -> Iterator[Problem]:
+def int8_without_scales(endpoint: EndpointContext) -> Iterator[Problem]:
     """An engine of precision INT8 is of an ONNX model that carries its scales.
 
     Without QuantizeLinear and DequantizeLinear in it trtexec calibrates with random numbers: the engine is
@@ -152,7 +152,7 @@ def int8_without_scales(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL397", source=ENGINES, needed=True)
-def onnx_without_digest(endpoint: Decided) -> Iterator[Problem]:
+def onnx_without_digest(endpoint: EndpointContext) -> Iterator[Problem]:
     """An ONNX model in S3 is named with the digest of its content, a file without.
 
     What lies in S3 may change without anybody's review.
@@ -172,7 +172,7 @@ def onnx_without_digest(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL399", source=ENGINES)
-def python_too_old_for_engine(endpoint: Decided) -> Iterator[Problem]:
+def python_too_old_for_engine(endpoint: EndpointContext) -> Iterator[Problem]:
     """An engine is of a release whose image has Python 3.10 or newer, in which the build script runs.
 
     In an older image it would end after a machine with a GPU was started, and paid for.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from fleet.catalog.instances import Instance, Kind
+from fleet.catalog.instances import Instance, Processor
 from fleet.catalog.tensorrt import Option, engine_option
 from fleet.catalog.versions import numbers
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.engines.endpoint_engines import expected_tensorrt, spec_engines
 from fleet.repository.copies import copied_name
 from fleet.rules.rule import Problem, Scope, rule
@@ -22,7 +22,7 @@ TYPED = "cast it to FP16, or quantise it with NVIDIA's ModelOpt"
 
 
 @rule("FL290", source=SUPPORT, scope=Scope.CONTAINER)
-def engine_beyond_gpu(endpoint: Decided) -> Iterator[Problem]:
+def engine_beyond_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
     """The GPU can do what the engine asks for.
 
     BF16 needs Ampere (compute capability 8.0), FP8 needs Ada (8.9); a T4 has neither. An engine is built on
@@ -33,7 +33,7 @@ def engine_beyond_gpu(endpoint: Decided) -> Iterator[Problem]:
     if machine is None:
         return
     for path, _, engine in spec_engines(endpoint.spec):
-        if machine.kind is not Kind.GPU:
+        if machine.kind is not Processor.GPU:
             yield Problem(path, f"{machine.type} has no GPU to run an engine on", "take a GPU instance")
             continue
         if builder is not None and builder.gpu and not _loads(machine, builder, engine.compatibility):
@@ -54,7 +54,7 @@ def engine_beyond_gpu(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL291", source=TRTEXEC)
-def unsupported_engine_option(endpoint: Decided) -> Iterator[Problem]:
+def unsupported_engine_option(endpoint: EndpointContext) -> Iterator[Problem]:
     """The image's TensorRT knows the engine's options.
 
     trtexec got BF16 with 10.0, INT4 with 10.1, same-compute-capability with 10.9, and lost all precisions
@@ -85,7 +85,7 @@ def unsupported_engine_option(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL292", source=TRTEXEC)
-def inconsistent_engine_shapes(endpoint: Decided) -> Iterator[Problem]:
+def inconsistent_engine_shapes(endpoint: EndpointContext) -> Iterator[Problem]:
     """An input's smallest, usual and largest shape have one rank, and none exceeds the next.
 
     They are one optimisation profile; all inputs share the batch sizes of it.
@@ -106,7 +106,7 @@ def inconsistent_engine_shapes(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL293", source="docs/decisions/0011-what-a-rule-knows.md")
-def engine_without_model(endpoint: Decided) -> Iterator[Problem]:
+def engine_without_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """An engine belongs to a TensorRT model of its repository, once.
 
     Its largest batch is at least the model's max_batch_size.

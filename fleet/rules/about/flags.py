@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fleet.catalog.front_end import flags, flags_of_single_mode, flags_of_the_start_script, variable_of_flag
 from fleet.catalog.variables import variables
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.listeners import ADDITIONAL_ARGS
 from fleet.endpoint.context.variables import DEFAULT_MODEL, PREFIX, set_by_spec
 from fleet.findings import Severity
@@ -22,7 +22,7 @@ BODY_FLAG = "--http-max-input-size"
 
 
 @rule("FL217", source=SERVE)
-def single_model_flag(endpoint: Decided) -> Iterator[Problem]:
+def single_model_flag(endpoint: EndpointContext) -> Iterator[Problem]:
     """A multi-model container gets no flags that load models or turn their namespaces off.
 
     It starts with an empty repository, and SageMaker loads each target when it is asked for.
@@ -34,7 +34,7 @@ def single_model_flag(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL243", source=SERVE)
-def start_script_flag(endpoint: Decided) -> Iterator[Problem]:
+def start_script_flag(endpoint: EndpointContext) -> Iterator[Problem]:
     """Further flags do not say again what the container's start script says.
 
     The start script always loads one model by name, so that `--load-model=*`, which must be the only one,
@@ -53,7 +53,7 @@ def start_script_flag(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL244", source=SERVE)
-def flag_with_own_key(endpoint: Decided) -> Iterator[Problem]:
+def flag_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
     """What has a key or a variable of its own is not given as a flag, and flags stand under their own key.
 
     The flag would be said twice, with two values; in a variable it would be out of sight of the rules.
@@ -76,7 +76,7 @@ def flag_with_own_key(endpoint: Decided) -> Iterator[Problem]:
 @rule(
     "FL285", source="https://github.com/triton-inference-server/server/blob/main/src/command_line_parser.cc"
 )
-def unknown_flag(endpoint: Decided) -> Iterator[Problem]:
+def unknown_flag(endpoint: EndpointContext) -> Iterator[Problem]:
     """Tritonserver takes the flag: one that it does not know ends it at its start."""
     for path, flag in _flags(endpoint):
         name = flag.partition("=")[0]
@@ -88,7 +88,7 @@ def unknown_flag(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL286", source=SERVE)
-def unknown_further_model(endpoint: Decided) -> Iterator[Problem]:
+def unknown_further_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """Further models that are loaded are in the repository."""
     there = [each.name for each in endpoint.models]
     for path, flag in _flags(endpoint) if there and endpoint.spec.mode is Mode.SINGLE else ():
@@ -99,7 +99,7 @@ def unknown_further_model(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL210", source=SERVE)
-def variable_of_other_mode(endpoint: Decided) -> Iterator[Problem]:
+def variable_of_other_mode(endpoint: EndpointContext) -> Iterator[Problem]:
     """The container reads its settings in the endpoint's mode.
 
     A multi-model container has no inference type, for example: its calls are all of type `infer`.
@@ -125,7 +125,7 @@ def variable_of_other_mode(endpoint: Decided) -> Iterator[Problem]:
     Severity.WARNING,
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html",
 )
-def ineffective_body_limit(endpoint: Decided) -> Iterator[Problem]:
+def ineffective_body_limit(endpoint: EndpointContext) -> Iterator[Problem]:
     """The server is not made ready for bodies that SageMaker does not pass on.
 
     InvokeEndpoint takes 6 MiB; Triton's front end takes 64 MiB without being asked to.
@@ -139,7 +139,7 @@ def ineffective_body_limit(endpoint: Decided) -> Iterator[Problem]:
             yield Problem(path, message, "leave it out; send less at a time")
 
 
-def _flags(endpoint: Decided) -> Iterator[tuple[KeyPath, str]]:
+def _flags(endpoint: EndpointContext) -> Iterator[tuple[KeyPath, str]]:
     """Each further flag with its place."""
     for index, flag in enumerate(endpoint.spec.container.additional_args):
         yield ("container", "additional_args", index), flag

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from fleet.catalog.amis import amis, default_driver, families_with_driver, inference_ami
 from fleet.catalog.images import Image, image_regions, regions_of, release, releases
-from fleet.catalog.instances import Instance, Kind, offered_families
+from fleet.catalog.instances import Instance, Processor, offered_families
 from fleet.catalog.versions import numbers
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.problems import did_you_mean
@@ -25,7 +25,7 @@ TYPE = ("instance", "type")
 
 
 @rule("FL201", source=DLC, needed=True)
-def release_without_image(endpoint: Decided) -> Iterator[Problem]:
+def release_without_image(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker has an image of the Triton release.
 
     NVIDIA publishes a release every month; AWS makes an image of a few of them.
@@ -39,7 +39,7 @@ def release_without_image(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL202", source=DLC, needed=True)
-def region_without_release(endpoint: Decided) -> Iterator[Problem]:
+def region_without_release(endpoint: EndpointContext) -> Iterator[Problem]:
     """The release's image is in the environment's region.
 
     The registry account differs by release and region, and some regions got, or kept, only some releases:
@@ -53,7 +53,7 @@ def region_without_release(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL221", Severity.WARNING, source=DLC)
-def unlisted_image(endpoint: Decided) -> Iterator[Problem]:
+def unlisted_image(endpoint: EndpointContext) -> Iterator[Problem]:
     """AWS lists the image in the region.
 
     Of a few releases only the tag is published, not the regions that have it.
@@ -66,7 +66,7 @@ def unlisted_image(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL204", source=DRIVERS, scope=Scope.CONTAINER)
-def missing_driver(endpoint: Decided) -> Iterator[Problem]:
+def missing_driver(endpoint: EndpointContext) -> Iterator[Problem]:
     """A host image has a driver for the container's CUDA version on this instance family.
 
     SageMaker's default driver on g4dn, g5 and p4d is 470, on which no container for CUDA 12 or newer starts;
@@ -74,7 +74,7 @@ def missing_driver(endpoint: Decided) -> Iterator[Problem]:
     quarter of an hour, without a line in its log.
     """
     image, machine = endpoint.image, endpoint.machine
-    if image is None or machine is None or machine.kind is not Kind.GPU or machine.retired:
+    if image is None or machine is None or machine.kind is not Processor.GPU or machine.retired:
         return
     if endpoint.named_ami is not None or endpoint.ami is not None:
         return
@@ -103,7 +103,7 @@ def missing_driver(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL222", source=DRIVERS, scope=Scope.MACHINE)
-def incompatible_ami(endpoint: Decided) -> Iterator[Problem]:
+def incompatible_ami(endpoint: EndpointContext) -> Iterator[Problem]:
     """The host image takes the instance's family.
 
     SageMaker refuses some pairs ("Invalid combination"); which ones, AWS does not publish in full.
@@ -113,7 +113,7 @@ def incompatible_ami(endpoint: Decided) -> Iterator[Problem]:
         return
     named = endpoint.named_ami is not None
     path = endpoint.named_ami_path if named else TYPE
-    if machine.kind is not Kind.GPU and chosen.gpu:
+    if machine.kind is not Processor.GPU and chosen.gpu:
         yield Problem(
             path, f"{chosen.name} is for instances with a GPU; {machine.type} has none", _leave(named)
         )
@@ -128,7 +128,7 @@ def incompatible_ami(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL223", source=DRIVERS, scope=Scope.VARIANT)
-def ami_driver_mismatch(endpoint: Decided) -> Iterator[Problem]:
+def ami_driver_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     """The host image that is named has the driver of the container's CUDA version.
 
     A container for CUDA 12 needs driver 525 or newer, for CUDA 13 driver 580. Host and container of two CUDA
@@ -160,13 +160,13 @@ def ami_driver_mismatch(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL225", source=SUPPORT, scope=Scope.CONTAINER)
-def gpu_too_old(endpoint: Decided) -> Iterator[Problem]:
+def gpu_too_old(endpoint: EndpointContext) -> Iterator[Problem]:
     """The GPU is not older than the release supports.
 
     Each release names the least compute capability that its CUDA libraries and TensorRT run on.
     """
     image, machine = endpoint.image, endpoint.machine
-    if image is None or machine is None or machine.kind is not Kind.GPU:
+    if image is None or machine is None or machine.kind is not Processor.GPU:
         return
     least = image.details.min_compute_capability
     if numbers(machine.compute_capability) < numbers(least):

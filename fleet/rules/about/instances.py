@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from fleet.catalog.instances import (
     Instance,
-    Kind,
+    Processor,
     Support,
     hosted_in,
     hosting_regions,
@@ -14,7 +14,7 @@ from fleet.catalog.instances import (
     instance_types,
     multi_model_support,
 )
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.endpoint import Mode
@@ -25,13 +25,13 @@ MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpo
 TYPE = ("instance", "type")
 FEW = 8
 NO_TRITON = {
-    Kind.NEURON: "it has AWS Neuron chips, for which SageMaker's Triton image has no backend",
-    Kind.GAUDI: "it has Gaudi chips, for which SageMaker's Triton image has no backend",
+    Processor.NEURON: "it has AWS Neuron chips, for which SageMaker's Triton image has no backend",
+    Processor.GAUDI: "it has Gaudi chips, for which SageMaker's Triton image has no backend",
 }
 
 
 @rule("FL203", source=PRICING, needed=True, scope=Scope.MACHINE)
-def unknown_instance_type(endpoint: Decided) -> Iterator[Problem]:
+def unknown_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     """The instance type is one that SageMaker hosts endpoints on.
 
     The types of EC2, of training and of notebooks are not all among them.
@@ -47,7 +47,7 @@ def unknown_instance_type(endpoint: Decided) -> Iterator[Problem]:
     source="https://github.com/triton-inference-server/server/blob/main/docs/introduction/compatibility.md",
     scope=Scope.CONTAINER,
 )
-def incompatible_instance_type(endpoint: Decided) -> Iterator[Problem]:
+def incompatible_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker's Triton image runs on the instance.
 
     It is built for x86-64, for NVIDIA GPUs and for plain CPUs: not for Graviton, Inferentia,
@@ -66,7 +66,7 @@ def incompatible_instance_type(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL227", source=PRICING, scope=Scope.MACHINE)
-def retired_instance_type(endpoint: Decided) -> Iterator[Problem]:
+def retired_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker still offers the instance type.
 
     The API knows types that no region has a price for any more.
@@ -78,7 +78,7 @@ def retired_instance_type(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL228", source=PRICING, scope=Scope.MACHINE)
-def instance_type_outside_region(endpoint: Decided) -> Iterator[Problem]:
+def instance_type_outside_region(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker offers the instance type in the environment's region.
 
     By the price list; an account's quota is another matter, and may be 0.
@@ -95,7 +95,7 @@ def instance_type_outside_region(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL216", source=MULTI_MODEL, scope=Scope.CONTAINER)
-def several_gpus_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
+def several_gpus_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """A multi-model endpoint's instances have one GPU each, or none.
 
     SageMaker loads and evicts models by the memory of one GPU.
@@ -110,7 +110,7 @@ def several_gpus_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL229", Severity.WARNING, source=MULTI_MODEL, scope=Scope.CONTAINER)
-def unlisted_multi_model_instance(endpoint: Decided) -> Iterator[Problem]:
+def unlisted_multi_model_instance(endpoint: EndpointContext) -> Iterator[Problem]:
     """AWS lists the instance type for multi-model endpoints.
 
     The published list of GPU types ends with g4dn and g5.
@@ -132,7 +132,7 @@ def unlisted_multi_model_instance(endpoint: Decided) -> Iterator[Problem]:
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html",
     scope=Scope.MACHINE,
 )
-def instance_type_outside_api(endpoint: Decided) -> Iterator[Problem]:
+def instance_type_outside_api(endpoint: EndpointContext) -> Iterator[Problem]:
     """The API takes the instance type for an endpoint.
 
     Price lists name a few types that the API's own list does not have.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.front_end import Weights, weights_of_instances
-from fleet.catalog.instances import Instance, Kind
+from fleet.catalog.instances import Instance, Processor
 from fleet.catalog.variables import variables
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.variables import PREFIX
 from fleet.endpoint.context.weights import instances_on_gpu, loaded_together, weights_on_gpu
 from fleet.rules.rule import Problem, Scope, rule
@@ -20,7 +20,7 @@ DIGITS = 19
 
 
 @rule("FL250", source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html", scope=Scope.CONTAINER)
-def shared_memory_shortage(endpoint: Decided) -> Iterator[Problem]:
+def shared_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
     """The instances of Python models fit into the instance's shared memory.
 
     Each takes its region of /dev/shm at the start, 16 MiB unless said otherwise, and SageMaker gives a
@@ -51,14 +51,14 @@ def shared_memory_shortage(endpoint: Decided) -> Iterator[Problem]:
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md",
     scope=Scope.CONTAINER,
 )
-def gpu_memory_shortage(endpoint: Decided) -> Iterator[Problem]:
+def gpu_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
     """The weights of all models that are loaded together fit into one GPU's memory.
 
     Each instance of an ONNX model has weights of its own. What a model needs to compute comes on top, and is
     not counted here.
     """
     machine = endpoint.machine
-    if machine is None or machine.kind is not Kind.GPU:
+    if machine is None or machine.kind is not Processor.GPU:
         return
     memory = machine.gpu_memory_mib * MIB
     for together in loaded_together(endpoint) if memory else ():
@@ -87,7 +87,7 @@ def gpu_memory_shortage(endpoint: Decided) -> Iterator[Problem]:
     source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-store-volumes.html",
     scope=Scope.CONTAINER,
 )
-def disk_space_shortage(endpoint: Decided) -> Iterator[Problem]:
+def disk_space_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
     """An archive fits unpacked onto the instance's local storage.
 
     Instances with NVMe storage keep their models there, and take no other volume.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 
@@ -12,7 +12,7 @@ METRICS = "https://github.com/triton-inference-server/server/blob/main/docs/user
 
 
 @rule("FL320", Severity.WARNING, source=METRICS)
-def dimensions_without_metrics(endpoint: Decided) -> Iterator[Problem]:
+def dimensions_without_metrics(endpoint: EndpointContext) -> Iterator[Problem]:
     """Dimensions are named of metrics that the container publishes.
 
     `metrics.triton_dimensions` tells the dashboard how to find Triton's metrics; with `triton: false` there

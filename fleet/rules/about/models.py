@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from fleet.catalog.front_end import gpu_backends
 from fleet.catalog.images import removed_backends
-from fleet.catalog.instances import Kind
+from fleet.catalog.instances import Processor
 from fleet.catalog.limits import limit
 from fleet.catalog.variables import variables
-from fleet.endpoint.context.context import Decided, PlacedModel
+from fleet.endpoint.context.context import EndpointContext, PlacedModel
 from fleet.endpoint.context.listeners import ADDITIONAL_ARGS
 from fleet.endpoint.context.variables import PREFIX
 from fleet.findings import Severity
@@ -24,7 +24,7 @@ MIB = 1 << 20
 
 
 @rule("FL254", source="https://docs.nvidia.com/deeplearning/triton-inference-server/release-notes/")
-def unsupported_backend(endpoint: Decided) -> Iterator[Problem]:
+def unsupported_backend(endpoint: EndpointContext) -> Iterator[Problem]:
     """The release's image still has the model's backend.
 
     TensorFlow went in 25.03, FasterTransformer in 23.06: a model of theirs fails to load.
@@ -45,7 +45,7 @@ def unsupported_backend(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL255", source="https://protobuf.dev/reference/protobuf/textformat-spec/")
-def unreadable_model_config(endpoint: Decided) -> Iterator[Problem]:
+def unreadable_model_config(endpoint: EndpointContext) -> Iterator[Problem]:
     """A model's config.pbtxt is in protobuf's text format: Triton does not load it otherwise."""
     for each in endpoint.models:
         if each.facts.unreadable:
@@ -57,7 +57,7 @@ def unreadable_model_config(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL275", source="docs/artifacts.md")
-def empty_folder_in_s3(endpoint: Decided) -> Iterator[Problem]:
+def empty_folder_in_s3(endpoint: EndpointContext) -> Iterator[Problem]:
     """Of a repository that is given uncompressed, no version directory is empty.
 
     S3 knows no folders, and an ensemble without its version directory is not loaded.
@@ -70,13 +70,13 @@ def empty_folder_in_s3(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL253", source=CONFIG, scope=Scope.CONTAINER)
-def gpu_model_without_gpu(endpoint: Decided) -> Iterator[Problem]:
+def gpu_model_without_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
     """Models that run on a GPU alone are on an instance with a GPU.
 
     KIND_GPU on a machine without one fails the load, and so do numbers of GPUs, and TensorRT.
     """
     machine = endpoint.machine
-    if machine is None or machine.kind is not Kind.CPU:
+    if machine is None or machine.kind is not Processor.CPU:
         return
     for each in endpoint.loaded_models():
         wants = "KIND_GPU" if any(group.kind == "KIND_GPU" for group in each.facts.instances) else ""
@@ -90,13 +90,13 @@ def gpu_model_without_gpu(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL252", source=CONFIG, scope=Scope.CONTAINER)
-def unknown_gpu_number(endpoint: Decided) -> Iterator[Problem]:
+def unknown_gpu_number(endpoint: EndpointContext) -> Iterator[Problem]:
     """The GPUs that a model names are there.
 
     They are numbered from 0, and a number too high fails the load.
     """
     machine = endpoint.machine
-    if machine is None or machine.kind is not Kind.GPU:
+    if machine is None or machine.kind is not Processor.GPU:
         return
     for each in endpoint.loaded_models():
         named = {gpu for group in each.facts.instances for gpu in group.gpus}
@@ -114,7 +114,7 @@ def unknown_gpu_number(endpoint: Decided) -> Iterator[Problem]:
     Severity.WARNING,
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html",
 )
-def fixed_gpu_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
+def fixed_gpu_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """Models of a multi-model endpoint name no GPUs: SageMaker places them by the memory that is free."""
     if endpoint.spec.mode is not Mode.MULTI_MODEL:
         return
@@ -125,7 +125,7 @@ def fixed_gpu_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL258", source=FRONT_END)
-def unstreamed_decoupled_model(endpoint: Decided) -> Iterator[Problem]:
+def unstreamed_decoupled_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """A model that answers in several parts is called by `generate`, on a single endpoint.
 
     Other calls of a decoupled model get status 400.
@@ -144,7 +144,7 @@ def unstreamed_decoupled_model(endpoint: Decided) -> Iterator[Problem]:
     "FL259",
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/response_cache.md",
 )
-def missing_response_cache(endpoint: Decided) -> Iterator[Problem]:
+def missing_response_cache(endpoint: EndpointContext) -> Iterator[Problem]:
     """A model that caches its responses has a cache in the server.
 
     Without --cache-config the model's setting has no effect.
@@ -161,7 +161,7 @@ def missing_response_cache(endpoint: Decided) -> Iterator[Problem]:
     "FL260",
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html",
 )
-def oversized_request(endpoint: Decided) -> Iterator[Problem]:
+def oversized_request(endpoint: EndpointContext) -> Iterator[Problem]:
     """A request of one item fits the body of a call.
 
     InvokeEndpoint takes 6 MiB, whatever Triton would take.
@@ -178,7 +178,7 @@ def oversized_request(endpoint: Decided) -> Iterator[Problem]:
             )
 
 
-def _generates(endpoint: Decided) -> bool:
+def _generates(endpoint: EndpointContext) -> bool:
     kind = endpoint.variables.get(INFERENCE_TYPE, "")
     return kind.startswith("generate") and endpoint.spec.triton >= _generates_since()
 

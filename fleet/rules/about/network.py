@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 
@@ -16,7 +16,7 @@ ELSEWHERE = re.compile(r"[a-z0-9]://|^--cache-config=redis\b|^--trace-config=ope
 
 
 @rule("FL340", source=ISOLATION)
-def metrics_of_isolated_container(endpoint: Decided) -> Iterator[Problem]:
+def metrics_of_isolated_container(endpoint: EndpointContext) -> Iterator[Problem]:
     """An isolated container does not publish Triton's metrics.
 
     It makes no call, not even of CloudWatch, and has no credentials. SageMaker's own metrics and the
@@ -30,7 +30,7 @@ def metrics_of_isolated_container(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL341", source="https://github.com/triton-inference-server/server/tree/main/docs/user_guide")
-def remote_flag_of_isolated_container(endpoint: Decided) -> Iterator[Problem]:
+def remote_flag_of_isolated_container(endpoint: EndpointContext) -> Iterator[Problem]:
     """No flag of an isolated server leads to another host.
 
     A shared cache, a collector of traces or a repository in the cloud cannot be reached.
@@ -43,7 +43,7 @@ def remote_flag_of_isolated_container(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL342", Severity.WARNING, source=VPC)
-def single_subnet(endpoint: Decided) -> Iterator[Problem]:
+def single_subnet(endpoint: EndpointContext) -> Iterator[Problem]:
     """A VPC is given with two subnets or more.
 
     SageMaker's guide asks for two in different availability zones, even for one instance; the zone of a

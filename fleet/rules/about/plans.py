@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.images import Release
-from fleet.catalog.instances import Instance, Kind, instance, instance_types
+from fleet.catalog.instances import Instance, Processor, instance, instance_types
 from fleet.catalog.versions import numbers
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.listeners import ADDITIONAL_ARGS
 from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.problems import did_you_mean
@@ -19,7 +19,7 @@ VERSION_COMPATIBLE = "version-compatible=true"
 
 
 @rule("FL256", source=TRT)
-def plan_of_other_tensorrt(endpoint: Decided) -> Iterator[Problem]:
+def plan_of_other_tensorrt(endpoint: EndpointContext) -> Iterator[Problem]:
     """A plan in the repository was built with the very TensorRT of the image.
 
     A plan loads in the version that built it and in no other, down to the build number, unless both were told
@@ -50,14 +50,14 @@ def plan_of_other_tensorrt(endpoint: Decided) -> Iterator[Problem]:
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md",
     scope=Scope.CONTAINER,
 )
-def missing_plan_for_gpu(endpoint: Decided) -> Iterator[Problem]:
+def missing_plan_for_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
     """Of plans for several GPUs one is for the instance's.
 
     `cc_model_filenames` names them by compute capability; without a match Triton takes the default file,
     which is then not there.
     """
     machine = endpoint.machine
-    if machine is None or machine.kind is not Kind.GPU:
+    if machine is None or machine.kind is not Processor.GPU:
         return
     for each in endpoint.loaded_models():
         named = each.facts.by_compute_capability
@@ -80,14 +80,14 @@ def missing_plan_for_gpu(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL297", source=TRT, scope=Scope.CONTAINER)
-def plan_of_other_gpu(endpoint: Decided) -> Iterator[Problem]:
+def plan_of_other_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
     """Plans in a repository were built on the GPU that serves them, and the spec says on which.
 
     A plan does not say it itself. It loads on that GPU model and no other, whatever the compute capability,
     unless it was built to be hardware compatible.
     """
     machine = endpoint.machine
-    if machine is None or machine.kind is not Kind.GPU:
+    if machine is None or machine.kind is not Processor.GPU:
         return
     known = {each.index for each in endpoint.models}
     with_plans = {each.index for each in endpoint.models if each.facts.plans}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.front_end import safe_ports
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.listeners import (
     ADDITIONAL_ARGS,
     Listener,
@@ -22,7 +22,7 @@ CHECK = "https://github.com/triton-inference-server/server/blob/main/src/command
 
 
 @rule("FL241", source="https://github.com/triton-inference-server/server/issues/3264")
-def port_conflict(endpoint: Decided) -> Iterator[Problem]:
+def port_conflict(endpoint: EndpointContext) -> Iterator[Problem]:
     """Invocations, metrics, gRPC and HTTP answer at different ports.
 
     The server refuses to start when two of its services share one.
@@ -38,7 +38,7 @@ def port_conflict(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL321", source=CHECK)
-def reserved_port(endpoint: Decided) -> Iterator[Problem]:
+def reserved_port(endpoint: EndpointContext) -> Iterator[Problem]:
     """Metrics, gRPC and HTTP answer at ports that SageMaker lets a container bind.
 
     It tells the container which ones, and the server does not start with another: the endpoint fails its
@@ -62,17 +62,17 @@ def reserved_port(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(_place(endpoint, listener), message, hint, certain=not moved)
 
 
-def _listeners(endpoint: Decided) -> list[Listener]:
+def _listeners(endpoint: EndpointContext) -> list[Listener]:
     """All but those whose variable is empty, which is a mistake of its own."""
     found = listeners(service_arguments(endpoint.variables))
     return [each for each in found if each.is_given or not each.service.port_from]
 
 
-def _flags(endpoint: Decided) -> dict[str, str]:
+def _flags(endpoint: EndpointContext) -> dict[str, str]:
     return flag_values(endpoint.variables.get(ADDITIONAL_ARGS, "").split())
 
 
-def _place(endpoint: Decided, listener: Listener) -> KeyPath:
+def _place(endpoint: EndpointContext, listener: Listener) -> KeyPath:
     """Where the spec names the port, or else where it allows the service."""
     spec, service = endpoint.spec, listener.service
     named = (service.port_flag, service.port_from), (service.allow_flag, service.allowed_by)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from fleet.catalog.images import partition_of
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.machines import OWN_MODEL, OWN_VARIANT, names_own_model, pools
 from fleet.endpoint.context.raw import is_intrinsic, raw_properties
 from fleet.endpoint.context.registries import IMAGE
@@ -26,7 +26,7 @@ NO_MODEL = "which is no Model's name in the template"
 
 
 @rule("FL232", source=CONTAINER)
-def dangling_raw_name(endpoint: Decided) -> Iterator[Problem]:
+def dangling_raw_name(endpoint: EndpointContext) -> Iterator[Problem]:
     """A raw property names what is there for the endpoint: a model of its stack, an image of its region.
 
     The stack makes one Model, whose name CloudFormation chooses anew at every change; SageMaker refuses the
@@ -44,7 +44,7 @@ def dangling_raw_name(endpoint: Decided) -> Iterator[Problem]:
     Severity.WARNING,
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu-drivers.html",
 )
-def custom_image(endpoint: Decided) -> Iterator[Problem]:
+def custom_image(endpoint: EndpointContext) -> Iterator[Problem]:
     """The container's image is SageMaker's own.
 
     Of an image of one's own nobody knows the CUDA version, the backends and the TensorRT in it: the rules go
@@ -56,7 +56,7 @@ def custom_image(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(raw.path, message, "build it on the image of the release that `triton` names")
 
 
-def _models(endpoint: Decided) -> Iterator[Problem]:
+def _models(endpoint: EndpointContext) -> Iterator[Problem]:
     for variant, raws in endpoint.raw_variants.items():
         model = raws.get(("ModelName",))
         if model is None and variant != OWN_VARIANT:
@@ -87,7 +87,7 @@ def _no_model(value: object) -> str:
     return ""
 
 
-def _images(endpoint: Decided) -> Iterator[Problem]:
+def _images(endpoint: EndpointContext) -> Iterator[Problem]:
     region = endpoint.region
     for raw in raw_properties(endpoint.spec, "Model"):
         found = REGISTRY.match(raw.value) if raw.name == IMAGE and isinstance(raw.value, str) else None
@@ -100,7 +100,7 @@ def _images(endpoint: Decided) -> Iterator[Problem]:
             yield Problem(raw.path, message, f"copy it to {region}, and name it as {here}/…")
 
 
-def _reservations(endpoint: Decided) -> Iterator[Problem]:
+def _reservations(endpoint: EndpointContext) -> Iterator[Problem]:
     region, account = endpoint.region, endpoint.environment.account
     wanted = [partition_of(region).name, "sagemaker", region, account]
     for raw in judged_properties(endpoint, "EndpointConfig"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from fleet.catalog.api_ledger import Decision, Member, ledger
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.raw import is_intrinsic, raw_properties
 from fleet.rules.raw import RESOURCES, WHOLES, outermost, shown
 from fleet.rules.rule import Problem, rule
@@ -17,7 +17,7 @@ OVERRIDES = "https://docs.aws.amazon.com/cdk/v2/guide/cfn-layer.html"
 
 
 @rule("FL263", source="docs/check.md")
-def raw_property_with_own_key(endpoint: Decided) -> Iterator[Problem]:
+def raw_property_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
     """What follows from the spec is not set as a raw property.
 
     Rules, scaling, the dashboard and `fleet show` go by the spec, and would judge another endpoint than the
@@ -37,7 +37,7 @@ def raw_property_with_own_key(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL298", source=OVERRIDES)
-def raw_list_replacement(endpoint: Decided) -> Iterator[Problem]:
+def raw_list_replacement(endpoint: EndpointContext) -> Iterator[Problem]:
     """No raw value takes the place of the whole variant or the whole container.
 
     CDK lays a mapping over what is there, and puts a list, a single value or an intrinsic function in its

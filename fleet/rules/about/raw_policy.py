@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.raw import RawProperty, is_intrinsic, raw_properties
 from fleet.endpoint.context.registries import IMAGE, image_reference, is_allowed
 from fleet.rules.rule import Problem, rule
@@ -22,7 +22,7 @@ ROLE_ARN = re.compile(r"arn:[^:]+:iam::(?P<account>[0-9]{12}):")
 
 
 @rule("FL346", source="docs/security.md", needed=True)
-def disallowed_role(endpoint: Decided) -> Iterator[Problem]:
+def disallowed_role(endpoint: EndpointContext) -> Iterator[Problem]:
     """The endpoint's role is the one that the product makes, or one that the environment allows.
 
     With another a spec would run its models with whatever the account grants that role, past the
@@ -43,7 +43,7 @@ def disallowed_role(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL349", source="docs/security.md", needed=True)
-def disallowed_registry(endpoint: Decided) -> Iterator[Problem]:
+def disallowed_registry(endpoint: EndpointContext) -> Iterator[Problem]:
     """The container's image is of a registry of SageMaker's own, or of one that the environment allows.
 
     What the image brings runs with the endpoint's role, on every call. The registry is read off the name of
@@ -66,7 +66,7 @@ def disallowed_registry(endpoint: Decided) -> Iterator[Problem]:
             yield Problem(raw.path, message, _hint(endpoint, "allowed_registries"))
 
 
-def _deciding(endpoint: Decided, resource: str, path: str) -> Iterator[RawProperty]:
+def _deciding(endpoint: EndpointContext, resource: str, path: str) -> Iterator[RawProperty]:
     """The raw properties that decide what stands at a path.
 
     The outermost at or below it, and what CloudFormation computes in place of it or of what it is in.
@@ -86,6 +86,6 @@ def _computes(part: str) -> bool:
     return part == "Ref" or part.startswith("Fn::")
 
 
-def _hint(endpoint: Decided, key: str) -> str:
+def _hint(endpoint: EndpointContext, key: str) -> str:
     file = f"environments/{endpoint.environment.environment}.yaml"
     return f"leave it out, or have `{key}` of {file} allow it: no spec allows it itself"

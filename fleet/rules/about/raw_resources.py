@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.raw import raw_properties
 from fleet.rules.raw import RESOURCES
 from fleet.rules.rule import Problem, rule
@@ -17,7 +17,7 @@ NAMES = {"ModelName": "Model", "EndpointConfigName": "EndpointConfig"}
 
 
 @rule("FL208", source="the resources of an endpoint's stack", needed=True)
-def unknown_raw_resource(endpoint: Decided) -> Iterator[Problem]:
+def unknown_raw_resource(endpoint: EndpointContext) -> Iterator[Problem]:
     """`cloudformation` names resources that an endpoint's stack has."""
     for name in endpoint.spec.cloudformation:
         if name not in RESOURCES:
@@ -29,7 +29,7 @@ def unknown_raw_resource(endpoint: Decided) -> Iterator[Problem]:
     "FL264",
     source="https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-sagemaker-model.html",
 )
-def fixed_resource_name(endpoint: Decided) -> Iterator[Problem]:
+def fixed_resource_name(endpoint: EndpointContext) -> Iterator[Problem]:
     """Model and endpoint configuration keep the names that CloudFormation makes.
 
     Both are replaced on every change, and a second one of the same name cannot be made: the next deploy

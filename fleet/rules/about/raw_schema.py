@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from fleet.catalog.api_ledger import values_of_the_api
 from fleet.catalog.properties import Property, properties_date, property_at
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.raw import DEEPEST, RawProperty, is_intrinsic
 from fleet.rules.raw import RESOURCES, WHOLES, judged_properties, shown
 from fleet.rules.rule import Problem, rule
@@ -23,7 +23,7 @@ LISTS = ("ProductionVariants", "Tags")
 
 
 @rule("FL268", source=SCHEMAS)
-def unknown_raw_property(endpoint: Decided) -> Iterator[Problem]:
+def unknown_raw_property(endpoint: EndpointContext) -> Iterator[Problem]:
     """CloudFormation has the raw property, and lets it be set.
 
     It refuses a name that it does not know, and CDK drops some paths without a word: a key with dots below
@@ -40,7 +40,7 @@ def unknown_raw_property(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL269", source=SCHEMAS)
-def invalid_raw_value(endpoint: Decided) -> Iterator[Problem]:
+def invalid_raw_value(endpoint: EndpointContext) -> Iterator[Problem]:
     """A raw value is of the type and within the limits that CloudFormation sets, and nothing is missing.
 
     What an intrinsic function such as `Ref` computes is not judged.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.instances import volume_refused
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.raw import raw_properties
 from fleet.endpoint.context.volume_key import machines_with_volume
 from fleet.findings import Severity
@@ -20,7 +20,7 @@ from fleet.rules.rule import Problem, Scope, rule
     source="https://github.com/aws/sagemaker-python-sdk/blob/master/sagemaker-core/src/sagemaker/core/utils",
     scope=Scope.MACHINE,
 )
-def volume_size_beside_local_storage(endpoint: Decided) -> Iterator[Problem]:
+def volume_size_beside_local_storage(endpoint: EndpointContext) -> Iterator[Problem]:
     """No volume size is given for instances that have NVMe storage of their own.
 
     SageMaker refuses it: "VolumeSize parameter is not allowed for the selected Instance type".
@@ -41,7 +41,7 @@ def volume_size_beside_local_storage(endpoint: Decided) -> Iterator[Problem]:
     Severity.WARNING,
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html",
 )
-def volume_key_beside_local_storage(endpoint: Decided) -> Iterator[Problem]:
+def volume_key_beside_local_storage(endpoint: EndpointContext) -> Iterator[Problem]:
     """No KMS key is given for the storage of instances that encrypt it by hardware.
 
     SageMaker takes it, and does not encrypt local storage with it.

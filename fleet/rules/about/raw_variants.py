@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping
 
 from fleet.catalog.metrics import endpoint_metric
 from fleet.endpoint.context.alarm_thresholds import lacking, thresholds
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.machines import (
     MOST_POOLS,
     OWN_VARIANT,
     POOLS,
     SHADOWS,
     VARIANTS,
-    Raws,
+    RawProperties,
     further_variant,
     has_pools,
     pools,
@@ -42,7 +42,7 @@ PARTS = {"gpus": "GPUs", "vcpus": "vCPUs"}
 
 
 @rule("FL347", source=HETEROGENEOUS)
-def unsupported_pool_or_shadow(endpoint: Decided) -> Iterator[Problem]:
+def unsupported_pool_or_shadow(endpoint: EndpointContext) -> Iterator[Problem]:
     """Instance pools and shadow variants go with the mode and the instance type of the spec.
 
     SageMaker takes neither for multi-model endpoints, and pools only in place of an instance type. Image,
@@ -64,7 +64,7 @@ def unsupported_pool_or_shadow(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL348", source=METRICS, scope=Scope.POOL)
-def inconsistent_pool_metric(endpoint: Decided) -> Iterator[Problem]:
+def inconsistent_pool_metric(endpoint: EndpointContext) -> Iterator[Problem]:
     """Targets and alarms fit the GPUs and vCPUs of every instance pool.
 
     SageMaker adds up the utilisation of an instance's GPUs and vCPUs: with four, it goes to 400 percent. The
@@ -89,7 +89,7 @@ def inconsistent_pool_metric(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL350", source=CONFIG, needed=True)
-def too_many_variants(endpoint: Decided) -> Iterator[Problem]:
+def too_many_variants(endpoint: EndpointContext) -> Iterator[Problem]:
     """An endpoint has one variant, one shadow variant at most, and five instance pools at most in each.
 
     The product scales and watches one variant. SageMaker takes no second shadow variant and no sixth pool.
@@ -110,7 +110,7 @@ def too_many_variants(endpoint: Decided) -> Iterator[Problem]:
             yield Problem(there[MOST_POOLS].path, message, "leave the others out")
 
 
-def _measures(endpoint: Decided) -> Mapping[KeyPath, str]:
+def _measures(endpoint: EndpointContext) -> Mapping[KeyPath, str]:
     """The measures of SageMaker that scaling and alarms go by, by their keys in the spec."""
     scaling = endpoint.spec.scaling
     targets: dict[KeyPath, str] = {("scaling", each): each for each in (scaling.targets if scaling else ())}
@@ -118,18 +118,18 @@ def _measures(endpoint: Decided) -> Mapping[KeyPath, str]:
     return targets | {("alarms", each.key): each.measure for each in records if each.unit == "part"}
 
 
-def _shadows(endpoint: Decided) -> list[Raws]:
+def _shadows(endpoint: EndpointContext) -> list[RawProperties]:
     return [raws for variant, raws in endpoint.raw_variants.items() if variant.startswith(SHADOWS)]
 
 
-def _instance_type(variant: str, raws: Raws) -> Iterator[Problem]:
+def _instance_type(variant: str, raws: RawProperties) -> Iterator[Problem]:
     single = raws.get(("InstanceType",))
     if not has_pools(raws) and (single is None or single.value is None):
         message = f"{variant} has no instance type"
         yield Problem(_place(raws), message, f"write `{variant}.InstanceType`")
 
 
-def _pools(endpoint: Decided, variant: str, raws: Raws) -> Iterator[Problem]:
+def _pools(endpoint: EndpointContext, variant: str, raws: RawProperties) -> Iterator[Problem]:
     found, wanted = pools(raws), endpoint.spec.instance.type
     if not found:
         return
@@ -147,5 +147,5 @@ def _pools(endpoint: Decided, variant: str, raws: Raws) -> Iterator[Problem]:
         yield Problem(first.type_path, message, hint)
 
 
-def _place(raws: Raws) -> KeyPath:
+def _place(raws: RawProperties) -> KeyPath:
     return next(iter(raws.values())).path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.limits import limit
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.periods import PERIOD
 from fleet.endpoint.context.rollout import LATENCIES, PERIODS, needed, rollback_alarms, waits
 from fleet.findings import Severity
@@ -28,7 +28,7 @@ LIMITS = {
 
 
 @rule("FL280", source=GUARDRAILS)
-def rollout_without_second_instance(endpoint: Decided) -> Iterator[Problem]:
+def rollout_without_second_instance(endpoint: EndpointContext) -> Iterator[Problem]:
     """A rollout in steps has at least two instances to take them with.
 
     Half of one instance cannot be moved; with scaling, its `min` or that of a schedule may be all that runs.
@@ -47,7 +47,7 @@ def rollout_without_second_instance(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL281", source=API)
-def rollout_timeout_out_of_range(endpoint: Decided) -> Iterator[Problem]:
+def rollout_timeout_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]:
     """The time-out of a rollout exceeds its waits, and is within what SageMaker takes.
 
     A canary bakes twice: its first share, and the rest that follows it.
@@ -73,7 +73,7 @@ def rollout_timeout_out_of_range(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL282", source=API)
-def rollout_step_out_of_range(endpoint: Decided) -> Iterator[Problem]:
+def rollout_step_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]:
     """A step is as large as SageMaker takes.
 
     A canary is half of the fleet at most, a linear step 10% to 50%, a rolling batch 5% to 50%; all in whole
@@ -95,7 +95,7 @@ def rollout_step_out_of_range(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL284", source=API, needed=True)
-def rollout_key_mismatch(endpoint: Decided) -> Iterator[Problem]:
+def rollout_key_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     """A rollout has the keys of its strategy, and no others."""
     rollout = endpoint.spec.rollout
     if rollout is None:
@@ -117,7 +117,7 @@ def rollout_key_mismatch(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL276", source=EXCLUSIONS, scope=Scope.POOL)
-def rollout_of_unsupported_instance(endpoint: Decided) -> Iterator[Problem]:
+def rollout_of_unsupported_instance(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker's deployment guardrails take the instance type.
 
     They do not take Inf1: a `rollout` of such an endpoint is refused.
@@ -129,7 +129,7 @@ def rollout_of_unsupported_instance(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL283", source=API, needed=True)
-def rollback_without_threshold(endpoint: Decided) -> Iterator[Problem]:
+def rollback_without_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
     """A rollout that is called back for its latency says which latency is too long.
 
     Of errors one percent is too much where `alarms` says nothing else; no latency is right for all models.
@@ -143,7 +143,7 @@ def rollback_without_threshold(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL277", Severity.WARNING, source=API)
-def bake_too_short(endpoint: Decided) -> Iterator[Problem]:
+def bake_too_short(endpoint: EndpointContext) -> Iterator[Problem]:
     """A step bakes as long as its alarms need to ring.
 
     They look at three minutes; what is shorter is over before they can call the rollout back.
@@ -155,7 +155,7 @@ def bake_too_short(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL278", Severity.WARNING, source=GUARDRAILS)
-def rollout_without_alarms(endpoint: Decided) -> Iterator[Problem]:
+def rollout_without_alarms(endpoint: EndpointContext) -> Iterator[Problem]:
     """A rollout can be called back.
 
     `rollback_on: []` is for emergencies: to bring out a mended model while the alarms of the broken one ring.

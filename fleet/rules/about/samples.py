@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.limits import limit
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.samples import event_bytes, request_bytes
 from fleet.endpoint.context.targets import target_models
 from fleet.rules.about.models import INFERENCE_TYPE
@@ -20,7 +20,7 @@ REST_OF_THE_EVENT = 8192
 
 
 @rule("FL326", source="docs/updates.md", needed=True)
-def invalid_target(endpoint: Decided) -> Iterator[Problem]:
+def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
     """Samples and `warm` name archives of the spec, and those of a single endpoint none.
 
     A call of a multi-model endpoint names its target model; SageMaker refuses it of any other endpoint, and
@@ -51,7 +51,7 @@ def invalid_target(endpoint: Decided) -> Iterator[Problem]:
     source="https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html",
     needed=True,
 )
-def oversized_sample(endpoint: Decided) -> Iterator[Problem]:
+def oversized_sample(endpoint: EndpointContext) -> Iterator[Problem]:
     """Samples fit CloudFormation's event for the endpoint check, and each request fits a call.
 
     An update's event has the old samples as well as the new ones. For each further look the CDK's framework
@@ -74,7 +74,7 @@ def oversized_sample(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL329", source="https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc")
-def tensor_sample_for_generate(endpoint: Decided) -> Iterator[Problem]:
+def tensor_sample_for_generate(endpoint: EndpointContext) -> Iterator[Problem]:
     """Samples are of an endpoint that takes named tensors.
 
     With `inference_type: generate` it takes another body, so that every sample would be refused.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.metrics import endpoint_metric
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.kinds import kinds
 from fleet.endpoint.context.raw import raw_properties
 from fleet.findings import Severity
@@ -20,7 +20,7 @@ SCHEDULES = "https://docs.aws.amazon.com/autoscaling/application/APIReference/AP
 
 
 @rule("FL270", source=SCALING, needed=True)
-def scaling_to_zero(endpoint: Decided) -> Iterator[Problem]:
+def scaling_to_zero(endpoint: EndpointContext) -> Iterator[Problem]:
     """A scaled endpoint keeps one instance at least, by its schedules as well.
 
     Nothing is left at zero that could measure a call and scale out again, and SageMaker refuses it; only its
@@ -34,7 +34,7 @@ def scaling_to_zero(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL271", Severity.WARNING, source=SCALING)
-def initial_count_out_of_range(endpoint: Decided) -> Iterator[Problem]:
+def initial_count_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]:
     """The first number of instances is one that scaling would keep.
 
     Outside of its range scaling changes it at once, after the instances have been paid for.
@@ -48,7 +48,7 @@ def initial_count_out_of_range(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL272", source=METRICS, needed=True, scope=Scope.POOL)
-def unmeasured_scaling_target(endpoint: Decided) -> Iterator[Problem]:
+def unmeasured_scaling_target(endpoint: EndpointContext) -> Iterator[Problem]:
     """What is scaled on is measured of such an endpoint.
 
     An instance without a GPU has no GPU utilisation: the policy would do nothing, without a word.
@@ -63,7 +63,7 @@ def unmeasured_scaling_target(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL273", source=SCALING, scope=Scope.POOL)
-def scaling_of_burstable_instance(endpoint: Decided) -> Iterator[Problem]:
+def scaling_of_burstable_instance(endpoint: EndpointContext) -> Iterator[Problem]:
     """Burstable instances are not scaled.
 
     SageMaker does not scale T2; of T3 nothing is published.
@@ -77,7 +77,7 @@ def scaling_of_burstable_instance(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL274", Severity.WARNING, source=SCALING)
-def empty_scaling_range(endpoint: Decided) -> Iterator[Problem]:
+def empty_scaling_range(endpoint: EndpointContext) -> Iterator[Problem]:
     """Scaling has room between its ends."""
     scaling = endpoint.spec.scaling
     if scaling is not None and scaling.min == scaling.max and not scaling.schedules:
@@ -88,7 +88,7 @@ def empty_scaling_range(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL279", source=SCHEDULES)
-def inverted_schedule_range(endpoint: Decided) -> Iterator[Problem]:
+def inverted_schedule_range(endpoint: EndpointContext) -> Iterator[Problem]:
     """A schedule leaves a range: its fewest instances are not more than the most.
 
     What a schedule does not say is taken from `scaling`; another schedule may have changed that meanwhile.
@@ -107,7 +107,7 @@ def inverted_schedule_range(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL224", Severity.WARNING, source="https://github.com/hashicorp/terraform-provider-aws/issues/13995")
-def cron_with_two_days(endpoint: Decided) -> Iterator[Problem]:
+def cron_with_two_days(endpoint: EndpointContext) -> Iterator[Problem]:
     """A cron expression leaves one of its two days open, by `?`.
 
     AWS's guide shows one with `*` for both; Application Auto Scaling has refused such a one.
@@ -122,7 +122,7 @@ def cron_with_two_days(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL294", Severity.WARNING, source=MULTI_MODEL)
-def concurrency_target_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
+def concurrency_target_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """Scaling on concurrent requests is for endpoints of one model.
 
     Metrics of multi-model endpoints come once a minute, not every ten seconds; the target is of one model.
@@ -140,7 +140,7 @@ def concurrency_target_in_multi_model(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL296", source=ASYNC)
-def real_time_target_of_async_endpoint(endpoint: Decided) -> Iterator[Problem]:
+def real_time_target_of_async_endpoint(endpoint: EndpointContext) -> Iterator[Problem]:
     """An asynchronous endpoint is not scaled on calls that it does not get.
 
     Its requests wait in a queue, and are counted by the length of that queue alone.
@@ -157,7 +157,7 @@ def real_time_target_of_async_endpoint(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL287", Severity.WARNING, source=METRICS)
-def fraction_as_percent(endpoint: Decided) -> Iterator[Problem]:
+def fraction_as_percent(endpoint: EndpointContext) -> Iterator[Problem]:
     """Utilisation is written in percent: 60, not 0.6."""
     scaling = endpoint.spec.scaling
     for measure, wanted in (scaling.targets if scaling else {}).items():

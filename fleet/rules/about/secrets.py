@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.rules.rule import Problem, rule
 from fleet.spec.values import DYNAMIC
 
@@ -27,7 +27,7 @@ def shown(name: str, value: str) -> str:
 
 
 @rule("FL242", source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeModel.html")
-def plain_text_secret(endpoint: Decided) -> Iterator[Problem]:
+def plain_text_secret(endpoint: EndpointContext) -> Iterator[Problem]:
     """No secret stands in the container's environment.
 
     Whoever may describe the Model or read the template, this file included, reads it there.

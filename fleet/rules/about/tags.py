@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.limits import limit
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.tags import endpoint_tags
 from fleet.rules.rule import Problem, rule
 
 
 @rule("FL344", source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AddTags.html")
-def too_many_tags(endpoint: Decided) -> Iterator[Problem]:
+def too_many_tags(endpoint: EndpointContext) -> Iterator[Problem]:
     """The tags of spec, environment and ours together are no more than a resource takes.
 
     SageMaker and IAM take 50.
@@ -25,7 +25,7 @@ def too_many_tags(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL345", source="https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html")
-def case_variant_tags(endpoint: Decided) -> Iterator[Problem]:
+def case_variant_tags(endpoint: EndpointContext) -> Iterator[Problem]:
     """No two tags differ in upper and lower case alone.
 
     IAM takes `Team` and `team` for one key, and refuses a role that has both.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from fleet.catalog.limits import limit
 from fleet.catalog.variables import Variable, variables
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.listeners import TRUE
 from fleet.endpoint.context.variables import PREFIX, PUBLISH_METRICS, decided_settings, set_by_spec
 from fleet.findings import Severity
@@ -25,7 +25,7 @@ FALSE = ("false", "off", "0")
 
 
 @rule("FL207", source=SERVE)
-def variable_with_own_key(endpoint: Decided) -> Iterator[Problem]:
+def variable_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
     """`environment` does not set what another key of the spec decides."""
     decided = decided_settings(endpoint.spec, endpoint.default_model)
     for path, name, _ in _added(endpoint):
@@ -42,7 +42,7 @@ def variable_with_own_key(endpoint: Decided) -> Iterator[Problem]:
 @rule(
     "FL233", source="https://docs.aws.amazon.com/sagemaker/latest/dg/build-multi-model-build-container.html"
 )
-def platform_variable(endpoint: Decided) -> Iterator[Problem]:
+def platform_variable(endpoint: EndpointContext) -> Iterator[Problem]:
     """Variables that SageMaker sets itself are left to it."""
     for path, name, _ in _added(endpoint):
         if name in variables() and variables()[name].set_by == "platform":
@@ -51,7 +51,7 @@ def platform_variable(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL234", source=SERVE)
-def empty_variable(endpoint: Decided) -> Iterator[Problem]:
+def empty_variable(endpoint: EndpointContext) -> Iterator[Problem]:
     """No variable is set to nothing.
 
     The start script takes an empty value for none, the server behind it for a value, and then no call works.
@@ -63,7 +63,7 @@ def empty_variable(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL235", source=SERVE)
-def variable_with_white_space(endpoint: Decided) -> Iterator[Problem]:
+def variable_with_white_space(endpoint: EndpointContext) -> Iterator[Problem]:
     """The container's own settings hold no white space.
 
     Its start script leaves the values unquoted, so that what follows a space becomes another option of
@@ -81,7 +81,7 @@ def variable_with_white_space(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL236", source=SERVE)
-def unread_variable(endpoint: Decided) -> Iterator[Problem]:
+def unread_variable(endpoint: EndpointContext) -> Iterator[Problem]:
     """Something in the container reads the variable.
 
     Names that begin with SAGEMAKER_TRITON_ and mean nothing are typing errors, or were copied from an example
@@ -103,7 +103,7 @@ def unread_variable(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL237", source=SERVE)
-def malformed_variable(endpoint: Decided) -> Iterator[Problem]:
+def malformed_variable(endpoint: EndpointContext) -> Iterator[Problem]:
     """The value is one that tritonserver takes.
 
     Anything else ends the server at its start, and the endpoint fails its health check.
@@ -118,7 +118,7 @@ def malformed_variable(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL238", source=SERVE)
-def variable_of_other_release(endpoint: Decided) -> Iterator[Problem]:
+def variable_of_other_release(endpoint: EndpointContext) -> Iterator[Problem]:
     """The release reads the variable."""
     release = endpoint.spec.triton
     if endpoint.spec.metrics.triton and release < (variables()[PUBLISH_METRICS].since or ""):
@@ -145,7 +145,7 @@ def variable_of_other_release(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL239", source=SERVE)
-def inverted_namespacing(endpoint: Decided) -> Iterator[Problem]:
+def inverted_namespacing(endpoint: EndpointContext) -> Iterator[Problem]:
     """Model namespaces are turned off, if at all, by the value that does it.
 
     DISABLE_MODEL_NAMESPACING is handed on as the value of --model-namespacing: `true` keeps namespaces on. A
@@ -165,7 +165,7 @@ def inverted_namespacing(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL240", source=SERVE)
-def conflicting_ping_mode(endpoint: Decided) -> Iterator[Problem]:
+def conflicting_ping_mode(endpoint: EndpointContext) -> Iterator[Problem]:
     """The mode of /ping is set by two variables, or not at all.
 
     The start script copies OVERRIDE_PING_MODE into PING_MODE without exporting it, so that only a PING_MODE
@@ -183,7 +183,7 @@ def conflicting_ping_mode(endpoint: Decided) -> Iterator[Problem]:
 
 
 @rule("FL209", source=CONTAINER_API)
-def oversized_environment(endpoint: Decided) -> Iterator[Problem]:
+def oversized_environment(endpoint: EndpointContext) -> Iterator[Problem]:
     """The environment is within SageMaker's limits of number and length."""
     entries, characters = limit("environment_entries"), limit("environment_value_characters")
     for name, value in endpoint.variables.items():
@@ -205,7 +205,7 @@ def oversized_environment(endpoint: Decided) -> Iterator[Problem]:
 @rule(
     "FL266", Severity.WARNING, source="https://docs.aws.amazon.com/sagemaker/latest/dg/cloudwatch-logs.html"
 )
-def verbose_log(endpoint: Decided) -> Iterator[Problem]:
+def verbose_log(endpoint: EndpointContext) -> Iterator[Problem]:
     """Verbose logging is off.
 
     It writes several lines for each call, and CloudWatch Logs is paid for by the gigabyte.
@@ -215,7 +215,7 @@ def verbose_log(endpoint: Decided) -> Iterator[Problem]:
         yield Problem(("container", "log_verbose"), message, "turn it on to look for a fault, then off")
 
 
-def _added(endpoint: Decided) -> Iterator[tuple[KeyPath, str, str]]:
+def _added(endpoint: EndpointContext) -> Iterator[tuple[KeyPath, str, str]]:
     """What `environment` sets: its place, name and value."""
     for name, value in endpoint.spec.environment.items():
         yield ("environment", name), name, value

@@ -11,7 +11,7 @@ from importlib.resources import files
 import yaml
 
 from fleet.spec.reference.keys import Key, Section, anchor, sections
-from fleet.spec.reference.words import KINDS, Kind, Schema
+from fleet.spec.reference.words import KINDS, Schema, TextForm
 from fleet.spec.schema import endpoint_schema, environment_schema
 
 NOTICE = "<!-- Made by `fleet schema` from fleet/spec: change it there. -->\n"
@@ -20,8 +20,8 @@ SPEC = """\
 
 `model_specs/NAME.yaml` describes one endpoint. These are all its keys; unknown and repeated ones are errors.
 An environment sets the same keys under `defaults` and `overrides` ([environment.md](environment.md)). What
-goes together, and what AWS, Triton or the GPU would refuse, is checked by [rules](rules.md); `fleet show` prints
-what holds in the end, and why. How to add a key: [contributing.md](contributing.md#add-a-spec-key).
+goes together, and what AWS, Triton or the GPU would refuse, is checked by [rules](rules.md); `fleet show`
+prints what holds in the end, and why. How to add a key: [contributing.md](contributing.md#add-a-spec-key).
 """
 ENVIRONMENT = """\
 # Keys of an environment
@@ -71,7 +71,7 @@ def beside(kind: str) -> Mapping[str, Beside]:
     return {path: Beside(**found) for path, found in yaml.safe_load(text)[kind].items()}
 
 
-def _kind(kind: Kind) -> str:
+def _kind(kind: TextForm) -> str:
     return f"- **{kind.word}**: {kind.form}"
 
 

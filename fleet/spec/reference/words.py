@@ -21,7 +21,7 @@ BOUNDLESS = 10**9
 
 
 @dataclass(frozen=True)
-class Kind:
+class TextForm:
     """Texts of one form: what they are called, how they are written, and the types that read them."""
 
     word: str
@@ -30,16 +30,16 @@ class Kind:
 
 
 KINDS = (
-    Kind("duration", "a whole number of seconds, minutes or hours: `600s`, `10m`, `1h`", (Seconds,)),
-    Kind("time", "a whole number of milliseconds or seconds: `200ms`, `2s`", (Milliseconds,)),
-    Kind("size", "a whole number of KiB, MiB or GiB: `512MiB`, `4GiB`", (Bytes,)),
-    Kind("share", "above 0% and up to 100%: `50%`, `0.5%`", (Share, WholeShare)),
-    Kind("name", "letters, digits and inner hyphens, at most 63: `model-zoo`", (Name,)),
-    Kind("model name", "letters, digits, `.`, `_` and `-`: `inception_v1`", (ModelName,)),
-    Kind("instance type", "as SageMaker names it: `ml.g5.xlarge`", (InstanceType,)),
-    Kind("digest", "`sha256:` and 64 hexadecimal digits", (Digest,)),
-    Kind("shape", "dimensions of 1 or more, the batch's first: `16x3x224x224`", (Shape,)),
-    Kind("ARN", "the Amazon resource name", (KeyArn, BoundaryArn, FleetArn, RoleArn)),
+    TextForm("duration", "a whole number of seconds, minutes or hours: `600s`, `10m`, `1h`", (Seconds,)),
+    TextForm("time", "a whole number of milliseconds or seconds: `200ms`, `2s`", (Milliseconds,)),
+    TextForm("size", "a whole number of KiB, MiB or GiB: `512MiB`, `4GiB`", (Bytes,)),
+    TextForm("share", "above 0% and up to 100%: `50%`, `0.5%`", (Share, WholeShare)),
+    TextForm("name", "letters, digits and inner hyphens, at most 63: `model-zoo`", (Name,)),
+    TextForm("model name", "letters, digits, `.`, `_` and `-`: `inception_v1`", (ModelName,)),
+    TextForm("instance type", "as SageMaker names it: `ml.g5.xlarge`", (InstanceType,)),
+    TextForm("digest", "`sha256:` and 64 hexadecimal digits", (Digest,)),
+    TextForm("shape", "dimensions of 1 or more, the batch's first: `16x3x224x224`", (Shape,)),
+    TextForm("ARN", "the Amazon resource name", (KeyArn, BoundaryArn, FleetArn, RoleArn)),
 )
 _WORDS = {TypeAdapter(type_).json_schema()["pattern"]: kind.word for kind in KINDS for type_ in kind.types}
 _PLAIN = {"string": "text", "boolean": "`true` or `false`", "integer": "whole number", "number": "number"}

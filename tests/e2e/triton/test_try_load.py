@@ -23,7 +23,7 @@ from broken_repositories import (
 )
 from fleet.findings import Severity
 from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.try_load import Answer, findings, last_word
+from fleet.local.try_load import TryLoadResult, findings, last_word
 
 pytestmark = pytest.mark.triton
 
@@ -37,7 +37,7 @@ class Asker:
     def __init__(self, runtime: TritonRuntime, folder: Path) -> None:
         self.runtime, self.repository = runtime, folder / "repository"
 
-    def ask(self, files: Files, mode: str, default_model: str = "", seconds: float = 60.0) -> Answer:
+    def ask(self, files: Files, mode: str, default_model: str = "", seconds: float = 60.0) -> TryLoadResult:
         Case(id="", files=files, changed="").write(self.repository)
         return last_word(
             self.repository, self.runtime, mode=mode, default_model=default_model, seconds=seconds

@@ -18,10 +18,10 @@ from codebuild_stand_in import PLAN_BYTES, StandInCodeBuild
 from engine_bucket import PROJECT, ROLE, EngineBucket, engine_bucket, small_onnx
 from fleet.artifacts.progress import SilentProgress
 from fleet.artifacts.publish import copies as publish_copies
-from fleet.artifacts.publish.publish import Published
+from fleet.artifacts.publish.publish import PublishResult
 from fleet.artifacts.store import contents_key, copy_object
 from fleet.check.repositories import named_findings
-from fleet.check.target import Asked
+from fleet.check.target import RepositoryTarget
 from fleet.engines.object_keys import MANIFEST, REQUEST, built_key
 from fleet.engines.object_keys import PLAN as PLAN_FILE
 from fleet.findings import CannotRunError, FindingsError
@@ -50,7 +50,7 @@ def test_the_plan_is_built_once_and_packed_where_triton_looks_for_it(
     (endpoint,) = bucket.artifacts.endpoints
     archive = tmp_path / "sentences.tar.gz"
     archive.write_bytes(bucket.artifacts.body(endpoint.model_data))
-    assert named_findings([archive], Asked(release="25.04", instance="ml.g5.xlarge")) == []
+    assert named_findings([archive], RepositoryTarget(release="25.04", instance="ml.g5.xlarge")) == []
 
     contents = json.loads(bucket.artifacts.body(contents_key(endpoint.archives[0].digest)))
     assert contents["tar"] == digest_of_bytes(gzip.decompress(archive.read_bytes()))
@@ -59,7 +59,7 @@ def test_the_plan_is_built_once_and_packed_where_triton_looks_for_it(
     }
 
     assert len(bucket.builds) == 1
-    assert bucket.publish() == Published(there=1)
+    assert bucket.publish() == PublishResult(there=1)
     assert len(bucket.builds) == 1
     assert bucket.artifacts.held("engines/leases/") == []
 

@@ -12,7 +12,7 @@ import pytest
 
 from artifact_bucket import BUCKET
 from embedded_keys import KEYS
-from fleet.artifacts.live.addition import Added, add_archive
+from fleet.artifacts.live.addition import Addition, add_archive
 from fleet.artifacts.live.live_set import check_archive_name, live_set, require_removable
 from fleet.artifacts.live.source import repository_source, told_of_arguments
 from fleet.artifacts.live.targets import digests_of, targets_of
@@ -56,7 +56,7 @@ def _forget(s3: S3Client) -> None:
 
 
 def test_an_archive_is_added_under_its_first_version_and_kept_in_the_store(live: Live) -> None:
-    assert live.add() == Added(target="other-v1.tar.gz", was_there=False)
+    assert live.add() == Addition(target="other-v1.tar.gz", was_there=False)
     digest = f"sha256:{hashlib.sha256(live.body('other-v1.tar.gz')).hexdigest()}"
     assert digests_of(live.s3, live.set, live.targets()) == {"other-v1.tar.gz": digest}
     stored = live.s3.list_objects_v2(Bucket=live.set.place.bucket, Prefix="archives/")["Contents"]
@@ -84,7 +84,7 @@ def test_an_archive_whose_name_begins_alike_is_another(live: Live) -> None:
 @pytest.mark.parametrize("version", [None, 1])
 def test_the_same_content_is_there_already(live: Live, version: int | None) -> None:
     live.add()
-    assert live.add(version=version) == Added(target="other-v1.tar.gz", was_there=True)
+    assert live.add(version=version) == Addition(target="other-v1.tar.gz", was_there=True)
     assert live.targets() == ["other-v1.tar.gz"]
 
 
@@ -115,7 +115,7 @@ def test_a_removed_targets_name_never_gets_another_content(live: Live) -> None:
 def test_a_removed_target_comes_back_with_the_same_content(live: Live) -> None:
     live.add()
     live.remove("other-v1.tar.gz")
-    assert live.add() == Added(target="other-v1.tar.gz", was_there=False)
+    assert live.add() == Addition(target="other-v1.tar.gz", was_there=False)
     assert live.targets() == ["other-v1.tar.gz"]
 
 
@@ -127,7 +127,7 @@ def test_a_name_of_the_spec_that_is_not_published_yet_is_kept_for_its_content(li
 def test_what_the_spec_names_can_be_added_before_it_is_published(live: Live) -> None:
     source = FolderSource(live.folder.root / "repository")
     added = add_archive(live.s3, live.set, "sentences", None, source)
-    assert added == Added(target="sentences-v1.tar.gz", was_there=False)
+    assert added == Addition(target="sentences-v1.tar.gz", was_there=False)
     live.publish()
     assert live.targets() == ["sentences-v1.tar.gz"]
 
@@ -150,7 +150,7 @@ def test_two_that_add_the_same_at_one_time_share_a_name(live: Live) -> None:
 def test_two_that_add_others_as_one_version_are_not_mixed_up(live: Live) -> None:
     calls = [lambda text=text: live.add(text, version=5) for text in ("x = 1\n", "x = 2\n")]
     outcomes = all_at_once(calls)
-    (won,) = [each for each in outcomes if isinstance(each, Added)]
+    (won,) = [each for each in outcomes if isinstance(each, Addition)]
     (lost,) = [each for each in outcomes if isinstance(each, FindingsError)]
     assert won.target == "other-v5.tar.gz"
     assert "FL330: other-v5.tar.gz of sentences holds another content" in str(lost)
@@ -234,14 +234,14 @@ def test_a_repository_in_s3_is_added_if_it_holds_the_content_that_is_meant(live:
     loaded, url = open_project(live.folder.root, "dev").load("sentences"), f"s3://{bucket}/theirs.tar.gz"
     digest = f"sha256:{hashlib.sha256(packed.getvalue()).hexdigest()}"
 
-    def add(digest: str | None) -> Added:
+    def add(digest: str | None) -> Addition:
         with told_of_arguments(loaded):
             source = repository_source(loaded, "theirs", url, digest, lambda: live.s3)
             return add_archive(live.s3, live.set, "theirs", None, source)
 
     with pytest.raises(FindingsError, match=f"FL308: what lies at {url} may change.*\n.*--digest {digest}"):
         add(None)
-    assert add(digest) == Added(target="theirs-v1.tar.gz", was_there=False)
+    assert add(digest) == Addition(target="theirs-v1.tar.gz", was_there=False)
     assert live.body("theirs-v1.tar.gz") == packed.getvalue()
 
 

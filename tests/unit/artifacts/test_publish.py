@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from artifact_bucket import BUCKET, ArtifactBucket, digest_of_bytes, empty_bucket
-from fleet.artifacts.publish.publish import Published
+from fleet.artifacts.publish.publish import PublishResult
 from fleet.findings import CannotRunError, FindingsError
 from fleet_folder import FleetFolder
 
@@ -24,7 +24,7 @@ def bucket(aws_url: str, folder: FleetFolder) -> ArtifactBucket:
 def test_the_model_data_is_the_tar_stream_that_the_lock_digests(bucket: ArtifactBucket) -> None:
     bucket.single()
     bucket.lock()
-    assert bucket.publish() == Published(uploaded=1, bytes=SIZE, copied=1, there=0)
+    assert bucket.publish() == PublishResult(uploaded=1, bytes=SIZE, copied=1, there=0)
     (endpoint,) = bucket.endpoints
     stream = gzip.decompress(bucket.body(endpoint.model_data))
     assert digest_of_bytes(stream) == endpoint.archives[0].digest
@@ -42,9 +42,9 @@ def test_what_is_there_is_known_from_listings_alone(bucket: ArtifactBucket) -> N
     bucket.single()
     bucket.set_of({f"a{number}": f"x = {number}\n" for number in range(20)})
     bucket.lock()
-    assert bucket.publish() == Published(uploaded=21, bytes=21 * SIZE, copied=21, there=0)
+    assert bucket.publish() == PublishResult(uploaded=21, bytes=21 * SIZE, copied=21, there=0)
     bucket.requests.clear()
-    assert bucket.publish() == Published(there=21)
+    assert bucket.publish() == PublishResult(there=21)
     assert bucket.requests == ["ListObjectsV2"] * 2
 
 
@@ -53,7 +53,7 @@ def test_what_is_published_needs_no_repository_any_more(bucket: ArtifactBucket, 
     bucket.lock()
     bucket.publish()
     (folder.root / "sentences").rename(folder.root / "elsewhere")
-    assert bucket.publish() == Published(there=1)
+    assert bucket.publish() == PublishResult(there=1)
 
 
 def test_a_changed_set_is_a_new_prefix_of_which_only_the_change_is_uploaded(bucket: ArtifactBucket) -> None:
@@ -63,7 +63,7 @@ def test_a_changed_set_is_a_new_prefix_of_which_only_the_change_is_uploaded(buck
     before = bucket.endpoints[0].model_data
     bucket.set_of({"a": "x = 1\n", "b": "x = 4\n", "c": "x = 3\n"})
     bucket.lock()
-    assert bucket.publish() == Published(uploaded=1, bytes=SIZE, copied=3, there=0)
+    assert bucket.publish() == PublishResult(uploaded=1, bytes=SIZE, copied=3, there=0)
     after = bucket.endpoints[0].model_data
     assert before != after
     names = ["a.tar.gz", "b.tar.gz", "c.tar.gz"]
@@ -76,7 +76,7 @@ def test_contents_that_are_equal_are_uploaded_once(bucket: ArtifactBucket) -> No
     bucket.set_of({"a": "x = 1\n", "b": "x = 1\n"})
     bucket.set_of({"c": "x = 1\n"}, "other")
     bucket.lock()
-    assert bucket.publish() == Published(uploaded=1, bytes=SIZE, copied=3, there=0)
+    assert bucket.publish() == PublishResult(uploaded=1, bytes=SIZE, copied=3, there=0)
     assert len(bucket.held("archives/")) == 1
 
 
@@ -108,10 +108,10 @@ def test_a_run_that_was_interrupted_is_gone_on_with_by_the_next(
         bucket.publish()
     bucket.s3.meta.events.unregister(event, interrupt)
     uploaded = len(bucket.held("archives/"))
-    assert bucket.publish() == Published(
+    assert bucket.publish() == PublishResult(
         uploaded=2 - uploaded, bytes=(2 - uploaded) * SIZE, copied=2, there=0
     )
-    assert bucket.publish() == Published(there=2)
+    assert bucket.publish() == PublishResult(there=2)
 
 
 def test_a_repository_that_changed_since_the_lock_is_refused_by_its_archive_and_line(
@@ -166,7 +166,7 @@ def test_a_version_of_a_live_set_that_is_published_already_is_left_alone(bucket:
     bucket.lock()
     assert bucket.publish().copied == 2
     bucket.requests.clear()
-    assert bucket.publish() == Published(there=2)
+    assert bucket.publish() == PublishResult(there=2)
     assert sorted(bucket.requests) == ["HeadObject", "HeadObject", "ListObjectsV2"]
 
 
@@ -217,8 +217,8 @@ def test_what_was_put_into_the_store_by_hand_is_known_again_once_it_is_published
     bucket.put(stored, bucket.body(stored))
     bucket.set_of({"b": "x = 1\n"}, "live", version=1)
     bucket.lock()
-    assert bucket.publish() == Published(copied=1, there=1)
-    assert bucket.publish() == Published(there=2)
+    assert bucket.publish() == PublishResult(copied=1, there=1)
+    assert bucket.publish() == PublishResult(there=2)
 
 
 def test_files_that_are_not_compressed_are_published_as_they_are(
@@ -228,7 +228,7 @@ def test_files_that_are_not_compressed_are_published_as_they_are(
     folder.write("sentences/embed/1/été modèle.bin", "weights")
     folder.write("sentences/embed/1/empty.py", "")
     bucket.lock()
-    assert bucket.publish() == Published(uploaded=1, bytes=SIZE, copied=1, there=0)
+    assert bucket.publish() == PublishResult(uploaded=1, bytes=SIZE, copied=1, there=0)
     home = bucket.endpoints[0].model_data
     files = {key.removeprefix(home): bucket.body(key) for key in bucket.held(home) if not key.endswith("/")}
     assert files == {
@@ -237,7 +237,7 @@ def test_files_that_are_not_compressed_are_published_as_they_are(
         "embed/1/model.py": b"x = 1\n",
         "embed/1/été modèle.bin": b"weights",
     }
-    assert bucket.publish() == Published(there=1)
+    assert bucket.publish() == PublishResult(there=1)
 
 
 @pytest.mark.parametrize("lost", ["endpoint", "marker"])
@@ -251,7 +251,7 @@ def test_files_that_are_not_all_there_are_made_whole(bucket: ArtifactBucket, los
     done = bucket.publish()
     assert (done.uploaded, done.copied) == (0 if lost == "endpoint" else 1, 1)
     assert bucket.body(file) == b"x = 1\n"
-    assert bucket.publish() == Published(there=1)
+    assert bucket.publish() == PublishResult(there=1)
 
 
 def test_without_the_bucket_it_says_what_makes_it(bucket: ArtifactBucket, folder: FleetFolder) -> None:

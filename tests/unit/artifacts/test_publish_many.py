@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from artifact_bucket import empty_bucket
-from fleet.artifacts.publish.publish import Published
+from fleet.artifacts.publish.publish import PublishResult
 from fleet_folder import FleetFolder
 
 ARCHIVES, PAGE = 21, 20
@@ -27,6 +27,6 @@ def test_more_archives_than_a_page_are_published_once_and_then_only_listed(
     assert (count["PutObject"], count["CopyObject"]) == (ARCHIVES, ARCHIVES)
     assert count["HeadObject"] == 0
     bucket.requests.clear()
-    assert bucket.publish() == Published(there=ARCHIVES)
+    assert bucket.publish() == PublishResult(there=ARCHIVES)
     assert bucket.requests == ["ListObjectsV2"] * 2  # pages
     assert len(bucket.held("endpoints/")) == ARCHIVES

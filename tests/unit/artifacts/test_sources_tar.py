@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.artifacts.sources.s3_archive import gunzip
-from fleet.artifacts.sources.tar_stream import Passing, tar_entries
+from fleet.artifacts.sources.tar_stream import SinkStream, tar_entries
 from fleet.artifacts.sources.tree import Tree, UntrustedError
 from hostile_tar import END, extended, file, folder, header, record, written_by_tarfile
 
@@ -30,7 +30,7 @@ def zipped(content: bytes) -> bytes:
 def read(stream: bytes, size: int = 700) -> dict[str, bytes | None]:
     """The files' contents by path, None for folders; all bytes have passed through."""
     passed, tree, found = io.BytesIO(), Tree(), dict[str, bytes | None]()
-    for entry, content in tar_entries(Passing(chunks(stream, size), passed)):
+    for entry, content in tar_entries(SinkStream(chunks(stream, size), passed)):
         data = b"".join(content)
         if entry.path:
             found[entry.path] = None if entry.is_folder else data

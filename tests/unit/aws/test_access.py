@@ -16,13 +16,13 @@ from fleet.aws.api.errors import aws_errors_told
 from fleet.catalog.images import partition_of
 from fleet.cli.aws_access import connect
 from fleet.cli.output import agreed
-from fleet.endpoint.resolved_endpoint import Place
+from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import CannotRunError, FindingsError
 from fleet_emulator.server import EmbeddedAws
 from running_aws import running_aws
 
 ACCOUNT = "123456789012"
-PLACE = Place(
+PLACE = Deployment(
     environment="dev",
     account=ACCOUNT,
     region="us-east-1",

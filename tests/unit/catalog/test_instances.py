@@ -12,7 +12,7 @@ from botocore.model import ServiceModel
 
 from fleet.catalog.builds import build_support
 from fleet.catalog.instances import (
-    Kind,
+    Processor,
     Support,
     hosted_in,
     hosting_regions,
@@ -99,26 +99,30 @@ def test_the_facts_of_a_gpu_instance() -> None:
     machine = instance("ml.g5.12xlarge")
     assert (machine.gpu, machine.gpus, machine.gpu_memory_mib) == ("A10G", 4, 22888)
     assert (machine.vcpus, machine.memory_gib, machine.nvme_gb) == (48, 192, 3800)
-    assert (machine.kind, machine.architecture, machine.compute_capability) == (Kind.GPU, "x86_64", "8.6")
+    assert (machine.kind, machine.architecture, machine.compute_capability) == (
+        Processor.GPU,
+        "x86_64",
+        "8.6",
+    )
 
 
 def test_the_facts_of_a_cpu_instance() -> None:
     machine = instance("ml.t3.nano")
-    assert (machine.kind, machine.gpu, machine.gpus, machine.compute_capability) == (Kind.CPU, "", 0, "")
+    assert (machine.kind, machine.gpu, machine.gpus, machine.compute_capability) == (Processor.CPU, "", 0, "")
     assert (machine.vcpus, machine.memory_gib, machine.nvme_gb, machine.burstable) == (2, 0.5, 0, True)
 
 
 def test_gpu_instances_alone_have_gpus() -> None:
     for machine in ALL:
         has = (bool(machine.gpu), machine.gpus > 0, bool(machine.compute_capability))
-        assert set(has) == {machine.kind is Kind.GPU}, machine.type
+        assert set(has) == {machine.kind is Processor.GPU}, machine.type
 
 
 def test_neither_inferentia_nor_trainium_nor_gaudi_is_a_gpu() -> None:
-    kinds = {each.family: each.kind for each in ALL if each.kind not in (Kind.GPU, Kind.CPU)}
-    assert kinds.pop("dl1") is Kind.GAUDI
+    kinds = {each.family: each.kind for each in ALL if each.kind not in (Processor.GPU, Processor.CPU)}
+    assert kinds.pop("dl1") is Processor.GAUDI
     assert set(kinds) == {"inf1", "inf2", "trn1", "trn1n", "trn2"}
-    assert set(kinds.values()) == {Kind.NEURON}
+    assert set(kinds.values()) == {Processor.NEURON}
 
 
 def test_graviton_and_grace_run_no_x86_image() -> None:
@@ -132,10 +136,10 @@ def test_the_instances_on_cpu_credits_are_burstable() -> None:
 
 
 def test_local_storage_is_where_the_family_says_d_or_the_gpu_is_from_g4dn_on() -> None:
-    without = {each.family for each in ALL if each.kind is Kind.GPU and not each.nvme_gb}
+    without = {each.family for each in ALL if each.kind is Processor.GPU and not each.nvme_gb}
     assert without == {"p2", "p3", "p6e-gb200"}
-    disks = {each.family for each in ALL if each.kind is Kind.CPU and each.nvme_gb}
-    assert disks == {each.family for each in ALL if each.kind is Kind.CPU and each.family.endswith("d")}
+    disks = {each.family for each in ALL if each.kind is Processor.CPU and each.nvme_gb}
+    assert disks == {each.family for each in ALL if each.kind is Processor.CPU and each.family.endswith("d")}
 
 
 def test_multi_model_is_documented_for_cpus_and_for_one_gpu_of_four_families() -> None:
@@ -144,7 +148,7 @@ def test_multi_model_is_documented_for_cpus_and_for_one_gpu_of_four_families() -
     gpus = {"ml.p2.xlarge", "ml.p3.2xlarge"} | {
         f"ml.{family}.{size}" for family in ("g4dn", "g5") for size in sizes
     }
-    assert documented == gpus | {each.type for each in ALL if each.kind is Kind.CPU}
+    assert documented == gpus | {each.type for each in ALL if each.kind is Processor.CPU}
 
 
 @pytest.mark.parametrize(
@@ -171,7 +175,7 @@ def test_an_engine_can_be_built_by_a_job_where_the_api_has_the_type(
 ) -> None:
     allowed = set(sagemaker.shape_for(shape).enum)  # type: ignore[attr-defined]
     for machine in ALL:
-        if machine.kind is not Kind.GPU or machine.retired or machine.architecture == "arm64":
+        if machine.kind is not Processor.GPU or machine.retired or machine.architecture == "arm64":
             continue
         ways = {each.way: each for each in build_support(machine.family)}
         size = machine.type.rpartition(".")[2]

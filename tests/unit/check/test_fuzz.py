@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import FindingsError
 from fleet.rules.example import SPEC, examples
 from fleet.rules.registry import rules
@@ -174,7 +174,7 @@ def test_thousands_of_archives_are_judged_at_once() -> None:
     models = [{"archive": name, "repository": "../repository", "engines": [engine]} for name in names]
     spec: dict[str, object] = {**SPEC, "mode": "multi-model", "models": models}
     source = Source(Path("spec.yaml"), spec)
-    endpoint = Decided(
+    endpoint = EndpointContext(
         loaded=LoadedSpec(validated(EndpointSpec, source), source),
         environment=Environment(environment="dev", account="111122223333", region="us-east-1"),
         lock=Lock.model_validate({"endpoint": "example", "archives": dict.fromkeys(names, archive)}),

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from fleet.check.repositories import is_repository, named_findings
-from fleet.check.target import Asked
+from fleet.check.target import RepositoryTarget
 from fleet.findings import Finding, Severity
 from repository_contents import ensemble, model
 
-ASKED = Asked(release="25.04")
+ASKED = RepositoryTarget(release="25.04")
 MULTI_MODEL = replace(ASKED, multi_model=True)
 
 
@@ -44,7 +44,7 @@ def packed(folder: Path, name: str) -> Path:
     return file
 
 
-def errors(paths: list[Path], asked: Asked = ASKED) -> list[Finding]:
+def errors(paths: list[Path], asked: RepositoryTarget = ASKED) -> list[Finding]:
     return [each for each in named_findings(paths, asked) if each.severity is Severity.ERROR]
 
 
@@ -111,15 +111,15 @@ def test_a_folder_of_specs_is_no_repository(tmp_path: Path) -> None:
 def test_a_release_that_gave_the_backend_up_is_told_at_the_configuration(tmp_path: Path) -> None:
     (tmp_path / "old.pbtxt").write_text('platform: "tensorflow_savedmodel"\n')
     assert [each.code for each in errors([tmp_path / "old.pbtxt"])] == ["FL254"]
-    assert errors([tmp_path / "old.pbtxt"], Asked(release="24.09")) == []
-    assert errors([tmp_path / "old.pbtxt"], Asked()) == []
+    assert errors([tmp_path / "old.pbtxt"], RepositoryTarget(release="24.09")) == []
+    assert errors([tmp_path / "old.pbtxt"], RepositoryTarget()) == []
 
 
 def test_an_instance_without_a_gpu_is_told_at_the_configuration_that_wants_one(tmp_path: Path) -> None:
     folder = written(tmp_path / "models", model("a", "instance_group { kind: KIND_GPU }\n"))
-    (found,) = errors([folder], Asked(instance="ml.c5.xlarge"))
+    (found,) = errors([folder], RepositoryTarget(instance="ml.c5.xlarge"))
     assert (found.code, found.file, found.line) == ("FL253", folder / "a" / "config.pbtxt", 5)
-    assert errors([folder], Asked(instance="ml.g5.xlarge")) == []
+    assert errors([folder], RepositoryTarget(instance="ml.g5.xlarge")) == []
 
 
 def test_a_default_model_may_be_named(tmp_path: Path) -> None:
@@ -162,13 +162,13 @@ def test_a_model_at_the_root_of_an_archive_is_held_against_the_instance_too(tmp_
         for path, text in model("a", "instance_group { kind: KIND_GPU }\n").items()
     }
     archive = packed(written(tmp_path / "model", parts), "a.tar.gz")
-    (found,) = errors([archive], Asked(multi_model=True, instance="ml.c5.xlarge"))
+    (found,) = errors([archive], RepositoryTarget(multi_model=True, instance="ml.c5.xlarge"))
     assert found.place.endswith("a.tar.gz/config.pbtxt:5:1")
 
 
 def test_without_a_release_nothing_is_said_of_the_image(tmp_path: Path) -> None:
     (tmp_path / "old.pbtxt").write_text('platform: "tensorflow_savedmodel"\n')
-    assert errors([tmp_path / "old.pbtxt"], Asked(instance="ml.g5.xlarge")) == []
+    assert errors([tmp_path / "old.pbtxt"], RepositoryTarget(instance="ml.g5.xlarge")) == []
 
 
 def test_a_repository_with_a_yaml_file_of_its_own_is_one(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 
 from fleet_emulator.work.process import WorkProcess
-from fleet_emulator.work.task import Ending, Task
+from fleet_emulator.work.task import ExitReason, Task
 
 FOREVER = ["sleep", "1000"]
 
@@ -18,7 +18,7 @@ def test_a_command_ends_with_its_code_and_all_its_lines(tmp_path: Path) -> None:
     lines: list[str] = []
     command = ["bash", "-c", "echo one; printf two; exit 7"]
     outcome = Task(seconds=60).run(command, os.environ, folder=tmp_path, said=lines.append)
-    assert (outcome.ending, outcome.code, lines) == (Ending.EXITED, 7, ["one", "two"])
+    assert (outcome.ending, outcome.code, lines) == (ExitReason.EXITED, 7, ["one", "two"])
 
 
 def test_a_command_that_a_signal_ends_has_the_code_that_a_shell_gives_it(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_a_command_that_a_signal_ends_has_the_code_that_a_shell_gives_it(tmp_pat
 
 def test_a_command_out_of_time_is_ended(tmp_path: Path) -> None:
     outcome = Task(seconds=0).run(FOREVER, os.environ, folder=tmp_path, said=print)
-    assert outcome.ending is Ending.TIMED_OUT
+    assert outcome.ending is ExitReason.TIMED_OUT
     assert not outcome.succeeded
 
 
@@ -36,7 +36,7 @@ def test_nothing_runs_in_a_task_that_was_stopped(tmp_path: Path) -> None:
     task = Task(seconds=60)
     task.stop()
     outcome = task.run(["touch", "made"], os.environ, folder=tmp_path, said=print)
-    assert outcome.ending is Ending.STOPPED
+    assert outcome.ending is ExitReason.STOPPED
     assert not (tmp_path / "made").exists()
 
 

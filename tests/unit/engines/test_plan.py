@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from fleet.artifacts.lock import write_locks
 from fleet.check.run import all_findings
 from fleet.cli.commands import app
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.engines import resolved_engines
 from fleet.endpoint.locks import read_lock
 from fleet.explain.decisions import decisions
@@ -67,10 +67,12 @@ def locked(folder: FleetFolder) -> Lock:
     return load_lock(folder.root / "locks/dev/sentences.lock.yaml")
 
 
-def decided(folder: FleetFolder) -> Decided:
+def decided(folder: FleetFolder) -> EndpointContext:
     project = open_project(folder.root, "dev")
     loaded = project.load("sentences")
-    return Decided(loaded=loaded, environment=project.environment, lock=read_lock(project, loaded.spec)[0])
+    return EndpointContext(
+        loaded=loaded, environment=project.environment, lock=read_lock(project, loaded.spec)[0]
+    )
 
 
 def findings(folder: FleetFolder) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from botocore.session import get_session
 
-from fleet.catalog.instances import Kind, hosted_in, instance, instance_types
+from fleet.catalog.instances import Processor, hosted_in, instance, instance_types
 from fleet.engines.runner import NoRunner, Runner, runner_for
 
 FLEET = "arn:aws:codebuild:us-east-1:111122223333:fleet/gpus:1b2c"
@@ -108,7 +108,7 @@ def test_processing_builds_where_it_is_sold_and_nothing_else_where_it_is() -> No
     hosting, sold = (sold_in(service) for service in ("hosting", "processing"))
     for region, machines in hosting.items():
         for each in map(instance, machines & set(instance_types())):
-            if each.kind is Kind.GPU and runner(each.type, region).way != "codebuild":
+            if each.kind is Processor.GPU and runner(each.type, region).way != "codebuild":
                 is_sold = each.type in sold.get(region, set()) & processing
                 way = "processing" if is_sold else "training"
                 assert runner(each.type, region).way == way, (each.type, region)
@@ -126,7 +126,7 @@ def sold_in(service: str) -> dict[str, set[str]]:
 
 def test_every_gpu_that_is_hosted_anywhere_is_built_for_there() -> None:
     gpus = [instance(each) for each in instance_types()]
-    for machine in (each for each in gpus if each.kind is Kind.GPU and each.architecture == "x86_64"):
+    for machine in (each for each in gpus if each.kind is Processor.GPU and each.architecture == "x86_64"):
         for region in ("us-east-1", "us-west-2", "eu-central-1", "ap-northeast-1", "eu-south-2"):
             if machine.type in hosted_in(region):
                 assert isinstance(runner_for(machine, region, {}), Runner), (machine.type, region)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleet.catalog.prices import dashboard_price
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.explain.decision import Decision
 from fleet.explain.decisions import decisions
 from fleet.spec.project import open_project
@@ -17,7 +17,9 @@ DIMENSIONS = "dimensions of Triton's metrics"
 def shown(folder: FleetFolder, keys: str = "") -> dict[str, Decision]:
     folder.spec(keys)
     project = open_project(folder.root, "dev", ["sentences"])
-    made = decisions(Decided(loaded=project.load("sentences"), environment=project.environment, lock=None))
+    made = decisions(
+        EndpointContext(loaded=project.load("sentences"), environment=project.environment, lock=None)
+    )
     return {each.what: each for each in made if each.group == "dashboard"}
 
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from fleet.catalog.data_file import data_file
 from fleet.cli.show.command import show
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.locks import read_lock
 from fleet.endpoint.resolve import resolve_fleet
 from fleet.explain.decision import Decision
@@ -35,7 +35,7 @@ def made(folder: FleetFolder, name: str = "sentences", env: str = "dev") -> tupl
     project = open_project(folder.root, env, [name])
     loaded = project.load(name)
     lock, wrong = read_lock(project, loaded.spec)
-    return decisions(Decided(loaded=loaded, environment=project.environment, lock=lock), wrong)
+    return decisions(EndpointContext(loaded=loaded, environment=project.environment, lock=lock), wrong)
 
 
 def decided(folder: FleetFolder) -> dict[str, Decision]:

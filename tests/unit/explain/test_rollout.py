@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.locks import read_lock
 from fleet.explain.decision import Decision
 from fleet.explain.decisions import decisions
@@ -15,7 +15,7 @@ def made(folder: FleetFolder, keys: str, base: str = SPEC) -> list[Decision]:
     project = open_project(folder.root, "dev", ["sentences"])
     loaded = project.load("sentences")
     lock, wrong = read_lock(project, loaded.spec)
-    return list(decisions(Decided(loaded=loaded, environment=project.environment, lock=lock), wrong))
+    return list(decisions(EndpointContext(loaded=loaded, environment=project.environment, lock=lock), wrong))
 
 
 def values(shown: list[Decision], group: str) -> list[tuple[str, str | None]]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.explain.decision import Decision
 from fleet.explain.decisions import decisions
 from fleet.spec.endpoint import Metrics
@@ -33,7 +33,7 @@ def decided(
     loaded = project.load("sentences")
     if metrics is not None:
         loaded = replace(loaded, spec=loaded.spec.model_copy(update={"metrics": metrics}))
-    made = decisions(Decided(loaded=loaded, environment=project.environment, lock=None))
+    made = decisions(EndpointContext(loaded=loaded, environment=project.environment, lock=None))
     return {each.what: each for each in made}
 
 

@@ -14,7 +14,7 @@ from urllib3 import HTTPConnectionPool
 
 from fleet.local.containers import ModelRefusal
 from fleet.local.multi_model import models_api
-from fleet.local.multi_model.models_api import Answer, ModelsApi
+from fleet.local.multi_model.models_api import ModelsApi, TritonReply
 
 
 class StandIn:
@@ -71,7 +71,7 @@ def api(triton: StandIn) -> ModelsApi:
     return ModelsApi(triton)  # type: ignore[arg-type]
 
 
-def load(api: ModelsApi) -> Answer:
+def load(api: ModelsApi) -> TritonReply:
     return api.load("abc", "cats.tar.gz", Path("/models/abc/model"))
 
 

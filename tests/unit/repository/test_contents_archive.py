@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fleet.findings import FindingsError, Severity
-from fleet.repository.contents import Contents, Entry, Kind
+from fleet.repository.contents import Contents, Entry, EntryKind
 from fleet.repository.reading.path import read
 from hostile_tar import END, extended, file, folder, header, record, written_by_tarfile
 from repository_archives import archive, tar_of, zipped
@@ -46,7 +46,7 @@ def test_all_entries_are_known_with_the_folders_around_them(tmp_path: Path) -> N
     assert contents.findings == ()
     assert contents.folders() == ["m"]
     assert contents.folders("m") == [".hidden", "1", "2", "__pycache__", "configs"]
-    assert contents.below("m/1")["weights.bin"] == Entry(Kind.FILE, 1000)
+    assert contents.below("m/1")["weights.bin"] == Entry(EntryKind.FILE, 1000)
     assert contents.below("m/2") == {}
     assert list(contents.entries) == sorted(contents.entries)
     assert contents.is_file("m/1/model.py")
@@ -75,7 +75,7 @@ def test_what_tar_programs_write_is_read(tmp_path: Path, kind: int, prefix: str)
         files["/".join(["a" * 200] * 3)] = b"long"
     contents = read_bytes(tmp_path, zipped(written_by_tarfile(files, kind, prefix=prefix)))
     assert contents.findings == ()
-    found = {path: entry.size for path, entry in contents.entries.items() if entry.kind is Kind.FILE}
+    found = {path: entry.size for path, entry in contents.entries.items() if entry.kind is EntryKind.FILE}
     assert found == {path: len(content) for path, content in files.items()}
 
 
@@ -191,7 +191,7 @@ def test_of_many_links_a_few_are_told_and_how_many_more(tmp_path: Path) -> None:
     contents = read_bytes(tmp_path, zipped(links + END))
     assert len(contents.findings) == 11
     assert "error FL403: 15 more of these were found" in told(contents)
-    assert {entry.kind for entry in contents.entries.values()} == {Kind.LINK}
+    assert {entry.kind for entry in contents.entries.values()} == {EntryKind.LINK}
 
 
 def zip_file() -> bytes:

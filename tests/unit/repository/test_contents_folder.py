@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fleet.findings import FindingsError, Severity
-from fleet.repository.contents import Entry, Kind
+from fleet.repository.contents import Entry, EntryKind
 from fleet.repository.reading.path import read
 from repository_archives import archive, folder_of, tar_of, zipped
 
@@ -50,9 +50,9 @@ def test_links_and_pipes_are_entries_and_told_unless_they_are_left_out(tmp_path:
     (folder / "m/__pycache__/link").symlink_to("/etc")
     os.mkfifo(folder / "m/1/pipe")
     contents = read(folder)
-    assert contents.entries["m/1/model.onnx"] == Entry(Kind.LINK)
-    assert contents.entries["m/1/pipe"] == Entry(Kind.OTHER)
-    assert contents.entries[".git/link"] == Entry(Kind.LINK)
+    assert contents.entries["m/1/model.onnx"] == Entry(EntryKind.LINK)
+    assert contents.entries["m/1/pipe"] == Entry(EntryKind.OTHER)
+    assert contents.entries[".git/link"] == Entry(EntryKind.LINK)
     assert not any(path.startswith("m/9/") for path in contents.entries)
     told = [(each.code, each.file) for each in contents.findings]
     assert told == [("FL403", folder / path) for path in ("m/1/model.onnx", "m/1/pipe", "m/9")]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fleet.repository.loading.container import Setting
+from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.load_plan import judged
 from repository_contents import MULTI_MODEL, SINGLE, contents, ensemble, errors, judgement, model, warnings
 
@@ -16,13 +16,15 @@ NAMED = replace(SINGLE, default_model="both")
 
 
 @pytest.mark.parametrize("setting", [SINGLE, MULTI_MODEL], ids=["single", "multi-model"])
-def test_the_only_model_answers(setting: Setting) -> None:
+def test_the_only_model_answers(setting: ServingContainer) -> None:
     found = judgement(model("a"), setting)
     assert (found.main, found.loaded, found.unloaded, found.findings) == ("a", ("a",), (), ())
 
 
 @pytest.mark.parametrize("setting", [NAMED, MULTI_MODEL], ids=["single", "multi-model"])
-def test_an_ensemble_answers_with_its_composing_models_and_others_stay_unloaded(setting: Setting) -> None:
+def test_an_ensemble_answers_with_its_composing_models_and_others_stay_unloaded(
+    setting: ServingContainer,
+) -> None:
     found = judgement({**BOTH, **model("spare")}, setting)
     assert (found.main, found.loaded, found.unloaded) == ("both", ("both", "a", "b"), ("spare",))
     assert [(each.code, each.file and each.file.name) for each in found.findings] == [("FL461", "spare")]
@@ -67,7 +69,7 @@ def test_a_comment_may_make_the_container_take_a_model_for_an_ensemble() -> None
 
 @pytest.mark.parametrize("stray", [".ipynb_checkpoints/", "data/", "__MACOSX/"])
 @pytest.mark.parametrize("setting", [SINGLE, MULTI_MODEL], ids=["single", "multi-model"])
-def test_a_directory_beside_the_model_is_counted_as_one(stray: str, setting: Setting) -> None:
+def test_a_directory_beside_the_model_is_counted_as_one(stray: str, setting: ServingContainer) -> None:
     (found,) = errors({**model("a"), stray: ""}, setting)
     assert found.code == "FL460"
     assert stray.rstrip("/") in found.hint
@@ -86,7 +88,7 @@ def test_a_model_at_the_root_is_taken_by_a_multi_model_container_alone() -> None
 
 
 @pytest.mark.parametrize("setting", [SINGLE, MULTI_MODEL], ids=["single", "multi-model"])
-def test_an_empty_repository_has_no_model(setting: Setting) -> None:
+def test_an_empty_repository_has_no_model(setting: ServingContainer) -> None:
     assert [each.code for each in errors({}, setting)] == ["FL407"]
 
 

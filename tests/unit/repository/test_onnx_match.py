@@ -10,7 +10,7 @@ import pytest
 
 from fleet.findings import Finding, Severity
 from fleet.repository.config.message import ParsedConfig, parsed_config
-from fleet.repository.contents import Contents, Entry, Kind
+from fleet.repository.contents import Contents, Entry, EntryKind
 from fleet.repository.onnx.graph import read_header
 from fleet.repository.onnx.header import OnnxHeader, OnnxTensor
 from fleet.repository.onnx.match import external_findings, onnx_findings
@@ -289,7 +289,7 @@ def test_a_file_that_cannot_be_read_is_told(certain: bool, severity: Severity) -
 def test_files_with_weights_have_to_be_there() -> None:
     locations = ["weights.bin", "data/absent.bin", "../shared.bin", "../../../out.bin", "/etc/passwd"]
     header = header_of(graph_bytes({}, {}, [external(each, each) for each in locations]))
-    entries = {"m/1/weights.bin": Entry(Kind.FILE, 8), "m/shared.bin": Entry(Kind.FILE, 8)}
+    entries = {"m/1/weights.bin": Entry(EntryKind.FILE, 8), "m/shared.bin": Entry(EntryKind.FILE, 8)}
     contents = Contents(place=Path("repository"), archive=False, entries=entries)
     found = list(external_findings(config(""), header, contents, "m/1"))
     assert [(each.code, each.severity, each.file) for each in found] == [

@@ -241,10 +241,10 @@ def test_a_zip_file_past_the_budget_is_refused_before_anything_is_written(tmp_pa
 
 
 def test_an_archive_in_s3_that_leaves_its_folder_by_links_is_not_packed() -> None:
-    from fleet.artifacts.sources.tar_stream import Passing, tar_entries
+    from fleet.artifacts.sources.tar_stream import SinkStream, tar_entries
     from fleet.artifacts.sources.tree import UntrustedError
 
-    stream = Passing(iter([escape_by_links(ESCAPED, b"x")]), io.BytesIO())
+    stream = SinkStream(iter([escape_by_links(ESCAPED, b"x")]), io.BytesIO())
     with pytest.raises(UntrustedError, match="is a symbolic link"):
         for _, content in tar_entries(stream):
             b"".join(content)

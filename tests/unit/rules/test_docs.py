@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from fleet.catalog.symptoms import symptoms
 from fleet.cli.rules import rules as command
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import CannotRunError, FindingsError, Severity
 from fleet.rules.docs import link_to, rules_page, said_of
 from fleet.rules.example import examples
@@ -31,7 +31,7 @@ LINK = re.compile(r"\]\(#([^)]+)\)")
 
 
 @rule("FL529", Severity.WARNING, source="docs/artifacts.md", needed=True)
-def rule_of_a_test(endpoint: Decided) -> Iterator[Problem]:
+def rule_of_a_test(endpoint: EndpointContext) -> Iterator[Problem]:
     """This summary is a test's.
 
     And this is why.

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 from fleet.rules.registry import rules
 from fleet.rules.rule import Problem
@@ -18,7 +18,7 @@ WITH_PLAN = {"m": {"backend": "tensorrt", "plans": {"1/model.plan": "10.9.0.34"}
 WITHOUT = {"m": {"backend": "onnxruntime"}}
 
 
-def decided(built_on: dict[str, str | None], locked: dict[str, Any]) -> Decided:
+def decided(built_on: dict[str, str | None], locked: dict[str, Any]) -> EndpointContext:
     """An endpoint on an A10G: what each archive's `built_on` says, and the models of those that are locked."""
     models = [
         {"archive": name, "repository": f"../{name}", **({} if said is None else {"built_on": said})}

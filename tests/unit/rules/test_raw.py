@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.raw import is_intrinsic, raw_properties
 from fleet.rules.example import REGION, Case
 from fleet.rules.registry import rules
@@ -16,7 +16,7 @@ FREQUENCY = "MetricPublishFrequencyInSeconds"
 CODES = ("FL223", "FL230", "FL231", "FL263", "FL264", "FL268", "FL269", "FL298", "FL299")
 
 
-def decided(resource: str, **properties: Any) -> Decided:
+def decided(resource: str, **properties: Any) -> EndpointContext:
     """A spec with raw properties of one resource."""
     return case({resource: properties}).decided()
 

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from fleet.endpoint.context.context import Decided
+from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Severity
 from fleet.rules.example import examples, examples_of
 from fleet.rules.other_codes import other_codes
@@ -64,7 +64,7 @@ def test_no_example_is_of_a_rule_that_is_gone() -> None:
 def _module(name: str, code: str) -> ModuleType:
     """A module with one rule of a code."""
 
-    def check(endpoint: Decided) -> Iterator[Problem]:
+    def check(endpoint: EndpointContext) -> Iterator[Problem]:
         """A sentence."""
         yield Problem((), endpoint.region)
 

@@ -12,7 +12,7 @@ from moto.sagemaker.utils import arn_formatter
 
 from fleet_emulator import process_state
 from fleet_emulator.sagemaker.jobs.job import Job
-from fleet_emulator.sagemaker.jobs.request import JobRequest, Kind
+from fleet_emulator.sagemaker.jobs.request import JobKind, JobRequest
 from fleet_emulator.sagemaker.jobs.run import run_job
 from fleet_emulator.work.task import Task
 
@@ -22,9 +22,9 @@ class EmbeddedJobs(SageMakerModelBackend):
 
     def __init__(self, region_name: str, account_id: str) -> None:
         super().__init__(region_name, account_id)
-        self._jobs: dict[tuple[Kind, str], Job] = {}
+        self._jobs: dict[tuple[JobKind, str], Job] = {}
 
-    def start_job(self, kind: Kind, body: Mapping[str, Any]) -> Job:
+    def start_job(self, kind: JobKind, body: Mapping[str, Any]) -> Job:
         """CreateProcessingJob or CreateTrainingJob.
 
         Raises:
@@ -46,7 +46,7 @@ class EmbeddedJobs(SageMakerModelBackend):
         )
         return job
 
-    def job(self, kind: Kind, name: str) -> Job:
+    def job(self, kind: JobKind, name: str) -> Job:
         """DescribeProcessingJob or DescribeTrainingJob.
 
         Raises:
@@ -57,7 +57,7 @@ class EmbeddedJobs(SageMakerModelBackend):
             raise ValidationError(f"Could not find {kind.lower()} job '{arn}'.")
         return self._jobs[kind, name]
 
-    def stop_job(self, kind: Kind, name: str) -> None:
+    def stop_job(self, kind: JobKind, name: str) -> None:
         """StopProcessingJob or StopTrainingJob.
 
         Raises:

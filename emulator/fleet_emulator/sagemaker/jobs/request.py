@@ -14,7 +14,7 @@ from moto.sagemaker.exceptions import ValidationError
 from fleet_emulator.product import instance, instance_types
 from fleet_emulator.sagemaker.constraints import require_shape
 
-Kind = Literal["Processing", "Training"]
+JobKind = Literal["Processing", "Training"]
 
 _KNOWN = {
     "Processing": {"ProcessingInputs", "ProcessingResources", "AppSpecification"},
@@ -42,7 +42,7 @@ class JobRequest:
         body: The whole request, as Describe tells it again.
     """
 
-    kind: Kind
+    kind: JobKind
     name: str
     image: str
     instance_type: str
@@ -53,7 +53,7 @@ class JobRequest:
     body: Mapping[str, Any]
 
     @classmethod
-    def of(cls, kind: Kind, body: Mapping[str, Any]) -> JobRequest:
+    def of(cls, kind: JobKind, body: Mapping[str, Any]) -> JobRequest:
         """Read a request.
 
         Raises:

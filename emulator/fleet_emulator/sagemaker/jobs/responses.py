@@ -10,7 +10,7 @@ from moto.sagemaker.responses import SageMakerResponse
 
 if TYPE_CHECKING:
     from fleet_emulator.sagemaker.jobs.backend import EmbeddedJobs
-    from fleet_emulator.sagemaker.jobs.request import Kind
+    from fleet_emulator.sagemaker.jobs.request import JobKind
 
 
 class EmbeddedJobsResponse(SageMakerResponse):
@@ -40,14 +40,14 @@ class EmbeddedJobsResponse(SageMakerResponse):
         """StopTrainingJob."""
         return self._stop("Training")
 
-    def _create(self, kind: Kind) -> ActionResult:
+    def _create(self, kind: JobKind) -> ActionResult:
         job = self._jobs.start_job(kind, json.loads(self.body))
         return ActionResult({f"{kind}JobArn": job.arn})
 
-    def _describe(self, kind: Kind) -> ActionResult:
+    def _describe(self, kind: JobKind) -> ActionResult:
         return ActionResult(self._jobs.job(kind, self._get_param(f"{kind}JobName")).shown)
 
-    def _stop(self, kind: Kind) -> ActionResult:
+    def _stop(self, kind: JobKind) -> ActionResult:
         self._jobs.stop_job(kind, self._get_param(f"{kind}JobName"))
         return EmptyResult()
 

@@ -13,7 +13,7 @@ from fleet_emulator.sagemaker.jobs.job import COMPLETED, FAILED, STOPPED, Job
 from fleet_emulator.state_lock import turn
 from fleet_emulator.work.log_stream import LogStream
 from fleet_emulator.work.machine import NOTE, Machine
-from fleet_emulator.work.task import Ending, Outcome
+from fleet_emulator.work.task import ExitReason, Outcome
 
 log = logging.getLogger("fleet_emulator")
 
@@ -68,13 +68,13 @@ def _end(job: Job, outcome: Outcome, output: Path) -> None:
     job.exit_message = _words(output / "message")
     if outcome.succeeded:
         job.end(COMPLETED)
-    elif outcome.ending is Ending.EXITED:
+    elif outcome.ending is ExitReason.EXITED:
         words = _words(output / "failure") if job.request.kind == "Training" else ""
         told = words or "See job logs for more information"
         code = f", exit code: {outcome.code}"
         job.end(FAILED, reason=f"AlgorithmError: {told}"[: _LONGEST_REASON - len(code)] + code)
     else:
-        late = outcome.ending is Ending.TIMED_OUT
+        late = outcome.ending is ExitReason.TIMED_OUT
         job.end(STOPPED, secondary="MaxRuntimeExceeded" if late else "")
 
 
