@@ -24,7 +24,7 @@ from short import is_short
 
 from fleet.findings import FindingsError
 from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.problems import validated
+from fleet.spec.problems import validate
 from fleet.spec.reader import MAX_BYTES, read_source
 
 COUNTS, ROUNDS = ((1, 20, 40), 1) if is_short() else ((1, 250, 1000, 2000), 3)
@@ -110,7 +110,7 @@ def _worst_file() -> float:
         file.write_text(WORST)
         begin = time.perf_counter()
         with suppress(FindingsError):
-            validated(EndpointSpec, read_source(file))
+            validate(EndpointSpec, read_source(file))
         return time.perf_counter() - begin
 
 

@@ -22,7 +22,7 @@ from short import is_short
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import SilentProgress
 from fleet.artifacts.publish.publish import PublishResult, publish
-from fleet.artifacts.store import listed
+from fleet.artifacts.store import list_objects
 from fleet.artifacts.upload.archives import UPLOAD_CONFIG
 from fleet.aws.api.emulator import Keys, local_session
 from fleet.endpoint.resolve import resolve_project
@@ -104,7 +104,7 @@ def _measured(project: Project, url: str) -> Republished:
         return publish(s3, again, resolve_project(again).endpoints, SilentProgress())
 
     def listing() -> int:
-        return len(listed(s3, bucket, endpoint.model_data))
+        return len(list_objects(s3, bucket, endpoint.model_data))
 
     first = _seconds(once)
     if listing() != ARCHIVES or once() != PublishResult(there=ARCHIVES):

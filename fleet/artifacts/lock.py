@@ -158,10 +158,10 @@ def _locked(archive: ArchiveMeasurement) -> LockedArchive:
 
 
 def _remembered(archive: ArchiveMeasurement) -> LockedRepository:
-    return LockedRepository(onnx=archive.checksums.onnx, files=folded(archive.checksums.files))
+    return LockedRepository(onnx=archive.checksums.onnx, files=fold_checksums(archive.checksums.files))
 
 
-def folded(files: dict[str, str]) -> dict[str, str]:
+def fold_checksums(files: dict[str, str]) -> dict[str, str]:
     """The checksums by path, with those of a folder of many files as one, under `FOLDER/*`."""
     counts = Counter(str(PurePosixPath(path).parent) for path in files)
     kept: dict[str, str] = {}

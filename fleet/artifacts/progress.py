@@ -24,7 +24,7 @@ from rich.table import Column
 from rich.text import Text
 
 from fleet.printers.console import OutputConsole
-from fleet.printers.sanitizer import continued, visible
+from fleet.printers.sanitizer import indent_lines, visible
 from fleet.spec.environment import LOCAL
 
 Advance = Callable[[int], None]
@@ -121,7 +121,7 @@ class LineProgress:
         self._say(f"copied on the server: {objects} object{'s' * (objects != 1)}")
 
     def _say(self, line: str) -> None:
-        self._console.print(Text(continued(line)), soft_wrap=True)
+        self._console.print(Text(indent_lines(line)), soft_wrap=True)
 
 
 class BarProgress:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from fleet.artifacts.aws_clock import answered_at
-from fleet.artifacts.store import listed
+from fleet.artifacts.store import list_objects
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding, FindingsError
@@ -68,7 +68,7 @@ def last_releases(s3: S3Client, bucket: str, endpoint_name: str, count: int) -> 
     Raises:
         FindingsError: one of them does not hold a release.
     """
-    names = [key for key in listed(s3, bucket, releases_prefix(endpoint_name)) if KEY.fullmatch(key)]
+    names = [key for key in list_objects(s3, bucket, releases_prefix(endpoint_name)) if KEY.fullmatch(key)]
     return read_releases(s3, bucket, sorted(names, reverse=True)[:count])
 
 
@@ -84,7 +84,7 @@ def read_releases(s3: S3Client, bucket: str, keys: list[str]) -> list[Release]:
 def _next_time(s3: S3Client, bucket: str, endpoint_name: str) -> datetime:
     """S3's time, but after that of the last release: their order is what a rollback and a prune go by."""
     now = answered_at(s3.head_bucket(Bucket=bucket))
-    names = [key for key in listed(s3, bucket, releases_prefix(endpoint_name)) if KEY.fullmatch(key)]
+    names = [key for key in list_objects(s3, bucket, releases_prefix(endpoint_name)) if KEY.fullmatch(key)]
     if not names:
         return now
     last = datetime.strptime(max(names).rpartition("/")[2], f"{TIME}.json").replace(tzinfo=UTC)

@@ -60,7 +60,7 @@ def contents_key(digest: str) -> str:
     return f"{STORE}{hexadecimal(digest)}.contents.json"
 
 
-def listed(s3: S3Client, bucket: str, prefix: str, *, below: bool = True) -> dict[str, ObjectListing]:
+def list_objects(s3: S3Client, bucket: str, prefix: str, *, below: bool = True) -> dict[str, ObjectListing]:
     """The objects whose keys begin with a prefix, by key; with `below=False` none of deeper folders."""
     request: ListObjectsV2RequestPaginateTypeDef = {"Bucket": bucket, "Prefix": prefix}
     if not below:

@@ -12,7 +12,7 @@ import boto3
 from fleet.artifacts.engines.clients import EngineClients
 from fleet.artifacts.upload.archives import UPLOAD_CONFIG
 from fleet.aws.api.emulator import Keys, local_session, local_variables
-from fleet.aws.api.errors import aws_errors_told
+from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, FindingsError
 
@@ -70,7 +70,7 @@ class Access:
         if service not in self._clients:
             make: Any = self._session.client  # its overloads are by literal
             config = UPLOAD_CONFIG if service == "s3" else None
-            with aws_errors_told():
+            with aws_errors_as_findings():
                 self._clients[service] = make(service, endpoint_url=self._url, config=config)
         return self._clients[service]
 
@@ -94,7 +94,7 @@ class Access:
             FindingsError: they belong to another.
             CannotRunError: there are none, or AWS does not answer.
         """
-        with aws_errors_told():
+        with aws_errors_as_findings():
             caller = self.client("sts").get_caller_identity()
         if caller["Account"] == self.place.account:
             return caller["Arn"]
@@ -108,7 +108,7 @@ class Access:
 
     @cached_property
     def _session(self) -> boto3.Session:
-        with aws_errors_told():
+        with aws_errors_as_findings():
             return self._make_session()
 
 

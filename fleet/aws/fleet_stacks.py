@@ -24,7 +24,7 @@ def endpoint_stacks(cloudformation: CloudFormationClient, place: Deployment) -> 
     return {stack.name.removeprefix(prefix): stack for stack in stacks}
 
 
-def not_deployed(place: Deployment, name: str, deployed: Iterable[str]) -> FindingsError:
+def unknown_stack(place: Deployment, name: str, deployed: Iterable[str]) -> FindingsError:
     """The refusal of a name under which nothing is deployed, with the one that was perhaps meant."""
     message = f"no endpoint {name!r} is deployed in {place.environment!r}"
     return FindingsError([Finding(code="FL606", message=message, hint=did_you_mean(name, list(deployed)))])

@@ -55,7 +55,7 @@ class InventoryEntry:
     """What brings the three together; "" where they are."""
 
 
-def compared(project: Project, access: Access) -> list[InventoryEntry]:
+def take_inventory(project: Project, access: Access) -> list[InventoryEntry]:
     """Every endpoint of the environment that has a spec, a lock or a stack, by name.
 
     Raises:

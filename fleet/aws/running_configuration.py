@@ -66,7 +66,7 @@ def _instance_types(variant: ProductionVariantOutputTypeDef) -> str:
     return variant.get("InstanceType") or " or ".join(each["InstanceType"] for each in pools)
 
 
-def require_running(
+def require_own_configuration(
     sagemaker: SageMakerClient, cloudformation: CloudFormationClient, endpoint: ResolvedEndpoint
 ) -> None:
     """See that an endpoint whose stack is deployed runs the stack's own configuration.

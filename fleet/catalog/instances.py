@@ -122,7 +122,7 @@ def offered_families() -> frozenset[str]:
 
 
 @cache
-def volume_refused(machine: Instance) -> bool:
+def takes_no_volume(machine: Instance) -> bool:
     """Whether it is proved that SageMaker takes no volume size for an instance type with local storage."""
     proved = data_file("instances.yaml")["no_volume"]
     return proved["letter"] in machine.family or machine.family.startswith(tuple(proved["families"]))

@@ -45,7 +45,7 @@ def engine_option(option: Literal["precision", "compatibility"], value: str) -> 
     return Option(**data_file("tensorrt.yaml")[section][value])
 
 
-def spelled(name: str, tensorrt: str, value: str = "") -> str:
+def option_spelling(name: str, tensorrt: str, value: str = "") -> str:
     """An option as trtexec of a version writes it: `--memPoolSize=workspace:1024`.
 
     Raises:

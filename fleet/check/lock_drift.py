@@ -15,7 +15,7 @@ from fleet.spec.project import LoadedSpec, Project, load_lock
 from fleet.spec.s3_repository import in_s3
 from fleet.spec.source import finding_at
 
-SHOWN = 10
+MAX_DIFFERENCES = 10
 """So many changed files of one endpoint are named."""
 CODE = "FL306"
 
@@ -58,9 +58,9 @@ def differences(project: Project, loaded: LoadedSpec, lock: Lock) -> list[Findin
         Finding(code=CODE, message=f"{what} since {shown} was written", file=changed, hint=hint)
         for changed, what in _changes(loaded, lock, found)
     ]
-    if len(findings) > SHOWN:
-        more = f"{len(findings) - SHOWN} more files changed since {shown} was written"
-        findings[SHOWN:] = [Finding(code=CODE, message=more, file=file, hint=hint)]
+    if len(findings) > MAX_DIFFERENCES:
+        more = f"{len(findings) - MAX_DIFFERENCES} more files changed since {shown} was written"
+        findings[MAX_DIFFERENCES:] = [Finding(code=CODE, message=more, file=file, hint=hint)]
     if not findings and not others:
         message = "the lock is not what `fleet lock` would write: empty folders changed, or what a lock says"
         return [Finding(code=CODE, message=message, file=file, hint=hint)]

@@ -14,7 +14,7 @@ from fleet.rules.registry import rules
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import Environment
 from fleet.spec.lock import NO_DIGEST, Lock, LockedArchive, LockedModel
-from fleet.spec.problems import validated
+from fleet.spec.problems import validate
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import Mark, Source
 
@@ -75,7 +75,7 @@ def _findings(
     )
     region = regions_of(release)[0] if release in releases() else image_regions()[0]
     decided = EndpointContext(
-        loaded=LoadedSpec(validated(EndpointSpec, source), source),
+        loaded=LoadedSpec(validate(EndpointSpec, source), source),
         environment=Environment(environment="none", account="0" * 12, region=region),
         lock=Lock(
             endpoint=NAME,

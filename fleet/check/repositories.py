@@ -16,7 +16,7 @@ from fleet.repository.config.message import CONFIG, MAX_BYTES, parsed_config
 from fleet.repository.contents import Contents
 from fleet.repository.kept_files import KeptFiles
 from fleet.repository.loading.entry_model import ROOT
-from fleet.repository.loading.load_plan import LoadPlan, judged
+from fleet.repository.loading.load_plan import LoadPlan, plan_load
 from fleet.repository.reading.path import read
 from fleet.repository.text_format.tokens import PbtxtError
 from fleet.repository.text_format.tree import parse
@@ -47,7 +47,7 @@ def leads_nowhere(path: Path) -> bool:
     )
 
 
-def nothing_there(named: str) -> Finding:
+def missing_path(named: str) -> Finding:
     """What is said of a path that leads nowhere."""
     path = Path(named)
     hint = "endpoints are checked with --env; repositories are folders, .tar.gz files and .pbtxt files"
@@ -74,7 +74,7 @@ def named_findings(paths: Sequence[Path], asked: RepositoryTarget) -> list[Findi
                     findings += _of_config(file, asked)
             else:
                 contents = read(path)
-                judgements[path] = judged(contents, asked.setting())
+                judgements[path] = plan_load(contents, asked.setting())
                 findings += judgements[path].findings
                 findings += _of_facts(contents, judgements[path], asked)
         except FindingsError as error:

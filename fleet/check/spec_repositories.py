@@ -16,7 +16,7 @@ from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents
 from fleet.repository.layout import model_names
 from fleet.repository.loading.container import ServingContainer
-from fleet.repository.loading.load_plan import LoadPlan, judged
+from fleet.repository.loading.load_plan import LoadPlan, plan_load
 from fleet.repository.reading.folder import read_folder
 from fleet.rules.names import allowed_codes, code_of, name_of
 from fleet.rules.other_codes import allowable_codes
@@ -29,7 +29,7 @@ OUTSIDE = "FL471"
 FOLDERS = ("model_specs", "environments")
 """What makes a folder a fleet."""
 LOAD, NOT_NAMED = "--load-model", "FL460"
-SAID_BETTER = {"FL255": "FL415", "FL289": "FL411", "FL247": "FL435"}
+SUPERSEDED_BY = {"FL255": "FL415", "FL289": "FL411", "FL247": "FL435"}
 """Rules that go by a lock, and what is said of the same mistake where the repository itself is read."""
 
 
@@ -91,7 +91,7 @@ def _of_folders(loaded: LoadedSpec) -> Iterator[Finding]:
             # What is no repository at all, such as a whole disk, is not read.
             model_names(folder, built_models(archive))
             contents = read_folder(folder, packed=True)
-            verdict = judged(contents, setting_of(loaded, archive))
+            verdict = plan_load(contents, setting_of(loaded, archive))
             yield from contents_findings(loaded, index, contents, verdict)
 
 
@@ -138,7 +138,7 @@ def without_repeats(found: Iterable[Finding], of_repositories: Iterable[Finding]
 
 def _is_said(finding: Finding, judged_ones: Iterable[Finding]) -> bool:
     """Whether the same is said of the same model, at its own file."""
-    better = SAID_BETTER.get(finding.code)
+    better = SUPERSEDED_BY.get(finding.code)
     return any(
         each.code == better and each.file is not None and each.file.parent.name in finding.message
         for each in judged_ones

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from fleet.check.repositories import is_repository, leads_nowhere, named_findings, nothing_there
+from fleet.check.repositories import is_repository, leads_nowhere, missing_path, named_findings
 from fleet.check.run import all_findings, with_line
 from fleet.cli.output import say
 from fleet.cli.repository_options import DefaultModel, Instance, ModeOf, Release, asked_for
@@ -70,7 +70,7 @@ def check(
             param_hint="--mode, --triton, --instance, --default-model",
         )
     root, checked = Path.cwd(), [str(each) for each in repositories]
-    findings = [*map(nothing_there, nowhere), *named_findings(repositories, asked)]
+    findings = [*map(missing_path, nowhere), *named_findings(repositories, asked)]
     if run:
         from fleet.cli.try_load import run_findings  # nobody else waits for its imports
 

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from fleet.aws.api.errors import aws_errors_told
-from fleet.aws.deploy.destroy import Deletion, doomed
+from fleet.aws.api.errors import aws_errors_as_findings
+from fleet.aws.deploy.destroy import Deletion, plan_deletion
 from fleet.aws.deploy.destroy import destroy as delete
 from fleet.cli.arguments import Env, Profile, Yes
 from fleet.cli.aws_access import connect
 from fleet.cli.interruption import end_like_ctrl_c
-from fleet.cli.output import agreed, say
+from fleet.cli.output import ask_consent, say
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import Deployment, prefix_of
@@ -33,13 +33,13 @@ def destroy(
     root = project_root(Path.cwd())
     place = place_of(open_project(root, env).environment)
     access = connect(root, place, profile)
-    with aws_errors_told():
-        found = doomed(access, endpoint)
+    with aws_errors_as_findings():
+        found = plan_deletion(access, endpoint)
         if found is None:
             say(f"nothing to destroy: {endpoint} is not deployed in {env}; {_kept(place, endpoint)}")
             return
         _show(found, place, endpoint)
-        if not agreed(f"Destroy {endpoint} in {env}?", yes=yes):
+        if not ask_consent(f"Destroy {endpoint} in {env}?", yes=yes):
             say("nothing was done")
             return
         with Steps(OutputConsole()).step(f"delete {found.stack.name}"):

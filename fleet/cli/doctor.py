@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from fleet.aws.api.errors import aws_errors_told
-from fleet.aws.doctor.diagnosis import checked, diagnosis, is_well
+from fleet.aws.api.errors import aws_errors_as_findings
+from fleet.aws.doctor.diagnosis import check_spec, diagnosis, is_well
 from fleet.aws.doctor.evidence import CONTAINER, evidence
 from fleet.aws.doctor.lines import bare
 from fleet.aws.doctor.observation import Observation, SeenLog
@@ -48,7 +48,7 @@ def doctor(
     project = open_project(root, env)
     place = place_of(project.environment)
     access = connect(root, place, profile)
-    with aws_errors_told():
+    with aws_errors_as_findings():
         seen = evidence(access, endpoint)
     if env == LOCAL and seen.failed:
         seen = replace(seen, logs=tuple(_local_log(root, endpoint)), since=None)
@@ -56,7 +56,7 @@ def doctor(
     for line in _told(seen):
         say(f"  {line}")
     if not is_well(seen):
-        show_findings(diagnosis(seen, checked(project, endpoint)))
+        show_findings(diagnosis(seen, check_spec(project, endpoint)))
         sys.exit(INPUT_IS_WRONG)
     if seen.missing:
         problem = f"nothing wrong was seen, and not everything was: {', '.join(seen.missing)} is denied"

@@ -15,7 +15,7 @@ from fleet.cli.arguments import Endpoints
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
-from fleet.core.sizes import shown
+from fleet.core.sizes import format_size
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.session import stop_supervisor
 from fleet.local.state import LocalState, Supervisor
@@ -29,7 +29,7 @@ app = typer.Typer(
     help="The endpoints on this machine: an embedded AWS and a real Triton.", no_args_is_help=True
 )
 
-EVICTIONS_SHOWN = 5
+MAX_EVICTIONS = 5
 
 
 class VariableFormat(StrEnum):
@@ -115,8 +115,8 @@ def _state() -> LocalState:
 
 
 def _sizes(model: TargetModelStatus) -> str:
-    memory = f", {shown(model.memory)} of memory" if model.state == "loaded" else ""
-    return f"{memory}, {shown(model.disk)} of disk"
+    memory = f", {format_size(model.memory)} of memory" if model.state == "loaded" else ""
+    return f"{memory}, {format_size(model.disk)} of disk"
 
 
 def _show(status: Status) -> None:
@@ -130,7 +130,7 @@ def _show(status: Status) -> None:
         for model in endpoint.models:
             say(f"  {model.target}: {model.state}{_sizes(model)}")
         if endpoint.evictions:
-            latest = ", ".join(reversed(endpoint.evictions[-EVICTIONS_SHOWN:]))
+            latest = ", ".join(reversed(endpoint.evictions[-MAX_EVICTIONS:]))
             say(f"  had to leave for others, the latest first: {latest}", "dim")
         for difference in endpoint.differences:
             say(f"  unlike SageMaker: {difference}", "dim")

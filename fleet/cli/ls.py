@@ -11,8 +11,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from fleet.aws.api.errors import aws_errors_told
-from fleet.aws.inventory import InventoryEntry, Runs, compared
+from fleet.aws.api.errors import aws_errors_as_findings
+from fleet.aws.inventory import InventoryEntry, Runs, take_inventory
 from fleet.cli.arguments import Env, Profile
 from fleet.cli.aws_access import connect
 from fleet.cli.output import say
@@ -39,8 +39,8 @@ def ls(
     root = project_root(Path.cwd())
     project = open_project(root, env)
     access = connect(root, place_of(project.environment), profile)
-    with aws_errors_told():
-        found = compared(project, access)
+    with aws_errors_as_findings():
+        found = take_inventory(project, access)
     if format is OutputFormat.JSON:
         print_json([asdict(each) for each in found])
         return

@@ -12,10 +12,10 @@ from fleet.artifacts.live.live_set import LiveSet, check_archive_name, live_set,
 from fleet.artifacts.live.source import repository_source, told_of_arguments
 from fleet.artifacts.live.targets import Target, digests_of, targets_of
 from fleet.artifacts.progress import shown_size
-from fleet.aws.api.errors import aws_errors_told
+from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.cli.arguments import Env, Profile, Yes
 from fleet.cli.aws_access import connect
-from fleet.cli.output import agreed, say
+from fleet.cli.output import ask_consent, say
 from fleet.core.project_root import project_root
 from fleet.spec.project import open_project
 
@@ -40,7 +40,7 @@ def list_models(
     root = project_root(Path.cwd())
     live = live_set(open_project(root, env, [endpoint]), endpoint)
     s3 = connect(root, live.place, profile).client("s3")
-    with aws_errors_told(live.place):
+    with aws_errors_as_findings(live.place):
         targets = targets_of(s3, live)
         asked = [target.name for target in targets if target.size is not None] if digests else []
         known = digests_of(s3, live, asked)
@@ -77,7 +77,7 @@ def add(
     live = live_set(project, endpoint)
     check_archive_name(archive)
     s3 = connect(root, live.place, profile).client("s3")
-    with aws_errors_told(live.place):
+    with aws_errors_as_findings(live.place):
         loaded = project.load(endpoint)
         source = repository_source(loaded, archive, repository, digest, lambda: s3)
         with told_of_arguments(loaded):
@@ -98,13 +98,13 @@ def remove(
     root = project_root(Path.cwd())
     live = live_set(open_project(root, env, [endpoint]), endpoint)
     s3 = connect(root, live.place, profile).client("s3")
-    with aws_errors_told(live.place):
+    with aws_errors_as_findings(live.place):
         found = targets_of(s3, live)
     require_removable(live, target, [each.name for each in found if each.size is not None])
-    if not agreed(f"remove {target} of {endpoint} in {env}?", yes=yes):
+    if not ask_consent(f"remove {target} of {endpoint} in {env}?", yes=yes):
         say("nothing was removed")
         return
-    with aws_errors_told(live.place):
+    with aws_errors_as_findings(live.place):
         s3.delete_object(Bucket=live.place.bucket, Key=live.key(target))
     say(f"removed {target}: instances that have not loaded it refuse it from now on")
     say("an instance of SageMaker that has it loaded, or on disk, may go on serving it")

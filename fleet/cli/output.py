@@ -9,7 +9,7 @@ from rich.text import Text
 
 from fleet.findings import CannotRunError
 from fleet.printers.console import OutputConsole
-from fleet.printers.sanitizer import continued
+from fleet.printers.sanitizer import indent_lines
 
 
 def say(line: str, style: str = "") -> None:
@@ -18,10 +18,10 @@ def say(line: str, style: str = "") -> None:
     Where a name in it breaks the line, what follows begins with `    | `.
     """
     console = OutputConsole()
-    console.print(Text(continued(line), style=style), soft_wrap=not console.is_terminal)
+    console.print(Text(indent_lines(line), style=style), soft_wrap=not console.is_terminal)
 
 
-def agreed(question: str, *, yes: bool) -> bool:
+def ask_consent(question: str, *, yes: bool) -> bool:
     """Whether the user agrees, on a terminal.
 
     Raises:
@@ -41,4 +41,4 @@ def consent(question: str, *, yes: bool) -> bool:
 
 def _confirmed(question: str) -> bool:
     """What the user answers; words of AWS and names of others in the question drive no terminal."""
-    return typer.confirm(continued(question))
+    return typer.confirm(indent_lines(question))

@@ -20,7 +20,7 @@ from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import Severity
 from fleet.printers.console import OutputConsole
 from fleet.printers.formats import Format, print_findings
-from fleet.printers.sanitizer import continued
+from fleet.printers.sanitizer import indent_lines
 from fleet.spec.project import open_project
 
 SIGNS = {None: ("✓", "green"), Severity.WARNING: ("!", "yellow bold"), Severity.ERROR: ("✗", "red bold")}
@@ -57,4 +57,4 @@ def preflight(
 
 
 def _line(seen: CheckResult) -> Text:
-    return Text.assemble(SIGNS[seen.severity], continued(f" {seen.what}: {seen.text}"))
+    return Text.assemble(SIGNS[seen.severity], indent_lines(f" {seen.what}: {seen.text}"))

@@ -13,11 +13,11 @@ from fleet.artifacts.prune.prune import GRACE, Prune
 from fleet.artifacts.publish.publish import PublishResult
 from fleet.artifacts.publish.publish import publish as publish_archives
 from fleet.aws.access import Access
-from fleet.aws.api.errors import aws_errors_told
+from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.cli.arguments import Endpoints, Env, Profile, Yes
 from fleet.cli.aws_access import connect
 from fleet.cli.interruption import end_like_ctrl_c
-from fleet.cli.output import agreed, say
+from fleet.cli.output import ask_consent, say
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import resolve_project
 from fleet.printers.console import OutputConsole
@@ -62,7 +62,7 @@ def publish(
         say(f"engines: built {done.engines}{shown_builder(env)}")
     say(_told(done))
     if prune:
-        with aws_errors_told(fleet.place):
+        with aws_errors_as_findings(fleet.place):
             _prune(access, root, KEEP if keep is None else keep, yes=yes)
 
 
@@ -82,7 +82,7 @@ def _prune(access: Access, root: Path, keep: int, *, yes: bool) -> None:
     _show(plan, bucket)
     if not (plan.units or plan.uploads):
         return
-    if not agreed("remove them?", yes=yes):
+    if not ask_consent("remove them?", yes=yes):
         say("nothing was removed")
         return
     removed = work.remove(plan)

@@ -16,7 +16,7 @@ from fleet.printers.console import OutputConsole
 from fleet.printers.lines import print_json, print_line
 from fleet.rules.docs import link_to, said_of, weight_of
 from fleet.rules.example import examples
-from fleet.rules.names import code_of, codes_by_name, name_of, named
+from fleet.rules.names import code_of, codes_by_name, display_name, name_of
 from fleet.rules.other_codes import other_codes, severity_of, weight_of_other
 from fleet.rules.registry import rules as all_rules
 from fleet.rules.rule import Rule
@@ -162,11 +162,11 @@ def _entry(code: str) -> dict[str, Any]:
 def _explain(code: str) -> None:
     rule = all_rules().get(code)
     if rule is None:
-        say(f"{named(code)}: {weight_of_other(code)}", "bold")
+        say(f"{display_name(code)}: {weight_of_other(code)}", "bold")
         say(other_codes()[code])
         say("")
         return
-    say(f"{named(code)}: {weight_of(rule)}", "bold")
+    say(f"{display_name(code)}: {weight_of(rule)}", "bold")
     say(_one_line(rule.summary))
     if rule.why:
         say("")

@@ -27,7 +27,7 @@ def schema(
 ) -> None:
     """Write the JSON Schemas of specs and environments and the generated pages of docs/, from the code."""
     root = project_root(Path.cwd())
-    stale = {file: text for file, text in generated(root).items() if not is_up_to_date(file, text)}
+    stale = {file: text for file, text in generated_files(root).items() if not is_up_to_date(file, text)}
     if check and stale:
         message, hint = "this generated file is not what the code says", "run `fleet schema`"
         raise FindingsError([Finding(code="FL501", message=message, hint=hint, file=file) for file in stale])
@@ -36,7 +36,7 @@ def schema(
         say(f"wrote {file.relative_to(root)}")
 
 
-def generated(root: Path) -> dict[Path, str]:
+def generated_files(root: Path) -> dict[Path, str]:
     """Each generated file and the text that it must hold; the pages where there is a folder for them."""
     docs = (root / DOCS).parent
     pages = {

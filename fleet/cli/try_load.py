@@ -13,8 +13,8 @@ from fleet.core.project_root import project_root
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.state import LocalState
 from fleet.local.triton.runtime import find_runtime
-from fleet.local.try_load import findings, last_word
-from fleet.repository.loading.load_plan import judged
+from fleet.local.try_load import findings, load_in_triton
+from fleet.repository.loading.load_plan import plan_load
 from fleet.repository.reading.path import read
 
 CACHE = ".cache/triton-fleet"
@@ -34,9 +34,9 @@ def run_findings(paths: Sequence[Path], asked: RepositoryTarget, *, quiet: bool)
     runtime = find_runtime(_cache())
     for path in paths:
         with suppress(FindingsError):  # what cannot be read is told already
-            main = judged(read(path), asked.setting()).main
+            main = plan_load(read(path), asked.setting()).main
             mode = "multi-model" if asked.multi_model else "single"
-            answer = last_word(path, runtime, mode=mode, default_model=main or asked.default_model or "")
+            answer = load_in_triton(path, runtime, mode=mode, default_model=main or asked.default_model or "")
             if not quiet:
                 for line in answer.lines():
                     say(f"{path}: {line}")

@@ -6,7 +6,7 @@ UNITS = ("B", "KiB", "MiB", "GiB")
 STEP = 1024
 
 
-def shown(size: float) -> str:
+def format_size(size: float) -> str:
     """The size in the largest unit of which there is one, such as `92.7 MiB`; the units of local.yaml."""
     unit = 0
     while size >= STEP and unit < len(UNITS) - 1:

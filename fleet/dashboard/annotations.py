@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fleet.dashboard.graph import Line, Unit
 from fleet.dashboard.sections import RUNNING
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.endpoint.scaling import summed
+from fleet.endpoint.scaling import summed_parts
 
 COLOURS: Mapping[str, str] = {"critical": "#d62728", "warning": "#ff7f0e"}
 SIGNS = {"above": ">", "below": "<", "at least": "≥"}
@@ -59,7 +59,7 @@ def _thresholds(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> Iterator[
 def _targets(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str, str]]:
     for target in endpoint.scaling.targets if endpoint.scaling else ():
         if target.measure == line.measure and line.statistic in TRACKED:
-            value = target.value / summed(target.measure, endpoint.instance)
+            value = target.value / summed_parts(target.measure, endpoint.instance)
             yield value, f"scaling holds {_amount(value, unit)}", SCALING
 
 

@@ -8,7 +8,7 @@ from fleet.catalog.metrics import endpoint_metric
 from fleet.dashboard.graph import Expression, Graph, Line, Unit
 from fleet.endpoint.context.periods import period, values
 from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
-from fleet.endpoint.scaling import summed
+from fleet.endpoint.scaling import summed_parts
 
 
 def held_lines(graph: Graph, endpoint: ResolvedEndpoint) -> list[Line | Expression]:
@@ -59,7 +59,7 @@ def _metric(line: Line, endpoint: ResolvedEndpoint, **options: object) -> list[A
 
 def _scale(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> str:
     """From the metric's own unit to the graph's; of what adds up over an instance's parts, that of one."""
-    metric, parts = endpoint_metric(line.measure), summed(line.measure, endpoint.instance)
+    metric, parts = endpoint_metric(line.measure), summed_parts(line.measure, endpoint.instance)
     match unit, metric.unit:
         case Unit.MILLISECONDS, "Microseconds":
             return "/ 1000"

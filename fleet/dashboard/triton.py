@@ -18,7 +18,7 @@ from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 MODEL = "model"
 """Triton's label of a model's name."""
-MOST_MODELS = 20
+MAX_MODELS = 20
 """How many models have a quotient of their own: each takes two searches, of which a graph has 100 at most."""
 
 TITLE = "Triton"
@@ -64,10 +64,10 @@ def triton_text(endpoint: ResolvedEndpoint, metrics: TritonMetrics) -> str:
         )
     if _by_model(endpoint, metrics):
         return f"{text} Quotients are by model."
-    if MODEL in metrics.dimensions and len(endpoint.counted_models) > MOST_MODELS:
+    if MODEL in metrics.dimensions and len(endpoint.counted_models) > MAX_MODELS:
         return (
             f"{text} Quotients are over all models: there are {len(endpoint.counted_models)}, and a graph"
-            f" shows {MOST_MODELS} at most."
+            f" shows {MAX_MODELS} at most."
         )
     return f"{text} Quotients are over all models."
 
@@ -96,7 +96,7 @@ def _lines(
 def _by_model(endpoint: ResolvedEndpoint, metrics: TritonMetrics) -> tuple[str, ...]:
     """The models that have quotients of their own."""
     models = endpoint.counted_models
-    return models if MODEL in metrics.dimensions and len(models) <= MOST_MODELS else ()
+    return models if MODEL in metrics.dimensions and len(models) <= MAX_MODELS else ()
 
 
 def _quotient(graph: TritonGraph, under: str, metrics: TritonMetrics, model: str = "") -> str:

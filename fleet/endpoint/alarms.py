@@ -9,12 +9,12 @@ from math import ceil
 from fleet.catalog.instances import Instance
 from fleet.catalog.metrics import endpoint_metric, triton_metric
 from fleet.endpoint.context.alarm_records import AlarmRecord, Unit
-from fleet.endpoint.context.alarm_thresholds import Threshold, gate, lacking, thresholds
+from fleet.endpoint.context.alarm_thresholds import Threshold, gate, missing_metric, thresholds
 from fleet.endpoint.context.alarms import Alarm, Missing
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.periods import PERIOD, period, values
 from fleet.endpoint.context.variables import triton_metrics
-from fleet.endpoint.scaling import summed
+from fleet.endpoint.scaling import summed_parts
 from fleet.spec.alarms import MINUTE
 
 RUNBOOK = "docs/runbook.md"
@@ -24,7 +24,7 @@ _LATE = 10
 _IN_METRIC: Mapping[Unit, Callable[[float, str, EndpointContext, Instance], float]] = {
     "milliseconds": lambda value, measure, endpoint, machine: value * 1000,
     "share": lambda value, measure, endpoint, machine: value / 100,
-    "part": lambda value, measure, endpoint, machine: value * summed(measure, machine),
+    "part": lambda value, measure, endpoint, machine: value * summed_parts(measure, machine),
     # More values than one instance less can publish: of several in a period, some may be late.
     "instances": lambda value, measure, endpoint, machine: (
         (value - 1) * values(measure, endpoint.spec.metrics) + 1
@@ -53,7 +53,7 @@ def resolved_alarms(endpoint: EndpointContext) -> tuple[Alarm, ...]:
 def alarms_with_thresholds(endpoint: EndpointContext) -> Iterator[tuple[Threshold, Alarm]]:
     """Each alarm with its threshold; those whose metric the endpoint lacks are left out."""
     for threshold in thresholds(endpoint.spec):
-        if endpoint.machine is not None and not lacking(threshold.record, endpoint):
+        if endpoint.machine is not None and not missing_metric(threshold.record, endpoint):
             alarm = _alarm(endpoint, endpoint.machine, threshold)
             yield threshold, replace(alarm, text=_text(endpoint, threshold.record, alarm))
 

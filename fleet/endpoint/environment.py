@@ -10,7 +10,7 @@ from fleet.catalog.limits import limit
 from fleet.findings import Finding, FindingsError
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.paths import same_names
-from fleet.spec.problems import did_you_mean, validated
+from fleet.spec.problems import did_you_mean, validate
 from fleet.spec.project import Project, endpoint_names, environment_names
 from fleet.spec.reader import read_source
 from fleet.spec.source import KeyPath, finding_at
@@ -73,7 +73,7 @@ def _others(project: Project) -> Iterator[Environment]:
     for name in environment_names(project.root):
         if name not in (project.environment.environment, LOCAL):
             try:
-                yield validated(Environment, read_source(project.root / "environments" / f"{name}.yaml"))
+                yield validate(Environment, read_source(project.root / "environments" / f"{name}.yaml"))
             except FindingsError:
                 continue  # said when that environment is checked
 

@@ -37,14 +37,14 @@ def resolved_scaling(scaling: Scaling, machine: Instance) -> ResolvedScaling:
         scale_in=scaling.scale_in,
         scale_out=scaling.scale_out,
         targets=tuple(
-            TrackedTarget(measure=measure, value=value * summed(measure, machine))
+            TrackedTarget(measure=measure, value=value * summed_parts(measure, machine))
             for measure, value in scaling.targets.items()
         ),
         schedules=scaling.schedules,
     )
 
 
-def summed(measure: str, machine: Instance) -> int:
+def summed_parts(measure: str, machine: Instance) -> int:
     """How many of an instance's parts the measure's metric adds up; 1 where it adds up none."""
     adds_up = endpoint_metric(measure).adds_up
     return int(getattr(machine, adds_up)) if adds_up else 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fleet.catalog.tensorrt import engine_option, spelled
+from fleet.catalog.tensorrt import engine_option, option_spelling
 from fleet.spec.engine import Compatibility, Engine, Precision
 from fleet.spec.values import BYTES
 
@@ -41,7 +41,7 @@ def trtexec_arguments(engine: Engine, tensorrt: str) -> tuple[Argument, ...]:
 def _arguments(engine: Engine, tensorrt: str) -> Iterator[Argument]:
     for number, (which, reason) in enumerate(SHAPES.items() if engine.shapes else ()):
         shapes = ",".join(f"{name}:{shapes[number]}" for name, shapes in sorted(engine.shapes.items()))
-        yield Argument(spelled(which, tensorrt, shapes), f"`shapes`: {reason}")
+        yield Argument(option_spelling(which, tensorrt, shapes), f"`shapes`: {reason}")
     precision = engine_option("precision", engine.precision)
     if engine.precision is not Precision.FP32 and precision.known_to(tensorrt):
         reason = (
@@ -56,6 +56,10 @@ def _arguments(engine: Engine, tensorrt: str) -> Iterator[Argument]:
         size = engine.workspace // BYTES["MiB"]
         reason = f"`workspace`: a layer uses {size} MiB at most beside its tensors"
         yield Argument(
-            spelled("workspace", tensorrt, str(size)), reason, "ways to compute that need more are left out"
+            option_spelling("workspace", tensorrt, str(size)),
+            reason,
+            "ways to compute that need more are left out",
         )
-    yield Argument(spelled("build_only", tensorrt), "nothing is measured: the plan is all that is asked for")
+    yield Argument(
+        option_spelling("build_only", tensorrt), "nothing is measured: the plan is all that is asked for"
+    )

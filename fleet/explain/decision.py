@@ -35,6 +35,6 @@ class Decision:
     certain: bool = True
 
 
-def dated(file: str) -> DatedFacts:
+def dated_facts(file: str) -> DatedFacts:
     """A data file of the catalog with its date."""
     return DatedFacts(file, str(data_file(file)["date"]))

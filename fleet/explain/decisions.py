@@ -11,8 +11,8 @@ from fleet.endpoint.context.targets import target_model
 from fleet.endpoint.context.variables import DEFAULT_MODEL, decided_settings, triton_metrics
 from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import Deployment, stack_of
-from fleet.explain.decision import Decision, dated
-from fleet.explain.effective_spec import shown
+from fleet.explain.decision import Decision, dated_facts
+from fleet.explain.effective_spec import redact
 from fleet.explain.engines import engine_decisions
 from fleet.explain.monitoring import alarm_decisions, dashboard_decisions
 from fleet.explain.reasons import reasons
@@ -103,9 +103,9 @@ def _variables(endpoint: EndpointContext) -> Iterator[Decision]:
         yield Decision(
             group="variables",
             what=name,
-            value=shown(name, value),
+            value=redact(name, value),
             reason=reason,
-            facts=(dated("variables.yaml"),) if about and not about.certain else (),
+            facts=(dated_facts("variables.yaml"),) if about and not about.certain else (),
             certain=about is None or about.certain,
         )
 

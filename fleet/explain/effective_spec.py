@@ -11,7 +11,7 @@ from fleet.rules.about.secrets import SECRET_NAME, SECRET_VALUE
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import KeyPath, Source
 
-NOT_SHOWN = "(not shown)"
+REDACTED = "(not shown)"
 """Stands for what looks like a secret."""
 FREE = ("environment", "cloudformation")
 """Keys of the spec below which users name things themselves, and may name a secret."""
@@ -60,12 +60,12 @@ def effective_spec(loaded: LoadedSpec, environment: Source) -> EffectiveSpec:
     return EffectiveSpec({key: _without_secrets(value, (key,)) for key, value in data.items()}, origins)
 
 
-def shown(name: str, value: str) -> str:
+def redact(name: str, value: str) -> str:
     """A value, unless it or its name looks like a secret; as the rule plain-text-secret judges."""
     if SECRET_VALUE.search(value):
-        return NOT_SHOWN
+        return REDACTED
     harmless = not value.strip() or value.startswith("arn:")
-    return NOT_SHOWN if SECRET_NAME.search(name) and not harmless else value
+    return REDACTED if SECRET_NAME.search(name) and not harmless else value
 
 
 def _origin(loaded: LoadedSpec, environment: Source, path: KeyPath) -> Origin:
@@ -100,7 +100,7 @@ def _without_secrets(value: object, path: KeyPath) -> object:
         case list():
             return [_without_secrets(inner, (*path, index)) for index, inner in enumerate(value)]
         case str():
-            return shown(_name(path), value)
+            return redact(_name(path), value)
         case _:
             return value
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fleet.endpoint.context.context import EndpointContext
 from fleet.engines.endpoint_engines import command_line, named_model, planned_engines
 from fleet.engines.lock import locked_engine
-from fleet.explain.decision import Decision, dated
+from fleet.explain.decision import Decision, dated_facts
 
 
 def engine_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
@@ -26,13 +26,13 @@ def engine_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
             what=f"built for {model} by",
             value=f"{runner.way} on {runner.fleet_arn or runner.instance_type}",
             reason=runner.why,
-            facts=(dated("builds.yaml"),),
+            facts=(dated_facts("builds.yaml"),),
         )
         yield Decision(
             group="engines",
             what=f"command for {model}",
             value=command_line(planned),
             reason=f"in the spelling of TensorRT {planned.tensorrt}, which the image has",
-            facts=(dated("releases.yaml"), dated("tensorrt.yaml")),
+            facts=(dated_facts("releases.yaml"), dated_facts("tensorrt.yaml")),
             certain=planned.certain,
         )

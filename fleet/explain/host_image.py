@@ -6,7 +6,7 @@ from fleet.catalog.amis import Ami, amis, default_driver
 from fleet.catalog.images import Image
 from fleet.catalog.instances import Instance, Processor
 from fleet.endpoint.context.context import EndpointContext
-from fleet.explain.decision import Decision, dated
+from fleet.explain.decision import Decision, dated_facts
 from fleet.rules.about.images import missing_driver
 from fleet.rules.names import allowed_codes
 
@@ -28,7 +28,7 @@ def host_image(endpoint: EndpointContext) -> Decision:
         what="host image",
         value=value,
         reason="; ".join(_chosen(endpoint) if named is None else _named(endpoint, named)),
-        facts=(dated("amis.yaml"),),
+        facts=(dated_facts("amis.yaml"),),
         certain=not chosen or not machine or machine.family in chosen.accepts + chosen.refuses,
     )
 

@@ -10,7 +10,7 @@ from fleet.endpoint.context.alarm_thresholds import Threshold
 from fleet.endpoint.context.alarms import Alarm
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.variables import triton_metrics
-from fleet.explain.decision import Decision, dated
+from fleet.explain.decision import Decision, dated_facts
 
 
 def alarm_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
@@ -22,7 +22,7 @@ def alarm_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
             what=f"{alarm.key}, {alarm.severity}",
             value=condition(threshold.record, alarm),
             reason=_reason(threshold, alarm),
-            facts=(dated("metrics.yaml"),),
+            facts=(dated_facts("metrics.yaml"),),
         )
     if not alarms:
         reason = "`alarms` is `null`, or each of its keys is: only a `rollout` is watched"
@@ -64,7 +64,7 @@ def dashboard_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
         value="one of its own",
         reason=f"`dashboards` of the environment; in an account {dashboard_price():.2f} USD a month,"
         " which `dashboards: false` saves",
-        facts=(dated("prices.yaml"),),
+        facts=(dated_facts("prices.yaml"),),
     )
     metrics = triton_metrics(endpoint.spec)
     if metrics is None:

@@ -10,7 +10,7 @@ from fleet.catalog.instances import Instance
 from fleet.catalog.prices import hosting_price, price_list
 from fleet.endpoint.context.capacity import least_instances, most_instances
 from fleet.endpoint.context.context import EndpointContext
-from fleet.explain.decision import DatedFacts, Decision, dated
+from fleet.explain.decision import DatedFacts, Decision, dated_facts
 from fleet.explain.host_image import host_image
 from fleet.spec.endpoint import Mode
 
@@ -29,7 +29,7 @@ def _image(endpoint: EndpointContext) -> Iterator[Decision]:
     if image is None:
         where = f" in {endpoint.region}" if wanted in releases() else ""
         reason = f"SageMaker has no image of Triton {wanted}{where}"
-        facts = (dated("images.json"), dated("registries.yaml"))
+        facts = (dated_facts("images.json"), dated_facts("registries.yaml"))
         yield Decision(group="image", what="image", value=None, reason=reason, facts=facts)
         return
     if machine is None:
@@ -56,7 +56,9 @@ def _image(endpoint: EndpointContext) -> Iterator[Decision]:
 
 
 def _registry(release: str) -> DatedFacts:
-    return dated("images.json" if release in data_file("images.json")["versions"] else "registries.yaml")
+    return dated_facts(
+        "images.json" if release in data_file("images.json")["versions"] else "registries.yaml"
+    )
 
 
 def _release(release: Release) -> Iterator[Decision]:
@@ -73,14 +75,14 @@ def _release(release: Release) -> Iterator[Decision]:
             what=what,
             value=version or "not known",
             reason=f"{'in' if version else 'no source says it of'} release {release.name}",
-            facts=(dated("releases.yaml"),),
+            facts=(dated_facts("releases.yaml"),),
             certain=field not in release.uncertain,
         )
 
 
 def _instance(endpoint: EndpointContext) -> Iterator[Decision]:
     machine, wanted = endpoint.machine, endpoint.spec.instance
-    facts = (dated("instances.yaml"),)
+    facts = (dated_facts("instances.yaml"),)
     if machine is None:
         reason = f"the catalog does not have {wanted.type}"
         yield Decision(group="instance", what="instance", value=None, reason=reason, facts=facts)
@@ -120,7 +122,7 @@ def _gpu(machine: Instance) -> str:
 
 def _price(endpoint: EndpointContext) -> Decision:
     spec = endpoint.spec
-    price, facts = hosting_price(spec.instance.type), (dated("prices.yaml"),)
+    price, facts = hosting_price(spec.instance.type), (dated_facts("prices.yaml"),)
     if price is None:
         reason = f"the catalog has no price of {spec.instance.type}"
         return Decision(

@@ -10,7 +10,7 @@ from fleet.endpoint.context.periods import PERIOD
 from fleet.endpoint.context.rollout import PERIODS, RINGING
 from fleet.endpoint.context.targets import target_models
 from fleet.endpoint.rollout import ResolvedRollout, resolved_rollout
-from fleet.explain.decision import Decision, dated
+from fleet.explain.decision import Decision, dated_facts
 from fleet.spec.rollout import Strategy
 from fleet.spec.samples import OK, Sample
 
@@ -46,7 +46,7 @@ def _second_fleet(kept: int) -> Decision:
 
 
 def _alarms(rollout: ResolvedRollout) -> Iterator[Decision]:
-    facts = (dated("metrics.yaml"),)
+    facts = (dated_facts("metrics.yaml"),)
     for alarm in rollout.alarms:
         metric = endpoint_metric(alarm.measure)
         unit = "" if metric.unit == "None" else f" {metric.unit}"

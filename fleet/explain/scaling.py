@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from fleet.catalog.images import cold_start
 from fleet.catalog.metrics import endpoint_metric
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.scaling import summed
-from fleet.explain.decision import Decision, dated
+from fleet.endpoint.scaling import summed_parts
+from fleet.explain.decision import Decision, dated_facts
 from fleet.spec.scaling import Scaling
 
 _PARTS = {"gpus": "GPU", "vcpus": "vCPU"}
@@ -50,18 +50,18 @@ def _new_instance(endpoint: EndpointContext) -> Decision:
             f"measured with the image of Triton {measured.release}, {measured.unpacked_gb:g} GB unpacked"
             f"{here}; models that load for long come on top"
         ),
-        facts=(dated("releases.yaml"),),
+        facts=(dated_facts("releases.yaml"),),
         certain=not here,
     )
 
 
 def _target(endpoint: EndpointContext, measure: str, wanted: float) -> Decision:
     metric, machine = endpoint_metric(measure), endpoint.machine
-    facts = (dated("metrics.yaml"), dated("instances.yaml"))
+    facts = (dated_facts("metrics.yaml"), dated_facts("instances.yaml"))
     value: str | None = f"{wanted:.15g}"
     reason = f"from `scaling.{measure}`: {_PLAIN.get(measure, '')}"
     if metric.adds_up:
-        part, count = _PARTS[metric.adds_up], summed(measure, machine) if machine else 0
+        part, count = _PARTS[metric.adds_up], summed_parts(measure, machine) if machine else 0
         value = f"{wanted * count:.15g} {metric.unit}" if count else None
         reason = f"the catalog knows no {part} of {endpoint.spec.instance.type}, and so no metric of it"
         if count:

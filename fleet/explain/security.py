@@ -9,7 +9,7 @@ from fleet.endpoint.context.log_groups import log_groups
 from fleet.endpoint.context.tags import endpoint_tags
 from fleet.endpoint.context.volume_key import machines_with_volume, volume_key
 from fleet.endpoint.resolved_endpoint import Deployment, capture_prefix_of
-from fleet.explain.decision import Decision, dated
+from fleet.explain.decision import Decision, dated_facts
 
 
 def security_decisions(endpoint: EndpointContext, place: Deployment) -> Iterator[Decision]:
@@ -58,7 +58,7 @@ def _encryption(endpoint: EndpointContext) -> Iterator[Decision]:
         reason = f"the catalog does not have {endpoint.spec.instance.type}"
         yield Decision(group="encryption", what="volume", value=None, reason=reason)
         return
-    facts = (dated("instances.yaml"),)
+    facts = (dated_facts("instances.yaml"),)
     on_volume = [each.type for each in machines_with_volume(endpoint)]
     if not on_volume:
         value, reason = (

@@ -24,7 +24,7 @@ from fleet.local.containers import (
     Refusal,
     Route,
 )
-from fleet.local.invocation_metrics import Count, counted
+from fleet.local.invocation_metrics import Count, count_invocation
 from fleet.local.triton.network import CALLS
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Gateway:
             return self._answered(request, name, container)
 
     def _answered(self, request: Request, name: str, container: Container) -> Response:
-        with counted(container.record) as count:
+        with count_invocation(container.record) as count:
             try:
                 response = self._invoke(request, container, count)
             except Refusal as refusal:

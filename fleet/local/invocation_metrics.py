@@ -40,7 +40,7 @@ class Count:
 
 
 @contextmanager
-def counted(record: Record) -> Iterator[Count]:
+def count_invocation(record: Record) -> Iterator[Count]:
     """Count one invocation when it is over; a defect of the gateway counts as its error."""
     count, start = Count(), time.monotonic()
     try:

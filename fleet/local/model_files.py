@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
 BLOCK = 1 << 20
-LONGEST_NAME = 255
+MAX_NAME = 255
 """Bytes of the name of a file or folder."""
 
 
@@ -66,7 +66,7 @@ def _download(s3: S3Client, bucket: str, key: str, file: Path) -> None:
 def _path(key: str, below: str) -> PurePosixPath:
     names = below.split("/")
     for name in names:
-        if not name.strip() or name in (".", "..") or "\0" in name or len(name.encode()) > LONGEST_NAME:
+        if not name.strip() or name in (".", "..") or "\0" in name or len(name.encode()) > MAX_NAME:
             raise HostingError(
                 f"the key {key!r} cannot be a file of a model: {name!r} is no name of a file or folder"
             )

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 SECONDS_BETWEEN_LOOKS = 2.0
-SELDOM = (50_000, 20, 50)
+GC_THRESHOLDS = (50_000, 20, 50)
 """Thresholds of the garbage collector."""
 OF_THE_GATEWAY = Config(
     max_pool_connections=CALLS, connect_timeout=2, read_timeout=15, retries={"total_max_attempts": 1}
@@ -98,7 +98,7 @@ def _start(state: LocalState, environment: Environment, keys: Keys, ends: ExitSt
     aws.start()
     # Nothing of moto and botocore is ever garbage, and to look for it stops every call for a while.
     gc.freeze()
-    gc.set_threshold(*SELDOM)
+    gc.set_threshold(*GC_THRESHOLDS)
     gc.enable()
     ends.callback(aws.stop)
     publisher.start()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fleet.findings import Finding
 
-MOST = 1 << 20
+MAX_BYTES = 1 << 20
 """So many characters of a file are read; no spec, environment or lock may be larger."""
 BREAK = re.compile(r"\r\n|\r|\n")
 YAML_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
@@ -65,11 +65,11 @@ def _lines(file: Path) -> Sequence[str]:
         if not file.is_file():  # a pipe or a device might never end
             return ()
         with file.open(encoding="utf-8-sig", newline="") as stream:
-            text = stream.read(MOST + 1)
+            text = stream.read(MAX_BYTES + 1)
     except (OSError, UnicodeDecodeError):
         return ()
     lines = (YAML_BREAK if file.suffix in {".yaml", ".yml"} else BREAK).split(text)
-    return lines if len(text) <= MOST else lines[:-1]
+    return lines if len(text) <= MAX_BYTES else lines[:-1]
 
 
 def _end(line: str, start: int) -> int:

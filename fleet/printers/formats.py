@@ -13,7 +13,7 @@ from fleet.printers.file_names import outside, place_in
 from fleet.printers.human import show_findings
 from fleet.printers.sanitizer import printable_json, visible
 from fleet.rules.docs import link_to
-from fleet.rules.names import name_of, named
+from fleet.rules.names import display_name, name_of
 from fleet.rules.registry import rules
 
 
@@ -82,7 +82,7 @@ def _command(finding: Finding, root: Path) -> str:
         "file": place_in(root, finding.file).as_posix() if finding.file else None,
         "line": finding.line,
         "col": finding.column,
-        "title": named(finding.code),
+        "title": display_name(finding.code),
     }
     said = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value is not None)
     text = f"{finding.message}\nhint: {finding.hint}" if finding.hint else finding.message

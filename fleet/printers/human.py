@@ -12,13 +12,13 @@ from rich.text import Text
 from fleet.findings import Finding, Severity
 from fleet.printers.console import OutputConsole
 from fleet.printers.excerpt import Excerpt, Excerpts
-from fleet.printers.sanitizer import continued, visible
-from fleet.rules.names import marked
+from fleet.printers.sanitizer import indent_lines, visible
+from fleet.rules.names import finding_prefix
 
 STYLE = {Severity.ERROR: "red bold", Severity.WARNING: "yellow bold"}
 WIDTH_OF_A_LOG = 120
 """Cells to which an excerpt is cut where no terminal has a width."""
-LEAST = 20
+MIN_WIDTH = 20
 TAB = "    "
 CUT = "…"
 
@@ -35,7 +35,7 @@ def show_findings(findings: Sequence[Finding]) -> None:
             for line in _drawn(excerpt, str(finding.line), width, STYLE[finding.severity]):
                 console.print(line, soft_wrap=True)
         if finding.hint:
-            console.print(Text(f"  hint: {continued(finding.hint)}", style="dim"), soft_wrap=True)
+            console.print(Text(f"  hint: {indent_lines(finding.hint)}", style="dim"), soft_wrap=True)
     console.print(Text(sum_of(findings), style="bold"))
 
 
@@ -54,13 +54,13 @@ def _line(finding: Finding) -> Text:
     if file is not None and file.is_relative_to(Path.cwd()):
         finding = replace(finding, file=file.relative_to(Path.cwd()))
     place = f"{visible(finding.place)}: " if finding.place else ""
-    mark = (marked(finding.severity, finding.code), STYLE[finding.severity])
-    return Text.assemble((place, "bold"), mark, f": {continued(finding.message)}")
+    mark = (finding_prefix(finding.severity, finding.code), STYLE[finding.severity])
+    return Text.assemble((place, "bold"), mark, f": {indent_lines(finding.message)}")
 
 
 def _drawn(excerpt: Excerpt, number: str, width: int, style: str) -> Iterator[Text]:
     gutter = f"  {number} | "
-    room = max(width - len(gutter), LEAST)
+    room = max(width - len(gutter), MIN_WIDTH)
     most = 4 * room  # characters: enough to fill it, few enough not to measure a line of a megabyte
     before, meant, after = _fitted(
         _shown(excerpt.line[max(excerpt.start - most, 0) : excerpt.start]),

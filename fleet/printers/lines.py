@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sys
 
-from fleet.printers.sanitizer import continued, powerless, printable_json
+from fleet.printers.sanitizer import indent_lines, powerless, printable_json
 
 
 def print_error(text: str) -> None:
     """Print a text on standard error; its lines after the first begin with `    | `."""
-    print(powerless(continued(text)), file=sys.stderr)
+    print(powerless(indent_lines(text)), file=sys.stderr)
 
 
 def print_line(line: str) -> None:

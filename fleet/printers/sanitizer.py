@@ -33,7 +33,7 @@ def powerless(text: str) -> str:
     return LineGuard().passed(text)
 
 
-def continued(text: str) -> str:
+def indent_lines(text: str) -> str:
     """A text of several lines in visible characters, each of which but the first begins with `    | `."""
     return CONTINUATION.join(visible(line) for line in text.split("\n"))
 

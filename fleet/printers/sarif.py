@@ -28,7 +28,7 @@ DISTRIBUTION = "triton-fleet"
 ROOT = "%SRCROOT%"
 FILELESS = PurePath("model_specs")
 """Code scanning refuses a whole document for one result without a file: what has none is about the fleet."""
-LONGEST_TEXT = 1024
+MAX_TEXT = 1024
 """Of a description, by code scanning."""
 
 
@@ -62,8 +62,8 @@ def _descriptor(code: str, name: str, short: str, full: str, level: str) -> Json
     return {
         "id": code,
         "name": name,
-        "shortDescription": {"text": short[:LONGEST_TEXT]},
-        "fullDescription": {"text": full[:LONGEST_TEXT]},
+        "shortDescription": {"text": short[:MAX_TEXT]},
+        "fullDescription": {"text": full[:MAX_TEXT]},
         "help": {"text": f"{full}\n\nMore: {link_to(code)}, or `fleet rules {name}`."},
         "defaultConfiguration": {"level": level},
     }

@@ -11,7 +11,7 @@ from rich.status import Status
 from rich.text import Text
 
 from fleet.printers.console import OutputConsole
-from fleet.printers.sanitizer import continued, visible
+from fleet.printers.sanitizer import indent_lines, visible
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Steps:
 
     def say(self, text: str) -> None:
         """Print a line of the step under way."""
-        self.console.print(Text(continued(f"  {text}")), soft_wrap=True)
+        self.console.print(Text(indent_lines(f"  {text}")), soft_wrap=True)
 
     @contextmanager
     def step(self, title: str, *, spinner: bool = True) -> Iterator[Step]:
@@ -78,5 +78,7 @@ class Steps:
         self.taken.append(taken)
         sign = ("✗", "red bold") if taken.failed else ("✓", "green")
         noted = f": {taken.note}" if taken.note else ""
-        line = Text.assemble(sign, continued(f" {taken.title}{noted}"), (f"  {taken.seconds:.1f} s", "dim"))
+        line = Text.assemble(
+            sign, indent_lines(f" {taken.title}{noted}"), (f"  {taken.seconds:.1f} s", "dim")
+        )
         self.console.print(line, soft_wrap=True)

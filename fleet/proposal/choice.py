@@ -36,7 +36,7 @@ class Choice:
     passed_over: tuple[Instance, str] | None
 
 
-def chosen(
+def choose(
     machines: Sequence[Instance],
     lacks: Callable[[Instance], str],
     findings_of: Callable[[str, Instance], Sequence[Finding]],

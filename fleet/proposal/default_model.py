@@ -32,7 +32,7 @@ class DefaultModel:
         return [Key(name="default_model", value=self.default_model, why=self.why)]
 
 
-def answering(contents: Contents) -> DefaultModel:
+def propose_default_model(contents: Contents) -> DefaultModel:
     """Propose the model that no other one calls; of several the first, saying so."""
     models, refused = models_of(contents)
     names = sorted({*models, *refused})

@@ -13,7 +13,7 @@ from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Finding, FindingsError
 from fleet.proposal.repositories import FolderRepositories
 from fleet.repository.loading.container import ServingContainer
-from fleet.repository.loading.load_plan import LoadPlan, judged
+from fleet.repository.loading.load_plan import LoadPlan, plan_load
 from fleet.rules.apply import rule_findings
 from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec, Project
@@ -88,4 +88,4 @@ class Draft:
             yield from contents_findings(loaded, index, self.found.repositories[index], verdict)
 
     def _judgement(self, index: int, setting: ServingContainer) -> LoadPlan:
-        return judged(self.found.repositories[index], setting)
+        return plan_load(self.found.repositories[index], setting)

@@ -9,7 +9,7 @@ from fleet.catalog.front_end import Weights, gpu_backends
 from fleet.catalog.instances import Instance, Processor
 from fleet.catalog.proposals import proposals
 from fleet.endpoint.context.context import EndpointContext, PlacedModel
-from fleet.endpoint.context.weights import loaded_together, weights_on_gpu
+from fleet.endpoint.context.weights import resident_models, weights_on_gpu
 from fleet.spec.lock import LockedModel
 
 ENSEMBLE = "ensemble"
@@ -48,7 +48,7 @@ class Room:
     """What models that are loaded together take of a machine; `plans`: bytes of plans yet to be built."""
 
     def __init__(self, endpoint: EndpointContext, plans: Mapping[tuple[str, str], int]) -> None:
-        self._together, self._plans = loaded_together(endpoint), plans
+        self._together, self._plans = resident_models(endpoint), plans
 
     def on_gpu(self, machine: Instance) -> int:
         """Bytes of weights on the fullest of its GPUs, at most."""

@@ -12,7 +12,7 @@ from fleet.findings import Finding
 from fleet.proposal.choice import Choice
 from fleet.proposal.key import Key
 from fleet.proposal.machine import MIB, Room, size_text
-from fleet.rules.names import named
+from fleet.rules.names import display_name
 from fleet.spec.endpoint import Mode
 
 MEASURES = {Processor.GPU: "gpu_utilization", Processor.CPU: "cpu_utilization"}
@@ -48,8 +48,8 @@ def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode) -> Key
     else:
         why.append(
             f"{_priced(machine)}: the {'cheapest' if machine.kind is Processor.GPU else 'smallest'} of"
-            f" {families} in which {whose}, at most {takes} by the files' sizes, take up to {share} of {has}; what"
-            " computing takes on top, only calls tell."
+            f" {families} in which {whose}, at most {takes} by the files' sizes, take up to {share} of {has};"
+            " what computing takes on top, only calls tell."
         )
     if choice.passed_over is not None and choice.passed_over[1]:
         cheaper, reason = choice.passed_over
@@ -81,7 +81,7 @@ def scaling_key(machine: Instance, mode: Mode) -> Key:
 def foot(findings: Iterable[Finding], left: Mapping[str, str]) -> list[str]:
     """What is left to whoever knows the endpoint, by key, and what `fleet check` warns of."""
     lines = ["Left to you:", *(f"- {key}: {what}" for key, what in left.items())]
-    warnings = [f"- {named(each.code)}: {each.message}; {each.hint}" for each in findings]
+    warnings = [f"- {display_name(each.code)}: {each.message}; {each.hint}" for each in findings]
     return [*lines, *(["`fleet check` warns of what only you know:", *warnings] if warnings else [])]
 
 

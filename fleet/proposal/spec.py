@@ -11,14 +11,14 @@ from fleet.catalog.proposals import proposals, proposed_instances
 from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.proposal.archives import Archives, archives_of
-from fleet.proposal.choice import chosen
-from fleet.proposal.default_model import DefaultModel, answering
+from fleet.proposal.choice import choose
+from fleet.proposal.default_model import DefaultModel, propose_default_model
 from fleet.proposal.draft import Draft
 from fleet.proposal.key import Key
 from fleet.proposal.machine import Room, gpu_reason
 from fleet.proposal.reasons import foot, instance_key, scaling_key, triton_key
 from fleet.proposal.repositories import repositories_in
-from fleet.proposal.yaml_text import rendered
+from fleet.proposal.yaml_text import render_spec
 from fleet.spec.endpoint import Mode
 from fleet.spec.project import Project
 
@@ -47,7 +47,7 @@ def proposed_spec(name: str, file: Path, folder: str, projects: tuple[Project, .
     found = repositories_in(folder)
     mode = Mode.MULTI_MODEL if len(found.repositories) > 1 else Mode.SINGLE
     archives = archives_of(found, name, file.parent, projects[0].root)
-    answer = answering(found.repositories[0]) if mode is Mode.SINGLE else DefaultModel()
+    answer = propose_default_model(found.repositories[0]) if mode is Mode.SINGLE else DefaultModel()
     draft = Draft(file, found, projects)
     known = [Key(name="endpoint", value=name), _mode_key(mode, archives), *answer.keys()]
     some = proposed_instances(Processor.GPU)[0]
@@ -61,12 +61,12 @@ def proposed_spec(name: str, file: Path, folder: str, projects: tuple[Project, .
         return draft.findings(_data([*known, *own, *further]))
 
     wish, room = gpu_reason(endpoint.answering_models()), Room(endpoint, archives.plans)
-    choice = chosen(proposed_instances(Processor.GPU if wish else Processor.CPU), room.lacks, findings_of)
+    choice = choose(proposed_instances(Processor.GPU if wish else Processor.CPU), room.lacks, findings_of)
     if any(each.severity is Severity.ERROR for each in choice.findings):
         raise FindingsError(list(choice.findings))
     placed = [triton_key(choice), instance_key(choice, wish, room, mode)]
     rest = [archives.key(endpoint, choice.machine), scaling_key(choice.machine, mode), *further]
-    return rendered([HEAD], [*known[:2], *placed, *known[2:], *rest], foot(choice.findings, LEFT))
+    return render_spec([HEAD], [*known[:2], *placed, *known[2:], *rest], foot(choice.findings, LEFT))
 
 
 def _mode_key(mode: Mode, archives: Archives) -> Key:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fleet.check.run import draft_findings
 from fleet.findings import CannotRunError, Finding, FindingsError, Severity, all_of
-from fleet.spec.problems import validated
+from fleet.spec.problems import validate
 from fleet.spec.project import Project, endpoint_names, environment_names, open_project
 from fleet.spec.source import Source
 from fleet.spec.values import Document, Name
@@ -31,7 +31,7 @@ def new_file(root: Path, name: str) -> Path:
     """
     folder = root / SPECS
     try:
-        validated(_Named, Source(folder, {"endpoint": name}))
+        validate(_Named, Source(folder, {"endpoint": name}))
     except FindingsError as error:
         raise FindingsError(
             [replace(each, file=None, line=None, column=None) for each in error.findings]

@@ -17,7 +17,7 @@ PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./-]*")
 """Text that needs no quotes, unless it would be read as something else."""
 
 
-def rendered(head: Sequence[str], keys: Iterable[Key], foot: Sequence[str]) -> str:
+def render_spec(head: Sequence[str], keys: Iterable[Key], foot: Sequence[str]) -> str:
     """The file: paragraphs as comments at its head and its foot, and each key below its reasons."""
     lines = [SCHEMA, *_comments(head)]
     for key in keys:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from fleet.repository.text_format.tokens import PbtxtError
-from fleet.repository.text_format.verdict import parsed
+from fleet.repository.text_format.verdict import parse_config
 
 MAX_LINE = 1 << 16
 """Bytes of a line: protobuf's time grows with the square of them, where fields are unknown."""
@@ -49,9 +49,9 @@ def model_config(content: bytes) -> Any | None:
     if not within_bounds(content):
         return None
     with suppress(PbtxtError, RecursionError):
-        return parsed(content)
+        return parse_config(content)
     with suppress(PbtxtError, RecursionError):
-        return parsed(content, later=True)
+        return parse_config(content, later=True)
     return None
 
 

@@ -15,7 +15,7 @@ from typing import BinaryIO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from fleet.catalog.limits import limit
-from fleet.core.sizes import shown
+from fleet.core.sizes import format_size
 from fleet.repository.reading.entry_path import path_problem
 from fleet.repository.reading.gunzip import MAGIC, MAX_ENTRIES, Bounds, Gunzip
 from fleet.repository.reading.stream import PIECE, FileStream, Stream, UnreadableError
@@ -59,7 +59,7 @@ class Budget:
             TooLargeError: it is not.
         """
         if size > self.size:
-            least, most = shown(size), shown(self.size)
+            least, most = format_size(size), format_size(self.size)
             raise TooLargeError(f"it takes at least {least}, more than {most}: {self.what}", size)
         if entries > self.entries:
             raise TooLargeError(f"it holds more than {self.entries} entries: {self.what}", size)

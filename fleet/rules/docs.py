@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from fleet.rules.example import Case, Example
-from fleet.rules.names import marked
+from fleet.rules.names import finding_prefix
 from fleet.rules.other_codes import Group, groups
 from fleet.rules.rule import DOCS, Rule
 from fleet.rules.themes import Theme, themes
@@ -62,7 +62,7 @@ def rules_page(rules: Mapping[str, Rule], examples: Mapping[str, Example]) -> st
 def said_of(case: Case, rule: Rule) -> Iterator[str]:
     """What `fleet check` says of a case, without its place: a line for each finding and one for its hint."""
     for finding in case.findings(rule):
-        yield f"{marked(finding.severity, finding.code)}: {finding.message}"
+        yield f"{finding_prefix(finding.severity, finding.code)}: {finding.message}"
         if finding.hint:
             yield f"  hint: {finding.hint}"
 

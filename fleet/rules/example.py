@@ -17,7 +17,7 @@ from fleet.rules.rule import Problem, Rule
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock
-from fleet.spec.problems import validated
+from fleet.spec.problems import validate
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import Source
 
@@ -31,7 +31,7 @@ SPEC = {
 """What an example does not say itself."""
 REGION = "us-east-1"
 ARCHIVE_SIZE = 1 << 20
-LONGEST_LINE = 160
+MAX_LINE = 160
 """As it is shown: some examples are of what is too long."""
 
 
@@ -63,9 +63,9 @@ class Case:
     def decided(self) -> EndpointContext:
         """The case as rules see it."""
         source = Source(FILE, dict(SPEC)).merged(Source(FILE, dict(self.spec)))
-        spec = validated(EndpointSpec, source)
+        spec = validate(EndpointSpec, source)
         keys = {"environment": "example", "account": "111122223333", "region": self.region}
-        environment = validated(Environment, Source(FILE, {**keys, **self.environment}))
+        environment = validate(Environment, Source(FILE, {**keys, **self.environment}))
         return EndpointContext(
             loaded=LoadedSpec(spec, source), environment=environment, lock=self._lock(spec)
         )
@@ -136,7 +136,7 @@ def _case(entry: Mapping[str, Any], which: str) -> Case:
 
 
 def _shortened(line: str) -> str:
-    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
+    return line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 1]}…"
 
 
 def _flow(value: object) -> str:

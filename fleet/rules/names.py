@@ -22,13 +22,13 @@ def name_of(code: str) -> str:
     return rules()[code].name if code in rules() else ""
 
 
-def named(code: str) -> str:
+def display_name(code: str) -> str:
     """A code as people read it, such as "missing-driver (FL204)"."""
     name = name_of(code)
     return f"{name} ({code})" if name else code
 
 
-def marked(severity: Severity, code: str) -> str:
+def finding_prefix(severity: Severity, code: str) -> str:
     """What a finding begins with, such as "error[missing-driver] FL204"."""
     name = name_of(code)
     return f"{severity}[{name}] {code}" if name else f"{severity} {code}"

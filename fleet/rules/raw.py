@@ -19,7 +19,7 @@ WHOLES = {
 }
 """Lists and mappings that hold what follows from the spec."""
 Entry = TypeVar("Entry")
-SHOWN = 60
+MAX_VALUE = 60
 """So many characters of a value are shown."""
 
 
@@ -42,7 +42,7 @@ def outermost(
                 told.add(raw.path)
 
 
-def shown(value: object) -> str:
+def value_text(value: object) -> str:
     """The value as a message names it, cut off where it is long."""
     text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"

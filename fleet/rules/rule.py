@@ -14,7 +14,7 @@ from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.machines import OWN_VARIANT, Machine
 from fleet.findings import Finding, Severity
 from fleet.rules.themes import Theme, theme_of
-from fleet.spec.source import MOST, KeyPath, finding_at
+from fleet.spec.source import MAX_FINDINGS, KeyPath, finding_at
 
 DOCS = "docs/rules.md"
 
@@ -93,7 +93,7 @@ class Rule:
 
     def findings(self, endpoint: EndpointContext, *, deploying: bool = False) -> list[Finding]:
         """What the rule finds, each at its place in the spec or in the environment's file."""
-        problems = islice(self.check(endpoint), MOST)
+        problems = islice(self.check(endpoint), MAX_FINDINGS)
         return [self._finding(endpoint, problem, deploying) for problem in problems]
 
     def _finding(self, endpoint: EndpointContext, problem: Problem, deploying: bool) -> Finding:

@@ -18,7 +18,7 @@ from fleet.spec.alarms import MAP, VALUE
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.mistake import Mistake
-from fleet.spec.source import MOST, KeyPath, Source, finding_at, first_of
+from fleet.spec.source import MAX_FINDINGS, KeyPath, Source, finding_at, first_of
 from fleet.spec.values import DURATION
 
 MAY_HOLD_KEYS = ("notifications",)
@@ -39,7 +39,7 @@ NO_KEYS = ("[key]", VALUE, MAP)
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def validated(model: type[Model], source: Source) -> Model:
+def validate(model: type[Model], source: Source) -> Model:
     """The document as an object of the given type.
 
     Raises:
@@ -49,7 +49,7 @@ def validated(model: type[Model], source: Source) -> Model:
         return model.model_validate(source.data)
     except ValidationError as error:
         details = _own_mistakes(error.errors(include_url=False))
-        shown = [_finding(model, source, detail) for detail in details[:MOST]]
+        shown = [_finding(model, source, detail) for detail in details[:MAX_FINDINGS]]
         raise FindingsError(first_of(shown, len(details))) from error
 
 
@@ -82,7 +82,7 @@ def _finding(model: type[BaseModel], source: Source, detail: ErrorDetails) -> Fi
 def _explained(
     model: type[BaseModel], path: KeyPath, detail: ErrorDetails, value: str
 ) -> tuple[str, str, str]:
-    shown = dotted(path)
+    shown = dotted_path(path)
     match detail["type"]:
         case "extra_forbidden":
             return "FL110", f"unknown key `{shown}`", _meant(model, path)
@@ -125,7 +125,7 @@ def _with_value(shown: str, value: str, problem: str) -> str:
     return f"`{shown}` is {value}: {problem}" if value else f"`{shown}`: {problem}"
 
 
-def dotted(path: KeyPath) -> str:
+def dotted_path(path: KeyPath) -> str:
     """A place in a document as a person writes it: `models[0].archive`."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
 

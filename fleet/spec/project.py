@@ -11,7 +11,7 @@ from fleet.findings import Finding, FindingsError, all_of
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock
-from fleet.spec.problems import did_you_mean, validated
+from fleet.spec.problems import did_you_mean, validate
 from fleet.spec.reader import read_source
 from fleet.spec.source import Source, finding_at
 
@@ -96,7 +96,7 @@ def open_project(
     findings, source = _stray_files(root), Source(file, {})
     try:
         source = read_source(file)
-        settings = validated(Environment, source)
+        settings = validate(Environment, source)
         _named_as_its_file(source, "environment", settings.environment)
     except FindingsError as error:
         # Without the environment's defaults only the specs' own YAML can be judged.
@@ -113,7 +113,7 @@ def load_lock(file: Path) -> Lock:
     Raises:
         FindingsError: it is missing or does not hold what a lock holds.
     """
-    return validated(Lock, read_source(file, LOCK_BYTES))
+    return validate(Lock, read_source(file, LOCK_BYTES))
 
 
 def _read_spec(root: Path, name: str) -> Source:
@@ -132,7 +132,7 @@ def _loaded(spec_source: Source, environment: Source) -> LoadedSpec:
         environment.section("defaults").merged(spec_source).merged(environment.section("overrides", name))
     )
     source = Source(spec_source.file, merged.data, {**merged.marks, (): spec_source.mark(())})
-    return LoadedSpec(validated(EndpointSpec, source), source)
+    return LoadedSpec(validate(EndpointSpec, source), source)
 
 
 def _named_as_its_file(source: Source, key: str, name: str) -> None:

@@ -16,7 +16,7 @@ MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
 BYTES_OF_A_VALUE = 10
 """A file holds one key or value at most for so many of the bytes that it may have: each takes its time."""
-MAX_SAID_BETTER = 1 << 14
+MAX_EXPLAINED_BYTES = 1 << 14
 """Characters of a text that is no YAML, to be read again by a slower parser."""
 NO_TEXT = re.compile(r"[\ud800-\udfff]")
 """What YAML's escapes can write, and no file, variable or message can hold."""
@@ -176,7 +176,7 @@ def _said_better(file: Path, text: str, error: Exception) -> Exception:
     Raises:
         FindingsError: it comes to what these files do not need before it comes to the mistake.
     """
-    if len(text) <= MAX_SAID_BETTER:
+    if len(text) <= MAX_EXPLAINED_BYTES:
         try:
             for _ in _plain(yaml.parse(text, Loader=yaml.SafeLoader), file, len(text)):
                 pass

@@ -23,7 +23,7 @@ def onnx_in_s3(engine: Engine) -> bool:
     return engine.onnx.startswith(S3)
 
 
-def misnamed(archive: Archive) -> str:
+def name_problem(archive: Archive) -> str:
     """What is wrong with the name of a repository in S3; empty where it is an archive or a prefix."""
     if FORM.fullmatch(archive.repository):
         return ""

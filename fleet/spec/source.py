@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from fleet.findings import Finding
 
-MOST = 100
+MAX_FINDINGS = 100
 """So many findings of one file are told."""
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Where a value stands in a document: `("scaling", "min")`, `("models", 0, "archive")`."""
@@ -39,8 +39,8 @@ def moved_to(mark: Mark, finding: Finding) -> Finding:
 
 def first_of(findings: Sequence[Finding], count: int) -> list[Finding]:
     """As many of `count` findings of a file as anybody reads; the last says how many more there are."""
-    *others, last = findings[:MOST]
-    more = f" (and {count - MOST} more mistakes in this file)" if count > MOST else ""
+    *others, last = findings[:MAX_FINDINGS]
+    more = f" (and {count - MAX_FINDINGS} more mistakes in this file)" if count > MAX_FINDINGS else ""
     return [*others, replace(last, message=f"{last.message}{more}")]
 
 

@@ -12,11 +12,11 @@ from embedded_keys import KEYS
 from fleet.aws.access import Access, embedded_access
 from fleet.aws.api.stack import find_stack
 from fleet.aws.deploy.bootstrap import must_bootstrap
-from fleet.aws.deploy.destroy import destroy, doomed
+from fleet.aws.deploy.destroy import destroy, plan_deletion
 from fleet.aws.deploy.stack_repair import ready_stack
 from fleet.aws.fleet_stacks import endpoint_stacks
-from fleet.aws.inventory import FileState, Runs, compared
-from fleet.aws.running_configuration import require_running
+from fleet.aws.inventory import FileState, Runs, take_inventory
+from fleet.aws.running_configuration import require_own_configuration
 from fleet.catalog.images import partition_of
 from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint
 from fleet.findings import FindingsError
@@ -113,7 +113,7 @@ def test_a_stack_that_was_planned_and_never_made_is_found_and_destroyed(access: 
         ChangeSetType="CREATE",
         TemplateBody=json.dumps({"Resources": {"Topic": TOPIC}}),
     )
-    found = doomed(access, "planned")
+    found = plan_deletion(access, "planned")
     assert found is not None
     assert (found.stack.status, found.resources, found.endpoint) == ("REVIEW_IN_PROGRESS", [], None)
     destroy(access, found.stack)
@@ -124,7 +124,7 @@ def test_a_deletion_that_fails_is_told_by_its_resource(access: Access, stacks: S
     bucket = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "holds-something"}}
     stacks.create("triton-fleet-dev-full", {"Bucket": bucket})
     access.client("s3").put_object(Bucket="holds-something", Key="x", Body=b"x")
-    found = doomed(access, "full")
+    found = plan_deletion(access, "full")
     assert found is not None
     assert found.resources == [("AWS::S3::Bucket", "holds-something")]
     with pytest.raises(FindingsError, match="FL601: AWS::S3::Bucket of triton-fleet-dev-full: "):
@@ -135,7 +135,7 @@ def test_an_endpoint_of_which_there_never_was_anything_is_unknown(access: Access
     stacks.create("triton-fleet-dev-known", {"Topic": TOPIC})
     stacks.create("triton-fleet-prod-other", {"Topic": TOPIC})
     with pytest.raises(FindingsError, match="FL606: no endpoint 'know' is deployed in 'dev'") as told:
-        doomed(access, "know")
+        plan_deletion(access, "know")
     (finding,) = told.value.findings
     assert finding.hint == "did you mean `known`?"
     assert "other" not in endpoint_stacks(access.client("cloudformation"), PLACE)
@@ -161,7 +161,7 @@ def test_an_endpoint_that_runs_something_else_than_its_stack_declares_is_told(
 
 
 def running(access: Access, declared: ResolvedEndpoint) -> None:
-    require_running(access.client("sagemaker"), access.client("cloudformation"), declared)
+    require_own_configuration(access.client("sagemaker"), access.client("cloudformation"), declared)
 
 
 def test_broken_files_are_compared_as_broken(access: Access, folder: FleetFolder) -> None:
@@ -170,7 +170,7 @@ def test_broken_files_are_compared_as_broken(access: Access, folder: FleetFolder
     folder.spec(name="stale", base=text_of(folder, "stale"))
     folder.write("locks/dev/stale.lock.yaml", "endpoint: stale\narchives: {}\n")
     folder.write("locks/dev/torn.lock.yaml", "endpoint: [\n")
-    found = {each.name: each for each in compared(open_project(folder.root, "dev"), access)}
+    found = {each.name: each for each in take_inventory(open_project(folder.root, "dev"), access)}
     assert (found["wrong"].spec, found["wrong"].lock) == (FileState.BROKEN, FileState.NO)
     assert (found["stale"].spec, found["stale"].lock) == (FileState.YES, FileState.STALE)
     assert (found["torn"].spec, found["torn"].lock) == (FileState.NO, FileState.BROKEN)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleet.aws.doctor.causes import causes
-from fleet.aws.doctor.lines import told
+from fleet.aws.doctor.lines import symptom_texts
 from fleet.aws.doctor.observation import Passage
 from fleet.catalog.symptoms import Where
 from fleet_emulator.hosting import HostingError
@@ -46,7 +46,7 @@ def test_the_one_cause_is_the_one_that_was_built_in(
     lines = (tmp_path / "triton.log").read_text().splitlines()
     log = [
         Passage(where=Where.LOG, of="the log", text=text, following=following)
-        for text, following in told(lines)
+        for text, following in symptom_texts(lines)
     ]
     (found,) = causes(log, None, None)
     assert (found.code, words in found.message) == (code, True)

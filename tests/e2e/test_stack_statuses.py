@@ -17,7 +17,7 @@ from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.stack_repair import ready_stack
 from fleet.aws.doctor.diagnosis import SpecCheck, diagnosis, is_well
 from fleet.aws.doctor.evidence import evidence
-from fleet.aws.inventory import compared
+from fleet.aws.inventory import take_inventory
 from fleet.aws.preflight.stacks import stack_state_finding
 from fleet.catalog.data_file import data_file
 from fleet.catalog.images import partition_of
@@ -135,7 +135,7 @@ def test_the_doctor_preflight_and_the_list_name_the_same_way_out(
     )
     assert found is not None
     assert (found.code, found.hint in hints, remedy in (found.hint or "")) == ("FL622", True, True)
-    (listed,) = compared(open_project(folder.root, "dev"), access)
+    (listed,) = take_inventory(open_project(folder.root, "dev"), access)
     assert f"the stack {stack} is in {status}" in listed.remedy
     assert (
         remedy in listed.remedy
@@ -147,7 +147,7 @@ def test_the_list_says_what_is_under_way(
     access: Access, stack: str, folder: FleetFolder, status: str
 ) -> None:
     put(stack, status)
-    (listed,) = compared(open_project(folder.root, "dev"), access)
+    (listed,) = take_inventory(open_project(folder.root, "dev"), access)
     assert listed.remedy.startswith(f"the stack {stack} is in {status}: wait until that is over")
     seen = evidence(access, "sentences")
     assert seen.stack is not None

@@ -17,7 +17,7 @@ from fleet.repository.config.judge import config_findings
 from fleet.repository.config.message import parsed_config
 from fleet.repository.contents import Contents, Entry, EntryKind
 from fleet.repository.loading.container import ServingContainer
-from fleet.repository.loading.load_plan import judged
+from fleet.repository.loading.load_plan import plan_load
 from fleet.repository.text_format.canonical import canonical
 from fleet.repository.text_format.tokens import PbtxtError
 from scheduling_texts import REFUSED_SCHEDULING
@@ -53,7 +53,7 @@ def _found(data: bytes) -> list[Finding]:
         setting = ServingContainer(
             multi_model=multi_model, release="24.10", default_model=None if multi_model else "resnet"
         )
-        found += judged(_repository(data), setting).findings
+        found += plan_load(_repository(data), setting).findings
     return found
 
 

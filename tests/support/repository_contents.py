@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from fleet.findings import Finding, Severity
 from fleet.repository.contents import Contents, Entry, EntryKind
 from fleet.repository.loading.container import ServingContainer
-from fleet.repository.loading.load_plan import LoadPlan, judged
+from fleet.repository.loading.load_plan import LoadPlan, plan_load
 
 PLACE = Path("repository")
 CODE = "class TritonPythonModel:\n    pass\n"
@@ -56,7 +56,7 @@ def ensemble(*steps: str, name: str = "both", size: int = 8) -> dict[str, str]:
 
 def judgement(files: Mapping[str, str], setting: ServingContainer = SINGLE) -> LoadPlan:
     """What the container makes of them."""
-    return judged(contents(files), setting)
+    return plan_load(contents(files), setting)
 
 
 def errors(files: Mapping[str, str], setting: ServingContainer = SINGLE) -> list[Finding]:

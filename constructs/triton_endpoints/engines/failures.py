@@ -15,14 +15,14 @@ TEXT = (
     '"The build of a TensorRT engine ended as <status> (<endpoint>, <request>). All that serves goes on; what'
     ' was to be deployed with the engine is not published. Build: <build>. Log: <log>"'
 )
-_TOLD = "$.detail.additional-information"
-_VARIABLES = f"{_TOLD}.environment.environment-variables"
+_REASON_PATH = "$.detail.additional-information"
+_VARIABLES = f"{_REASON_PATH}.environment.environment-variables"
 PATHS = {
     "status": "$.detail.build-status",
     "build": "$.detail.build-id",
     "request": f"{_VARIABLES}[0].value",
     "endpoint": f"{_VARIABLES}[1].value",
-    "log": f"{_TOLD}.logs.deep-link",
+    "log": f"{_REASON_PATH}.logs.deep-link",
 }
 """EventBridge escapes nothing: only what never has a quotation mark or a backslash may be here. The variables
 are those of StartBuild, an address in S3 and a name.

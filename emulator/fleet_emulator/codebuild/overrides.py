@@ -11,7 +11,7 @@ from typing import Any
 
 from moto.codebuild.exceptions import InvalidInputException
 
-_SHOWN = (
+_VISIBLE_KEYS = (
     "source",
     "artifacts",
     "environment",
@@ -47,7 +47,7 @@ def overridden(project: Mapping[str, Any], request: Mapping[str, Any]) -> dict[s
     for name in request:
         if name not in _PLACES.keys() | _OTHERS:
             raise InvalidInputException(f"the embedded AWS starts no build with {name}")
-    declared = {key: deepcopy(project[key]) for key in _SHOWN if project.get(key) is not None}
+    declared = {key: deepcopy(project[key]) for key in _VISIBLE_KEYS if project.get(key) is not None}
     if "sourceTypeOverride" in request:
         declared["source"].pop("buildspec", None)
     for name, place in _PLACES.items():

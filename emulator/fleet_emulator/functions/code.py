@@ -13,7 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from types import ModuleType
 
-from fleet_emulator.functions.output import LOGGER, LineKeeper, printed
+from fleet_emulator.functions.output import LOGGER, LineKeeper, captured_print
 from fleet_emulator.product import budget_of_disk, unpack_zip
 
 
@@ -40,7 +40,7 @@ class DeployedCode:
             error.msg = error.msg.replace(f"{package}.", "")
             raise
         for each in _modules_of(package):
-            sys.modules[each].__dict__["print"] = printed
+            sys.modules[each].__dict__["print"] = captured_print
         return module
 
     def close(self) -> None:

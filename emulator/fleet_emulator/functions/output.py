@@ -29,7 +29,7 @@ class LineKeeper(logging.Handler):
             lines.append(self.format(record))
 
 
-def printed(*values: Any, **options: Any) -> None:
+def captured_print(*values: Any, **options: Any) -> None:
     """The `print` of functions, where many run in one process: into the log unless it goes to a file."""
     if options.get("file") is not None:
         builtins.print(*values, **options)

@@ -14,7 +14,7 @@ from moto.s3.exceptions import NoSuchUpload
 from moto.s3.models import FakeKey, S3Backend
 
 from fleet_emulator.s3 import urls
-from fleet_emulator.s3.checksums import ALGORITHM, COMPOSITE, FULL_OBJECT, TYPE, computed
+from fleet_emulator.s3.checksums import ALGORITHM, COMPOSITE, FULL_OBJECT, TYPE, compute_checksum
 from fleet_emulator.s3.content import Content, Spool
 from fleet_emulator.s3.keys import OpenObject, content_of, fill, note
 from fleet_emulator.s3.uploads import EmbeddedUpload
@@ -44,7 +44,7 @@ class EmbeddedS3(S3Backend):
         copy = self.get_bucket(dest_bucket_name).keys[dest_key_name]
         copy.multipart = None
         if src_key.checksum_type == COMPOSITE:
-            note(copy, computed(str(src_key.checksum_algorithm), content_of(copy)), FULL_OBJECT)
+            note(copy, compute_checksum(str(src_key.checksum_algorithm), content_of(copy)), FULL_OBJECT)
         else:
             copy.checksum_type = src_key.checksum_type
 

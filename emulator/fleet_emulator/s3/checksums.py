@@ -29,7 +29,7 @@ ALGORITHM, TYPE, SDK_ALGORITHM = (
 SIZES = {"CRC32": 4, "SHA1": 20, "SHA256": 32}
 """Bytes of the checksums that are computed here."""
 _TRAILER = re.compile(rb"x-amz-checksum-([0-9a-z]+):([0-9A-Za-z+/=]+)")
-_LONGEST_TRAILER = 512
+_MAX_TRAILER = 512
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,12 @@ def digest(algorithm: str, blocks: Iterable[bytes]) -> bytes:
     return sha.digest()
 
 
-def computed(algorithm: str, blocks: Iterable[bytes]) -> Checksum | None:
+def compute_checksum(algorithm: str, blocks: Iterable[bytes]) -> Checksum | None:
     """The checksum of a content, None where it cannot be computed here."""
     return Checksum(algorithm, b64encode(digest(algorithm, blocks)).decode()) if algorithm in SIZES else None
 
 
-def given(headers: Mapping[str, str], body: bytes = b"") -> Checksum | None:
+def request_checksum(headers: Mapping[str, str], body: bytes = b"") -> Checksum | None:
     """The checksum that a request gives in a header, or behind its body as a trailer.
 
     Raises:
@@ -88,7 +88,7 @@ def given(headers: Mapping[str, str], body: bytes = b"") -> Checksum | None:
     """
     found = {name: headers[_header(name)] for name in algorithms() if _header(name) in headers}
     if not found and "x-amz-trailer" in headers:
-        trailers = _TRAILER.findall(body[-_LONGEST_TRAILER:])
+        trailers = _TRAILER.findall(body[-_MAX_TRAILER:])
         found = {name.decode().upper(): value.decode() for name, value in trailers}
     if not found:
         if SDK_ALGORITHM in headers:
@@ -123,7 +123,7 @@ def compare(said: Checksum, blocks: Iterable[bytes]) -> None:
     Raises:
         S3ClientError: BadDigest.
     """
-    if computed(said.algorithm, blocks) not in (None, said):
+    if compute_checksum(said.algorithm, blocks) not in (None, said):
         raise bad_digest(said.algorithm)
 
 

@@ -39,7 +39,7 @@ class Completion:
             raise InvalidPartOrder
         return cls(
             size=None if size is None else int(size),
-            checksum=checksums.given(headers),
+            checksum=checksums.request_checksum(headers),
             checksum_type=headers.get(checksums.TYPE, ""),
             etags={int(part["PartNumber"]): part["ETag"] for part in parts},
             checksums={int(part["PartNumber"]): part.get(f"Checksum{algorithm}") or "" for part in parts},

@@ -50,7 +50,7 @@ def note(key: FakeKey, checksum: Checksum | None, checksum_type: str) -> None:
     key.checksum_parts = int(parts) if parts else None
 
 
-def noted(key: FakeKey) -> Checksum | None:
+def checksum_headers(key: FakeKey) -> Checksum | None:
     """The checksum of an object, as headers have it."""
     if not key.checksum_algorithm or not key.checksum_value:
         return None
@@ -58,7 +58,7 @@ def noted(key: FakeKey) -> Checksum | None:
     return Checksum(key.checksum_algorithm, f"{key.checksum_value}{parts}")
 
 
-def copied(source: FakeKey, asked: str) -> Content:
+def copy_range(source: FakeKey, asked: str) -> Content:
     """What UploadPartCopy copies: all of an object, or the range `bytes=FIRST-LAST`.
 
     Raises:

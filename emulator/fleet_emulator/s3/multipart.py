@@ -16,13 +16,13 @@ from moto.s3.responses import S3Response
 
 from fleet_emulator.s3 import checksums
 from fleet_emulator.s3.completion import Completion
-from fleet_emulator.s3.keys import copied, noted
+from fleet_emulator.s3.keys import checksum_headers, copy_range
 from fleet_emulator.s3.uploads import EmbeddedUpload
 
 if TYPE_CHECKING:
     from fleet_emulator.s3.backend import EmbeddedS3
 
-MOST_PARTS = 10_000
+MAX_PARTS = 10_000
 
 
 class MultipartResponse(S3Response):
@@ -36,12 +36,12 @@ class MultipartResponse(S3Response):
     def upload_part(self) -> TYPE_RESPONSE:
         """UploadPart."""
         upload, number = self._upload_and_number()
-        checksum = checksums.given(self.headers, self.raw_body)
+        checksum = checksums.request_checksum(self.headers, self.raw_body)
         upload.check_part(checksum)
         if checksum is not None:
             checksums.compare(checksum, [self.body])
         elif upload.algorithm:
-            checksum = checksums.computed(upload.algorithm, [self.body])
+            checksum = checksums.compute_checksum(upload.algorithm, [self.body])
         part = upload.take_part(number, self.body, checksum)
         headers = {**self._get_cors_headers_other(), **part.response_dict, "content-length": "0"}
         if checksum is not None:
@@ -51,8 +51,8 @@ class MultipartResponse(S3Response):
     def upload_part_copy(self) -> TYPE_RESPONSE:
         """UploadPartCopy."""
         upload, number = self._upload_and_number()
-        content = copied(self._copy_source(), self.headers.get("x-amz-copy-source-range", ""))
-        checksum = checksums.computed(upload.algorithm, content)
+        content = copy_range(self._copy_source(), self.headers.get("x-amz-copy-source-range", ""))
+        checksum = checksums.compute_checksum(upload.algorithm, content)
         part = upload.take_part(number, content, checksum)
         result = {"LastModified": part.last_modified_ISO8601, "ETag": part.etag, **_fields(part)}
         self.data["Action"] = "UploadPartCopy"
@@ -60,7 +60,7 @@ class MultipartResponse(S3Response):
 
     def _upload_and_number(self) -> tuple[EmbeddedUpload, int]:
         number = self._get_int_param("partNumber")
-        if not 1 <= number <= MOST_PARTS:
+        if not 1 <= number <= MAX_PARTS:
             raise InvalidMaxPartNumberArgument(number)
         return self.backend.upload(
             self.bucket_name, self._get_param("uploadId"), self.parse_key_name()
@@ -119,7 +119,7 @@ class MultipartResponse(S3Response):
 
 
 def _fields(key: FakeKey) -> dict[str, str | None]:
-    checksum = noted(key)
+    checksum = checksum_headers(key)
     if checksum is None:
         return {}
     return {f"Checksum{checksum.algorithm}": checksum.value, "ChecksumType": key.checksum_type}

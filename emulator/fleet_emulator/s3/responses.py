@@ -10,7 +10,7 @@ from moto.s3.models import FakeKey
 
 from fleet_emulator.s3 import checksums
 from fleet_emulator.s3.checksums import FULL_OBJECT
-from fleet_emulator.s3.keys import OpenObject, noted
+from fleet_emulator.s3.keys import OpenObject, checksum_headers
 from fleet_emulator.s3.multipart import MultipartResponse
 
 
@@ -21,7 +21,7 @@ class EmbeddedS3Response(MultipartResponse):
         """PutObject; its condition If-None-Match is moto's."""
         answer = super().put_object()
         key = self.backend.get_object(self.bucket_name, self.parse_key_name())
-        if key is not None and noted(key) is not None:
+        if key is not None and checksum_headers(key) is not None:
             key.checksum_type = FULL_OBJECT
             answer[1][checksums.TYPE] = FULL_OBJECT
         return answer
@@ -44,7 +44,7 @@ class EmbeddedS3Response(MultipartResponse):
             key = self.backend.head_object(
                 bucket_name, key_name, version_id=query.get("versionId", [None])[0]
             )
-            checksum = noted(key) if key is not None else None
+            checksum = checksum_headers(key) if key is not None else None
             if key is not None and checksum is not None:
                 answered.update({checksum.header: checksum.value, checksums.TYPE: key.checksum_type})
         return status, answered, body
@@ -55,7 +55,7 @@ class EmbeddedS3Response(MultipartResponse):
 
     def _get_checksum(self, response_headers: dict[str, Any]) -> tuple[str, str | None]:
         """The checksum that the request gives for its body, compared with the body."""
-        checksum = checksums.given(self.headers, self.raw_body)
+        checksum = checksums.request_checksum(self.headers, self.raw_body)
         if checksum is None:
             return "", None
         checksums.compare(checksum, [self.body])

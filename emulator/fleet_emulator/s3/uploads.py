@@ -100,7 +100,7 @@ class EmbeddedUpload(FakeMultipart):
         if self.checksum_type == COMPOSITE:
             self.checksum = composite(algorithm, (part.checksum_value for part in parts))
         else:
-            self.checksum = checksums.computed(algorithm, content)
+            self.checksum = checksums.compute_checksum(algorithm, content)
         if said.checksum_type not in ("", self.checksum_type) or (
             said.checksum and self.checksum and said.checksum.plain != self.checksum.plain
         ):

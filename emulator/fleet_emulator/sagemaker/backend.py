@@ -23,7 +23,7 @@ from fleet_emulator.sagemaker.endpoint import EmbeddedEndpoint, deployed_endpoin
 from fleet_emulator.sagemaker.jobs.backend import EmbeddedJobs
 from fleet_emulator.sagemaker.model_data import require_model_data
 from fleet_emulator.sagemaker.retention import NOTHING_RETAINED, Retention
-from fleet_emulator.sagemaker.scalable_endpoints import deregister_all, refuse_to_move_scaled
+from fleet_emulator.sagemaker.scalable_endpoints import deregister_all, require_scalable_variant
 from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, require_metrics, require_variants
 from fleet_emulator.state_lock import handed_over
 
@@ -159,7 +159,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         for name in (endpoint.endpoint_config_name, endpoint_config_name):
             self.describe_endpoint_config(name)
         config = self.endpoint_configs[endpoint_config_name]
-        refuse_to_move_scaled(
+        require_scalable_variant(
             endpoint_name,
             self.endpoint_configs[endpoint.endpoint_config_name].production_variants,
             config.production_variants,

@@ -18,7 +18,7 @@ from fleet_emulator.autoscaling.variants import (
 Variants = Sequence[Mapping[str, Any]]
 
 
-def refuse_to_move_scaled(
+def require_scalable_variant(
     endpoint_name: str, current: Variants, wanted: Variants, scaling: ApplicationAutoscalingBackend
 ) -> None:
     """Refuse a configuration without a registered variant, or with another instance type for it.

@@ -62,7 +62,7 @@ class Run:
         """Make the resource what it should be; False when its condition does not want it."""
         before = self._stack.deployed.get(logical_id)
         resource_type = resources.template["Resources"][logical_id]["Type"]
-        with steps.resolving(self._stack, logical_id, resource_type):
+        with steps.resolution(self._stack, logical_id, resource_type):
             declared = resources.declared(logical_id)
             if before is not None and before.declared.type != resource_type:
                 raise ValidationError(message="Update of resource type is not permitted.")

@@ -11,7 +11,7 @@ from enum import Enum
 from fleet_emulator import failures
 from fleet_emulator.stacks.stack import EmbeddedStack
 from fleet_emulator.state_lock import turn
-from fleet_emulator.types.catalog import recreates, type_named
+from fleet_emulator.types.catalog import hosted_type, recreates
 from fleet_emulator.types.resource import Declaration, DeployedResource, UnfinishedError
 
 log = logging.getLogger("fleet_emulator")
@@ -80,7 +80,7 @@ def _half_step(error: Exception, declared: Declaration, before: DeployedResource
 
 
 @contextmanager
-def resolving(stack: EmbeddedStack, logical_id: str, resource_type: str) -> Iterator[None]:
+def resolution(stack: EmbeddedStack, logical_id: str, resource_type: str) -> Iterator[None]:
     """Tell of a resource whose declaration cannot be resolved that it failed before it began."""
     try:
         with turn():
@@ -96,7 +96,7 @@ def resolving(stack: EmbeddedStack, logical_id: str, resource_type: str) -> Iter
 def create(stack: EmbeddedStack, declared: Declaration) -> Step:
     """Create a resource."""
     with _told(stack, declared, "CREATE", None):
-        after = DeployedResource(declared=declared, resource=type_named(declared.type).create(declared))
+        after = DeployedResource(declared=declared, resource=hosted_type(declared.type).create(declared))
         stack.deployed[declared.logical_id] = after
     stack.tell(
         declared,
@@ -109,7 +109,7 @@ def create(stack: EmbeddedStack, declared: Declaration) -> Step:
 
 def change(stack: EmbeddedStack, before: DeployedResource, declared: Declaration) -> Step:
     """Update a resource where it is, or create its successor; the old one stays until the run is through."""
-    resource_type = type_named(declared.type)
+    resource_type = hosted_type(declared.type)
     replaced = recreates(before.declared, declared)
     with _told(stack, declared, "UPDATE", before, _NEW_PHYSICAL_RESOURCE if replaced else None):
         resource = (
@@ -130,7 +130,7 @@ def delete(stack: EmbeddedStack, deployed: DeployedResource) -> None:
     """Delete a resource; what the stack knows under its logical id is not touched."""
     declared, physical_id = deployed.declared, deployed.physical_resource_id
     with _told(stack, declared, "DELETE", deployed):
-        type_named(declared.type).delete(deployed.resource, declared)
+        hosted_type(declared.type).delete(deployed.resource, declared)
     stack.tell(declared, "DELETE_COMPLETE", physical_id=physical_id)
 
 

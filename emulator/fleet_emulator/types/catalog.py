@@ -54,11 +54,11 @@ _OURS: dict[str, ResourceType] = {
 
 def recreates(before: Declaration, declared: Declaration) -> bool:
     """Whether a change makes another resource: by what the type does, or by CloudFormation's schema."""
-    replaces = type_named(declared.type).replaces(before, declared)
+    replaces = hosted_type(declared.type).replaces(before, declared)
     return replaces or not declared.changed(before).isdisjoint(create_only(declared.type))
 
 
-def type_named(name: str) -> ResourceType:
+def hosted_type(name: str) -> ResourceType:
     """The type, from ours, else from moto's, else one that only records that it was skipped."""
     if name in _OURS:
         return _OURS[name]

@@ -13,7 +13,7 @@ from fleet_emulator.logs.backend import EmbeddedLogs
 from fleet_emulator.types.moto_types import MotoType
 from fleet_emulator.types.resource import Declaration, Resource
 
-_LONGEST = {"Name": 255, "QueryString": 10_000}
+_MAX_LENGTHS = {"Name": 255, "QueryString": 10_000}
 
 
 class LogGroup(MotoType):
@@ -72,7 +72,7 @@ class QueryDefinition:
     @staticmethod
     def _saved(resource: Resource, declared: Declaration) -> Resource:
         properties = declared.properties
-        for name, longest in _LONGEST.items():
+        for name, longest in _MAX_LENGTHS.items():
             if not 1 <= len(properties.get(name, "")) <= longest:
                 raise ValidationError(message=f"{name} has to have 1 to {longest} characters")
         _backend(declared).define(

@@ -9,7 +9,7 @@ from moto.core.common_models import CloudFormationModel
 
 from fleet_emulator.types.resource import Declaration, Resource
 
-LONGEST_NAME = 80
+MAX_NAME = 80
 """Of a state machine, the only type that moto refuses for its name; source: CreateStateMachine, name."""
 
 
@@ -30,7 +30,7 @@ def _generated_name(declared: Declaration) -> str:
     """As CloudFormation makes one, cut before its random end to what the longest of moto's types takes."""
     name = generate_resource_name(declared.type, declared.stack_name, declared.logical_id)
     before, _, end = name.rpartition("-")
-    return f"{before[: LONGEST_NAME - len(end) - 1]}-{end}"
+    return f"{before[: MAX_NAME - len(end) - 1]}-{end}"
 
 
 class MotoType:

@@ -14,7 +14,7 @@ import psutil
 
 # Ends the group when the pipe breaks: that is when this very process is gone, even by SIGKILL.
 _GUARD = 'read -r _; kill -s TERM -- "-$1"; sleep 2; kill -s KILL -- "-$1"'
-_LONGEST_LINE = 1 << 18
+_MAX_LINE = 1 << 18
 """In bytes; an event of CloudWatch Logs has a limit, and a line without an end would fill the memory."""
 _SECONDS_TO_READ = 5.0
 """For what was said before the end; a process that left the group may hold the pipe open for ever."""
@@ -73,7 +73,7 @@ class WorkProcess:
 
     def _read(self) -> None:
         output = self._process.stdout
-        while output is not None and (line := output.readline(_LONGEST_LINE)):
+        while output is not None and (line := output.readline(_MAX_LINE)):
             self._said(line.decode("utf-8", "replace").rstrip("\r\n"))
 
     def _bury(self) -> None:

@@ -122,7 +122,7 @@ def _not_taken(use: EngineUse, said: str, hint: str) -> Finding:
     return finding_at(use.engine.mark, REFUSED, message, hint)
 
 
-def build_now(codebuild: Any, id: str) -> Build | None:
+def describe_build(codebuild: Any, id: str) -> Build | None:
     """A build; None if there is none of that id.
 
     Raises:

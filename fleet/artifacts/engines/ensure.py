@@ -33,7 +33,7 @@ class BucketEngines:
         return all(engine.build.key in self.plans for engine in engines_in(content.wanted[0]))
 
 
-def with_engines_there(
+def ensure_engines(
     s3: S3Client,
     project: Project,
     engines: Sequence[WantedEngine],

@@ -42,7 +42,7 @@ CODES = {
     21: STOPPED,
 }
 """By the exit code of the build script, which engine_build/engine_request/problems.py explains."""
-SHOWN = 5
+MAX_LINES = 5
 """So many last lines of the log are in a message."""
 MISSING = 404
 
@@ -88,7 +88,7 @@ def failure_findings(
     """What is said of a build that ended without an engine, at each line that asks for it."""
     where = build.link or f"{build.log_group}, stream {build.log_stream}"
     code, said, remedy, lines = _told(engine, build, failure)
-    shown = list(lines or log)[-SHOWN:]
+    shown = list(lines or log)[-MAX_LINES:]
     quoted = "".join(f"\n    {line}" for line in shown if line not in said)
     hint = "; ".join(filter(None, (remedy, f"the whole log is in {where}")))
     return [

@@ -11,7 +11,7 @@ from fleet.artifacts.engine_script import build_script
 from fleet.artifacts.engines.clients import EngineClients
 from fleet.artifacts.engines.onnx import OnnxFile, OnnxObject, onnx_of
 from fleet.artifacts.engines.request import EngineUse, WantedEngine
-from fleet.artifacts.sources.s3_object import s3_errors_told
+from fleet.artifacts.sources.s3_object import s3_errors_as_findings
 from fleet.artifacts.upload.archives import ContentChangedError, ObjectPlace, Uploads
 from fleet.catalog.amis import least_driver
 from fleet.endpoint.resolved_endpoint import Deployment
@@ -119,7 +119,7 @@ class BuildInputs:
     def _copy(self, source: OnnxObject, place: ObjectPlace, digest: str) -> None:
         """Copy it on the server, which says what it has copied."""
         location = source.location
-        with s3_errors_told(location):
+        with s3_errors_as_findings(location):
             try:
                 answer = self._s3.copy_object(
                     CopySource={"Bucket": location.bucket, "Key": location.key},

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from fleet.artifacts.store import listed
+from fleet.artifacts.store import list_objects
 from fleet.core.parallel import all_in_parallel
 from fleet.engines.object_keys import MANIFEST, PLANS
 from fleet.findings import Finding, FindingsError, all_of
@@ -80,7 +80,7 @@ def held_engines(s3: S3Client, bucket: str, locks: Path) -> list[HeldEngine]:
         ClientError: access is denied.
     """
     needed = _needed(locks)
-    keys = [key for key in listed(s3, bucket, PLANS) if key.endswith(f"/{MANIFEST}")]
+    keys = [key for key in list_objects(s3, bucket, PLANS) if key.endswith(f"/{MANIFEST}")]
     found = all_in_parallel(keys, lambda key: _manifest(s3, bucket, key), READS_AT_ONCE)
     engines = (
         HeldEngine(

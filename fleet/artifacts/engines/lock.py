@@ -26,7 +26,7 @@ Engines: TypeAlias = "Mapping[int, Mapping[str, LockedEngine]]"
 """By the entry of the spec's `models`, then by the model as the repository calls it."""
 
 
-def planned(loaded: LoadedSpec, environment: Environment) -> list[EndpointEngine]:
+def archive_engines(loaded: LoadedSpec, environment: Environment) -> list[EndpointEngine]:
     """The engines that go into archives; a repository in S3 is packed as it is."""
     if not any(archive.engines for archive in loaded.spec.models):
         return []
@@ -52,7 +52,7 @@ def measured_engines(
         CannotRunError: S3 is needed and cannot be read.
     """
     found: dict[int, dict[str, LockedEngine]] = {}
-    engines, archives = planned(loaded, environment), held.archives if held is not None else {}
+    engines, archives = archive_engines(loaded, environment), held.archives if held is not None else {}
 
     def measured(each: EndpointEngine) -> Onnx | None:
         require_place(loaded, each.index, each.model, each.compute_capability)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.artifacts.sources.folder import read_chunks
-from fleet.artifacts.sources.s3_object import S3Location, compare_digest, object_chunks, s3_errors_told
+from fleet.artifacts.sources.s3_object import S3Location, compare_digest, object_chunks, s3_errors_as_findings
 from fleet.artifacts.sources.spec_sources import Connect
 from fleet.findings import Finding, FindingsError
 from fleet.repository.onnx.graph import read_header
@@ -100,7 +100,7 @@ class OnnxObject:
             CannotRunError: S3 refuses or does not answer.
         """
         s3, location = self.s3(), self.location
-        with s3_errors_told(location):
+        with s3_errors_as_findings(location):
             head = s3.head_object(Bucket=location.bucket, Key=location.key)
         size, etag = head["ContentLength"], head["ETag"]
         found = _measured(size, object_chunks(s3, location, etag, size), self._unfit)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fleet.artifacts.publish.requirements import ArchiveRequirement, Content
-from fleet.artifacts.store import ObjectListing, listed
+from fleet.artifacts.store import ObjectListing, list_objects
 from fleet.endpoint.engines import ResolvedEngine
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.engines.object_keys import MANIFEST, PLAN, PLANS, built_key
@@ -82,14 +82,14 @@ def stored_plans(s3: S3Client, bucket: str, engines: Iterable[WantedEngine]) -> 
     wanted = list(engines)
     if not wanted:
         return {}
-    there = listed(s3, bucket, PLANS)
+    there = list_objects(s3, bucket, PLANS)
     found = {engine.key: _found(there, engine.key) for engine in wanted}
     return {key: plan for key, plan in found.items() if plan is not None}
 
 
 def stored_plan(s3: S3Client, bucket: str, key: str) -> StoredPlan | None:
     """The plan of one engine; None if the bucket lacks it."""
-    return _found(listed(s3, bucket, built_key(key, "")), key)
+    return _found(list_objects(s3, bucket, built_key(key, "")), key)
 
 
 def _by_key(uses: Iterable[EngineUse]) -> list[WantedEngine]:

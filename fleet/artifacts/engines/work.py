@@ -18,7 +18,7 @@ from fleet.artifacts.engines.codebuild import (
     Build,
     BuildLog,
     LimitError,
-    build_now,
+    describe_build,
     passes,
     start_build,
 )
@@ -243,7 +243,7 @@ class EngineWork:
         failed = 0
         while True:
             try:
-                return build_now(self._shared.clients.codebuild, id)
+                return describe_build(self._shared.clients.codebuild, id)
             except (ClientError, BotoCoreError) as error:
                 failed += 1
                 if not passes(error) or failed == FAILED_LOOKS:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fleet.artifacts.live.live_set import LiveSet
-from fleet.artifacts.live.targets import Past, digest_then, versions_of
+from fleet.artifacts.live.targets import Past, digest_of_target, versions_of
 from fleet.artifacts.sources.source import ArchiveMeasurement, ArchiveSource, measure
 from fleet.artifacts.store import copy_object, digest_of, store_key
 from fleet.artifacts.upload.archives import ContentChangedError, ObjectPlace, Uploads
@@ -48,7 +48,7 @@ def add_archive(
         chosen = _latest_or_next(s3, live, archive, known, measured.digest) if version is None else version
         target = target_model(archive, chosen)
         past = known.get(chosen)
-        if past is not None and digest_then(s3, live, target, past) != measured.digest:
+        if past is not None and digest_of_target(s3, live, target, past) != measured.digest:
             raise FindingsError([_taken(live, archive, target, past, max(known) + 1)])
         if past is not None and past.is_there:
             return Addition(target=target, was_there=True)
@@ -60,7 +60,7 @@ def add_archive(
 
 def _latest_or_next(s3: S3Client, live: LiveSet, archive: str, known: dict[int, Past], digest: str) -> int:
     latest = max(known, default=0)
-    if latest and digest_then(s3, live, target_model(archive, latest), known[latest]) == digest:
+    if latest and digest_of_target(s3, live, target_model(archive, latest), known[latest]) == digest:
         return latest
     return latest + 1
 

@@ -13,7 +13,7 @@ from fleet.artifacts.sources.spec_sources import Connect, source_of
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import Archive
 from fleet.spec.project import LoadedSpec
-from fleet.spec.s3_repository import HINT, in_s3, misnamed
+from fleet.spec.s3_repository import HINT, in_s3, name_problem
 from fleet.spec.source import Source
 
 OF_A_SPEC = re.compile(r"write `digest: (?P<digest>\S+)`")
@@ -29,7 +29,7 @@ def repository_source(
     """
     entry = Archive(archive=archive, repository=repository)
     if in_s3(entry):
-        if message := misnamed(entry):
+        if message := name_problem(entry):
             raise FindingsError([Finding(code="FL219", message=message, hint=HINT)])
         entry = entry.model_copy(update={"digest": digest})
     else:

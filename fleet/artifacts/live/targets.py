@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from fleet.artifacts.live.live_set import TARGET, LiveSet
-from fleet.artifacts.store import DIGEST, digest_of, listed
+from fleet.artifacts.store import DIGEST, digest_of, list_objects
 from fleet.core.parallel import all_in_parallel
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def targets_of(s3: S3Client, live: LiveSet) -> list[Target]:
     """What is there and what the spec names, by name."""
     found = {
         key.removeprefix(live.prefix): entry
-        for key, entry in listed(s3, live.place.bucket, live.prefix).items()
+        for key, entry in list_objects(s3, live.place.bucket, live.prefix).items()
     }
     there = [
         Target(name=name, is_declared=name in live.declared, size=entry.size, modified=entry.modified)
@@ -75,7 +75,7 @@ def versions_of(s3: S3Client, live: LiveSet, archive: str) -> dict[int, Past]:
     return known
 
 
-def digest_then(s3: S3Client, live: LiveSet, target: str, past: Past) -> str:
+def digest_of_target(s3: S3Client, live: LiveSet, target: str, past: Past) -> str:
     """The digest of the content that a target's name has or had."""
     if past.version_id is None:
         return live.declared[target]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import ClientError
 
 from fleet.artifacts.progress import PublishProgress
-from fleet.artifacts.promote.stream import Streams, held
+from fleet.artifacts.promote.stream import Streams, source_object
 from fleet.artifacts.publish.files import missing_files, stored_files
 from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, Content
-from fleet.artifacts.store import DIGEST, contents_key, copy_object, files_prefix, listed
+from fleet.artifacts.store import DIGEST, contents_key, copy_object, files_prefix, list_objects
 from fleet.artifacts.upload.object import ObjectPlace
 from fleet.core.parallel import all_in_parallel
 from fleet.findings import Finding, FindingsError
@@ -120,7 +120,7 @@ class StoreCopy:
 
     def _stream(self, streams: Streams, each: StoreObject) -> None:
         source, target = self._source, self._target
-        found = held(source.s3, ObjectPlace(source.bucket, each.key))
+        found = source_object(source.s3, ObjectPlace(source.bucket, each.key))
         with self._progress.archive(each.name, each.size) as advance:
             streams.copy(
                 found,
@@ -148,7 +148,7 @@ def _files(content: Content, source: Store) -> list[StoreObject]:
 def _contents(content: Content, source: Store) -> list[StoreObject]:
     """What is written down beside an archive with engines."""
     key, first = contents_key(content.digest), content.wanted[0]
-    there = listed(source.s3, source.bucket, key) if first.artifact.repository is not None else {}
+    there = list_objects(source.s3, source.bucket, key) if first.artifact.repository is not None else {}
     return [
         StoreObject(
             name=f"{first.name}, its contents",

@@ -20,7 +20,7 @@ HEADS = 16
 IN_SERVICE = "InService"
 
 
-def require_tested(s3: S3Client, sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> None:
+def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> None:
     """See that the endpoint is in service with the model data that its lock leads to.
 
     The URL of that data holds environment, account, region and the digests of all archives; a live set's does

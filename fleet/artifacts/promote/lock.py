@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fleet.artifacts.engines.lock import planned
+from fleet.artifacts.engines.lock import archive_engines
 from fleet.engines.endpoint_engines import EndpointEngine
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import EndpointSpec
@@ -27,7 +27,9 @@ def promoted_lock(source: Project, target: Project, endpoint: str) -> Lock:
     name, there = source.environment.environment, target.environment.environment
     differences = [
         *_differences(tested.spec, wanted.spec),
-        *_engine_differences(planned(tested, source.environment), planned(wanted, target.environment)),
+        *_engine_differences(
+            archive_engines(tested, source.environment), archive_engines(wanted, target.environment)
+        ),
     ]
     findings = [
         finding_at(

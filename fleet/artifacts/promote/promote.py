@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fleet.artifacts.lock import write_lock
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.promote.copy import Store, StoreCopy, objects_of
-from fleet.artifacts.promote.deployment import require_tested
+from fleet.artifacts.promote.deployment import require_deployment
 from fleet.artifacts.promote.lock import promoted_lock
 from fleet.artifacts.publish.requirements import (
     REQUESTS_AT_ONCE,
@@ -17,7 +17,7 @@ from fleet.artifacts.publish.requirements import (
     contents_of,
     missing_in_store,
 )
-from fleet.aws.api.errors import aws_errors_told
+from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.resolve import place_of, resolve_project
 from fleet.endpoint.resolved_endpoint import Deployment
@@ -76,16 +76,16 @@ def promote(tested: PromotionSource, target: Next, progress: PublishProgress) ->
     locks = all_of(project.endpoints, lambda name: promoted_lock(project, target.project, name))
     source, place = _store(tested.s3, fleet.place), place_of(target.project.environment)
     there = _store(target.s3, place)
-    with aws_errors_told(fleet.place):
-        all_of(fleet.endpoints, lambda each: require_tested(tested.s3, tested.sagemaker, each))
+    with aws_errors_as_findings(fleet.place):
+        all_of(fleet.endpoints, lambda each: require_deployment(tested.s3, tested.sagemaker, each))
     contents = contents_of(
         [ArchiveRequirement(each, artifact) for each in fleet.endpoints for artifact in each.archives]
     )
-    with aws_errors_told(place):
+    with aws_errors_as_findings(place):
         missing = missing_in_store(there.s3, there.bucket, contents)
-    with aws_errors_told(fleet.place):
+    with aws_errors_as_findings(fleet.place):
         objects = all_in_parallel(missing, lambda each: objects_of(each, source), REQUESTS_AT_ONCE)
-    with aws_errors_told(place):
+    with aws_errors_as_findings(place):
         copy = StoreCopy(source, there, progress)
         streamed = copy.copy([each for *before, _ in objects for each in before])
         # Last, when all files that they stand for are there.

@@ -70,7 +70,7 @@ class SourceObject:
         return answer["Body"].iter_chunks(CHUNK)
 
 
-def held(s3: S3Client, place: ObjectPlace) -> SourceObject:
+def source_object(s3: S3Client, place: ObjectPlace) -> SourceObject:
     """An object as it is now.
 
     Raises:

@@ -12,7 +12,7 @@ from fleet.artifacts.aws_clock import answered_at
 from fleet.artifacts.prune.plan import Plan, Upload, is_marker, units_of
 from fleet.artifacts.prune.references import needed_by_locks, needed_by_models, needed_by_releases
 from fleet.artifacts.releases import KEY, RELEASES
-from fleet.artifacts.store import STORE, ObjectListing, listed
+from fleet.artifacts.store import STORE, ObjectListing, list_objects
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.object_keys import PLANS
 from fleet.findings import CannotRunError
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 ENDPOINTS = "endpoints/"
 GRACE = timedelta(hours=24)
 """Nothing younger goes: the publish of another branch may be under way, whose lock is not here."""
-MOST_SKEW = timedelta(minutes=5)
+MAX_SKEW = timedelta(minutes=5)
 """Between S3's clock and this machine's: past it one of them is wrong, and S3's own refuses at 15 minutes."""
 BATCH = 1000
 """S3 takes so many keys in one request."""
-SHOWN = 5
+MAX_NAMES = 5
 """So many refusals are named."""
 
 
@@ -70,7 +70,7 @@ class Prune:
         objects = {
             key: found
             for prefix in (STORE, ENDPOINTS, PLANS)
-            for key, found in listed(self._s3, self._bucket, prefix).items()
+            for key, found in list_objects(self._s3, self._bucket, prefix).items()
             if not key.startswith(needed)
         }
         units = units_of({**objects, **old})
@@ -108,8 +108,10 @@ class Prune:
         for upload in uploads:
             self._s3.abort_multipart_upload(Bucket=self._bucket, Key=upload.key, UploadId=upload.upload_id)
         if refused:
-            said = "; ".join(f"{each['Key']}: {each['Code']} {each['Message']}" for each in refused[:SHOWN])
-            more = f"; and {len(refused) - SHOWN} more" if len(refused) > SHOWN else ""
+            said = "; ".join(
+                f"{each['Key']}: {each['Code']} {each['Message']}" for each in refused[:MAX_NAMES]
+            )
+            more = f"; and {len(refused) - MAX_NAMES} more" if len(refused) > MAX_NAMES else ""
             raise CannotRunError(f"{len(refused)} objects of {self._bucket} were not removed: {said}{more}")
         return Plan(units=units, uploads=uploads, too_young=latest.too_young)
 
@@ -122,7 +124,7 @@ class Prune:
             problem = "S3's answer has no date, so nobody knows how old objects are"
             raise CannotRunError(problem, "ask S3 itself, without a proxy that drops it") from None
         ours = self._clock()
-        if abs(ours - now) > MOST_SKEW:
+        if abs(ours - now) > MAX_SKEW:
             problem = f"this machine's clock says {_shown(ours)}, and S3's {_shown(now)}: nothing is removed"
             raise CannotRunError(problem, "set this machine's clock, then run it again")
         return now
@@ -131,7 +133,7 @@ class Prune:
         """The keys of the last releases of each endpoint, and the older ones."""
         there = {
             key: found
-            for key, found in listed(self._s3, self._bucket, RELEASES).items()
+            for key, found in list_objects(self._s3, self._bucket, RELEASES).items()
             if KEY.fullmatch(key)
         }
         by_endpoint = defaultdict(list)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 
-from fleet.artifacts.store import files_marker, listed
+from fleet.artifacts.store import files_marker, list_objects
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -25,7 +25,7 @@ def stored_files(s3: S3Client, bucket: str, digest: str) -> dict[str, int] | Non
 
 def missing_files(s3: S3Client, bucket: str, prefix: str, files: dict[str, int]) -> list[str]:
     """The paths that are not below the prefix with the size that they have."""
-    there = listed(s3, bucket, prefix)
+    there = list_objects(s3, bucket, prefix)
     return [
         path
         for path, size in files.items()

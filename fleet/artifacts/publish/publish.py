@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from fleet.artifacts.engines.builds import PACE
 from fleet.artifacts.engines.clients import Builders, no_builders
-from fleet.artifacts.engines.ensure import with_engines_there
+from fleet.artifacts.engines.ensure import ensure_engines
 from fleet.artifacts.engines.request import engines_of, size_with_plans
 from fleet.artifacts.engines.work import Pace
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.publish.copies import copy_to_endpoints
 from fleet.artifacts.publish.requirements import contents_of, missing_in_endpoints, missing_in_store
 from fleet.artifacts.publish.uploads import StoreUploads
-from fleet.aws.api.errors import aws_errors_told
+from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import FindingsError
@@ -58,11 +58,11 @@ def publish(
         CannotRunError: the bucket is not there, or AWS refuses or does not answer; another run goes on then.
     """
     place = place_of(project.environment)
-    with aws_errors_told(place):
+    with aws_errors_as_findings(place):
         lacking, findings = missing_in_endpoints(s3, place.bucket, endpoints)
         contents = contents_of(lacking)
         to_upload = missing_in_store(s3, place.bucket, contents)
-        engines = with_engines_there(s3, project, engines_of(to_upload), progress, builders, pace)
+        engines = ensure_engines(s3, project, engines_of(to_upload), progress, builders, pace)
         findings += engines.findings
         ready = [content for content in to_upload if engines.has_all_of(content)]
         outcomes = StoreUploads(s3, place.bucket, project, progress, engines.plans).upload(ready)

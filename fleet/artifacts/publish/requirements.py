@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fleet.artifacts.publish.files import missing_files, stored_files
-from fleet.artifacts.store import STORE, digest_of, files_marker, listed, store_key
+from fleet.artifacts.store import STORE, digest_of, files_marker, list_objects, store_key
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.resolved_endpoint import Artifact, ResolvedEndpoint
 from fleet.findings import Finding, FindingsError
@@ -71,7 +71,7 @@ def missing_in_store(s3: S3Client, bucket: str, contents: Sequence[Content]) -> 
     """Which of the contents have to be uploaded."""
     if not contents:
         return []
-    there = listed(s3, bucket, STORE, below=False)
+    there = list_objects(s3, bucket, STORE, below=False)
     return [content for content in contents if content.key not in there]
 
 
@@ -106,7 +106,7 @@ def _missing(
         files = stored_files(s3, bucket, only.digest)
         complete = files is not None and not missing_files(s3, bucket, only.key, files)
         return ([] if complete else wanted), []
-    there = listed(s3, bucket, endpoint.model_data)
+    there = list_objects(s3, bucket, endpoint.model_data)
     missing = [each for each in wanted if each.artifact.key not in there]
     return missing, [
         each for each in wanted if each.artifact.key in there and not each.artifact.named_by_content

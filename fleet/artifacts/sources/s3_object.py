@@ -63,7 +63,7 @@ def object_chunks(
         conditions: _Conditions = {} if etag is None else {"IfMatch": etag}
         if at:
             conditions["Range"] = f"bytes={at}-"
-        with s3_errors_told(location):
+        with s3_errors_as_findings(location):
             answer = s3.get_object(Bucket=location.bucket, Key=location.key, **conditions)
             etag = answer["ETag"]
             size = answer["ContentLength"] if size is None else size
@@ -80,7 +80,7 @@ def object_chunks(
 
 
 @contextmanager
-def s3_errors_told(location: S3Location) -> Iterator[None]:
+def s3_errors_as_findings(location: S3Location) -> Iterator[None]:
     """Read from S3.
 
     Raises:

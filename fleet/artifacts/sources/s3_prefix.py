@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from fleet.artifacts.archive import Checksums, DigestWriter, Entry, Sink, write_tar
-from fleet.artifacts.sources.s3_object import S3Location, compare_digest, object_chunks, s3_errors_told
+from fleet.artifacts.sources.s3_object import S3Location, compare_digest, object_chunks, s3_errors_as_findings
 from fleet.artifacts.sources.skeleton import served_in
 from fleet.artifacts.sources.tree import Tree, UntrustedError, check_path
 from fleet.findings import FindingsError
@@ -74,7 +74,7 @@ class S3PrefixSource:
         place, tree, etags, found = self._location, Tree(), dict[str, str](), False
         pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=place.bucket, Prefix=place.key)
         try:
-            with s3_errors_told(place):
+            with s3_errors_as_findings(place):
                 for page in pages:
                     for listed in page.get("Contents", []):
                         found = True

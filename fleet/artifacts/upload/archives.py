@@ -17,7 +17,7 @@ from fleet.artifacts.store import DIGEST
 from fleet.artifacts.upload.errors import ContentChangedError, aborted_on_error
 from fleet.artifacts.upload.files import FileUploads
 from fleet.artifacts.upload.memory import MemoryBudget
-from fleet.artifacts.upload.meter import StreamWriter, metered
+from fleet.artifacts.upload.meter import StreamWriter, with_meter
 from fleet.artifacts.upload.object import (
     MIB,
     PARTS,
@@ -103,7 +103,7 @@ class Uploads:
         part = part_size(size + size // 1000 + MIB)
 
         def packed(writer: ObjectWriter) -> str:
-            return pack(metered(write_stream, size, progress), writer, size).digest
+            return pack(with_meter(write_stream, size, progress), writer, size).digest
 
         with self._packs:
             return self._new_object(place, {DIGEST: digest}, part, packed, check or _exactly(digest))
@@ -179,10 +179,10 @@ class Uploads:
             CannotRunError: S3 has refused it, or a file is too large.
         """
         with self._packs:
-            contents = contents_of(metered(write_stream, size, lambda _: None))
+            contents = contents_of(with_meter(write_stream, size, lambda _: None))
             (check or _exactly(digest))(contents.digest)
             uploads = FileUploads(lambda place, size: self._writer(place, {}, part_size(size)), self._pool)
-            stored = uploads.all_of(bucket, prefix, metered(write_stream, size, progress), contents)
+            stored = uploads.all_of(bucket, prefix, with_meter(write_stream, size, progress), contents)
             uploads.one(ObjectPlace(bucket, marker_key), json.dumps(stored).encode())
         return True
 

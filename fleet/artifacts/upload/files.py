@@ -10,7 +10,7 @@ from isal import isal_zlib
 from fleet.artifacts.upload.errors import ContentChangedError, aborted_on_error
 from fleet.artifacts.upload.meter import StreamWriter
 from fleet.artifacts.upload.object import ObjectPlace, ObjectWriter
-from fleet.artifacts.upload.tar import Contents, chunks, unpacked
+from fleet.artifacts.upload.tar import Contents, chunks, tar_entries
 
 PLACEHOLDER, HELD = "PLACEHOLDER", b"S3 keeps no empty folder; Triton wants this one.\n"
 """A file in each folder without files, such as an ensemble's version."""
@@ -34,7 +34,7 @@ class FileUploads:
         stored: dict[str, int] = {}
         puts: list[Future[None]] = []
         try:
-            with unpacked(write_stream) as members:
+            with tar_entries(write_stream) as members:
                 for path, content, size in members:
                     if content is not None:
                         place = ObjectPlace(bucket, prefix + path)

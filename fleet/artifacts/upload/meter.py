@@ -11,7 +11,7 @@ StreamWriter = Callable[[Sink], object]
 STEP = 1 << 20
 
 
-def metered(write_stream: StreamWriter, size: int, progress: Callable[[int], None]) -> StreamWriter:
+def with_meter(write_stream: StreamWriter, size: int, progress: Callable[[int], None]) -> StreamWriter:
     """The same stream; `progress` is told its bytes, a MiB or more at a time.
 
     It ends as soon as it is longer than `size` bytes: memory and parts are reckoned for no more.

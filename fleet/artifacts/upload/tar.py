@@ -37,7 +37,7 @@ def contents_of(write_stream: Callable[[Sink], object]) -> Contents:
 
     files: dict[str, int] = {}
     folders: set[str] = set()
-    with unpacked(digested) as members:
+    with tar_entries(digested) as members:
         for path, content, _ in members:
             if content is None:
                 folders.add(path)
@@ -60,7 +60,7 @@ Member = tuple[str, IO[bytes] | None, int]
 
 
 @contextmanager
-def unpacked(write_stream: Callable[[Sink], object]) -> Iterator[Iterator[Member]]:
+def tar_entries(write_stream: Callable[[Sink], object]) -> Iterator[Iterator[Member]]:
     """The files and folders of a tar stream that is written by a thread of its own.
 
     What the writer raises is raised here.

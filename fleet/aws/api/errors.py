@@ -52,7 +52,7 @@ REMEDIES = {
 
 
 @contextmanager
-def aws_errors_told(place: Deployment | None = None) -> Iterator[None]:
+def aws_errors_as_findings(place: Deployment | None = None) -> Iterator[None]:
     """Ask AWS, perhaps for what lies in a place's artifact bucket.
 
     Raises:

@@ -66,7 +66,7 @@ def all_stacks(cloudformation: CloudFormationClient) -> Iterator[LiveStack]:
         yield from map(_live, page["Stacks"])
 
 
-def settled(cloudformation: CloudFormationClient, stack: LiveStack) -> LiveStack | None:
+def settled_stack(cloudformation: CloudFormationClient, stack: LiveStack) -> LiveStack | None:
     """The stack when no operation on it is under way any more; None when it is gone then."""
     pause, now = threading.Event(), find_stack(cloudformation, stack.id)
     pauses = iter(PAUSES)

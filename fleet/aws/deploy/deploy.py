@@ -13,13 +13,13 @@ from fleet.artifacts.progress import PublishProgress, shown_builder, shown_engin
 from fleet.artifacts.publish.publish import publish
 from fleet.artifacts.releases import record_release
 from fleet.aws.access import Access
-from fleet.aws.api.errors import aws_errors_told
+from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.api.stack import find_stack, last_event
 from fleet.aws.deploy.bootstrap import must_bootstrap
 from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.failures import deploy_failure
 from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
-from fleet.aws.running_configuration import require_running
+from fleet.aws.running_configuration import require_own_configuration
 from fleet.catalog.stack_statuses import StackState
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.findings import CannotRunError
@@ -71,7 +71,7 @@ class Deploy:
         ]
         self._steps.to_come = [title for title, _ in plan]
         for title, work in plan:
-            with self._steps.step(title, spinner=title != "publish") as step, aws_errors_told():
+            with self._steps.step(title, spinner=title != "publish") as step, aws_errors_as_findings():
                 work(step)
 
     def _synth(self, _step: Step) -> None:
@@ -128,7 +128,7 @@ class Deploy:
         doctor = "" if environment == LOCAL else f"; run `fleet doctor {endpoint.name} --env {environment}`"
         self._stack(endpoint.stack, step, doctor)
         sagemaker, cloudformation = self._access.client("sagemaker"), self._access.client("cloudformation")
-        require_running(sagemaker, cloudformation, endpoint)
+        require_own_configuration(sagemaker, cloudformation, endpoint)
         record_release(self._access.client("s3"), endpoint)
 
     def _succeed(self, *arguments: str) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fleet.aws.access import Access
-from fleet.aws.api.stack import LiveStack, settled
+from fleet.aws.api.stack import LiveStack, settled_stack
 from fleet.aws.deploy.failures import failed_resources
-from fleet.aws.fleet_stacks import endpoint_stacks, not_deployed
+from fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
 from fleet.aws.running_configuration import LiveEndpoint, live_endpoint
 from fleet.endpoint.resolved_endpoint import prefix_of
 from fleet.findings import CannotRunError, FindingsError
@@ -22,7 +22,7 @@ class Deletion:
     endpoint: LiveEndpoint | None
 
 
-def doomed(access: Access, name: str) -> Deletion | None:
+def plan_deletion(access: Access, name: str) -> Deletion | None:
     """What goes with an endpoint, when what is under way is over; None if it was destroyed before.
 
     Raises:
@@ -30,10 +30,10 @@ def doomed(access: Access, name: str) -> Deletion | None:
     """
     cloudformation = access.client("cloudformation")
     stacks = endpoint_stacks(cloudformation, access.place)
-    stack = settled(cloudformation, stacks[name]) if name in stacks else None
+    stack = settled_stack(cloudformation, stacks[name]) if name in stacks else None
     if stack is None:
         if name not in stacks and not _has_artifacts(access, name):
-            raise not_deployed(access.place, name, stacks)
+            raise unknown_stack(access.place, name, stacks)
         return None
     pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack.id)
     resources = [
@@ -54,7 +54,7 @@ def destroy(access: Access, stack: LiveStack) -> None:
     """
     cloudformation = access.client("cloudformation")
     cloudformation.delete_stack(StackName=stack.id)
-    left = settled(cloudformation, stack)
+    left = settled_stack(cloudformation, stack)
     if left is None:
         return
     hint = "remove what holds it, then run the command again"

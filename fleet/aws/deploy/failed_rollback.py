@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fleet.aws.access import Access
 from fleet.aws.api.describe import described_endpoint
-from fleet.aws.api.stack import PAUSES, LiveStack, last_event, settled
+from fleet.aws.api.stack import PAUSES, LiveStack, last_event, settled_stack
 from fleet.aws.deploy.failures import CANCELLED, ENDPOINT, ROLLING_BACK
 from fleet.aws.running_configuration import is_same_configuration
 from fleet.catalog.stack_statuses import StackState
@@ -172,7 +172,7 @@ def _over(cloudformation: CloudFormationClient, stack: LiveStack, since: str) ->
     """The stack when what began after an event is over; DescribeStacks may be late to say that it began."""
     pause, pauses = threading.Event(), iter(PAUSES)
     while True:
-        now = settled(cloudformation, stack)
+        now = settled_stack(cloudformation, stack)
         if now is None or now.state is not StackState.STOPPED:
             return now
         newest = cloudformation.describe_stack_events(StackName=stack.id)["StackEvents"][0]

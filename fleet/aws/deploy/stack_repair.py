@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from fleet.aws.access import Access
-from fleet.aws.api.errors import aws_errors_told
-from fleet.aws.api.stack import LiveStack, find_stack, settled
+from fleet.aws.api.errors import aws_errors_as_findings
+from fleet.aws.api.stack import LiveStack, find_stack, settled_stack
 from fleet.aws.deploy.failed_rollback import FailedRollback, continue_rollback, failed_rollback
 from fleet.catalog.stack_statuses import StackState
 from fleet.findings import CannotRunError, Finding, FindingsError
@@ -34,7 +34,7 @@ def ready_stack(
     stack = find_stack(cloudformation, name)
     if stack is not None and stack.state is StackState.UNDER_WAY:
         notice(f"{stack}: waiting until that is over{'; ' if stack.remedy else ''}{stack.remedy}")
-        stack = settled(cloudformation, stack)
+        stack = settled_stack(cloudformation, stack)
     if stack is not None and stack.state is StackState.STOPPED:
         stopped = failed_rollback(access, stack)
         if not agreed_to_continue(stopped, consent):
@@ -65,7 +65,7 @@ def with_failed_rollback(
     failure is told whatever becomes of that.
     """
     try:
-        with aws_errors_told():
+        with aws_errors_as_findings():
             stack = find_stack(access.client("cloudformation"), name)
             if stack is None or stack.state is not StackState.STOPPED:
                 return failure

@@ -15,7 +15,7 @@ from fleet.rules.registry import rules
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import finding_at
 
-MOST = 5
+MAX_CAUSES = 5
 """So many causes are told: the sixth guess helps nobody."""
 BEFORE, LONGEST = 60, 300
 """Characters of the evidence: before what was matched, and in all."""
@@ -73,7 +73,9 @@ def causes(
         is_told = each.symptom.rank >= FAILED and any(other.model == each.model for other in best.values())
         if not (is_told and each.model):
             best.setdefault(each.cause, each)
-    return [_finding(each, loaded, is_checked=checked is not None) for each in list(best.values())[:MOST]]
+    return [
+        _finding(each, loaded, is_checked=checked is not None) for each in list(best.values())[:MAX_CAUSES]
+    ]
 
 
 def _matches(passages: Iterable[Passage], checked: Sequence[Finding]) -> Iterator[Match]:

@@ -13,7 +13,7 @@ from fleet.endpoint.context.log_groups import container_log_group
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.project import LoadedSpec, Project, endpoint_names
 
-MOST = 5
+MAX_LINES = 5
 """So many further errors of the rules are told; `fleet check` has all."""
 
 
@@ -25,7 +25,7 @@ class SpecCheck:
     findings: Sequence[Finding] | None
 
 
-def checked(project: Project, name: str) -> SpecCheck:
+def check_spec(project: Project, name: str) -> SpecCheck:
     """What `fleet check` says of one endpoint; no weights are read, so that it is a matter of a second."""
     if name not in endpoint_names(project.root):
         return SpecCheck(None, None)
@@ -61,7 +61,7 @@ def diagnosis(seen: Observation, spec: SpecCheck) -> list[Finding]:
         for each in spec.findings or ()
         if each.severity is Severity.ERROR and (each.code, each.place) not in told
     ]
-    return [*found, *others[:MOST]]
+    return [*found, *others[:MAX_LINES]]
 
 
 def _unknown(seen: Observation) -> Finding:

@@ -19,7 +19,7 @@ from fleet.aws.deploy.failed_rollback import failed_rollback
 from fleet.aws.deploy.failures import last_operation
 from fleet.aws.doctor.logs import read_log
 from fleet.aws.doctor.observation import Observation, SeenEndpoint, SeenLog, SeenStack
-from fleet.aws.fleet_stacks import endpoint_stacks, not_deployed
+from fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
 from fleet.aws.running_configuration import declared_configuration
 from fleet.catalog.stack_statuses import StackState
 from fleet.endpoint.context.log_groups import container_log_group
@@ -51,7 +51,9 @@ def evidence(access: Access, name: str) -> Observation:
     stack = unless_denied("cloudformation", missing, lambda: _seen_stack(access, wanted))
     endpoint = unless_denied("sagemaker", missing, lambda: _seen_endpoint(access, name))
     if stack is None and endpoint is None and not missing:
-        raise not_deployed(access.place, name, endpoint_stacks(access.client("cloudformation"), access.place))
+        raise unknown_stack(
+            access.place, name, endpoint_stacks(access.client("cloudformation"), access.place)
+        )
     seen = Observation(name=name, stack=stack, endpoint=endpoint, missing=tuple(missing))
     # By AWS's clock, as the times of logs and stacks are; everybody may ask who they are.
     since = _since(seen, answered_at(access.client("sts").get_caller_identity()))

@@ -35,18 +35,18 @@ def bare(text: str) -> str:
     return SECRET_VALUE.sub(MASK, "".join([*shown, text[at:]]))
 
 
-def told(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+def symptom_texts(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The texts in which a symptom may be: each line, and the next one, as some sentences take two.
 
     What Triton tells for information is left out, and the cells of a table's row are put together again,
     which Triton folds to the table's width.
     """
     kept = [line[:MOST_CHARACTERS] for line in lines if INFORMATION.match(line) is None][-MOST_LINES:]
-    whole = list(unfolded(kept))
+    whole = list(unfold_tables(kept))
     yield from zip(whole, [*whole[1:], ""], strict=True)
 
 
-def unfolded(lines: Sequence[str]) -> Iterator[str]:
+def unfold_tables(lines: Sequence[str]) -> Iterator[str]:
     """The same lines, those of one table row as one."""
     row = list[str]()
     for line in lines:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from fleet.aws.deploy.failed_rollback import FailedRollback
 from fleet.aws.deploy.failures import Failure
-from fleet.aws.doctor.lines import is_error, told
+from fleet.aws.doctor.lines import is_error, symptom_texts
 from fleet.aws.running_configuration import runs_another
 from fleet.catalog.stack_statuses import StackState, stack_status
 from fleet.catalog.symptoms import Where
@@ -142,7 +142,7 @@ class Observation:
             yield Passage(where=Where.REASON, of="the endpoint's FailureReason", text=self.endpoint.reason)
         for log in self.logs:
             for stream, lines in log.streams.items():
-                for text, following in told(lines):
+                for text, following in symptom_texts(lines):
                     of = f"{log.of} ({stream})"
                     yield Passage(where=Where.LOG, of=of, text=text, following=following)
 

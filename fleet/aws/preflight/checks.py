@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from botocore.exceptions import ClientError
 
-from fleet.aws.api.errors import DENIED, aws_errors_told
+from fleet.aws.api.errors import DENIED, aws_errors_as_findings
 from fleet.aws.preflight.alarms import alarms
 from fleet.aws.preflight.artifacts import artifacts
 from fleet.aws.preflight.check_result import CheckResult
@@ -85,7 +85,7 @@ def preflight(subject: Subject) -> Iterator[CheckResult]:
 
 def _looked(check: Check, subject: Subject) -> Iterator[CheckResult]:
     try:
-        with aws_errors_told():
+        with aws_errors_as_findings():
             yield from check.look(subject)
     except CannotRunError as error:
         cause = error.__cause__

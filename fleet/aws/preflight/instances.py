@@ -16,7 +16,7 @@ from fleet.core.parallel import all_in_parallel
 if TYPE_CHECKING:
     from mypy_boto3_sagemaker.client import SageMakerClient
 
-MOST = 300
+MAX_ENDPOINTS = 300
 """So many endpoints are described, newest first, at two requests each."""
 NO_CONFIG = "Could not find endpoint configuration"
 UNKNOWN = ""
@@ -53,12 +53,12 @@ def running_instances(sagemaker: SageMakerClient) -> RunningInstances:
         ClientError: access is denied.
     """
     pages = sagemaker.get_paginator("list_endpoints").paginate(
-        SortBy="CreationTime", SortOrder="Descending", PaginationConfig={"MaxItems": MOST + 1}
+        SortBy="CreationTime", SortOrder="Descending", PaginationConfig={"MaxItems": MAX_ENDPOINTS + 1}
     )
     names = [each["EndpointName"] for page in pages for each in page["Endpoints"]]
-    described = all_in_parallel(names[:MOST], lambda name: _of_endpoint(sagemaker, name), AT_ONCE)
+    described = all_in_parallel(names[:MAX_ENDPOINTS], lambda name: _of_endpoint(sagemaker, name), AT_ONCE)
     by_endpoint = dict(zip(names, described, strict=False))
-    return RunningInstances(by_endpoint=by_endpoint, all_seen=len(names) <= MOST)
+    return RunningInstances(by_endpoint=by_endpoint, all_seen=len(names) <= MAX_ENDPOINTS)
 
 
 def _of_endpoint(sagemaker: SageMakerClient, name: str) -> Mapping[str, int]:

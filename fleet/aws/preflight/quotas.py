@@ -8,12 +8,12 @@ from math import floor
 from typing import Any
 
 from fleet.aws.preflight.check_result import CheckResult
-from fleet.aws.preflight.instances import MOST, running_instances
+from fleet.aws.preflight.instances import MAX_ENDPOINTS, running_instances
 from fleet.aws.preflight.subject import Subject
 from fleet.catalog.limits import all_instances_quota, instance_quota, quota_service
 from fleet.endpoint.context.capacity import Capacity, Demand, capacity, demand
 from fleet.findings import Finding
-from fleet.spec.problems import dotted
+from fleet.spec.problems import dotted_path
 
 NAMED = 3
 """So many endpoints are named in a sentence."""
@@ -57,9 +57,9 @@ def quotas(subject: Subject) -> Iterator[CheckResult]:
             finding = subject.of_environment("FL627", message, hint, warns=True)
             yield CheckResult(what="quota", text=f"{name}: not told", findings=(finding,))
     if not running.all_seen:
-        message = f"there are more than {MOST} endpoints; instances of the oldest are not counted"
+        message = f"there are more than {MAX_ENDPOINTS} endpoints; instances of the oldest are not counted"
         finding = subject.of_environment("FL627", message, "count them in the console", warns=True)
-        yield CheckResult(what="quota", text=f"more than {MOST} endpoints", findings=(finding,))
+        yield CheckResult(what="quota", text=f"more than {MAX_ENDPOINTS} endpoints", findings=(finding,))
 
 
 def _quotas(service_quotas: Any, wanted: Mapping[str, object]) -> dict[str, Quota]:
@@ -112,12 +112,12 @@ def _lower(subject: Subject, largest: Capacity, room: int) -> str:
     """The number that would fit in the place of the most instances, where the endpoint could live with it."""
     scaling = subject.specs[largest.endpoint].spec.scaling
     least = 1 if scaling is None else scaling.min
-    return f"; or write {room} for `{dotted(largest.key)}`" if room >= least else ""
+    return f"; or write {room} for `{dotted_path(largest.key)}`" if room >= least else ""
 
 
 def _needs(ours: Sequence[Capacity]) -> str:
     largest = sorted(ours, key=lambda each: each.most, reverse=True)
-    named = [f"{each.endpoint} needs {each.most} at `{dotted(each.key)}`" for each in largest[:NAMED]]
+    named = [f"{each.endpoint} needs {each.most} at `{dotted_path(each.key)}`" for each in largest[:NAMED]]
     others = largest[NAMED:]
     if others:
         named.append(f"{len(others)} more need {sum(each.most for each in others)}")

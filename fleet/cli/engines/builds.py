@@ -13,11 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet.artifacts.engines.builds import PACE
-from fleet.artifacts.engines.ensure import with_engines_there
+from fleet.artifacts.engines.ensure import ensure_engines
 from fleet.artifacts.engines.inventory import HeldEngine, held_engines
 from fleet.artifacts.engines.request import all_engines
 from fleet.artifacts.progress import progress_on, shown_builder, shown_engines, shown_size
-from fleet.aws.api.errors import aws_errors_told
+from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.cli.aws_access import connect
 from fleet.cli.interruption import end_like_ctrl_c
@@ -43,10 +43,8 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
         say(f"{env}: no engines in {', '.join(project.endpoints) or 'model_specs/, which holds no spec'}")
         return
     access, progress = connect(root, fleet.place, profile), progress_on(OutputConsole())
-    with aws_errors_told(fleet.place):
-        done = with_engines_there(
-            access.client("s3"), project, engines, progress, access.engine_clients, PACE
-        )
+    with aws_errors_as_findings(fleet.place):
+        done = ensure_engines(access.client("s3"), project, engines, progress, access.engine_clients, PACE)
     if done.findings:
         raise FindingsError(list(done.findings))
     there = len(engines) - done.built
@@ -68,7 +66,7 @@ def ls(
     root = project_root(Path.cwd())
     place = place_of(open_project(root, env).environment)
     access = connect(root, place, profile)
-    with aws_errors_told(place):
+    with aws_errors_as_findings(place):
         found = held_engines(access.client("s3"), place.bucket, root / "locks" / env)
     if format is OutputFormat.JSON:
         print_json([asdict(each) for each in found])

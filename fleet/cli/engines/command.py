@@ -10,7 +10,7 @@ import typer
 
 from fleet.cli.arguments import Endpoints, Env
 from fleet.cli.engines.builds import build, ls
-from fleet.cli.engines.lines import engine_document, print_explained, print_plan
+from fleet.cli.engines.lines import engine_document, print_explanation, print_plan
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
 from fleet.endpoint.context.context import EndpointContext
@@ -80,7 +80,7 @@ def explain(
         )
         raise FindingsError([Finding(code="FL398", message=message, hint=hint)])
     for each in found:
-        print_explained(decided, each)
+        print_explanation(decided, each)
 
 
 def _no_engines(project: Project) -> str:

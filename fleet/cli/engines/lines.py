@@ -51,7 +51,7 @@ def print_plan(decided: EndpointContext, planned: EndpointEngine) -> None:
     print_lines(console, lines)
 
 
-def print_explained(decided: EndpointContext, planned: EndpointEngine) -> None:
+def print_explanation(decided: EndpointContext, planned: EndpointEngine) -> None:
     """An engine with the reason of all that is decided of it."""
     print_plan(decided, planned)
     console = _console()

@@ -171,7 +171,7 @@ def _send(endpoint: TritonEndpoint, payload: Payload, target: str | None, projec
 
 
 def _show(answer: Payload, save: Path | None) -> None:
-    from fleet.cli.invoke.outputs import as_json, saved
+    from fleet.cli.invoke.outputs import as_json, save_outputs
     from fleet_client import AnswerError, decode
 
     try:
@@ -181,7 +181,7 @@ def _show(answer: Payload, save: Path | None) -> None:
     if save is None:
         print_json_text(as_json(outputs))
     else:
-        for line in saved(outputs, save):
+        for line in save_outputs(outputs, save):
             say(line)
 
 

@@ -29,7 +29,7 @@ def as_json(outputs: Mapping[str, Array]) -> str:
     return json.dumps({"outputs": described}, allow_nan=False)
 
 
-def saved(outputs: Mapping[str, Array], folder: Path) -> Iterator[str]:
+def save_outputs(outputs: Mapping[str, Array], folder: Path) -> Iterator[str]:
     """Write FOLDER/NAME.npy for each output, whole or not at all; a line for each file that is written.
 
     What file names cannot hold is written as in URLs, `/` as `%2F`, so no two outputs share a file.

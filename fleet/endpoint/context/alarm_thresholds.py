@@ -31,7 +31,7 @@ def thresholds(spec: EndpointSpec) -> Iterator[Threshold]:
             yield Threshold(record=record, severity=severity, value=value, given=given)
 
 
-def lacking(record: AlarmRecord, endpoint: EndpointContext) -> str:
+def missing_metric(record: AlarmRecord, endpoint: EndpointContext) -> str:
     """Why the endpoint does not have the metric; empty where it has it."""
     has, reason = _NEEDS[record.needs]
     return "" if has(endpoint) else reason.format(type=endpoint.spec.instance.type)

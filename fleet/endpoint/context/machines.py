@@ -19,7 +19,7 @@ OWN_MODEL = "Model0301700E"
 SHADOWS = "ShadowProductionVariants"
 VARIANTS = ("ProductionVariants", SHADOWS)
 POOLS = "InstancePools"
-MOST_POOLS = 5
+MAX_POOLS = 5
 """SageMaker takes no more in a variant. Source: botocore 1.44.5, InstancePoolList."""
 RawProperties: TypeAlias = Mapping[tuple[str, ...], RawProperty]
 """Raw properties by their path below a variant or a pool; the last one wins, as in the template."""
@@ -159,7 +159,7 @@ def _machines(variant: str, raws: RawProperties, own: Machine) -> Iterator[Machi
             ami_path=ami_path,
             runs_model=runs_model,
         )
-    for position, pool in enumerate(pools(raws)[:MOST_POOLS], 1):
+    for position, pool in enumerate(pools(raws)[:MAX_POOLS], 1):
         if pool.type is not None:
             label = f"instance pool {pool.priority or position}"
             yield Machine(

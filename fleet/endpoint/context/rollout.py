@@ -40,11 +40,11 @@ def waits(spec: EndpointSpec, rollout: Rollout) -> int:
 
 def seconds(spec: EndpointSpec, rollout: Rollout) -> int:
     """The longest that a rollout may take: as its spec says, else what it needs, within the limits."""
-    wanted = needed(spec, rollout) if rollout.timeout is None else rollout.timeout
+    wanted = rollout_seconds(spec, rollout) if rollout.timeout is None else rollout.timeout
     return min(max(wanted, limit("rollout_seconds_min")), limit("rollout_seconds_max"))
 
 
-def needed(spec: EndpointSpec, rollout: Rollout) -> int:
+def rollout_seconds(spec: EndpointSpec, rollout: Rollout) -> int:
     """Seconds for a rollout's waits and for the starts of its instances."""
     starts = _steps(spec, rollout) if rollout.strategy is Strategy.ROLLING else 1
     start = _PROVISIONING + spec.timeouts.model_download + spec.timeouts.startup

@@ -11,7 +11,7 @@ from fleet.spec.endpoint import Mode
 from fleet.spec.lock import InstanceGroup, LockedModel
 
 
-def loaded_together(endpoint: EndpointContext) -> list[list[PlacedModel]]:
+def resident_models(endpoint: EndpointContext) -> list[list[PlacedModel]]:
     """Models that are in memory at one time for sure: of a multi-model endpoint, those of one archive."""
     if endpoint.spec.mode is Mode.SINGLE:
         return [list(endpoint.loaded_models())]

@@ -21,7 +21,7 @@ COMPONENTS = 40
 """Bytes from there to their number, of two bytes; of each, three bytes follow, the first its depth less 1."""
 
 
-def decoded(encoded: Array) -> Array:
+def decode_image(encoded: Array) -> Array:
     """An encoded image, UINT8 [bytes] with any bytes after it, as RGB UINT8 [height, width, 3].
 
     Transparency is dropped. A photograph is not turned by its EXIF: DALI 1, which Triton has until 25.12,

@@ -40,7 +40,7 @@ def resized(image: Array, height: int, width: int) -> Array:
     return pixels
 
 
-def cropped(image: Array, height: int, width: int) -> Array:
+def crop(image: Array, height: int, width: int) -> Array:
     """The middle of an image; of an odd rest, the half that is rounded up is cut off above and to the left.
 
     Raises:
@@ -56,7 +56,7 @@ def cropped(image: Array, height: int, width: int) -> Array:
     return image[top : top + height, left : left + width]
 
 
-def normalised(image: Array, mean: Array, deviation: Array, scale: float, shift: float) -> Array:
+def normalise(image: Array, mean: Array, deviation: Array, scale: float, shift: float) -> Array:
     """(image - mean) / deviation * scale + shift by channel, FP32."""
     factor = np.float32(scale) / deviation
     normal: Array = (image - mean) * factor + np.float32(shift)

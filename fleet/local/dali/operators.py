@@ -12,8 +12,8 @@ from functools import partial
 import numpy as np
 
 from fleet.local.dali.arguments import Arguments, UnknownToStandInError
-from fleet.local.dali.decoding import decoded
-from fleet.local.dali.images import MAX_PIXELS, Array, cropped, normalised, resized
+from fleet.local.dali.decoding import decode_image
+from fleet.local.dali.images import MAX_PIXELS, Array, crop, normalise, resized
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Operation:
 
 def _decode(arguments: Arguments) -> tuple[Step, ValueType]:
     arguments.one_of("output_type", RGB)
-    return decoded, PIXELS
+    return decode_image, PIXELS
 
 
 def _resize(arguments: Arguments) -> tuple[Step, ValueType]:
@@ -68,7 +68,7 @@ def _resize(arguments: Arguments) -> tuple[Step, ValueType]:
 
 
 def _crop_mirror_normalize(arguments: Arguments) -> tuple[Step, ValueType]:
-    crop = arguments.pixels("crop", count=2) if "crop" in arguments else None
+    size = arguments.pixels("crop", count=2) if "crop" in arguments else None
     mirror = arguments.one_of("mirror", 0, 1)
     mean, deviation = (
         np.array(arguments.numbers(name, default, 1, 3), np.float32)
@@ -84,9 +84,9 @@ def _crop_mirror_normalize(arguments: Arguments) -> tuple[Step, ValueType]:
     layout = arguments.one_of("output_layout", "CHW", "HWC")
 
     def step(image: Array) -> Array:
-        image = image if crop is None else cropped(image, *crop)
+        image = image if size is None else crop(image, *size)
         image = image[:, ::-1] if mirror else image
-        image = normalised(image, mean, deviation, scale, shift).astype(dtype)
+        image = normalise(image, mean, deviation, scale, shift).astype(dtype)
         return image if layout == "HWC" else np.moveaxis(image, -1, 0)
 
     return step, kind

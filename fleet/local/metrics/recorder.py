@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("fleet_emulator.metrics")
 
-MOST_VALUES_KEPT = 100_000
+MAX_VALUES = 100_000
 """How many different values wait for a CloudWatch that does not take them; the oldest go first."""
 
 
@@ -82,7 +82,7 @@ class Recorder:
             kept, lost = 0, 0
             for moment in sorted(self._collected, key=lambda moment: moment.second, reverse=True):
                 kept += len(self._collected[moment])
-                if kept > MOST_VALUES_KEPT:
+                if kept > MAX_VALUES:
                     lost += self._collected.pop(moment).total()
         if lost:
             log.warning("%d values are lost: CloudWatch takes nothing", lost)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from fleet.core.sizes import shown
+from fleet.core.sizes import format_size
 from fleet.findings import FindingsError
 from fleet.local.containers import LackOfMemory, Record, Refusal
 from fleet.local.model_data import download, unpack
@@ -160,7 +160,7 @@ class ModelDisk:
             while limit is not None and unpacked.size + sum(self.sizes().values()) > limit:
                 if unpacked.size > limit or not self._delete_one(others):
                     shutil.rmtree(unpacked.folder.parent, ignore_errors=True)
-                    raise _too_large(f"{target} takes {shown(unpacked.size)} of disk", limit)
+                    raise _too_large(f"{target} takes {format_size(unpacked.size)} of disk", limit)
             with self._lock:
                 self._held[target] = unpacked
 
@@ -179,7 +179,9 @@ class ModelDisk:
             except TooLargeError as error:
                 if limit is None or error.size <= limit:
                     raise _lack(str(error)) from error
-                raise _too_large(f"{target} takes at least {shown(error.size)} of disk", limit) from error
+                raise _too_large(
+                    f"{target} takes at least {format_size(error.size)} of disk", limit
+                ) from error
             except HostingError as error:
                 raise Refusal(400, "ValidationError", str(error)) from error
             archive.unlink()
@@ -222,7 +224,7 @@ def _is_full(error: OSError) -> bool:
 
 
 def _too_large(takes: str, limit: int) -> LackOfMemory:
-    return _lack(f"{takes}; {MODEL_DISK} is {shown(limit)}")
+    return _lack(f"{takes}; {MODEL_DISK} is {format_size(limit)}")
 
 
 def _lack(said: str) -> LackOfMemory:

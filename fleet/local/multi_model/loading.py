@@ -11,7 +11,7 @@ from typing import cast
 
 import psutil
 
-from fleet.core.sizes import shown
+from fleet.core.sizes import format_size
 from fleet.local.containers import RESTARTING, LackOfMemory, ModelRefusal, Record
 from fleet.local.multi_model.disk import ModelDisk, UnpackedArchive
 from fleet.local.multi_model.models import Model, Others, Run
@@ -84,8 +84,8 @@ class TritonModels:
         self._measure([model])
         limit = self._memory_limit()
         if limit is not None and model.memory > limit:
-            takes = f"{model.target} takes {shown(model.memory)} of memory"
-            allowed = f"`local.model_memory` in environments/local.yaml is {shown(limit)}"
+            takes = f"{model.target} takes {format_size(model.memory)} of memory"
+            allowed = f"`local.model_memory` in environments/local.yaml is {format_size(limit)}"
             raise LackOfMemory(json.dumps({"error": f"{takes}; {allowed}"}))
 
     def fits(self, model: Model, loaded: Sequence[Model]) -> bool:

@@ -13,7 +13,7 @@ from fleet.catalog.backends import backends
 from fleet.findings import Severity
 from fleet.repository.config.parameter_values import WHOLE, wrong_value
 
-MOST_THREADS = 256
+MAX_THREADS = 256
 """No SageMaker instance has as many cores; at 100,000 torch ends the process, and Triton with it."""
 TRUE = ("true", "1", "on")
 NOWHERE = {
@@ -72,7 +72,7 @@ def read_settings(model: str, parameters: Mapping[str, str]) -> Settings:
 def _threads(model: str, counts: Mapping[str, int], name: str) -> int | None:
     """A count of 0 or less is as good as none."""
     count = counts.get(name, 0)
-    if count > MOST_THREADS:
-        said = f"the stand-in takes {MOST_THREADS} threads at most, not {count}"
+    if count > MAX_THREADS:
+        said = f"the stand-in takes {MAX_THREADS} threads at most, not {count}"
         raise ValueError(f"model '{model}', parameter {name}: {said}")
     return count if count > 0 else None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fleet.catalog.backends import backends
-from fleet.repository.config.libtorch import numbered
+from fleet.repository.config.libtorch import has_number
 
 CLASS, DICT, LIST, TENSOR = "ClassType", "DictType", "ListType", "TensorType"
 """Kinds of types, as torch names them."""
@@ -83,7 +83,7 @@ def check_types(model: str, kind: str, tensors: Sequence[Mapping[str, Any]]) -> 
 
 def _numbers(names: Sequence[str]) -> dict[str, int]:
     """The numbers of NAME__NUMBER if all names are such; else the order in the configuration counts."""
-    if not all(numbered(name) for name in names):
+    if not all(has_number(name) for name in names):
         return {name: index for index, name in enumerate(names)}
     return {name: int(name.partition("__")[2] or 0) for name in names}
 

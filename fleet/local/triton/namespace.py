@@ -18,7 +18,7 @@ from pathlib import Path
 
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000  # linux/sched.h
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 0x1  # linux/sockios.h, linux/if.h
-MOST = 1 << 16
+MAX_MESSAGE = 1 << 16
 REFUSED = 71
 """Exit code where the machine gives no namespace; standard error says why."""
 
@@ -26,7 +26,7 @@ REFUSED = 71
 def main() -> None:
     """Enter the namespace, leave the second process there, and become the command."""
     way_in = socket.socket(fileno=int(sys.argv[1]))
-    command = json.loads(way_in.recv(MOST))
+    command = json.loads(way_in.recv(MAX_MESSAGE))
     try:
         enter()
         bring_loopback_up()
@@ -79,7 +79,7 @@ def bring_loopback_up() -> None:
 
 def give_sockets(way_in: socket.socket) -> None:
     """Answer each message with a new TCP socket, which whoever gets it connects."""
-    while way_in.recv(MOST):
+    while way_in.recv(MAX_MESSAGE):
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as made:
             socket.send_fds(way_in, [b"s"], [made.fileno()])
 

@@ -45,7 +45,7 @@ class Preparation:
 
 
 @contextmanager
-def prepared(path: Path, runtime: TritonRuntime, *, multi_model: bool) -> Iterator[Preparation]:
+def prepare(path: Path, runtime: TritonRuntime, *, multi_model: bool) -> Iterator[Preparation]:
     """Copy a folder, or unpack an archive, for as long as it is needed; `path` itself is not touched.
 
     Raises:

@@ -9,7 +9,7 @@ from fleet.local.triton.server import TritonServer
 from fleet.local.triton.start_rules import MULTI_MODEL
 from fleet.local.try_load.load_request import NOT_READ, QUIET, post
 from fleet.local.try_load.messages import Words, ready, words, words_about
-from fleet.local.try_load.preparation import Preparation, prepared
+from fleet.local.try_load.preparation import Preparation, prepare
 from fleet.local.try_load.result import TryLoadResult
 from fleet.local.try_load.triton_load import ask, multi_model, single
 from fleet.repository.unpacking import TooLargeError
@@ -18,7 +18,7 @@ from fleet_emulator.hosting import HostingError
 SECONDS = 60.0
 
 
-def last_word(
+def load_in_triton(
     path: Path, runtime: TritonRuntime, *, mode: str, default_model: str = "", seconds: float = SECONDS
 ) -> TryLoadResult:
     """Load a folder or an archive as the container does; nothing of it is left, and `path` is not touched.
@@ -36,7 +36,7 @@ def last_word(
     """
     of_many = mode == "multi-model"
     try:
-        with prepared(path, runtime, multi_model=of_many) as copy:
+        with prepare(path, runtime, multi_model=of_many) as copy:
             return _answer(path, copy, default_model, seconds, of_many=of_many)
     except (HostingError, TooLargeError) as error:
         return TryLoadResult(
@@ -51,7 +51,7 @@ def _answer(
     said = ask(copy, multi_model() if of_many else single(default_model), archive, seconds)
     why = words(said.reason, said.log, copy)
     if not said.reason and copy.originals:
-        why = refused_as_written(copy, seconds) or why
+        why = original_refusal(copy, seconds) or why
     return TryLoadResult(
         path=path,
         release=copy.runtime.release,
@@ -73,24 +73,24 @@ NO_VERSION = "files"
 """Where what lies in the versions stands for itself: this is no version, so nothing can be loaded."""
 
 
-def refused_as_written(prepared: Preparation, seconds: float) -> Words | None:
+def original_refusal(copy: Preparation, seconds: float) -> Words | None:
     """Why Triton does not read one of them; None if it reads all.
 
     Raises:
         HostingError: it cannot be asked.
     """
-    empty, log = prepared.folder / "nothing", prepared.folder / "unchanged.log"
+    empty, log = copy.folder / "nothing", copy.folder / "unchanged.log"
     empty.mkdir()
-    server = TritonServer(prepared.runtime, empty, {**QUIET, MULTI_MODEL: "true"}, log=log)
+    server = TritonServer(copy.runtime, empty, {**QUIET, MULTI_MODEL: "true"}, log=log)
     try:
         server.start()
         server.wait_ready(seconds)
-        for number, (file, text) in enumerate(sorted(prepared.originals.items())):
-            model, repository = file.parent.name or ROOT, prepared.folder / f"unchanged-{number}"
-            _write(repository / model, text, (prepared.repository / file).parent)
+        for number, (file, text) in enumerate(sorted(copy.originals.items())):
+            model, repository = file.parent.name or ROOT, copy.folder / f"unchanged-{number}"
+            _write(repository / model, text, (copy.repository / file).parent)
             start = server.log_end()
             if NOT_READ in post(server, repository, model):
-                return words_about(file, server.reason(repository, start), prepared)
+                return words_about(file, server.reason(repository, start), copy)
     finally:
         server.stop(grace=0.0)
     return None

@@ -16,7 +16,7 @@ from fleet.repository.config.message import ParsedConfig, Position
 
 CODE = "FL428"
 STEP = ("ensemble_scheduling", "step")
-SHOWN = 20
+MAX_NAMES = 20
 """So many findings of one kind are told of an ensemble."""
 
 
@@ -40,7 +40,7 @@ def flow(config: ParsedConfig) -> Iterator[Finding]:
         _not_written(config, tensors, ready),
         _unused(config, tensors, ready),
     ):
-        yield from islice(found, SHOWN)
+        yield from islice(found, MAX_NAMES)
 
 
 def _graph(config: ParsedConfig) -> tuple[dict[str, FlowTensor], list[Finding]]:
@@ -49,7 +49,7 @@ def _graph(config: ParsedConfig) -> tuple[dict[str, FlowTensor], list[Finding]]:
         for output, name in sorted(step.output_map.items()):
             place: Position = (*STEP, index, "output_map", output)
             tensor = tensors.setdefault(name, FlowTensor(place))
-            if tensor.written and len(twice) < SHOWN:
+            if tensor.written and len(twice) < MAX_NAMES:
                 said = (
                     f"ensemble tensor '{name}' can appear in an output map only once for ensemble"
                     f" '{config.name}' step {index}"

@@ -25,7 +25,7 @@ from fleet.repository.config.versions import version_policy
 from fleet.repository.config.warm_up import warm_up
 from fleet.repository.text_format.nodes import Field, Message, elements
 
-MOST = 50
+MAX_FINDINGS = 50
 """So many findings of one check are told of a file."""
 CHECKS = (
     runtime,
@@ -59,15 +59,15 @@ def config_findings(config: ParsedConfig, release: str | None, backend: str = ""
         parameters(config, served, release),
         backend_tensors(config, served, release),
     ):
-        yield from _first(list(islice(found, MOST)))
+        yield from _first(list(islice(found, MAX_FINDINGS)))
 
 
 def _first(found: list[Finding]) -> list[Finding]:
     """As many findings of one check as anybody reads; the last says that there are more."""
-    if len(found) < MOST:
+    if len(found) < MAX_FINDINGS:
         return found
-    last = found[MOST - 1]
-    return [*found[: MOST - 1], replace(last, message=f"{last.message} (and more of the kind)")]
+    last = found[MAX_FINDINGS - 1]
+    return [*found[: MAX_FINDINGS - 1], replace(last, message=f"{last.message} (and more of the kind)")]
 
 
 def newer_fields(config: ParsedConfig, release: str | None) -> Iterator[Finding]:

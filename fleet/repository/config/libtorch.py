@@ -34,7 +34,7 @@ def libtorch_tensors(config: ParsedConfig, facts: Backend) -> Iterator[Finding]:
         yield from _states(config, facts)
 
 
-def numbered(name: str) -> bool:
+def has_number(name: str) -> bool:
     """Whether a name is of the form NAME__NUMBER; the number may be missing, as for the backend."""
     _, between, number = name.partition("__")
     return bool(between) and (not number or (number.isascii() and number.isdigit()))
@@ -56,7 +56,7 @@ def _string(config: ParsedConfig, kind: str, index: int, tensor: Any) -> Iterato
 def _same_number(config: ParsedConfig, kind: str) -> Iterator[Finding]:
     """Only a warning: numbers decide nothing where the model calls its own arguments so."""
     tensors = getattr(config.message, kind)
-    if not all(numbered(tensor.name) for tensor in tensors):
+    if not all(has_number(tensor.name) for tensor in tensors):
         return
     seen: dict[str, str] = {}
     for index, tensor in enumerate(tensors):
@@ -71,7 +71,7 @@ def _same_number(config: ParsedConfig, kind: str) -> Iterator[Finding]:
 
 def _order(config: ParsedConfig) -> Iterator[Finding]:
     outputs = config.message.output
-    others = [index for index, tensor in enumerate(outputs) if not numbered(tensor.name)]
+    others = [index for index, tensor in enumerate(outputs) if not has_number(tensor.name)]
     if others and len(others) < len(outputs):
         said = (
             f"output '{outputs[others[0]].name}' does not follow the <name>__<index> naming convention:"
@@ -84,7 +84,7 @@ def _order(config: ParsedConfig) -> Iterator[Finding]:
 def _controls(config: ParsedConfig, facts: Backend) -> Iterator[Finding]:
     for index, control in enumerate(config.message.sequence_batching.control_input):
         place = ("sequence_batching", "control_input", index)
-        if not numbered(control.name):
+        if not has_number(control.name):
             said = f"input '{control.name}' does not follow <name>__<index> naming convention."
             yield config.finding(CODE, said, *place, "name", hint=f'such as "{control.name or "START"}__1"')
         for number, each in enumerate(control.control):
@@ -101,7 +101,7 @@ def _states(config: ParsedConfig, facts: Backend) -> Iterator[Finding]:
     states = config.message.sequence_batching.state
     for kind in ("input", "output"):
         for index, tensor in enumerate(getattr(config.message, kind) if states else ()):
-            if not numbered(tensor.name):
+            if not has_number(tensor.name):
                 said = (
                     f"PyTorch model '{config.name}' is using sequence batching with state but not all inputs"
                     " and outputs follow the <name>__<index> naming convention."
@@ -113,7 +113,7 @@ def _states(config: ParsedConfig, facts: Backend) -> Iterator[Finding]:
         place = ("sequence_batching", "state", index)
         for field in ("input_name", "output_name"):
             name = getattr(state, field)
-            if not numbered(name):
+            if not has_number(name):
                 said = (
                     f"PyTorch model '{config.name}' is using sequence batching with state but state '{name}'"
                     " does not follow the <name>__<index> naming convention."

@@ -16,7 +16,7 @@ from fleet.repository.config.wording import wording
 from fleet.repository.model_config import within_bounds
 from fleet.repository.text_format.tokens import PbtxtError
 from fleet.repository.text_format.tree import Tree, parse
-from fleet.repository.text_format.verdict import parsed
+from fleet.repository.text_format.verdict import parse_config
 
 MAX_BYTES = 1 << 20
 CODE = "FL415"
@@ -107,7 +107,7 @@ def parsed_config(content: bytes, file: Path, directory: str = "") -> ParsedConf
         message = "this is no configuration of a model: it, or a line of it, is far too long"
         raise FindingsError([Finding(code=CODE, message=message, file=file, line=1)])
     try:
-        config = parsed(content)
+        config = parse_config(content)
     except PbtxtError as error:
         raise FindingsError([_refused(error, content, file)]) from error
     except RecursionError as error:

@@ -13,7 +13,7 @@ from fleet.findings import Finding
 from fleet.repository.config.message import ParsedConfig
 from fleet.repository.loading.steps import STEP, steps_of
 
-SHOWN = 10
+MAX_NAMES = 10
 """So many circles of a repository are told."""
 
 
@@ -22,7 +22,7 @@ def circles(configs: Mapping[str, ParsedConfig]) -> Iterator[Finding]:
     steps = {name: [step for step in steps_of(config) if step in configs] for name, config in configs.items()}
     told = 0
     for name in sorted(_in_circles(steps)):
-        if told == SHOWN:
+        if told == MAX_NAMES:
             return
         if way := _way_back(name, steps):
             told += 1

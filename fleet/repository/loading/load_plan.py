@@ -17,7 +17,7 @@ from fleet.repository.loading.entry_model import main_of
 from fleet.repository.loading.model import ensemble_findings, model_findings
 from fleet.repository.loading.models import Model, configs_of, models_of
 from fleet.repository.loading.steps import steps_of
-from fleet.repository.loading.versions import versions_there
+from fleet.repository.loading.versions import present_versions
 from fleet.repository.plan_path import FIRST
 from fleet.repository.reading.path import read
 
@@ -42,10 +42,10 @@ class LoadPlan:
 def judge_path(path: Path, *, mode: str, release: str) -> list[Finding]:
     """What is wrong with a folder or an archive in a container of that mode and release."""
     setting = ServingContainer(multi_model=mode == "multi-model", release=release)
-    return list(judged(read(path), setting).findings)
+    return list(plan_load(read(path), setting).findings)
 
 
-def judged(contents: Contents, setting: ServingContainer) -> LoadPlan:
+def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
     """Judge a repository as the container of the setting takes it."""
     if any(each.code == UNREADABLE and each.severity is Severity.ERROR for each in contents.findings):
         return LoadPlan(main=None, loaded=(), unloaded=(), findings=contents.findings)
@@ -83,7 +83,7 @@ def judged(contents: Contents, setting: ServingContainer) -> LoadPlan:
 
 def _with_built_versions(contents: Contents, built: Collection[str]) -> Contents:
     """The repository with the version folders that are made for engines."""
-    made = [model for model in built if model in contents.folders() and not versions_there(contents, model)]
+    made = [model for model in built if model in contents.folders() and not present_versions(contents, model)]
     folders = {contents.path(model, FIRST): Entry(EntryKind.FOLDER) for model in made}
     return replace(contents, entries=dict(sorted({**contents.entries, **folders}.items())))
 

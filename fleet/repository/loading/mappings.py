@@ -96,8 +96,8 @@ def _fits(
         yield config.finding(CODE, said, *place, hint="one of the two configurations has to change")
     elif not consistent(other, tensor):
         said = (
-            f"{start}inconsistent shape: {shown(other)} is inferred from model {other.model} while"
-            f" {shown(tensor)} is inferred from model {tensor.model}"
+            f"{start}inconsistent shape: {shape_text(other)} is inferred from model {other.model} while"
+            f" {shape_text(tensor)} is inferred from model {tensor.model}"
         )
         hint = "with `max_batch_size: 0` a model writes the batch dimension itself, else it leaves it out"
         yield config.finding(CODE, said, *place, hint=hint)
@@ -135,7 +135,7 @@ def consistent(one: SeenTensor, other: SeenTensor) -> bool:
     return _fit(one.dims, other.dims) or _fit(one.full, other.full)
 
 
-def shown(tensor: SeenTensor) -> str:
+def shape_text(tensor: SeenTensor) -> str:
     """The full shape as Triton writes it."""
     return f"[{','.join(map(str, tensor.full))}]"
 

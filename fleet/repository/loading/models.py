@@ -13,7 +13,7 @@ from fleet.repository.config.message import CONFIG, ParsedConfig, parsed_config
 from fleet.repository.contents import Contents
 from fleet.repository.loading.completion import completed_by_graph
 from fleet.repository.loading.python_class import completes_itself
-from fleet.repository.loading.versions import versions_loaded, versions_there
+from fleet.repository.loading.versions import policy_versions, present_versions
 from fleet.repository.python.code import CODE
 
 
@@ -56,18 +56,18 @@ def models_of(contents: Contents) -> tuple[dict[str, Model], dict[str, list[Find
         except FindingsError as error:
             refused[folder] = error.findings
             continue
-        if given or versions_there(contents, folder):
+        if given or present_versions(contents, folder):
             models[folder] = _model(contents, folder, config, given=given)
     return models, refused
 
 
 def _model(contents: Contents, folder: str, config: ParsedConfig, *, given: bool) -> Model:
-    there, folders = versions_there(contents, folder), contents.folders(folder)
+    there, folders = present_versions(contents, folder), contents.folders(folder)
     # Triton looks into the first folder there is, whatever it is for.
     first = contents.below(contents.path(folder, min(folders))) if folders else {}
     names = [name for name in first if name in FILES]
     backend = "" if config.message.platform == "ensemble" else backend_of(config.message, folder, names)
-    versions = tuple(versions_loaded(config, there))
+    versions = tuple(policy_versions(config, there))
     config = replace(config, completed=_completes(contents, folder, config, backend, versions))
     config = completed_by_graph(config, contents, folder, backend, versions)
     return Model(directory=folder, config=config, given=given, backend=backend, versions=versions)

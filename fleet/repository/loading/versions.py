@@ -18,12 +18,12 @@ from fleet.repository.model_config import loaded_versions
 
 LEADING_ZERO = re.compile(r"0[0-9]+")
 NUMBER = re.compile(r"\s*[+-]?[0-9]+")
-MOST = 2**63 - 1
+MAX_VERSION = 2**63 - 1
 
 
-def versions_there(contents: Contents, model: str) -> list[str]:
+def present_versions(contents: Contents, model: str) -> list[str]:
     """The folders of a model that count as versions; "0" does, "01" does not."""
-    return [name for name in contents.folders(model) if is_version(name) and int(name) <= MOST]
+    return [name for name in contents.folders(model) if is_version(name) and int(name) <= MAX_VERSION]
 
 
 def mistaken_for_versions(contents: Contents, model: str) -> dict[str, int]:
@@ -32,7 +32,7 @@ def mistaken_for_versions(contents: Contents, model: str) -> dict[str, int]:
     return {name: int(match[0]) for name in names if (match := NUMBER.match(name))}
 
 
-def versions_loaded(config: ParsedConfig, there: Sequence[str]) -> list[str]:
+def policy_versions(config: ParsedConfig, there: Sequence[str]) -> list[str]:
     """Those that the policy takes."""
     return loaded_versions(config.message, there)
 
@@ -42,7 +42,7 @@ def versions(contents: Contents, model: str, config: ParsedConfig, *, built: boo
 
     Into the empty one of a model that is `built`, its engine goes.
     """
-    there = versions_there(contents, model)
+    there = present_versions(contents, model)
     yield from _numbers(contents, model, config, there)
     for name in contents.folders(model):
         if LEADING_ZERO.fullmatch(name):
@@ -67,7 +67,7 @@ def versions(contents: Contents, model: str, config: ParsedConfig, *, built: boo
                 yield config.finding("FL465", said, *place, hint=hint, severity=Severity.WARNING)
     if not built:
         yield from _empty(contents, model, there)
-    if not versions_loaded(config, there):
+    if not policy_versions(config, there):
         if there:
             hint = f"the model has {', '.join(there)}, of which the policy takes none"
             yield config.finding("FL465", NONE_LOADED.format(config.name), "version_policy", hint=hint)
@@ -91,7 +91,7 @@ def _empty(contents: Contents, model: str, there: Sequence[str]) -> Iterator[Fin
 def _numbers(contents: Contents, model: str, config: ParsedConfig, there: Sequence[str]) -> Iterator[Finding]:
     """Folders that Triton takes for versions which are then not there, or whose number it cannot hold."""
     mistaken = {name: str(number) for name, number in mistaken_for_versions(contents, model).items()}
-    loaded = versions_loaded(config, sorted({*there, *mistaken.values()}))
+    loaded = policy_versions(config, sorted({*there, *mistaken.values()}))
     for name, number in mistaken.items():
         if number in loaded and number not in there:
             said = (
@@ -102,7 +102,7 @@ def _numbers(contents: Contents, model: str, config: ParsedConfig, there: Sequen
             hint = f"rename it to {number}, or to a name that does not begin with a number"
             yield Finding(code="FL464", message=said, file=place, hint=hint)
     for name in contents.folders(model):
-        if is_version(name) and int(name) > MOST:
+        if is_version(name) and int(name) > MAX_VERSION:
             said = f"version {name} of model '{config.name}' is beyond 64 bits: the server ends"
             place = contents.file(contents.path(model, name))
             yield Finding(code="FL464", message=said, file=place, hint="write a smaller number")

@@ -13,7 +13,7 @@ from fleet.findings import Finding
 from fleet.repository.config.message import ParsedConfig, Position
 from fleet.repository.config.sequences import CORRELATION, KINDS, SEQUENCE
 from fleet.repository.onnx.header import OnnxHeader
-from fleet.repository.onnx.shapes import shown
+from fleet.repository.onnx.shapes import shape_text
 
 CODE = "FL446"
 BOOLEAN = {
@@ -73,7 +73,7 @@ def control_findings(config: ParsedConfig, header: OnnxHeader, *, batching: bool
         start = f"unable to load model '{config.name}', sequence control '{control.name}'"
         dims = (tensor.shape or ())[batching:]
         if dims != (1,):
-            said = f"{start} in model has dims {shown(dims)} but dims [1] is expected"
+            said = f"{start} in model has dims {shape_text(dims)} but dims [1] is expected"
             yield config.finding(
                 CODE, said, *control.place, hint="export the graph with one value per sequence"
             )

@@ -17,12 +17,12 @@ from fleet.repository.config.message import ParsedConfig
 from fleet.repository.contents import Contents
 from fleet.repository.onnx.controls import control_findings, controls_of
 from fleet.repository.onnx.header import TENSOR, OnnxHeader, OnnxTensor
-from fleet.repository.onnx.shapes import shape_problem, shown
+from fleet.repository.onnx.shapes import shape_problem, shape_text
 
 CODE = "FL446"
 
 
-def written(config: ParsedConfig, field: str) -> bool:
+def has_field(config: ParsedConfig, field: str) -> bool:
     """Whether the config's text has a field; from the graph others may have been completed."""
     return any(each.name == field for each in config.tree.root.fields)
 
@@ -40,8 +40,8 @@ def onnx_findings(config: ParsedConfig, header: OnnxHeader, file: Path) -> Itera
             yield Finding(code=CODE, message=said, file=file, hint="let the graph have tensors alone")
         return
     batching = config.message.max_batch_size > 0
-    has_inputs = written(config, "input") or written(config, "batch_input")
-    completes = not has_inputs or not written(config, "output")
+    has_inputs = has_field(config, "input") or has_field(config, "batch_input")
+    completes = not has_inputs or not has_field(config, "output")
     if completes and can_batch(header) != batching:
         if batching:
             said = (
@@ -87,7 +87,7 @@ def _count(config: ParsedConfig, header: OnnxHeader) -> Iterator[Finding]:
     message, there = config.message, len(header.inputs)
     expected = len(message.batch_input) + len(controls_of(config))
     expected += len(message.sequence_batching.state) if message.HasField("sequence_batching") else 0
-    if written(config, "input"):
+    if has_field(config, "input"):
         expected += sum(not each.optional for each in message.input)
     elif not message.batch_input:
         expected += there
@@ -96,14 +96,16 @@ def _count(config: ParsedConfig, header: OnnxHeader) -> Iterator[Finding]:
             f"unable to load model '{config.name}', configuration expects {expected} inputs,"
             f" model provides {there}"
         )
-        names = ", ".join(f"{each.name} ({each.data_type}, {shown(each.shape)})" for each in header.inputs)
+        names = ", ".join(
+            f"{each.name} ({each.data_type}, {shape_text(each.shape)})" for each in header.inputs
+        )
         yield config.finding(CODE, said, "input", hint=f"the graph has {names or 'no inputs'}")
 
 
 def _tensors(
     config: ParsedConfig, kind: str, tensors: tuple[OnnxTensor, ...], batching: bool
 ) -> Iterator[Finding]:
-    if not written(config, kind):
+    if not has_field(config, kind):
         return
     there = {each.name: each for each in tensors}
     mapped = {name for each in config.message.batch_output for name in each.target_name}
@@ -142,7 +144,7 @@ def _ragged(config: ParsedConfig, index: int, tensor: OnnxTensor) -> Iterator[Fi
     if tensor.shape != (-1,):
         said = (
             f"unable to load model '{config.name}', configuration expects model provides input with shape"
-            f" [-1]  for ragged input '{tensor.name}', model provides {shown(tensor.shape)}"
+            f" [-1]  for ragged input '{tensor.name}', model provides {shape_text(tensor.shape)}"
         )
         hint = "leave out `allow_ragged_batch`, or export the graph with that input flat"
         yield config.finding(CODE, said, "input", index, "allow_ragged_batch", hint=hint)

@@ -22,7 +22,7 @@ class ShapeProblem:
     certain: bool = True
 
 
-def shown(shape: tuple[int, ...] | None) -> str:
+def shape_text(shape: tuple[int, ...] | None) -> str:
     """A shape as the backend writes it: `[-1,16]`."""
     return f"[{','.join(map(str, shape or ()))}]"
 
@@ -42,7 +42,7 @@ def shape_problem(
         message = (
             f"model '{model}', tensor '{tensor.name}': for the model to support batching the shape should"
             " have at least 1 dimension and the first dimension must be -1; but shape expected by the model"
-            f" is {shown(shape)}"
+            f" is {shape_text(shape)}"
         )
         hint = "write `max_batch_size: 0`, or export the graph with an open first dimension"
         return ShapeProblem(message, hint)
@@ -58,13 +58,13 @@ def _differs(model: str, tensor: OnnxTensor, full: tuple[int, ...], *, batching:
     shape = tensor.shape or ()
     said = (
         f"model '{model}', tensor '{tensor.name}': the model expects {len(shape)} dimensions"
-        f" (shape {shown(shape)}) but the model configuration specifies {len(full)} dimensions"
+        f" (shape {shape_text(shape)}) but the model configuration specifies {len(full)} dimensions"
     )
     if not batching:
-        return f"{said} (shape {shown(full)})"
+        return f"{said} (shape {shape_text(full)})"
     return (
         f"{said} (an initial batch dimension because max_batch_size > 0 followed by the explicit tensor"
-        f" shape, making complete shape {shown(full)})"
+        f" shape, making complete shape {shape_text(full)})"
     )
 
 
@@ -74,6 +74,6 @@ def _scalar(model: str, tensor: str, dims: tuple[int, ...]) -> ShapeProblem | No
     message = (
         f"unable to load model '{model}', scalar tensor '{tensor}', should only provide 1 in the model"
         " configuration when the model doesn't support batching."
-        f" Model configuration provided: {shown(dims)}."
+        f" Model configuration provided: {shape_text(dims)}."
     )
     return ShapeProblem(message, "write `dims: [ 1 ]`")

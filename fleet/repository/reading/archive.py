@@ -11,7 +11,7 @@ from fleet.repository.layout import NO_TEXT
 from fleet.repository.reading.collector import FOLDER, Collector, TooManyError
 from fleet.repository.reading.entry_path import path_problem
 from fleet.repository.reading.file_store import FileStore
-from fleet.repository.reading.gunzip import MAGIC, Bounds, TooLargeError, unpacked
+from fleet.repository.reading.gunzip import MAGIC, Bounds, TooLargeError, gunzip
 from fleet.repository.reading.stream import PIECE, CutOffError, FileStream, Stream, UnreadableError
 from fleet.repository.reading.tar import Member, members
 
@@ -24,7 +24,7 @@ OTHERS = {
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
 }
 """First bytes of what SageMaker does not unpack."""
-LONGEST = max(map(len, OTHERS))
+MAX_MAGIC = max(map(len, OTHERS))
 ANEW = "make it anew: `tar -C REPOSITORY --exclude='.[!.]*' -czf ARCHIVE .`"
 
 
@@ -44,7 +44,7 @@ def read_archive(file: Path) -> Contents:
 
 def _read(file: Path, opened: BinaryIO, size: int) -> Contents:
     packed = FileStream(opened, size)
-    head = packed.peek(LONGEST)
+    head = packed.peek(MAX_MAGIC)
     for magic, what in OTHERS.items():
         if head.startswith(magic):
             raise _refused(file, f"it is {what}")
@@ -52,7 +52,7 @@ def _read(file: Path, opened: BinaryIO, size: int) -> Contents:
     if not head.startswith(MAGIC):
         message = "the archive is not compressed by gzip, as SageMaker has it"
         gathered.notes.add("FL440", message, hint=ANEW, severity=Severity.WARNING)
-    _Archive(gathered, unpacked(packed, bounds), bounds).read()
+    _Archive(gathered, gunzip(packed, bounds), bounds).read()
     return gathered.contents()
 
 

@@ -106,7 +106,7 @@ class Collector:
         self.notes.add("FL442", message, path, hint, Severity.WARNING)
 
 
-SHOWN = 10
+MAX_NAMES = 10
 """Findings of one code; an unpacked Python environment has thousands of links."""
 
 
@@ -123,7 +123,7 @@ class Notes:
     ) -> None:
         """What is wrong with an entry, or with all of it."""
         found = self._found.setdefault(code, [])
-        if len(found) == SHOWN:
+        if len(found) == MAX_NAMES:
             self._more[code] = self._more.get(code, 0) + 1
             return
         file = self.place / path if path else self.place

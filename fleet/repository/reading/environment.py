@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 from fleet.repository.python.conda import CondaEnvironment
-from fleet.repository.reading.gunzip import Bounds, TooLargeError, unpacked
+from fleet.repository.reading.gunzip import Bounds, TooLargeError, gunzip
 from fleet.repository.reading.stream import Stream, UnreadableError
 from fleet.repository.reading.tar import members
 
@@ -50,7 +50,7 @@ def read_environment(content: Stream, bounds: Bounds) -> CondaEnvironment:
     """
     traits = Traits()
     try:
-        for member in members(unpacked(content, bounds), bounds):
+        for member in members(gunzip(content, bounds), bounds):
             traits.add(member.path.removeprefix("./").rstrip("/"))
     except TooLargeError:
         raise

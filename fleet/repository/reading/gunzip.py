@@ -97,6 +97,6 @@ class Gunzip(Stream):
         return True
 
 
-def unpacked(stream: Stream, bounds: Bounds) -> Stream:
+def gunzip(stream: Stream, bounds: Bounds) -> Stream:
     """A stream itself, or what it holds if it is gzip."""
     return Gunzip(stream, bounds) if stream.peek(len(MAGIC)) == MAGIC else stream

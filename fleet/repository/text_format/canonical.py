@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from fleet.repository.text_format.layout import Layout
 from fleet.repository.text_format.tokens import Comment, PbtxtError
 from fleet.repository.text_format.tree import Tree, parse
-from fleet.repository.text_format.verdict import parsed
+from fleet.repository.text_format.verdict import parse_config
 
 LICENCE = re.compile(r"copyright|licen[cs]e|spdx-", re.IGNORECASE)
 
@@ -25,7 +25,7 @@ def canonical(content: bytes) -> str:
     Raises:
         PbtxtError: protobuf refuses the file, or it is not in UTF-8, which Triton would take.
     """
-    descriptor = parsed(content).DESCRIPTOR
+    descriptor = parse_config(content).DESCRIPTOR
     _check_utf_8(content)
     tree = parse(content)
     layout = Layout()

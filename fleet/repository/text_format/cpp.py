@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fleet.repository.text_format.tokens import TOKEN, PbtxtError, unescaped
+from fleet.repository.text_format.tokens import TOKEN, PbtxtError, unescape
 
 SUSPECT = re.compile(rb"[^\t-\r -~]|\\|\+|-\s|[0-9]_")
 """All that the two read otherwise; most files have none of it."""
@@ -75,7 +75,7 @@ def _problem(kind: str, token: bytes) -> str:
 
 def _readable(literal: bytes) -> bytes:
     """A literal that says the same in UTF-8, and is left as it is where it says nothing else."""
-    said = unescaped(literal[1:-1])
+    said = unescape(literal[1:-1])
     try:
         said.decode()
         literal.decode()

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from fleet.repository.text_format.nodes import Field, Message, Scalar
-from fleet.repository.text_format.repeated_fields import RepeatedField, merged, those
-from fleet.repository.text_format.scalars import spelled
+from fleet.repository.text_format.repeated_fields import RepeatedField, merge_occurrences, those
+from fleet.repository.text_format.scalars import scalar_spelling
 from fleet.repository.text_format.tokens import Comment
 
 INDENT, WIDTH = "  ", 100
@@ -47,9 +47,9 @@ class Layout:
                 for each in occurrences:
                     self._single(each, field, depth)
             elif field.message_type and field.message_type.GetOptions().map_entry:
-                self._entries(merged(occurrences), field, depth)
+                self._entries(merge_occurrences(occurrences), field, depth)
             else:
-                self._list(merged(occurrences), field, depth)
+                self._list(merge_occurrences(occurrences), field, depth)
         self.comments(message.closing, depth)
 
     def _single(self, each: Field, field: Any, depth: int) -> None:
@@ -85,13 +85,15 @@ class Layout:
         """A list on one line; none of messages, and none that is too wide."""
         if not whole.items:
             return f"{start} ]"
-        values = [spelled(field, each.value) for each in whole.items if isinstance(each.value, Scalar)]
+        values = [
+            scalar_spelling(field, each.value) for each in whole.items if isinstance(each.value, Scalar)
+        ]
         line = f"{start} {', '.join(values)} ]"
         return line if values and len(line) + depth * len(INDENT) <= WIDTH else ""
 
     def _value(self, each: Field, field: Any, depth: int, start: str = "", end: str = "") -> None:
         if isinstance(each.value, Scalar):
-            self._line(f"{start}{spelled(field, each.value)}{end}", depth, each.beside)
+            self._line(f"{start}{scalar_spelling(field, each.value)}{end}", depth, each.beside)
         elif isinstance(each.value, Message):
             message = each.value
             if message.fields or message.beside or message.closing:

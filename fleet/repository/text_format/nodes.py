@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from fleet.repository.text_format.tokens import Comment, unescaped
+from fleet.repository.text_format.tokens import Comment, unescape
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class Scalar:
     @property
     def text(self) -> str:
         """What a string says, or the word; bytes that are not UTF-8 become surrogates."""
-        whole = b"".join(unescaped(each[1:-1]) if self.is_string else each for each in self.literals)
+        whole = b"".join(unescape(each[1:-1]) if self.is_string else each for each in self.literals)
         return whole.decode("utf-8", "surrogateescape")
 
 

@@ -29,7 +29,7 @@ class RepeatedField:
         return bool(self.opening or self.closing or any(each.above or each.beside for each in self.items))
 
 
-def merged(occurrences: Sequence[Field]) -> RepeatedField:
+def merge_occurrences(occurrences: Sequence[Field]) -> RepeatedField:
     """The list that one occurrence or several make."""
     whole = RepeatedField(occurrences[0].above)
     parts = [replace(occurrences[0], above=()), *occurrences[1:]]

@@ -10,7 +10,7 @@ from google.protobuf import text_encoding, text_format, wrappers_pb2
 from google.protobuf.descriptor import FieldDescriptor
 
 from fleet.repository.text_format.nodes import Scalar
-from fleet.repository.text_format.tokens import unescaped
+from fleet.repository.text_format.tokens import unescape
 
 ESCAPE = re.compile(rb"\\(.)", re.DOTALL)
 ESCAPES = frozenset(b"abfnrtv\\'\"01234567xuU")
@@ -24,7 +24,7 @@ INTEGERS = {
 """Whether each has a sign, and whether it has 64 bits."""
 
 
-def spelled(field: Any, scalar: Scalar) -> str:
+def scalar_spelling(field: Any, scalar: Scalar) -> str:
     """The canonical spelling of a value that protobuf takes for the field of this descriptor."""
     if field.cpp_type == FieldDescriptor.CPPTYPE_STRING:
         return _string(scalar)
@@ -47,7 +47,7 @@ def _value(field: Any, word: str) -> object:
 
 def _string(scalar: Scalar) -> str:
     others = any(match[1][0] not in ESCAPES for each in scalar.literals for match in ESCAPE.finditer(each))
-    if others or not _is_utf_8(b"".join(unescaped(each[1:-1]) for each in scalar.literals)):
+    if others or not _is_utf_8(b"".join(unescape(each[1:-1]) for each in scalar.literals)):
         # Python's reader and Triton's make different things of other escapes, and of what is no text: nothing
         # but these very literals means the same to both.
         return " ".join(literal.decode() for literal in scalar.literals)

@@ -125,7 +125,7 @@ ESCAPE = re.compile(
 LETTERS = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 
 
-def unescaped(literal: bytes) -> bytes:
+def unescape(literal: bytes) -> bytes:
     """What a literal without its quotation marks says."""
     return ESCAPE.sub(_escaped, literal) if b"\\" in literal else literal
 

@@ -17,7 +17,7 @@ MAX_BACKSLASHES = 256
 
 
 @lru_cache(maxsize=64)
-def parsed(content: bytes, *, later: bool = False) -> Any:
+def parse_config(content: bytes, *, later: bool = False) -> Any:
     """The ModelConfig message that a file is; not to be changed by the caller.
 
     The last ones are kept: what is judged of an endpoint was read for its lock before.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from fleet.endpoint.context.alarm_records import SIGNS, AlarmRecord
-from fleet.endpoint.context.alarm_thresholds import Threshold, lacking, thresholds
+from fleet.endpoint.context.alarm_thresholds import Threshold, missing_metric, thresholds
 from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
@@ -25,7 +25,7 @@ def unmeasured_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
     those that lack the metric do without the alarm.
     """
     for record, (first, *_) in _given(endpoint):
-        if reason := lacking(record, endpoint):
+        if reason := missing_metric(record, endpoint):
             own = endpoint.source.mark(_path(first)).file == endpoint.source.file
             hint = f"leave it out; where an environment gives it, write `{record.key}: null`"
             yield Problem(_path(first), f"`{record.key}` has no metric here: {reason}", hint, certain=own)

@@ -12,7 +12,7 @@ from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.endpoint import ArchiveSet, Mode
 from fleet.spec.problems import did_you_mean
-from fleet.spec.s3_repository import HINT, in_s3, misnamed
+from fleet.spec.s3_repository import HINT, in_s3, name_problem
 
 START = "https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve"
 FRONT_END = "https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc"
@@ -214,7 +214,7 @@ def out_of_memory_archive_name(endpoint: EndpointContext) -> Iterator[Problem]:
 def malformed_s3_repository(endpoint: EndpointContext) -> Iterator[Problem]:
     """A repository in S3 is an archive, or a prefix that ends in a slash."""
     for index, model in enumerate(endpoint.spec.models):
-        if in_s3(model) and (message := misnamed(model)):
+        if in_s3(model) and (message := name_problem(model)):
             yield Problem(("models", index, "repository"), message, HINT)
 
 

@@ -21,7 +21,7 @@ from fleet.spec.values import BYTES
 COMPUTE = "https://docs.aws.amazon.com/codebuild/latest/userguide/build-env-ref-compute-types.html"
 HEADER = "https://github.com/NVIDIA/TensorRT/blob/main/include/NvInfer.h"
 ENGINES = "docs/engines.md"
-LEAST_PYTHON = "3.10"
+MIN_PYTHON = "3.10"
 """What engine_build/__main__.py needs of the image; the boto3 that it installs needs no less."""
 
 
@@ -184,7 +184,7 @@ def python_too_old_for_engine(endpoint: EndpointContext) -> Iterator[Problem]:
     for path, _, _ in spec_engines(endpoint.spec):
         message = (
             f"the image of Triton {image.release} has Python {image.details.python};"
-            f" the script that builds engines needs {LEAST_PYTHON}"
+            f" the script that builds engines needs {MIN_PYTHON}"
         )
         hint = (
             f'write `triton: "{first}"` or newer; or leave the engine out, run in that image what'
@@ -194,4 +194,4 @@ def python_too_old_for_engine(endpoint: EndpointContext) -> Iterator[Problem]:
 
 
 def _builds(python: str) -> bool:
-    return numbers(python) >= numbers(LEAST_PYTHON)
+    return numbers(python) >= numbers(MIN_PYTHON)

@@ -9,7 +9,7 @@ from fleet.catalog.instances import Instance, Processor
 from fleet.catalog.variables import variables
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.variables import PREFIX
-from fleet.endpoint.context.weights import instances_on_gpu, loaded_together, weights_on_gpu
+from fleet.endpoint.context.weights import instances_on_gpu, resident_models, weights_on_gpu
 from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.lock import InstanceGroup, LockedModel
 
@@ -32,7 +32,7 @@ def shared_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
     each_takes = endpoint.variables.get(SHM) or variables()[SHM].default or ""
     if not each_takes.isdecimal() or len(each_takes) > DIGITS:
         return
-    for archives in loaded_together(endpoint):
+    for archives in resident_models(endpoint):
         models = [model for model in archives if model.facts.backend == "python"]
         count = sum(_instances(model.facts, machine) for model in models)
         needed, half = count * int(each_takes), machine.memory_gib * GIB / 2
@@ -61,7 +61,7 @@ def gpu_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
     if machine is None or machine.kind is not Processor.GPU:
         return
     memory = machine.gpu_memory_mib * MIB
-    for together in loaded_together(endpoint) if memory else ():
+    for together in resident_models(endpoint) if memory else ():
         on_gpu = [each for each in together if each.facts.backend in weights_of_instances()]
         for number in range(machine.gpus):
             sure = sum(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from fleet.catalog.api_ledger import Decision, Member, ledger
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.raw import is_intrinsic, raw_properties
-from fleet.rules.raw import RESOURCES, WHOLES, outermost, shown
+from fleet.rules.raw import RESOURCES, WHOLES, outermost, value_text
 from fleet.rules.rule import Problem, rule
 
 OVERRIDES = "https://docs.aws.amazon.com/cdk/v2/guide/cfn-layer.html"
@@ -48,7 +48,7 @@ def raw_list_replacement(endpoint: EndpointContext) -> Iterator[Problem]:
             replaces = not isinstance(raw.value, Mapping) or is_intrinsic(raw.value)
             if raw.name in names and replaces and (raw.value is not None or raw.takes_out):
                 below = f"{raw.name}.0" if raw.name == "ProductionVariants" else raw.name
-                what = "a list" if isinstance(raw.value, list | tuple) else shown(raw.value)
+                what = "a list" if isinstance(raw.value, list | tuple) else value_text(raw.value)
                 message = f"{what} for {raw.name} takes the place of all that follows from the spec"
                 yield Problem(raw.path, message, f"write `{below}.KEY` for each key to change")
 

@@ -12,7 +12,7 @@ from fleet.catalog.api_ledger import values_of_the_api
 from fleet.catalog.properties import Property, properties_date, property_at
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.raw import DEEPEST, RawProperty, is_intrinsic
-from fleet.rules.raw import RESOURCES, WHOLES, judged_properties, shown
+from fleet.rules.raw import RESOURCES, WHOLES, judged_properties, value_text
 from fleet.rules.rule import Problem, rule
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import KeyPath
@@ -55,7 +55,7 @@ def invalid_raw_value(endpoint: EndpointContext) -> Iterator[Problem]:
                 hint = f"write `{raw.name}` as one key to take it out"
                 yield Problem(raw.path, f"{raw.name} has no value, and CDK passes over it", hint)
             else:
-                message = f"{raw.name} is {shown(raw.value)}, which CloudFormation does not take"
+                message = f"{raw.name} is {value_text(raw.value)}, which CloudFormation does not take"
                 yield Problem(raw.path, message + _in_the_api(raw), f"write {known.taken}")
         yield from _incomplete(resource, raws)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.catalog.instances import volume_refused
+from fleet.catalog.instances import takes_no_volume
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.raw import raw_properties
 from fleet.endpoint.context.volume_key import machines_with_volume
@@ -33,7 +33,7 @@ def volume_size_beside_local_storage(endpoint: EndpointContext) -> Iterator[Prob
         message = (
             f"{machine.type} has {machine.nvme_gb} GB of local storage: SageMaker takes no volume size for it"
         )
-        yield Problem(raw.path, message, "leave it out", certain=volume_refused(machine))
+        yield Problem(raw.path, message, "leave it out", certain=takes_no_volume(machine))
 
 
 @rule(

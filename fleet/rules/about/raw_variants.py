@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from fleet.catalog.metrics import endpoint_metric
-from fleet.endpoint.context.alarm_thresholds import lacking, thresholds
+from fleet.endpoint.context.alarm_thresholds import missing_metric, thresholds
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.machines import (
-    MOST_POOLS,
+    MAX_POOLS,
     OWN_VARIANT,
     POOLS,
     SHADOWS,
@@ -105,16 +105,16 @@ def too_many_variants(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(_place(raws), "SageMaker takes one shadow variant, beside one variant", "leave it out")
     for variant, raws in endpoint.raw_variants.items():
         there = pools(raws)
-        if len(there) > MOST_POOLS:
-            message = f"{variant} has {len(there)} instance pools, and SageMaker takes {MOST_POOLS}"
-            yield Problem(there[MOST_POOLS].path, message, "leave the others out")
+        if len(there) > MAX_POOLS:
+            message = f"{variant} has {len(there)} instance pools, and SageMaker takes {MAX_POOLS}"
+            yield Problem(there[MAX_POOLS].path, message, "leave the others out")
 
 
 def _measures(endpoint: EndpointContext) -> Mapping[KeyPath, str]:
     """The measures of SageMaker that scaling and alarms go by, by their keys in the spec."""
     scaling = endpoint.spec.scaling
     targets: dict[KeyPath, str] = {("scaling", each): each for each in (scaling.targets if scaling else ())}
-    records = [each.record for each in thresholds(endpoint.spec) if not lacking(each.record, endpoint)]
+    records = [each.record for each in thresholds(endpoint.spec) if not missing_metric(each.record, endpoint)]
     return targets | {("alarms", each.key): each.measure for each in records if each.unit == "part"}
 
 

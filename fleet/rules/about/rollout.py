@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from fleet.catalog.limits import limit
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.periods import PERIOD
-from fleet.endpoint.context.rollout import LATENCIES, PERIODS, needed, rollback_alarms, waits
+from fleet.endpoint.context.rollout import LATENCIES, PERIODS, rollback_alarms, rollout_seconds, waits
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, Scope, rule
-from fleet.spec.problems import dotted
+from fleet.spec.problems import dotted_path
 from fleet.spec.rollout import Strategy
 
 GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails.html"
 API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DeploymentConfig.html"
 EXCLUSIONS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html"
-FEWEST = 2
+MIN_INSTANCES = 2
 KEY = {Strategy.CANARY: "canary", Strategy.LINEAR: "step", Strategy.ROLLING: "step"}
 """The key that says how large a step is."""
 LIMITS = {
@@ -38,11 +38,13 @@ def rollout_without_second_instance(endpoint: EndpointContext) -> Iterator[Probl
         return
     floors = {("instance", "count"): endpoint.spec.instance.count} if scaling is None else scaling.floors
     path, fewest = min(floors.items(), key=lambda each: each[1])
-    if fewest < FEWEST:
-        where = f"`{dotted(path)}` is {fewest}"
+    if fewest < MIN_INSTANCES:
+        where = f"`{dotted_path(path)}` is {fewest}"
         message = f"a {rollout.strategy.value} rollout needs 2 instances at least; {where}"
         hint = "write `strategy: all-at-once`, or run 2 instances"
-        certain = scaling is None or scaling.most < FEWEST or endpoint.spec.instance.count < FEWEST
+        certain = (
+            scaling is None or scaling.most < MIN_INSTANCES or endpoint.spec.instance.count < MIN_INSTANCES
+        )
         yield Problem(("rollout", "strategy"), message, hint, certain)
 
 
@@ -64,9 +66,10 @@ def rollout_timeout_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]
     elif waited >= most:
         message = f"the rollout's waits take {waited}s; SageMaker ends a deployment after {most}s"
         yield Problem(("rollout", "bake"), message, "write a shorter `bake`, or larger steps")
-    elif rollout.timeout is None and needed(spec, rollout) > most:
+    elif rollout.timeout is None and rollout_seconds(spec, rollout) > most:
         message = (
-            f"waits and starts may take {needed(spec, rollout)}s; SageMaker ends a deployment after {most}s"
+            f"waits and starts may take {rollout_seconds(spec, rollout)}s;"
+            f" SageMaker ends a deployment after {most}s"
         )
         hint = "write a shorter `bake`, or larger steps"
         yield Problem(("rollout", "strategy"), message, hint, certain=False)

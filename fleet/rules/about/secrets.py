@@ -21,7 +21,7 @@ SECRET_VALUE = re.compile(
 KEEP_IT = "keep it in Secrets Manager, give the container its ARN, and revoke what was committed"
 
 
-def shown(name: str, value: str) -> str:
+def redact(name: str, value: str) -> str:
     """A variable's value as a message may have it."""
     return "a secret" if SECRET_VALUE.search(value) or SECRET_NAME.search(name) else repr(value)
 

@@ -11,7 +11,7 @@ from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.listeners import TRUE
 from fleet.endpoint.context.variables import PREFIX, PUBLISH_METRICS, decided_settings, set_by_spec
 from fleet.findings import Severity
-from fleet.rules.about.secrets import shown
+from fleet.rules.about.secrets import redact
 from fleet.rules.rule import Problem, rule
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import KeyPath
@@ -73,7 +73,7 @@ def variable_with_white_space(endpoint: EndpointContext) -> Iterator[Problem]:
         if name.startswith(PREFIX) and value.strip() and value.split() != [value]:
             message = (
                 f"`environment` sets {name} with white space in"
-                f" {shown(name, value)}: the container would split it into flags"
+                f" {redact(name, value)}: the container would split it into flags"
             )
             flags = " ".join(part for part in value.split() if part.startswith("--"))
             hint = f"write {flags} in `container.additional_args`" if flags else "leave the space out"
@@ -92,7 +92,7 @@ def unread_variable(endpoint: EndpointContext) -> Iterator[Problem]:
         if not name.startswith(PREFIX):
             continue
         if name in known and known[name].dead:
-            message = f"nothing in the container reads {name}: {shown(name, value)} has no effect"
+            message = f"nothing in the container reads {name}: {redact(name, value)} has no effect"
             yield Problem(
                 path, message, f"leave it out; {known[name].trap}" if known[name].trap else "leave it out"
             )
@@ -113,7 +113,7 @@ def malformed_variable(endpoint: EndpointContext) -> Iterator[Problem]:
         if about is not None and not about.dead and value.split() == [value]:
             wanted = _wanted(about, value)
             if wanted:
-                message = f"{name} is {shown(name, value)}; the container takes {wanted}"
+                message = f"{name} is {redact(name, value)}; the container takes {wanted}"
                 yield Problem(path, message, f"write {wanted}")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from fleet.spec.reference.words import Schema, alternatives, resolved, values_of, words
+from fleet.spec.reference.words import Schema, alternatives, resolve_reference, values_of, words
 
 ANY = "NAME"
 """What stands in a path for any key of a free mapping."""
@@ -88,7 +88,7 @@ def _about(schema: Schema, inner: Schema) -> str:
 
 def _mapping_in(schema: Schema, root: Schema) -> tuple[Schema, str] | None:
     """The mapping that a key holds, and what its path has behind the key's; None where it holds none."""
-    forms = [resolved(form, root) for form in alternatives(schema)]
+    forms = [resolve_reference(form, root) for form in alternatives(schema)]
     if len(forms) != 1:
         return None
     if "properties" in forms[0]:

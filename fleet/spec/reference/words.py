@@ -45,7 +45,7 @@ _WORDS = {TypeAdapter(type_).json_schema()["pattern"]: kind.word for kind in KIN
 _PLAIN = {"string": "text", "boolean": "`true` or `false`", "integer": "whole number", "number": "number"}
 
 
-def resolved(schema: Schema, root: Schema) -> Schema:
+def resolve_reference(schema: Schema, root: Schema) -> Schema:
     """A schema itself, where a reference into `root` may stand."""
     return root["$defs"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
 
@@ -66,7 +66,7 @@ def values_of(schema: Schema) -> Schema | None:
 
 def words(schema: Schema, root: Schema) -> str:
     """What may be written, such as "list of names, at most 16"."""
-    forms = [resolved(form, root) for form in alternatives(schema)]
+    forms = [resolve_reference(form, root) for form in alternatives(schema)]
     if len(forms) == 1 and forms[0] is not schema:
         return words(forms[0], root)
     if len(forms) > 1:
@@ -93,7 +93,7 @@ def _kind(schema: Schema, root: Schema) -> str:
 
 
 def _plural(schema: Schema, root: Schema) -> str:
-    forms = [resolved(form, root) for form in alternatives(schema)]
+    forms = [resolve_reference(form, root) for form in alternatives(schema)]
     if len(forms) > 1:
         return "elements"
     kind = _kind(forms[0], root)

@@ -23,7 +23,7 @@ from broken_repositories import (
 )
 from fleet.findings import Severity
 from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.try_load import TryLoadResult, findings, last_word
+from fleet.local.try_load import TryLoadResult, findings, load_in_triton
 
 pytestmark = pytest.mark.triton
 
@@ -39,7 +39,7 @@ class Asker:
 
     def ask(self, files: Files, mode: str, default_model: str = "", seconds: float = 60.0) -> TryLoadResult:
         Case(id="", files=files, changed="").write(self.repository)
-        return last_word(
+        return load_in_triton(
             self.repository, self.runtime, mode=mode, default_model=default_model, seconds=seconds
         )
 
@@ -74,13 +74,13 @@ def test_an_archive_is_unpacked_and_loaded_by_its_name(asker: Asker, tmp_path: P
     archive = tmp_path / "mine.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:
         tar.add(asker.repository, ".")
-    assert last_word(archive, asker.runtime, mode="multi-model").ready == ("mine.tar.gz",)
+    assert load_in_triton(archive, asker.runtime, mode="multi-model").ready == ("mine.tar.gz",)
 
 
 def test_what_is_no_archive_is_refused_without_a_traceback(asker: Asker, tmp_path: Path) -> None:
     archive = tmp_path / "mine.tar.gz"
     archive.write_bytes(b"no archive")
-    (finding,) = findings(last_word(archive, asker.runtime, mode="single"))
+    (finding,) = findings(load_in_triton(archive, asker.runtime, mode="single"))
     assert finding.code == "FL490"
     assert f"Could not unpack model data at {archive}" in finding.message
 
@@ -112,7 +112,7 @@ def test_the_start_scripts_refusal_is_told_in_its_words(asker: Asker) -> None:
 def test_files_at_the_root_are_a_model_of_a_multi_model_endpoint_alone(asker: Asker, tmp_path: Path) -> None:
     at_root = moved(DOUBLE, "double/", "")
     assert asker.ask(at_root, "multi-model").loaded
-    answer = last_word(asker.repository, asker.runtime, mode="single")
+    answer = load_in_triton(asker.repository, asker.runtime, mode="single")
     assert answer.reason.startswith("Incorrect directory structure.")
 
 

@@ -17,7 +17,7 @@ from fleet.artifacts.engines.failure import CODES
 from fleet.artifacts.progress import BarProgress, LineProgress
 from fleet.findings import Finding, FindingsError
 from fleet.printers.console import OutputConsole
-from fleet.rules.names import named
+from fleet.rules.names import display_name
 from fleet_folder import ROOT, FleetFolder
 
 UNSUPPORTED = small_onnx(nodes=[helper.make_node("NoSuchOperator", ["x"], ["y"], domain="of.somebody")])
@@ -161,4 +161,4 @@ def test_the_documentation_has_each_exit_code_with_its_problem_and_its_finding()
     told = re.findall(
         r"^\| (\d+) \| ([^|]+) \| ([^|]+ \(FL\d+\)) \|", (ROOT / "docs/engines.md").read_text(), re.MULTILINE
     )
-    assert told == [(str(each.exit_code), each.name, named(CODES[each.exit_code])) for each in ALL]
+    assert told == [(str(each.exit_code), each.name, display_name(CODES[each.exit_code])) for each in ALL]

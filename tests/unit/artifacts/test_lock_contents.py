@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fleet.artifacts.archive import DigestWriter, write_tar
-from fleet.artifacts.lock import folded, lock_text, measured_lock, write_locks
+from fleet.artifacts.lock import fold_checksums, lock_text, measured_lock, write_locks
 from fleet.artifacts.sources.folder import FolderSource, file_entry, read_chunks
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.lock import LockedRepository
@@ -77,7 +77,7 @@ def test_a_folder_of_many_files_has_one_checksum_which_knows_each(
 
 def test_fifty_files_of_a_folder_are_still_named() -> None:
     files = {f"a/{number}": f"crc32:{number:08x}" for number in range(50)}
-    assert folded(files) == files
+    assert fold_checksums(files) == files
 
 
 def test_order_of_creation_times_modes_and_umask_change_nothing(

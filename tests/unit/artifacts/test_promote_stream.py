@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.response import StreamingBody
 
-from fleet.artifacts.promote.stream import Streams, held
+from fleet.artifacts.promote.stream import Streams, source_object
 from fleet.artifacts.upload.object import ObjectPlace
 from fleet.findings import CannotRunError
 from promotion import Promotion
@@ -20,7 +20,7 @@ def copied(promotion: Promotion, **changes: Any) -> bool:
     """Whether an object `one`, found with these changes, becomes the object `two`."""
     s3, bucket = promotion.s3("staging"), promotion.bucket("staging")
     s3.put_object(Bucket=bucket, Key="one", Body=b"12345")
-    found = replace(held(s3, ObjectPlace(bucket, "one")), **changes)
+    found = replace(source_object(s3, ObjectPlace(bucket, "one")), **changes)
     with Streams() as streams:
         return streams.copy(found, s3, ObjectPlace(bucket, "two"), "", lambda _: None, only_if_new=True)
 

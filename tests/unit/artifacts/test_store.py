@@ -12,7 +12,7 @@ from urllib3 import HTTPResponse
 
 from artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
 from fleet.artifacts.publish.parts import copy_by_parts
-from fleet.artifacts.store import copy_object, digest_of, files_marker, files_prefix, listed, store_key
+from fleet.artifacts.store import copy_object, digest_of, files_marker, files_prefix, list_objects, store_key
 from fleet_folder import FleetFolder
 
 DIGEST = "sha256:" + "a" * 64
@@ -42,7 +42,7 @@ def test_a_listing_has_all_pages_with_sizes_and_names_as_they_are(
         bucket.put(key, body)
     bucket.put("archives/été modèle/a b+c%20.bin", b"1234")
     bucket.requests.clear()
-    found = listed(bucket.s3, BUCKET, "archives/")
+    found = list_objects(bucket.s3, BUCKET, "archives/")
     assert bucket.requests == ["ListObjectsV2"] * 4  # pages
     assert {key: each.size for key, each in found.items()} == {
         **{key: len(body) for key, body in names.items()},
@@ -53,7 +53,7 @@ def test_a_listing_has_all_pages_with_sizes_and_names_as_they_are(
 def test_a_listing_can_leave_out_what_lies_deeper(bucket: ArtifactBucket) -> None:
     for key in ("archives/a.tar.gz", "archives/b/config.pbtxt", "archives/b.files"):
         bucket.put(key)
-    assert list(listed(bucket.s3, BUCKET, "archives/", below=False)) == [
+    assert list(list_objects(bucket.s3, BUCKET, "archives/", below=False)) == [
         "archives/a.tar.gz",
         "archives/b.files",
     ]

@@ -12,10 +12,10 @@ import pytest
 from embedded_keys import KEYS, PROFILE_KEYS
 from faulty_s3 import Answer, FaultyS3, faulty_s3
 from fleet.aws.access import account_access, embedded_access
-from fleet.aws.api.errors import aws_errors_told
+from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.catalog.images import partition_of
 from fleet.cli.aws_access import connect
-from fleet.cli.output import agreed
+from fleet.cli.output import ask_consent
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import CannotRunError, FindingsError
 from fleet_emulator.server import EmbeddedAws
@@ -108,7 +108,7 @@ def test_an_aws_that_cannot_be_reached_is_told_by_its_address(monkeypatch: pytes
 
 
 def test_what_is_no_error_of_aws_goes_on() -> None:
-    with pytest.raises(ZeroDivisionError), aws_errors_told():
+    with pytest.raises(ZeroDivisionError), aws_errors_as_findings():
         raise ZeroDivisionError
 
 
@@ -139,5 +139,5 @@ def test_without_a_terminal_nothing_goes_unless_yes_is_said(monkeypatch: pytest.
     with Path("/dev/null").open() as nobody:
         monkeypatch.setattr(sys, "stdin", nobody)
         with pytest.raises(CannotRunError, match="nobody can be asked"):
-            agreed("Destroy it?", yes=False)
-        assert agreed("Destroy it?", yes=True)
+            ask_consent("Destroy it?", yes=False)
+        assert ask_consent("Destroy it?", yes=True)

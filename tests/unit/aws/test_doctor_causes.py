@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.aws.doctor.causes import LONGEST, MOST, NOT_NOW, causes
-from fleet.aws.doctor.lines import told
+from fleet.aws.doctor.causes import LONGEST, MAX_CAUSES, NOT_NOW, causes
+from fleet.aws.doctor.lines import symptom_texts
 from fleet.aws.doctor.observation import Passage
 from fleet.catalog.symptoms import Symptom, Where, symptoms
 from fleet.findings import Finding, Severity
@@ -33,7 +33,7 @@ BANNER = [
 def of_log(*lines: str) -> list[Passage]:
     return [
         Passage(where=Where.LOG, of="the log", text=text, following=following)
-        for text, following in told(lines)
+        for text, following in symptom_texts(lines)
     ]
 
 
@@ -149,7 +149,7 @@ def test_what_nobody_knows_leads_to_no_cause() -> None:
 
 def test_no_more_causes_are_told_than_anybody_reads() -> None:
     log = [f"{HEAD} failed to load 'm{number}' version 1: Not found: x" for number in range(50)]
-    assert len(causes(of_log(*log), [], None)) == MOST
+    assert len(causes(of_log(*log), [], None)) == MAX_CAUSES
 
 
 def test_a_hostile_line_is_cut_and_its_braces_and_secrets_do_nothing() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.aws.doctor.lines import MOST_CHARACTERS, MOST_LINES, bare, is_error, told, unfolded
+from fleet.aws.doctor.lines import MOST_CHARACTERS, MOST_LINES, bare, is_error, symptom_texts, unfold_tables
 
 HEAD = "1121 19:01:50.623994 1457 model_lifecycle.cc:642]"
 
@@ -36,7 +36,7 @@ def test_a_row_that_triton_folds_is_one_text() -> None:
         "| other | 2       | READY                        |",
         "+-------+---------+------------------------------+",
     ]
-    rows = [each for each in unfolded(table) if each.startswith("| ")]
+    rows = [each for each in unfold_tables(table) if each.startswith("| ")]
     assert rows == [
         "| Model | Version | Status |",
         "| gpt2 | 1 | UNAVAILABLE: Internal: Unable to initialize shared memory key '/gpt2_0' |",
@@ -46,16 +46,16 @@ def test_a_row_that_triton_folds_is_one_text() -> None:
 
 def test_a_row_at_the_end_is_not_lost_and_other_lines_stay_as_they_are() -> None:
     lines = ["| a |", "x", "| m | 1 | UNAVAILABLE: no |"]
-    assert list(unfolded(lines)) == lines
-    assert list(unfolded([])) == []
+    assert list(unfold_tables(lines)) == lines
+    assert list(unfold_tables([])) == []
 
 
 def test_each_line_comes_with_the_next_one_and_information_is_left_out() -> None:
-    assert list(told(["a", f"I{HEAD} loading: x:1", "b"])) == [("a", "b"), ("b", "")]
+    assert list(symptom_texts(["a", f"I{HEAD} loading: x:1", "b"])) == [("a", "b"), ("b", "")]
 
 
 def test_endless_logs_are_cut_to_their_end_and_endless_lines_to_their_beginning() -> None:
-    texts = list(told(["first", *["x" * 10_000] * MOST_LINES]))
+    texts = list(symptom_texts(["first", *["x" * 10_000] * MOST_LINES]))
     assert len(texts) == MOST_LINES
     assert {len(text) for text, _ in texts} == {MOST_CHARACTERS}
 

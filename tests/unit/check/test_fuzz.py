@@ -21,7 +21,7 @@ from fleet.rules.registry import rules
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock
-from fleet.spec.problems import validated
+from fleet.spec.problems import validate
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import Source
 from fleet_folder import ROOT
@@ -59,7 +59,7 @@ def test_most_specs_that_are_tried_reach_the_rules() -> None:
     @given(specs())
     def tried(spec: Document) -> None:
         try:
-            validated(EndpointSpec, Source(Path("spec.yaml"), spec))
+            validate(EndpointSpec, Source(Path("spec.yaml"), spec))
         except FindingsError:
             counts[False] += 1
         else:
@@ -175,7 +175,7 @@ def test_thousands_of_archives_are_judged_at_once() -> None:
     spec: dict[str, object] = {**SPEC, "mode": "multi-model", "models": models}
     source = Source(Path("spec.yaml"), spec)
     endpoint = EndpointContext(
-        loaded=LoadedSpec(validated(EndpointSpec, source), source),
+        loaded=LoadedSpec(validate(EndpointSpec, source), source),
         environment=Environment(environment="dev", account="111122223333", region="us-east-1"),
         lock=Lock.model_validate({"endpoint": "example", "archives": dict.fromkeys(names, archive)}),
     )

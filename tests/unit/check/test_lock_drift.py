@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fleet.artifacts.lock import write_lock, write_locks
-from fleet.check.lock_drift import SHOWN, stale_findings
+from fleet.check.lock_drift import MAX_DIFFERENCES, stale_findings
 from fleet.check.run import all_findings, checked_fleet
 from fleet.findings import Finding, FindingsError
 from fleet.spec.project import load_lock, open_project
@@ -79,10 +79,10 @@ def test_one_file_too_many_is_no_list_of_all_others(folder: FleetFolder, reposit
 def test_the_first_of_many_changes_are_named_and_the_rest_counted(
     folder: FleetFolder, repository: Path
 ) -> None:
-    for number in range(SHOWN + 5):
+    for number in range(MAX_DIFFERENCES + 5):
         folder.write(f"repository/embed/1/n{number:02}.py", "")
     findings = stale(folder)
-    assert len(findings) == SHOWN + 1
+    assert len(findings) == MAX_DIFFERENCES + 1
     assert findings[-1].message == f"5 more files changed {SINCE}"
     assert findings[-1].file == folder.root / "locks/dev/sentences.lock.yaml"
 

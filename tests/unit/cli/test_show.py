@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from fleet.cli.show.command import show
 from fleet.cli.show.spec import spec_lines
-from fleet.explain.effective_spec import NOT_SHOWN, EffectiveSpec, effective_spec
+from fleet.explain.effective_spec import REDACTED, EffectiveSpec, effective_spec
 from fleet.findings import FindingsError
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import LOCAL
@@ -159,7 +159,7 @@ class TestSecrets:
         assert "HF_TOKEN" in output
         assert "s3cret" not in output
         assert "hf_abc" not in output
-        assert output.count(NOT_SHOWN) == 6
+        assert output.count(REDACTED) == 6
 
     def test_the_name_of_a_secret_is_none(self, folder: FleetFolder) -> None:
         folder.spec(self.SPEC)

@@ -13,7 +13,7 @@ from fleet.catalog.data_file import data_file
 from fleet.catalog.metrics import endpoint_metric, triton_series
 from fleet.dashboard.graph import Line
 from fleet.dashboard.sections import SECTIONS
-from fleet.dashboard.triton import MOST_MODELS, TRITON_GRAPHS
+from fleet.dashboard.triton import MAX_MODELS, TRITON_GRAPHS
 from fleet.endpoint.context.alarms import Alarm
 from fleet_folder import SPEC, FleetFolder
 
@@ -269,7 +269,7 @@ class TestTriton:
 
     def test_too_many_models_for_a_graph_are_said(self, folder: FleetFolder) -> None:
         folder.spec("metrics: {triton_dimensions: [model]}\n")
-        models = tuple(f"m{number}" for number in range(MOST_MODELS + 1))
+        models = tuple(f"m{number}" for number in range(MAX_MODELS + 1))
         drawn = Dashboard(replace(folder.resolve(), counted_models=models))
         assert list(drawn.lines("Triton: mean batch")) == ["Triton: mean batch"]
         assert drawn.texts[-1].endswith("there are 21, and a graph shows 20 at most.")

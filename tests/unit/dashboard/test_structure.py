@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from dashboards import Dashboard
-from fleet.dashboard.triton import MOST_MODELS
+from fleet.dashboard.triton import MAX_MODELS
 from fleet.endpoint.context.alarms import Alarm
 from fleet.local.dashboard.body import Graph, read_body
 from fleet_emulator.cloudwatch.queries import Queries
@@ -44,7 +44,7 @@ def dashboard(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     folder.environment()
     folder.write("locks/dev/sentences.lock.yaml", LOCK)
     folder.write("repository/config", "")
-    models = tuple(f"m{number}" * 100 for number in range(MOST_MODELS))
+    models = tuple(f"m{number}" * 100 for number in range(MAX_MODELS))
     return Dashboard(replace(folder.resolve(), alarms=(ALARM,), counted_models=models))
 
 

@@ -17,7 +17,7 @@ from engine_bucket import engine_bucket
 from fleet.artifacts import releases as releases_module
 from fleet.artifacts.engines.lease import Lease, Terms
 from fleet.artifacts.releases import TIME, last_releases, record_release, releases_prefix
-from fleet.aws.api.errors import SET_CLOCK, aws_errors_told
+from fleet.aws.api.errors import SET_CLOCK, aws_errors_as_findings
 from fleet.findings import CannotRunError
 from fleet.local.metrics.publisher import Publisher
 from fleet.local.metrics.recorder import Recorder
@@ -121,7 +121,7 @@ def test_a_request_that_aws_takes_for_too_old_or_too_new_names_the_clock() -> No
     from botocore.exceptions import ClientError
 
     said = {"Code": "RequestTimeTooSkewed", "Message": "The difference is too large."}
-    with pytest.raises(CannotRunError) as caught, aws_errors_told():
+    with pytest.raises(CannotRunError) as caught, aws_errors_as_findings():
         raise ClientError({"Error": said}, "ListObjectsV2")  # type: ignore[typeddict-item]
     assert caught.value.remedy == SET_CLOCK
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import constructs
 import pytest
 
-from fleet.cli.schema import generated
+from fleet.cli.schema import generated_files
 
 
 @pytest.mark.parametrize("folder", ["constructs", "emulator", "lambda"])
@@ -29,8 +29,8 @@ def test_constructs_is_the_package_from_pypi() -> None:
 
 
 def test_the_generated_files_are_what_the_code_says(root: Path) -> None:
-    assert {"rules.md", "endpoint.schema.json"} <= {file.name for file in generated(root)}
-    for file, text in generated(root).items():
+    assert {"rules.md", "endpoint.schema.json"} <= {file.name for file in generated_files(root)}
+    for file, text in generated_files(root).items():
         assert file.read_text() == text, f"{file.name} is stale: run `fleet schema`"
 
 

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from fleet.local.dali.arguments import UnknownToStandInError
-from fleet.local.dali.decoding import decoded
+from fleet.local.dali.decoding import decode_image
 from fleet.local.dali.graph import Graph
 from fleet.local.dali.images import MAX_SIDE, ImageError
 from fleet.local.dali.model import NotServedError, load
@@ -50,19 +50,19 @@ def changed(form: str, was: bytes, into: bytes) -> bytes:
 )
 def test_colours_of_more_than_eight_bits_are_refused(content: bytes) -> None:
     with pytest.raises(ImageError, match=r"of mode RGB and (9|16) bits a channel is beyond the stand-in"):
-        decoded(np.frombuffer(content, np.uint8))
+        decode_image(np.frombuffer(content, np.uint8))
 
 
 def test_a_side_that_would_take_gigabytes_to_resize_is_refused() -> None:
     with pytest.raises(ImageError, match="65536 x 3 pixels .* is beyond the stand-in"):
-        decoded(np.frombuffer(png(width=MAX_SIDE + 1), np.uint8))
+        decode_image(np.frombuffer(png(width=MAX_SIDE + 1), np.uint8))
 
 
 def test_a_file_that_breaks_its_decoder_is_an_image_that_cannot_be_decoded() -> None:
     file = bytearray(encoded(scene(3, 4), "TIFF"))
     file[72] = 5  # a tag's count becomes a fraction, which Pillow does not expect
     with pytest.raises(ImageError, match="the image cannot be decoded: 'IFDRational' object cannot be"):
-        decoded(np.frombuffer(bytes(file), np.uint8))
+        decode_image(np.frombuffer(bytes(file), np.uint8))
 
 
 def test_memory_that_an_image_asks_for_in_vain_is_told_as_its_own_error(
@@ -73,7 +73,7 @@ def test_memory_that_an_image_asks_for_in_vain_is_told_as_its_own_error(
 
     monkeypatch.setattr(Image, "open", none_left)
     with pytest.raises(ImageError, match="the image cannot be decoded: MemoryError"):
-        decoded(np.frombuffer(b"an image", np.uint8))
+        decode_image(np.frombuffer(b"an image", np.uint8))
 
 
 def graph(operator: str, arguments: dict[str, Value]) -> Graph:

@@ -13,9 +13,9 @@ from PIL import Image
 
 from fleet.local.dali.arguments import UnknownToStandInError
 from fleet.local.dali.config_match import mismatches
-from fleet.local.dali.decoding import decoded
+from fleet.local.dali.decoding import decode_image
 from fleet.local.dali.graph import Graph
-from fleet.local.dali.images import MAX_PIXELS, ImageError, cropped
+from fleet.local.dali.images import MAX_PIXELS, ImageError, crop
 from fleet.local.dali.model import NotServedError, load
 from fleet.local.dali.pipeline_file import (
     MAX_SIZE,
@@ -124,14 +124,14 @@ def large() -> bytes:
 )
 def test_what_is_no_image_or_beyond_the_stand_in_is_refused(content: bytes, said: str) -> None:
     with pytest.raises(ImageError, match=said):
-        decoded(np.frombuffer(content, np.uint8))
+        decode_image(np.frombuffer(content, np.uint8))
 
 
 def test_a_sample_is_one_row_of_bytes() -> None:
     with pytest.raises(ImageError, match="Input must be 1D encoded jpeg string"):
-        decoded(np.zeros((3, 4), np.uint8))
+        decode_image(np.zeros((3, 4), np.uint8))
     with pytest.raises(ImageError, match="Input must be stored as uint8 data"):
-        decoded(np.zeros(30, np.float32))
+        decode_image(np.zeros(30, np.float32))
 
 
 def test_a_photograph_is_not_turned_as_its_exif_asks() -> None:
@@ -139,12 +139,12 @@ def test_a_photograph_is_not_turned_as_its_exif_asks() -> None:
     exif[0x112] = 6
     file = io.BytesIO()
     scene(20, 30).save(file, "JPEG", exif=exif)
-    assert decoded(np.frombuffer(file.getvalue(), np.uint8)).shape == (20, 30, 3)
+    assert decode_image(np.frombuffer(file.getvalue(), np.uint8)).shape == (20, 30, 3)
 
 
 def test_more_than_there_is_cannot_be_cut_out() -> None:
     with pytest.raises(ImageError, match="Slice can't be placed out of bounds .* input_shape={4 x 5 x 3}"):
-        cropped(np.zeros((4, 5, 3), np.uint8), 4, 6)
+        crop(np.zeros((4, 5, 3), np.uint8), 4, 6)
 
 
 def config(**changed: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from itertools import count as numbers
 
 import pytest
 
-from fleet.local.invocation_metrics import counted
+from fleet.local.invocation_metrics import count_invocation
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
 
 
 def test_the_overhead_is_the_time_without_the_models(recorded: dict[str, float]) -> None:
-    with counted(recorded.__setitem__) as count:
+    with count_invocation(recorded.__setitem__) as count:
         with count.model():
             pass
         with count.model():
@@ -29,13 +29,13 @@ def test_the_overhead_is_the_time_without_the_models(recorded: dict[str, float])
 
 
 def test_a_call_that_never_reached_the_model_has_no_latency(recorded: dict[str, float]) -> None:
-    with counted(recorded.__setitem__) as count:
+    with count_invocation(recorded.__setitem__) as count:
         count.status = 400
     assert "model_latency" not in recorded
     assert (recorded["errors_4xx"], recorded["model_errors"]) == (1.0, 0.0)
 
 
 def test_a_defect_counts_as_an_error_of_the_server(recorded: dict[str, float]) -> None:
-    with pytest.raises(RuntimeError), counted(recorded.__setitem__):
+    with pytest.raises(RuntimeError), count_invocation(recorded.__setitem__):
         raise RuntimeError("defect")
     assert (recorded["invocations"], recorded["errors_5xx"]) == (1.0, 1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.core.sizes import shown
+from fleet.core.sizes import format_size
 from fleet.local.supervisor import Limits
 from fleet.spec.environment import LocalLimits
 from fleet_folder import FleetFolder
@@ -40,4 +40,4 @@ def test_while_the_file_is_wrong_the_last_limits_hold(local: FleetFolder, broken
     [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (512 << 20, "512.0 MiB"), (5 << 40, "5120.0 GiB")],
 )
 def test_sizes_are_shown_in_the_units_of_the_file(size: int, text: str) -> None:
-    assert shown(size) == text
+    assert format_size(size) == text

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fleet.proposal.key import Key
-from fleet.proposal.yaml_text import WIDTH, rendered
+from fleet.proposal.yaml_text import WIDTH, render_spec
 from fleet.spec.reader import read_source
 
 TEXTS = [
@@ -31,7 +31,7 @@ LONG = "A sentence about something that nobody would want to read in one line. "
 
 def read(tmp_path: Path, *keys: Key) -> dict[str, object]:
     file = tmp_path / "spec.yaml"
-    file.write_text(rendered(["Head."], keys, [f"- item: {LONG}"]))
+    file.write_text(render_spec(["Head."], keys, [f"- item: {LONG}"]))
     assert max(map(len, file.read_text().splitlines())) <= WIDTH
     return read_source(file).data
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fleet.findings import FindingsError
 from fleet.repository.contents import Contents
 from fleet.repository.loading.container import ServingContainer
-from fleet.repository.loading.load_plan import judged
+from fleet.repository.loading.load_plan import plan_load
 from fleet.repository.reading.path import read
 from hostile_tar import END, extended, file, folder, header, record
 from repository_archives import archive, folder_of, tar_of, zipped
@@ -171,6 +171,6 @@ def test_the_texts_of_a_repository_are_not_looked_through_for_each_model(tmp_pat
         files = {f"m{n}/{file}": content for n in range(models) for file, content in FILES.items()}
         contents = read(folder_of(tmp_path / str(models), files))
         texts = Texts(contents.texts)
-        judged(replace(contents, texts=texts), ServingContainer(multi_model=True, release="25.04"))
+        plan_load(replace(contents, texts=texts), ServingContainer(multi_model=True, release="25.04"))
         passes.append(texts.passes)
     assert passes[0] == passes[1]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from fleet.repository.loading.container import ServingContainer
-from fleet.repository.loading.load_plan import judged
+from fleet.repository.loading.load_plan import plan_load
 from repository_contents import MULTI_MODEL, SINGLE, contents, ensemble, errors, judgement, model, warnings
 
 BOTH = {**ensemble("a", "b"), **model("a"), **model("b")}
@@ -94,7 +94,9 @@ def test_an_empty_repository_has_no_model(setting: ServingContainer) -> None:
 
 def test_a_folder_above_the_repository_is_named_with_the_folder_that_is_meant() -> None:
     above = {f"models/{path}": text for path, text in model("a").items()}
-    (packed,), (folder,) = (judged(contents(above, archive=each), SINGLE).findings for each in (True, False))
+    (packed,), (folder,) = (
+        plan_load(contents(above, archive=each), SINGLE).findings for each in (True, False)
+    )
     assert packed.code == folder.code == "FL404"
     assert folder.hint.endswith("repository/models")
     assert "`tar -C models -czf ARCHIVE .`" in packed.hint

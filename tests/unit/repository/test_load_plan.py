@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from fleet.findings import Severity
-from fleet.repository.loading.load_plan import judged
+from fleet.repository.loading.load_plan import plan_load
 from repository_contents import (
     MULTI_MODEL,
     SINGLE,
@@ -63,7 +63,7 @@ def test_an_ensemble_whose_empty_version_was_lost_in_packing_is_refused_with_the
 
 
 def test_an_empty_version_of_a_folder_is_told_as_git_and_s3_lose_it() -> None:
-    (found,) = judged(contents(BOTH, archive=False), NAMED).findings
+    (found,) = plan_load(contents(BOTH, archive=False), NAMED).findings
     assert (found.code, found.severity, found.hint) == (
         "FL463",
         Severity.WARNING,

@@ -7,7 +7,7 @@ import pytest
 from corpus import files, needs_corpus
 from fleet.repository.text_format.canonical import canonical
 from fleet.repository.text_format.tokens import PbtxtError, Tokens
-from fleet.repository.text_format.verdict import parsed
+from fleet.repository.text_format.verdict import parse_config
 
 pytestmark = needs_corpus
 
@@ -21,7 +21,7 @@ def test_real_configs_mean_the_same_and_keep_their_comments() -> None:
     for config in configs:
         content = config.read_bytes()
         text = canonical(content).encode()
-        assert parsed(text) == parsed(content), config.name
+        assert parse_config(text) == parse_config(content), config.name
         assert canonical(text).encode() == text, config.name
         assert comments_of(text) == comments_of(content), config.name
     assert len(configs) > 100

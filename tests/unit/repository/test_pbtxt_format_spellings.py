@@ -18,7 +18,7 @@ from tritonclient.grpc import model_config_pb2
 from fleet.repository.text_format.canonical import canonical
 from fleet.repository.text_format.tokens import PbtxtError, Tokens
 from fleet.repository.text_format.tree import parse
-from fleet.repository.text_format.verdict import parsed
+from fleet.repository.text_format.verdict import parse_config
 
 SEEDS = st.integers(min_value=0, max_value=2**32 - 1)
 CHARACTERS = "ab \t\n\r\x00\x1f\x7f'\"\\#{}[]<>:;,?/é\x85\u2028\ufeff😀"
@@ -193,7 +193,7 @@ def test_two_spellings_of_a_message_become_the_same_text_and_mean_what_they_did(
     message = some_config(random)
     first, second = (Speller(random, comments=False).config(message).encode() for _ in range(2))
     text = canonical(first)
-    assert parsed(text.encode()) == message
+    assert parse_config(text.encode()) == message
     assert canonical(second) == text
     assert canonical(text.encode()) == text
 
@@ -210,7 +210,7 @@ def test_whichever_way_protobuf_prints_a_message_it_becomes_the_same_text(seed: 
     )
     texts = {canonical(text_format.MessageToString(message, **way).encode()) for way in ways}
     assert len(texts) == 1
-    assert parsed(texts.pop().encode()) == message
+    assert parse_config(texts.pop().encode()) == message
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
@@ -220,7 +220,7 @@ def test_comments_are_kept_wherever_they_stand_and_are_canonical_the_second_time
     message = some_config(random)
     written = Speller(random, comments=True).config(message)
     text = canonical(written.encode())
-    assert parsed(text.encode()) == message
+    assert parse_config(text.encode()) == message
     assert comments_of(text) == comments_of(written)
     assert canonical(text.encode()) == text
 
@@ -241,11 +241,11 @@ def test_what_protobuf_accepts_is_read_and_becomes_canonical_and_the_rest_is_ref
     random = Random(seed)
     content = mutated(random, Speller(random, comments=True).config(some_config(random))).encode()
     try:
-        message = parsed(content)
+        message = parse_config(content)
     except PbtxtError as refused:
         assert 1 <= refused.line <= content.count(b"\n") + 1
         return
     text = canonical(content)
-    assert parsed(text.encode()) == message
+    assert parse_config(text.encode()) == message
     assert canonical(text.encode()) == text
     assert parse(content).content == content

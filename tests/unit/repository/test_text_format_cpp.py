@@ -6,7 +6,7 @@ import pytest
 
 from fleet.repository.text_format.cpp import for_python
 from fleet.repository.text_format.tokens import PbtxtError
-from fleet.repository.text_format.verdict import parsed
+from fleet.repository.text_format.verdict import parse_config
 
 REFUSED = {
     b'name: "a" # \0': "Invalid control characters encountered in text.",
@@ -31,18 +31,18 @@ TAKEN = {
 @pytest.mark.parametrize(("text", "said"), REFUSED.items())
 def test_what_triton_refuses_is_refused_in_its_words(text: bytes, said: str) -> None:
     with pytest.raises(PbtxtError, match="^" + said.replace("+", r"\+").replace(".", r"\.") + "$"):
-        parsed(text)
+        parse_config(text)
 
 
 @pytest.mark.parametrize(("text", "read"), TAKEN.items())
 def test_what_triton_takes_is_written_as_python_takes_it(text: bytes, read: str) -> None:
     written = for_python(text)
     assert written.count("\n") == text.count(b"\n")
-    assert parsed(text) is not None
+    assert parse_config(text) is not None
     assert written == read or "\ufffd" in written
 
 
 def test_a_place_is_told_by_line_and_column() -> None:
     with pytest.raises(PbtxtError) as refused:
-        parsed(b'name: "a"\nbackend: "\\q"')
+        parse_config(b'name: "a"\nbackend: "\\q"')
     assert (refused.value.line, refused.value.column) == (2, 10)

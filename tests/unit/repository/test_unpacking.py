@@ -19,7 +19,7 @@ from fleet.local.containers import LackOfMemory, Refusal
 from fleet.local.model_data import fetch_model_data
 from fleet.local.model_files import fetch_model_files
 from fleet.local.multi_model.disk import ModelDisk
-from fleet.local.try_load import last_word
+from fleet.local.try_load import load_in_triton
 from fleet.repository.reading.path import read
 from fleet.repository.unpacking import Budget, TooLargeError, UnpackingError, unpack_tar, unpack_zip
 from fleet_emulator.codebuild.source import SourceError, unpack_source
@@ -75,7 +75,7 @@ def by_last_word(work: Path, content: bytes, s3: Any) -> str:
     archive = work / "model.tar.gz"
     archive.write_bytes(content)
     runtime: Any = SimpleNamespace(release="24.10")  # it is not reached
-    return last_word(archive, runtime, mode="single").reason
+    return load_in_triton(archive, runtime, mode="single").reason
 
 
 def by_check(work: Path, content: bytes, s3: Any) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from fleet.artifacts.engine_script import SOURCES
 from fleet.findings import Severity
-from fleet.rules.about.engine_builds import LEAST_PYTHON
+from fleet.rules.about.engine_builds import MIN_PYTHON
 from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 from fleet.rules.registry import rules
 from fleet.spec.engine_builds import EngineBuilds
@@ -110,7 +110,7 @@ class TestTargets:
 
     def test_the_least_python_is_the_build_scripts_own(self) -> None:
         least = runpy.run_path(str(SOURCES / "__main__.py"))["LEAST"]
-        assert ".".join(map(str, least)) == LEAST_PYTHON
+        assert ".".join(map(str, least)) == MIN_PYTHON
 
     @pytest.mark.parametrize(("triton", "count"), [("24.09", 0), ("25.04", 1)])
     def test_a_fleet_builds_for_a_gpu_until_tensorrt_gives_it_up(self, triton: str, count: int) -> None:

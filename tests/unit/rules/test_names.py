@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from fleet.findings import Severity
-from fleet.rules.names import allowed_codes, code_of, codes_by_name, marked, name_of, named
+from fleet.rules.names import allowed_codes, code_of, codes_by_name, display_name, finding_prefix, name_of
 from fleet.rules.other_codes import other_codes
 from fleet.rules.registry import rules
 
@@ -41,13 +41,13 @@ def test_one_name_of_two_codes_is_refused_with_both(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_finding_begins_with_its_severity_its_name_and_its_code() -> None:
-    assert marked(Severity.ERROR, "FL204") == "error[missing-driver] FL204"
-    assert named("FL204") == "missing-driver (FL204)"
+    assert finding_prefix(Severity.ERROR, "FL204") == "error[missing-driver] FL204"
+    assert display_name("FL204") == "missing-driver (FL204)"
 
 
 def test_what_is_neither_a_rule_nor_another_code_is_shown_as_it_is() -> None:
-    assert marked(Severity.WARNING, "FL000") == "warning FL000"
-    assert (named("FL000"), name_of("FL000"), code_of("FL000")) == ("FL000", "", "FL000")
+    assert finding_prefix(Severity.WARNING, "FL000") == "warning FL000"
+    assert (display_name("FL000"), name_of("FL000"), code_of("FL000")) == ("FL000", "", "FL000")
 
 
 def test_a_spec_allows_itself_codes_by_their_names_and_by_themselves() -> None:

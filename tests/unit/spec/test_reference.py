@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
-from fleet.spec.problems import validated
+from fleet.spec.problems import validate
 from fleet.spec.reference.keys import sections
 from fleet.spec.reference.page import beside, environment_page, spec_page
 from fleet.spec.reference.words import words
@@ -64,7 +64,7 @@ def test_every_key_stands_on_its_page_once_with_a_place_to_link_to(kind: str) ->
 def test_an_example_is_read_as_part_of_such_a_file(kind: str, path: str) -> None:
     document, _ = PAGES[kind]
     shown = beside(kind)[path].example
-    read = validated(document, Source(Path("shown.yaml"), {**REST[kind], **yaml.safe_load(shown)}))
+    read = validate(document, Source(Path("shown.yaml"), {**REST[kind], **yaml.safe_load(shown)}))
     assert {re.split(r"[.\[]", path)[0]} - {""} <= read.model_fields_set
 
 

@@ -12,9 +12,9 @@ from fleet.findings import Finding, FindingsError
 from fleet.spec import reader
 from fleet.spec.endpoint import ARCHIVES, EndpointSpec
 from fleet.spec.environment import Environment
-from fleet.spec.problems import validated
-from fleet.spec.reader import BYTES_OF_A_VALUE, MAX_BYTES, MAX_DEPTH, MAX_SAID_BETTER, read_source
-from fleet.spec.source import MOST, Source
+from fleet.spec.problems import validate
+from fleet.spec.reader import BYTES_OF_A_VALUE, MAX_BYTES, MAX_DEPTH, MAX_EXPLAINED_BYTES, read_source
+from fleet.spec.source import MAX_FINDINGS, Source
 from fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 
 HANG = 20.0
@@ -31,7 +31,7 @@ def found_in(
     began = time.process_time()
     findings: list[Finding] = []
     try:
-        validated(model, read_source(file))
+        validate(model, read_source(file))
     except FindingsError as error:
         findings = error.findings
     assert time.process_time() - began < HANG
@@ -49,7 +49,7 @@ def test_deep_nesting(tmp_path: Path, opening: str) -> None:
     assert codes(found_in(tmp_path, content)) == {"FL104"}
 
 
-@pytest.mark.parametrize("length", [2000, MAX_SAID_BETTER - 10, MAX_BYTES - 10])
+@pytest.mark.parametrize("length", [2000, MAX_EXPLAINED_BYTES - 10, MAX_BYTES - 10])
 def test_deep_nesting_behind_a_mistake(tmp_path: Path, length: int) -> None:
     (finding,) = found_in(tmp_path, f"a: {{b:{'{' * length}")
     assert (finding.code, finding.line) in {("FL101", 1), ("FL104", 1)}
@@ -151,10 +151,13 @@ def test_copies_without_end(tmp_path: Path, count: int) -> None:
 def test_mistakes_without_end_are_counted(tmp_path: Path) -> None:
     wrong = 40_000
     findings = found_in(tmp_path, SPEC + "".join(f"k{number}: 1\n" for number in range(wrong)))
-    assert len(findings) == MOST
-    assert sum(f"and {wrong - MOST} more mistakes in this file" in each.message for each in findings) == 1
+    assert len(findings) == MAX_FINDINGS
+    assert (
+        sum(f"and {wrong - MAX_FINDINGS} more mistakes in this file" in each.message for each in findings)
+        == 1
+    )
     tags = "".join(f"  aws:{number}: x\n" for number in range(wrong))
-    assert len(found_in(tmp_path, f"{ENVIRONMENT}tags:\n{tags}", Environment)) == MOST
+    assert len(found_in(tmp_path, f"{ENVIRONMENT}tags:\n{tags}", Environment)) == MAX_FINDINGS
 
 
 def test_large_documents_are_laid_over_one_another_at_once(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fleet.findings import FindingsError
 from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.problems import validated
+from fleet.spec.problems import validate
 from fleet.spec.reader import read_source
 
 KEYS = st.sampled_from([*EndpointSpec.model_fields, "min", "max", "type", "archive", "x"])
@@ -51,7 +51,7 @@ def read(content: bytes) -> None:
         file = Path(folder) / "spec.yaml"
         file.write_bytes(content)
         try:
-            validated(EndpointSpec, read_source(file))
+            validate(EndpointSpec, read_source(file))
         except FindingsError as error:
             assert error.findings
             assert all(finding.file == file for finding in error.findings)

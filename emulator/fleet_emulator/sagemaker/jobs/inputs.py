@@ -18,7 +18,7 @@ class InputError(Exception):
     """An input cannot be had; the words begin as SageMaker's do."""
 
 
-def mapped(path: str, root: Path) -> str:
+def local_path(path: str, root: Path) -> str:
     """A path of the container as it is on this machine; other text as it is."""
     return f"{root}{path}" if path == "/opt/ml" or path.startswith("/opt/ml/") else path
 
@@ -30,7 +30,7 @@ def copy_input(wanted: JobInput, root: Path, s3: S3Client) -> None:
         InputError: there are none, or one has a key that leads out of its folder.
     """
     bucket, prefix = bucket_and_name_from_url(wanted.uri)
-    folder = Path(mapped(wanted.folder, root))
+    folder = Path(local_path(wanted.folder, root))
     found = 0
     try:
         for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket or "", Prefix=prefix or ""):

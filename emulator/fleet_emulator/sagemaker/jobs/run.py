@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from fleet_emulator import process_state
-from fleet_emulator.sagemaker.jobs.inputs import InputError, copy_input, mapped
+from fleet_emulator.sagemaker.jobs.inputs import InputError, copy_input, local_path
 from fleet_emulator.sagemaker.jobs.job import COMPLETED, FAILED, STOPPED, Job
 from fleet_emulator.state_lock import turn
 from fleet_emulator.work.log_stream import LogStream
@@ -17,7 +17,7 @@ from fleet_emulator.work.task import ExitReason, Outcome
 
 log = logging.getLogger("fleet_emulator")
 
-_LONGEST_REASON = 1024
+_MAX_REASON = 1024
 """Characters of ExitMessage and FailureReason; source: SageMaker API reference."""
 
 
@@ -41,7 +41,7 @@ def _run(job: Job, root: Path, account: str, region: str) -> None:
             copy_input(each, root, s3)
     except InputError as error:
         with turn():
-            job.end(FAILED, reason=str(error)[:_LONGEST_REASON])
+            job.end(FAILED, reason=str(error)[:_MAX_REASON])
         return
     stream = f"{request.name}/algo-1-{int(time.time() * 1000)}"
     said = LogStream(account, region, group=f"/aws/sagemaker/{request.kind}Jobs", stream=stream)
@@ -49,16 +49,16 @@ def _run(job: Job, root: Path, account: str, region: str) -> None:
     machine = Machine.of_instance(request.image, request.instance_type)
     variables = {
         **machine.variables(root, region=region),
-        **{name: mapped(value, root) for name, value in request.environment.items()},
+        **{name: local_path(value, root) for name, value in request.environment.items()},
     }
-    command = [mapped(each, root) for each in request.command]
+    command = [local_path(each, root) for each in request.command]
     with turn():
         job.start()
     try:
         outcome = job.task.run(command, variables, folder=ml, said=said.write)
     except OSError as error:
         with turn():
-            job.end(FAILED, reason=f"AlgorithmError: {error}"[:_LONGEST_REASON])
+            job.end(FAILED, reason=f"AlgorithmError: {error}"[:_MAX_REASON])
         return
     with turn():
         _end(job, outcome, ml / "output")
@@ -72,7 +72,7 @@ def _end(job: Job, outcome: Outcome, output: Path) -> None:
         words = _words(output / "failure") if job.request.kind == "Training" else ""
         told = words or "See job logs for more information"
         code = f", exit code: {outcome.code}"
-        job.end(FAILED, reason=f"AlgorithmError: {told}"[: _LONGEST_REASON - len(code)] + code)
+        job.end(FAILED, reason=f"AlgorithmError: {told}"[: _MAX_REASON - len(code)] + code)
     else:
         late = outcome.ending is ExitReason.TIMED_OUT
         job.end(STOPPED, secondary="MaxRuntimeExceeded" if late else "")
@@ -80,4 +80,4 @@ def _end(job: Job, outcome: Outcome, output: Path) -> None:
 
 def _words(file: Path) -> str:
     """What the container left in a file, as far as a job's status holds it."""
-    return file.read_text("utf-8", "replace")[:_LONGEST_REASON] if file.is_file() else ""
+    return file.read_text("utf-8", "replace")[:_MAX_REASON] if file.is_file() else ""
