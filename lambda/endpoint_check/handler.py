@@ -31,8 +31,7 @@ def handler(
     """Begin a check, and say until when it may take; without a `Deadline` there is nothing to check.
 
     The environment says how long it may take as SECONDS. Nothing is checked when the resource is deleted, or
-    when its stack rolls back: what was served before is served again, whatever it answers. The `Deadline` is
-    by wall clock: two invocations share no other. Where that is set back, the provider's own time ends it.
+    when its stack rolls back: what was served before is served again, whatever it answers.
     """
     answer: dict[str, Any] = {"PhysicalResourceId": physical_id(event)}
     if event["RequestType"] == "Delete":

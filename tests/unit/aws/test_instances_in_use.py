@@ -117,7 +117,7 @@ def test_an_endpoint_that_failed_before_it_had_variants_has_none(account: Accoun
 def test_of_very_many_endpoints_not_all_are_described_and_that_is_known(
     account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(instances, "MOST", 2)
+    monkeypatch.setattr(instances, "MAX_ENDPOINTS", 2)
     for name in ("a", "b", "c", "d"):
         account.add(name, {G5: 1})
     seen = account.seen()

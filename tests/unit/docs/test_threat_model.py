@@ -21,7 +21,7 @@ ACTORS = (
     "author of a model",
     "author of a spec",
     "author of a pull request from a fork",
-    "who names an object in S3, or what a service or a model's log says",
+    "who names an object in S3, or what a service or a model's log contains",
     "another user of the machine",
     "another machine of the network",
     "a web page",

@@ -132,7 +132,7 @@ def test_nothing_is_lost_where_cloudwatch_does_not_answer(cloudwatch: CloudWatch
 def test_what_waits_too_long_gives_way_to_what_is_newer(
     cloudwatch: CloudWatchClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MOST_VALUES_KEPT", 2)
+    monkeypatch.setattr(module, "MAX_VALUES", 2)
     recorder = Recorder(clock := Clock())
     for minute in range(4):
         clock.now = (NOW + minute * MINUTE).timestamp()
