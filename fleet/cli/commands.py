@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from fleet.cli import local, models, pbtxt
+from fleet.cli import local, models
 from fleet.cli.check import check
 from fleet.cli.cost.command import cost
 from fleet.cli.dashboard import dashboard
@@ -51,4 +51,3 @@ for command in (
 app.add_typer(engines.app, name="engines")
 app.add_typer(local.app, name="local")
 app.add_typer(models.app, name="models")
-app.add_typer(pbtxt.app, name="pbtxt")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -23,8 +22,3 @@ def rows() -> Sequence[dict[str, str]]:
     """The index: a row for each file."""
     with INDEX.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t"))
-
-
-def files(*, parsable: bool) -> list[Path]:
-    """The files that protobuf takes, or those that it does not."""
-    return [CORPUS / row["file"] for row in rows() if (row["parse"] == "ok") is parsable]

@@ -1,4 +1,4 @@
-"""What a text in protobuf's text format consists of: fields, messages, lists, scalars, and their comments.
+"""What a text in protobuf's text format consists of: fields, messages, lists, scalars.
 
 Offsets (`at`, `end`) are in bytes.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from fleet.repository.text_format.tokens import Comment, unescape
+from fleet.repository.text_format.tokens import unescape
 
 
 @dataclass(slots=True)
@@ -34,37 +34,25 @@ class Scalar:
 
 @dataclass(slots=True)
 class Message:
-    """What stands between braces, or the whole file.
-
-    `beside` is the comment on the line that opens it, `closing` are those after its last field.
-    """
+    """What stands between braces, or the whole file."""
 
     fields: list[Field] = field(default_factory=list)
-    beside: Comment | None = None
-    closing: Sequence[Comment] = ()
 
 
 @dataclass(slots=True)
 class Items:
-    """A list in brackets; comments as of a message."""
+    """A list in brackets."""
 
     items: list[Field] = field(default_factory=list)
-    beside: Comment | None = None
-    closing: Sequence[Comment] = ()
 
 
 @dataclass(slots=True)
 class Field:
-    """A name and its value, or one item of a list; `at` is where it begins.
-
-    `above` are the comments before it and within it, `beside` is the one on the line that it ends on.
-    """
+    """A name and its value, or one item of a list; `at` is where it begins."""
 
     name: str
     at: int
     value: Value
-    above: Sequence[Comment] = ()
-    beside: Comment | None = None
 
 
 Value: TypeAlias = Scalar | Message | Items

@@ -8,18 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fleet.repository.text_format.nodes import Field, Items, Message, Scalar
-from fleet.repository.text_format.tokens import Comment, PbtxtError, Tokens
+from fleet.repository.text_format.tokens import PbtxtError, Tokens
 
 CLOSING = {"{": "}", "<": ">", "[": "]"}
 MAX_DEPTH = 100
 
 
 class Parser:
-    """Reads each token once; comments wait until what they belong to is known."""
+    """Reads each token once."""
 
     def __init__(self, tokens: Tokens) -> None:
         self._tokens, self._kinds, self._next = tokens, tokens.kinds, 0
-        self._waiting: list[Comment] = []
 
     def message(self, closing: str = "end", depth: int = 1) -> Message:
         """The fields up to a closing token, which is read as well.
@@ -28,12 +27,10 @@ class Parser:
             PbtxtError: it is not in protobuf's text format, or nested deeper than `MAX_DEPTH`.
         """
         message = Message()
-        self._take_beside(message)
         while self._kinds[self._next] != closing:
-            message.fields.append(field := self._field(depth))
-            self._ends(field, (",", ";"))
+            message.fields.append(self._field(depth))
+            self._skip((",", ";"))
         self._advance()
-        message.closing = self._comments()
         return message
 
     def _field(self, depth: int) -> Field:
@@ -46,30 +43,25 @@ class Parser:
         if self._kinds[self._next] != "[":
             return self._valued(name, at, depth)
         self._open(depth)
-        above = self._comments()
-        return Field(name, at, self._items(name, depth + 1), above)
+        return Field(name, at, self._items(name, depth + 1))
 
     def _items(self, name: str, depth: int) -> Items:
         items = Items()
-        self._take_beside(items)
         goes_on = self._kinds[self._next] != "]"
         while goes_on:
-            items.items.append(item := self._valued(name, self._tokens.starts[self._next], depth))
-            goes_on = self._ends(item, (",",))
+            items.items.append(self._valued(name, self._tokens.starts[self._next], depth))
+            goes_on = self._skip((",",))
             if goes_on == (self._kinds[self._next] == "]"):
                 raise self._error("the items of a list are parted by single commas")
         self._advance()
-        items.closing = self._comments()
         return items
 
     def _valued(self, name: str, at: int, depth: int) -> Field:
         opening = self._kinds[self._next]
         if opening not in ("{", "<"):
-            scalar = self._scalar()
-            return Field(name, at, scalar, self._comments())
+            return Field(name, at, self._scalar())
         self._open(depth)
-        above = self._comments()
-        return Field(name, at, self.message(CLOSING[opening], depth + 1), above)
+        return Field(name, at, self.message(CLOSING[opening], depth + 1))
 
     def _scalar(self) -> Scalar:
         """Adjacent literals are one string."""
@@ -86,32 +78,16 @@ class Parser:
         literals = tuple([self._tokens.text(token) for token in tokens])
         return Scalar(self._tokens.starts[first], self._tokens.ends[last], literals)
 
-    def _ends(self, field: Field, separators: Sequence[str]) -> bool:
-        """Whether a separator follows; the comment beside a field stands on either side of it."""
-        self._take_beside(field)
+    def _skip(self, separators: Sequence[str]) -> bool:
+        """Whether a separator follows, which is read."""
         if self._kinds[self._next] not in separators:
             return False
         self._advance()
-        self._take_beside(field)
         return True
-
-    def _take_beside(self, owner: Message | Items | Field) -> None:
-        comments = self._tokens.comments.get(self._next)
-        if comments and comments[0].is_beside and owner.beside is None and not self._waiting:
-            owner.beside = comments.pop(0)
-
-    def _comments(self) -> Sequence[Comment]:
-        """Those before the tokens that were read since this was last asked."""
-        if not self._waiting:
-            return ()
-        comments, self._waiting = self._waiting, []
-        return comments
 
     def _advance(self) -> int:
         """The number of the token that was next."""
         token = self._next
-        if token in self._tokens.comments:
-            self._waiting += self._tokens.comments[token]
         self._next += 1
         return token
 

@@ -1,4 +1,4 @@
-"""The tokens of protobuf's text format, with the comments between them.
+"""The tokens of protobuf's text format.
 
 What Python's protobuf takes for a token is one, since its verdict on a file counts.
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
 
 TOKEN = re.compile(
@@ -34,21 +33,8 @@ class PbtxtError(Exception):
         super().__init__(problem)
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
-    """A comment, with its `#`.
-
-    `is_beside`: a token stands before it on its line. `is_parted`: the line before it is blank.
-    """
-
-    text: str
-    end: int
-    is_beside: bool
-    is_parted: bool
-
-
 class Tokens:
-    """All of a file, by number: kinds of tokens, their offsets in bytes, and the comments before them.
+    """All of a file, by number: kinds of tokens and their offsets in bytes, without comments.
 
     A sign is a kind of its own; the others are `word`, `string` and, once, `end`. The parts of a token are in
     lists of their own, because a million objects would keep Python's garbage collection busy.
@@ -62,22 +48,18 @@ class Tokens:
         self.kinds: list[str] = []
         self.starts: list[int] = []
         self.ends: list[int] = []
-        self.comments: dict[int, list[Comment]] = {}
-        before = len(BYTE_ORDER_MARK) if content.startswith(BYTE_ORDER_MARK) else 0
-        for match in TOKEN.finditer(content, before):
+        begin = len(BYTE_ORDER_MARK) if content.startswith(BYTE_ORDER_MARK) else 0
+        for match in TOKEN.finditer(content, begin):
             kind = str(match.lastgroup)
             start, end = match.span(kind)
             if kind == "comment":
-                self._add_comment(before, start, end)
-            elif kind != "character":
+                continue
+            if kind != "character":
                 self._add(chr(content[start]) if kind == "sign" else kind, start, end)
                 if kind == "end":
                     break
             elif not self._is_blank(start, end):
                 self._add("word", start, end)
-            else:
-                continue
-            before = end
 
     def text(self, number: int) -> bytes:
         """A token as it is written."""
@@ -100,12 +82,6 @@ class Tokens:
         self.kinds.append(kind)
         self.starts.append(start)
         self.ends.append(end)
-
-    def _add_comment(self, before: int, start: int, end: int) -> None:
-        lines = self.content.count(b"\n", before, start)
-        beside = lines == 0 and bool(self.kinds)
-        text = self.content[start:end].decode("utf-8", "surrogateescape").rstrip()
-        self.comments.setdefault(len(self.kinds), []).append(Comment(text, end, beside, lines > 1))
 
     def _is_blank(self, start: int, end: int) -> bool:
         """To Python's protobuf all blanks of Unicode are blanks, and a digit of any script is a number."""

@@ -44,11 +44,6 @@ class Tree:
         self.root = Parser(tokens).message()
         self._known: dict[int, dict[str, Occurrences]] = {}
 
-    @property
-    def content(self) -> bytes:
-        """The text itself."""
-        return self._tokens.content
-
     def line(self, *path: str | int) -> int:
         """The line of what the path leads to, from 1."""
         return self.line_of(self._at(*path))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
+from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from config_texts import TAKEN
 from fleet.repository.text_format.tokens import PbtxtError
 from fleet.repository.text_format.tree import Tree, parse
+from fleet.repository.text_format.verdict import parse_config
 
 CONFIG = """\
 # a licence
@@ -44,6 +48,16 @@ dynamic_batching { priority_queue_policy { key: 1 value { max_queue_size: 9 } }
   priority_queue_policy { key: 0x2 value {
     max_queue_size: 8 } } }
 """
+FRAGMENTS = (
+    *"{}[]<>:;,#\"'\\-+.0123456789aeExX\n \t\r\u00a0٣",
+    " # c\n",
+    "\\d",
+    "\\x4",
+    "\\u00e9",
+    "\\377",
+    "name",
+    "[]",
+)
 
 
 @pytest.fixture(scope="module")
@@ -151,20 +165,25 @@ def test_the_blanks_and_digits_of_unicode_are_read_as_pythons_protobuf_reads_the
     assert tree.column("name") == 19
 
 
-def test_comments_stay_with_what_they_stand_above_or_beside() -> None:
-    text = """\
-    # above
-    name: "x"; # beside
-    input [ # opening
-      { } # of the item
-      # closing
-    ]
-    # at the end
-    """
-    root = parse(dedent(text).encode()).root
-    name, inputs = root.fields
-    assert [each.text for each in name.above] == ["# above"]
-    assert name.beside is not None
-    assert name.beside.text == "# beside"
-    assert [each.text for each in root.closing] == ["# at the end"]
-    assert inputs.beside is None
+def changed(random: Random, text: str) -> str:
+    """A few characters are gone, new, or there twice."""
+    for _ in range(random.randint(1, 3)):
+        start = random.randrange(len(text) + 1)
+        end = start + random.choice([0, 0, 1, 2, 9])
+        new = random.choice([random.choice(FRAGMENTS), "", text[start:end] * 2])
+        text = text[:start] + new + text[end:]
+    return text
+
+
+@settings(max_examples=400, deadline=None, derandomize=True)
+@given(st.sampled_from([CONFIG, *TAKEN.values()]), st.integers(min_value=0, max_value=2**32 - 1))
+def test_what_protobuf_takes_is_read_and_the_rest_is_refused_by_line(text: str, seed: int) -> None:
+    content = changed(Random(seed), text).encode()
+    try:
+        message = parse_config(content)
+    except PbtxtError as refused:
+        assert 1 <= refused.line <= content.count(b"\n") + 1
+        return
+    assert {field.name for field, _ in message.ListFields()} <= {
+        each.name for each in parse(content).root.fields
+    }
