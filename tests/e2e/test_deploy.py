@@ -1,8 +1,4 @@
-"""`fleet deploy`, `fleet ls` and `fleet destroy` with the real CDK CLI, from an empty account to an empty one.
-
-FLEET_KILLS is how many deploys are killed at random moments (2 unless it is set), FLEET_SEED makes the same
-moments again.
-"""
+"""`fleet deploy`, `fleet ls` and `fleet destroy` with the real CDK CLI, from an empty account to an empty one."""
 
 from __future__ import annotations
 
@@ -12,7 +8,6 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from deploy_kills import KilledDeploys
 from deploys import ACCOUNT, BUCKET, Deploys, action, empty_account
 from faulty_s3 import Request
 from fleet.aws.deploy.bootstrap import needed_versions
@@ -223,12 +218,6 @@ def test_foundation_alone_needs_no_lock(account: Deploys) -> None:
     assert account.fleet("deploy", "--env", "dev").returncode == 1
     assert f"✓ cdk deploy {FOUNDATION}: nothing to do" in account.deploy("--foundation")
     assert account.fleet("deploy", "sentences", "--env", "dev", "--foundation").returncode == 2
-
-
-def test_a_deploy_that_was_killed_at_any_moment_is_finished_by_the_next(account: Deploys) -> None:
-    killed = KilledDeploys(account)
-    killed.run()
-    print(killed.tally)
 
 
 def row(table: str, endpoint: str) -> str:

@@ -13,8 +13,8 @@ from enum import StrEnum
 
 import psutil
 
-FEW = 2
-MOST = int(os.environ.get("FLEET_KILLS", FEW))
+FEW = 1
+KILLS = int(os.environ.get("FLEET_KILLS", FEW))
 """How many kills a test makes."""
 SEED = int(os.environ.get("FLEET_SEED", random.SystemRandom().randrange(1 << 32)))
 GUARD = "guard"
@@ -58,7 +58,7 @@ class Tally:
         )
 
 
-def kills(kinds: Sequence[Victims], count: int = MOST) -> Iterator[Kill]:
+def kills(kinds: Sequence[Victims], count: int = KILLS) -> Iterator[Kill]:
     """So many kills, spread evenly over the command's time, in any order, each kind as often."""
     chance = random.Random(SEED)
     shares = [(index + chance.random()) / count for index in range(count)]

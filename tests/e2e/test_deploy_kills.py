@@ -1,0 +1,25 @@
+"""`fleet deploy`, killed at random moments with the real CDK CLI, each time finished by the next one.
+
+FLEET_KILLS is how many deploys are killed, FLEET_SEED makes the same moments again.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from deploy_kills import KilledDeploys
+from deploys import empty_account
+
+pytestmark = pytest.mark.cdk
+
+
+@pytest.mark.skipif("FLEET_KILLS" not in os.environ, reason="minutes of deploys: FLEET_KILLS=30 runs it")
+def test_a_deploy_that_was_killed_at_any_moment_is_finished_by_the_next(tmp_path: Path) -> None:
+    with empty_account(tmp_path / "fleet") as account:
+        killed = KilledDeploys(account)
+        killed.run()
+        print(killed.tally)
+        assert killed.tally.continued > 0
