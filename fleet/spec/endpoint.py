@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
 from fleet.catalog.metrics import utilization_measures
-from fleet.catalog.properties import property_at
 from fleet.spec.alarms import Alarms
 from fleet.spec.capture import Capture
 from fleet.spec.container import Container, Variables
 from fleet.spec.engine import Engine
 from fleet.spec.logs import Logs
+from fleet.spec.metrics import PUBLISHED, Metrics
 from fleet.spec.mistake import Mistake
 from fleet.spec.network import Network
 from fleet.spec.rollout import Rollout
@@ -111,63 +111,6 @@ class Archive(Document):
             PackedArchive(name=name, index=index, copy=copy, version=self.version)
             for copy, name in names.items()
         )
-
-
-DIMENSIONS = 30
-"""The most dimensions of a metric; source: CloudWatch API reference, Metric."""
-
-Dimension = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}$")]
-
-
-PUBLISHED = 60
-"""Seconds between two values of a metric, unless SageMaker is told another interval."""
-
-
-def _published_by_sagemaker(seconds: int) -> int:
-    allowed = property_at(
-        "EndpointConfig", ("MetricsConfig", "MetricPublishFrequencyInSeconds")
-    ).property.allowed
-    if seconds not in allowed:
-        listed = ", ".join(f"`{each}s`" for each in allowed)
-        raise Mistake("SageMaker does not publish metrics at that interval", f"write one of {listed}")
-    return seconds
-
-
-class Metrics(Document):
-    """What the endpoint measures beyond SageMaker's own metrics."""
-
-    triton: bool = True
-    """Let the container publish Triton's metrics to CloudWatch."""
-    detailed_observability: bool = False
-    """SageMaker's own collector of GPU and host metrics, queried with PromQL and billed by sample; off here,
-    on in SageMaker's own default."""
-    enhanced: Annotated[bool, Field(title="Enhanced metrics")] = False
-    """SageMaker's metrics for each instance, container and GPU as well, each of which is billed."""
-    publish_every: (
-        Annotated[Seconds, Field(ge=10, le=300), AfterValidator(_published_by_sagemaker)] | None
-    ) = None
-    """How often SageMaker publishes the utilization of the instances, 10s to 5m: 10, 30, 60, 120, 180, 240 or
-    300 seconds; with `enhanced` the metrics of calls, with `detailed_observability` those of its collector as
-    well. More than 60s goes with neither `enhanced` nor `scaling` by utilization. Left out: every 60s."""
-    triton_dimensions: tuple[Dimension, ...] = Field(default=(), strict=False, max_length=DIMENSIONS)
-    """The dimensions that those metrics have, as `aws cloudwatch list-metrics --namespace TritonFleet/NAME`
-    shows them, such as `[model, version, reason, gpu_uuid]`; left out: the dashboard finds the metrics
-    whatever they have."""
-
-    @field_validator("triton_dimensions")
-    @classmethod
-    def _are_named_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if twice := sorted(name for name, count in Counter(names).items() if count > 1):
-            raise ValueError(f"{twice[0]!r} is named twice")
-        return names
-
-    @property
-    def interval(self) -> int:
-        """Seconds between two values that an instance publishes of its utilization.
-
-        Those of calls follow only with `enhanced`. Source: SageMaker API reference, MetricsConfig.
-        """
-        return PUBLISHED if self.publish_every is None else self.publish_every
 
 
 class Timeouts(Document):

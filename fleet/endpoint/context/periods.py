@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fleet.catalog.metrics import utilization_measures
-from fleet.spec.endpoint import Metrics
+from fleet.spec.metrics import Metrics
 
 PERIOD = 60
 """Seconds; SageMaker and the container publish metrics once a minute unless a spec says another interval."""

@@ -9,7 +9,7 @@ import pytest
 from fleet.endpoint.context.context import EndpointContext
 from fleet.explain.decision import Decision
 from fleet.explain.decisions import decisions
-from fleet.spec.endpoint import Metrics
+from fleet.spec.metrics import Metrics
 from fleet.spec.project import open_project
 from fleet.spec.values import Seconds
 from fleet_folder import SPEC, FleetFolder
