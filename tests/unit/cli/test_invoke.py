@@ -1,56 +1,20 @@
-"""`fleet invoke` from its options to its exit code; a stand-in plays SageMaker's runtime."""
+"""What `fleet invoke` sends and prints; a stand-in plays SageMaker's runtime."""
 
 from __future__ import annotations
 
 import io
 import json
-import os
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from embedded_keys import KEYS
-from fleet.cli.commands import app
-from fleet.exits import run_to_exit
-from fleet.local.state import LocalState, Supervisor
 from fleet_folder import FleetFolder
-from runtime_stand_in import RuntimeStandIn, answering, refusal, runtime_stand_in, same, served
-
-SENTENCE = 'INPUT0=[["a sentence"]]'
-
-
-@pytest.fixture
-def runtime(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[RuntimeStandIn]:
-    """A stand-in that the folder takes for what `fleet local up` has started."""
-    folder.environment(name="local")
-    monkeypatch.chdir(folder.root)
-    state = LocalState(folder.root)
-    with runtime_stand_in() as stand_in, state.supervised(threading.Event()):
-        state.announce(
-            Supervisor(
-                pid=os.getpid(), url=stand_in.url, account="123456789012", region="us-east-1", keys=KEYS
-            )
-        )
-        yield stand_in
-
-
-def fleet(*arguments: str) -> int:
-    """The exit code of `fleet ARGUMENTS`."""
-    try:
-        run_to_exit(lambda: app(list(arguments), standalone_mode=False))
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
-
-
-def invoke(*arguments: str) -> int:
-    return fleet("invoke", "sentences", *arguments)
+from invoke_commands import SENTENCE, invoke
+from runtime_stand_in import RuntimeStandIn, answering, same
 
 
 def npy(file: Path, array: Any) -> str:
@@ -114,27 +78,6 @@ def test_a_body_from_standard_input_is_json_where_nothing_else_is_said(
     assert runtime.requests[-1].headers["Content-Type"] == "application/json"
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--input", SENTENCE, "--body", "b"], "--body cannot go with --input"),
-        (["--input", SENTENCE, "--content-type", "b"], "--content-type cannot go with --input"),
-        (["--body", "b", "--output", "y"], "--output needs --input or --sample"),
-        (["--body", "b", "--json"], "--json needs --input or --sample"),
-        (["--body", "b", "--save", "f"], "--save needs --input or --sample"),
-        (["--sample", "a", "--input", SENTENCE], "--input cannot go with --sample"),
-        (["--sample", "a", "--body", "b"], "--body cannot go with --sample"),
-        (["--sample", "a", "--target", "t"], "--target cannot go with --sample"),
-    ],
-)
-def test_options_of_bodies_and_of_inputs_do_not_mix(
-    runtime: RuntimeStandIn, options: list[str], words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert invoke(*options) == 1
-    assert f"FL708: {words}" in capsys.readouterr().err
-    assert runtime.requests == []
-
-
 def test_each_output_is_saved_to_a_file_of_a_safe_name(
     runtime: RuntimeStandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -194,93 +137,6 @@ def test_bytes_that_are_no_text_are_not_printed_but_can_be_saved(
     assert "FL711: output 'x' holds b'\\xff\\xfe', which is no UTF-8" in said
     assert "hint: write it to a file: --save FOLDER" in said
     assert invoke("--input", written, "--save", str(tmp_path)) == 0
-
-
-@pytest.mark.parametrize("options", [["--input", SENTENCE], ["--body", "model_specs/sentences.yaml"]])
-def test_tritons_refusal_exits_with_1_in_its_own_words(
-    runtime: RuntimeStandIn, options: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    said = '{"error":"unexpected inference input \'INPUT0\'"}'
-    runtime.answers.append(refusal(424, "ModelError", "x", OriginalStatusCode=400, OriginalMessage=said))
-    assert invoke(*options) == 1
-    assert capsys.readouterr().err.splitlines()[:2] == [
-        "error[invocation-error] FL701: sentences answered 400: unexpected inference input 'INPUT0'",
-        "  hint: its log is `fleet local logs sentences`",
-    ]
-
-
-def test_a_model_that_is_still_being_loaded_is_waited_for_and_the_user_told(
-    runtime: RuntimeStandIn, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pauses: list[float] = []
-    monkeypatch.setattr("time.sleep", pauses.append)
-    runtime.answers += [refusal(429, "ModelNotReadyException")] * 2
-    assert invoke("--input", SENTENCE) == 0
-    said = capsys.readouterr()
-    assert said.err.splitlines() == [f"no answer yet; asking again in {pause:.1f} s" for pause in pauses]
-    assert json.loads(said.out)["outputs"][0]["name"] == "INPUT0"
-
-
-def test_sagemakers_own_refusal_exits_with_1_and_its_code(
-    runtime: RuntimeStandIn, capsys: pytest.CaptureFixture[str]
-) -> None:
-    runtime.answers.append(refusal(400, "ValidationError", "Endpoint sentences not found."))
-    assert invoke("--input", SENTENCE) == 1
-    assert (
-        "error[invocation-error] FL701: ValidationError: Endpoint sentences not found."
-        in capsys.readouterr().err
-    )
-
-
-def test_an_answer_that_is_none_of_tritons_exits_with_1(
-    runtime: RuntimeStandIn, capsys: pytest.CaptureFixture[str]
-) -> None:
-    runtime.answers.append(answering(b"<html>", "text/html"))
-    assert invoke("--input", SENTENCE) == 1
-    assert (
-        "error[undecodable-answer] FL710: the answer is of the content type 'text/html'"
-        in capsys.readouterr().err
-    )
-
-
-@pytest.mark.parametrize(
-    ("options", "words", "hint"),
-    [
-        (["--target", "größe.tar.gz"], "the target model 'größe.tar.gz' must be 1 to 1024 printable", ""),
-        (["--input", "big=@big.npy"], "bytes, and SageMaker takes 6,291,456", ""),
-        (["--input", "half:FP16=[1.5]", "--json"], "input 'half' is FP16", "leave out --json"),
-    ],
-)
-def test_what_cannot_be_sent_exits_with_1_and_is_not_sent(
-    runtime: RuntimeStandIn, options: list[str], words: str, hint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    np.save("big.npy", np.zeros(10**6))
-    assert invoke("--input", SENTENCE, *options) == 1
-    said = capsys.readouterr().err
-    assert "error[unsendable-request] FL709: " in said
-    assert (words in said, hint in said) == (True, True)
-    assert runtime.requests == []
-
-
-def test_a_mistake_in_an_input_exits_with_1_and_nothing_is_sent(
-    runtime: RuntimeStandIn, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert invoke("--input", SENTENCE, "--input", "x=[[1],[2,3]]") == 1
-    assert "error[invalid-input-values] FL707: input 'x' is ragged" in capsys.readouterr().err
-    assert runtime.requests == []
-
-
-def test_an_endpoint_that_cannot_be_reached_exits_with_2(
-    runtime: RuntimeStandIn, folder: FleetFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with served(RuntimeStandIn()) as port:
-        pass
-    gone = Supervisor(
-        pid=os.getpid(), url=f"http://127.0.0.1:{port}", account="1", region="us-east-1", keys=KEYS
-    )
-    LocalState(folder.root).announce(gone)
-    assert invoke("--input", SENTENCE) == 2
-    assert "cannot run: sentences could not be reached" in capsys.readouterr().err
 
 
 def test_an_endpoint_of_an_account_is_called_with_the_users_own_settings(

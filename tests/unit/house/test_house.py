@@ -1,4 +1,4 @@
-"""The house itself: folder names that are traps, imports that run one way, files that are generated."""
+"""The house itself: folders that are traps, long files, imports that run one way, files that are generated."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ import pytest
 
 from fleet.cli.schema import generated_files
 
+MAX_LINES = 300
+"""Of a Python file, so that it tells one thought."""
+
 
 @pytest.mark.parametrize("folder", ["constructs", "emulator", "lambda"])
 def test_a_source_root_is_no_package(root: Path, folder: str) -> None:
@@ -26,6 +29,15 @@ def test_no_folder_of_tests_is_a_package(root: Path) -> None:
 
 def test_constructs_is_the_package_from_pypi() -> None:
     assert "site-packages" in str(constructs.__file__)
+
+
+def test_no_python_file_has_more_than_300_lines(root: Path) -> None:
+    listed = subprocess.run(["git", "ls-files", "*.py"], cwd=root, capture_output=True, text=True, check=True)
+    files = [root / name for name in listed.stdout.splitlines() if (root / name).exists()]
+    assert files
+    lengths = {file.relative_to(root).as_posix(): len(file.read_text().splitlines()) for file in files}
+    too_long = {name: length for name, length in lengths.items() if length > MAX_LINES}
+    assert too_long == {}, "split these by subject"
 
 
 def test_the_generated_files_are_what_the_code_says(root: Path) -> None:

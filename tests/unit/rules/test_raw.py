@@ -8,49 +8,14 @@ import pytest
 
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.raw import is_intrinsic, raw_properties
-from fleet.rules.example import REGION, Case
-from fleet.rules.registry import rules
+from raw_properties import case, codes, config, said, variant
 
 AMI = "al2023-ami-sagemaker-inference-gpu-4-1"
-FREQUENCY = "MetricPublishFrequencyInSeconds"
-CODES = ("FL223", "FL230", "FL231", "FL263", "FL264", "FL268", "FL269", "FL298", "FL299")
 
 
 def decided(resource: str, **properties: Any) -> EndpointContext:
     """A spec with raw properties of one resource."""
     return case({resource: properties}).decided()
-
-
-def case(cloudformation: dict[str, Any], **keys: Any) -> Case:
-    """A spec with raw properties and further keys."""
-    spec = {"cloudformation": cloudformation, **keys}
-    return Case(spec=spec, region=REGION, models=None, archive_size=1 << 20)
-
-
-def codes(cloudformation: dict[str, Any], **keys: Any) -> list[str]:
-    """The codes of the rules about raw properties that the spec breaks, one for each problem."""
-    return [code for code in CODES for _ in case(cloudformation, **keys).problems(rules()[code])]
-
-
-def config(**properties: Any) -> list[str]:
-    """The codes of a spec with raw properties of its endpoint configuration."""
-    return codes({"EndpointConfig": properties})
-
-
-def variant(name: str, value: object) -> list[dict[str, Any]]:
-    """The ways to spell one property of the variant."""
-    return [
-        {f"ProductionVariants.0.{name}": value},
-        {"ProductionVariants.0": {name: value}},
-        {"ProductionVariants": {"0": {name: value}}},
-        {"ProductionVariants": [{name: value}]},
-    ]
-
-
-def said(code: str, cloudformation: dict[str, Any]) -> tuple[str, str]:
-    """What a rule says and advises of the one problem that it finds."""
-    (problem,) = case(cloudformation).problems(rules()[code])
-    return problem.message, problem.hint
 
 
 class TestSpellings:
@@ -161,127 +126,6 @@ class TestWhatFollowsFromTheSpec:
 
     def test_a_model_package_is_refused_as_no_rule_has_read_it(self) -> None:
         assert codes({"Model": {"PrimaryContainer.ModelPackageName": "a-package"}}) == ["FL263"]
-
-
-class TestNames:
-    def test_an_unknown_name_is_told_with_the_nearest(self) -> None:
-        message, hint = said("FL268", {"Endpoint": {"RetainDeploymentConfg": True}})
-        assert message == "AWS::SageMaker::Endpoint has no property `RetainDeploymentConfg` as of 2026-10-20"
-        assert hint == "did you mean `RetainDeploymentConfig`?"
-
-    @pytest.mark.parametrize(
-        ("properties", "message", "hint"),
-        [
-            (
-                {"ProductionVariants.VolumeSizeInGB": 1},
-                "ProductionVariants is a list: `VolumeSizeInGB` is no place in it",
-                "write `ProductionVariants.0.VolumeSizeInGB`",
-            ),
-            (
-                {"ProductionVariants": {"0.EnableSSMAccess": True}},
-                "`0.EnableSSMAccess` below another key is one name, not a path",
-                "write `ProductionVariants.0.EnableSSMAccess` as one key",
-            ),
-            (
-                {"ExecutionRoleArn.0": "a"},
-                "there is no `0` in it",
-                "write a value for `ExecutionRoleArn`",
-            ),
-            (
-                {"DataCaptureConfig.CaptureOptions.0.CaptureMode": "Input"},
-                "the template has no list DataCaptureConfig.CaptureOptions to lay an item over",
-                "write `DataCaptureConfig.CaptureOptions` as a list",
-            ),
-            ({"EndpointConfigArn": "a"}, "EndpointConfigArn is CloudFormation's to set", "leave it out"),
-            ({"MetricsConfig.0": 1}, "MetricsConfig has no property `0`", "known: "),
-        ],
-    )
-    def test_a_path_that_leads_nowhere_is_told(
-        self, properties: dict[str, Any], message: str, hint: str
-    ) -> None:
-        found = said("FL268", {"EndpointConfig": properties})
-        assert message in found[0]
-        assert hint in found[1]
-
-    def test_what_stands_below_an_unknown_name_is_not_told_again(self) -> None:
-        assert config(Unknown={"A": {"B": 1}, "C": [1]}) == ["FL268"]
-
-    def test_tags_are_laid_over_those_that_are_there(self) -> None:
-        assert codes({"Model": {"Tags.0.Value": "x"}}) == []
-
-
-class TestValues:
-    @pytest.mark.parametrize("spelling", range(4))
-    def test_a_value_outside_its_limits_is_told_in_every_spelling(self, spelling: int) -> None:
-        properties = variant("VariantInstanceProvisionTimeoutInSeconds", 299)[spelling]
-        message, hint = said("FL269", {"EndpointConfig": properties})
-        name = "ProductionVariants.0.VariantInstanceProvisionTimeoutInSeconds"
-        assert message == f"{name} is 299, which CloudFormation does not take"
-        assert hint == "write a whole number of 300 to 3600"
-
-    @pytest.mark.parametrize(
-        ("name", "value"),
-        [
-            ("ProductionVariants.0.RoutingConfig.RoutingStrategy", "ROUND_ROBIN"),
-            ("ProductionVariants.0.EnableSSMAccess", "maybe"),
-            ("ProductionVariants.0.InstancePools", []),
-            ("VpcConfig", {"Subnets": ["subnet 1"], "SecurityGroupIds": ["sg-1"]}),
-            (f"MetricsConfig.{FREQUENCY}", 45),
-            ("MetricsConfig", "on"),
-        ],
-    )
-    def test_type_choice_pattern_and_number_of_items_are_judged(self, name: str, value: object) -> None:
-        message, _ = said("FL269", {"EndpointConfig": {name: value}})
-        assert message
-
-    @pytest.mark.parametrize(
-        ("resource", "properties", "key"),
-        [
-            ("Model", {"VpcConfig": None}, "network.subnets"),
-            ("EndpointConfig", {"VpcConfig.Subnets": ["subnet-1"]}, "network.subnets"),
-            ("Model", {"EnableNetworkIsolation": True}, "network.isolated"),
-            ("EndpointConfig", {"EnableNetworkIsolation": False}, "network.isolated"),
-            ("EndpointConfig", {"DataCaptureConfig.InitialSamplingPercentage": 5}, "capture"),
-            ("EndpointConfig", {"MetricsConfig.EnableEnhancedMetrics": True}, "metrics"),
-            ("EndpointConfig", {"MetricsConfig": {FREQUENCY: 10}}, "metrics"),
-            ("EndpointConfig", {"KmsKeyId": "alias/models"}, "kms_key in environments/*.yaml"),
-        ],
-    )
-    def test_what_roles_and_rules_go_by_is_said_by_its_key(
-        self, resource: str, properties: dict[str, Any], key: str
-    ) -> None:
-        assert said("FL263", {resource: properties})[1] == f"write `{key}` instead"
-
-    @pytest.mark.parametrize(
-        "properties", [{"ExplainerConfig.ClarifyExplainerConfig": {}}, {"ExplainerConfig": {}}]
-    )
-    def test_what_no_key_can_say_is_to_be_left_out(self, properties: dict[str, Any]) -> None:
-        message, hint = said("FL263", {"EndpointConfig": properties})
-        assert "Clarify calls with CSV or JSON lines, which Triton does not read" in message
-        assert hint == "leave it out"
-
-    @pytest.mark.parametrize("function", [{"Ref": "A"}, {"Fn::ImportValue": "a"}])
-    def test_what_cloudformation_computes_is_not_judged(self, function: object) -> None:
-        assert config(**{"ProductionVariants.0.EnableSSMAccess": function}) == []
-
-    def test_a_property_is_taken_out_by_an_empty_value_of_a_whole_path(self) -> None:
-        assert config(**{"ProductionVariants.0.RoutingConfig": None}) == []
-
-    def test_an_empty_value_below_another_key_does_nothing(self) -> None:
-        message, hint = said("FL269", {"EndpointConfig": {"ProductionVariants.0": {"RoutingConfig": None}}})
-        assert message == "ProductionVariants.0.RoutingConfig has no value, and CDK passes over it"
-        assert hint == "write `ProductionVariants.0.RoutingConfig` as one key to take it out"
-
-    def test_a_mapping_that_the_spec_begins_has_all_that_is_required(self) -> None:
-        found = case({"EndpointConfig": {"AsyncInferenceConfig.ClientConfig": {}}}).problems(rules()["FL269"])
-        assert [problem.message for problem in found] == [
-            "AsyncInferenceConfig lacks `OutputConfig`, which CloudFormation requires"
-        ]
-
-    def test_a_rollout_is_said_by_its_key(self) -> None:
-        rolling = {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}, "WaitIntervalInSeconds": 60}
-        _, hint = said("FL263", {"Endpoint": {"DeploymentConfig.RollingUpdatePolicy": rolling}})
-        assert hint == "write `rollout` instead"
 
 
 class TestWholes:

@@ -1,0 +1,59 @@
+"""What Foundation has for builds of engines, read off its template."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_cdk import App
+from aws_cdk.assertions import Template
+
+from fleet.endpoint.resolve import place_of
+from fleet.endpoint.resolved_endpoint import ResolvedFleet
+from fleet.spec.environment import Environment
+from stacks.fleet_app import add_fleet
+from tests.synth.resources import BUCKET
+
+ENGINES = f"arn:aws:s3:::{BUCKET}/engines"
+GPU, JOB = "triton-fleet-dev-engines-gpu", "triton-fleet-dev-engines-job"
+
+
+def foundation(region: str = "us-east-1", **keys: Any) -> Template:
+    """Foundation of an environment with these keys, past cdk-nag."""
+    environment = Environment.model_validate(
+        {"environment": "dev", "account": "111122223333", "region": region, **keys}
+    )
+    app = App()
+    add_fleet(app, ResolvedFleet(place=place_of(environment), endpoints=()))
+    (stack,) = app.synth().stacks
+    return Template.from_json(stack.template)
+
+
+def projects(template: Template) -> dict[str, dict[str, Any]]:
+    found = template.find_resources("AWS::CodeBuild::Project").values()
+    return {each["Properties"]["Name"]: each["Properties"] for each in found}
+
+
+def granted(template: Template, project: str) -> dict[str, dict[str, Any]]:
+    """The statements of a project's role."""
+    return _statements(template, projects(template)[project]["ServiceRole"]["Fn::GetAtt"][0])
+
+
+def granted_to_jobs(template: Template) -> dict[str, dict[str, Any]]:
+    """Those of the role that jobs run as."""
+    return _statements(template, job_role_parameter(template)["Value"]["Fn::GetAtt"][0])
+
+
+def _statements(template: Template, role: str) -> dict[str, dict[str, Any]]:
+    policies = template.find_resources("AWS::IAM::Policy").values()
+    (policy,) = [each["Properties"] for each in policies if {"Ref": role} in each["Properties"]["Roles"]]
+    return {each["Sid"]: each for each in policy["PolicyDocument"]["Statement"]}
+
+
+def job_role_parameter(template: Template) -> dict[str, Any]:
+    parameters = template.find_resources("AWS::SSM::Parameter").values()
+    (found,) = [
+        each["Properties"]
+        for each in parameters
+        if each["Properties"]["Name"] == "/triton-fleet/dev/engine-job-role"
+    ]
+    return dict(found)

@@ -1,0 +1,27 @@
+"""Decisions about the endpoint of a fleet folder."""
+
+from __future__ import annotations
+
+from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.locks import read_lock
+from fleet.explain.decision import Decision
+from fleet.explain.decisions import decisions
+from fleet.spec.project import open_project
+from fleet_folder import SPEC, FleetFolder
+
+
+def made(folder: FleetFolder, name: str = "sentences", env: str = "dev") -> tuple[Decision, ...]:
+    project = open_project(folder.root, env, [name])
+    loaded = project.load(name)
+    lock, wrong = read_lock(project, loaded.spec)
+    return decisions(EndpointContext(loaded=loaded, environment=project.environment, lock=lock), wrong)
+
+
+def decided(folder: FleetFolder) -> dict[str, Decision]:
+    """Each decision by what it is about."""
+    return {each.what: each for each in made(folder)}
+
+
+def on(folder: FleetFolder, instance: str, release: str = "25.04", text: str = "") -> dict[str, Decision]:
+    folder.spec(text, base=SPEC.replace("ml.g5.xlarge", instance).replace("25.04", release))
+    return decided(folder)

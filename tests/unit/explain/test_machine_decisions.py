@@ -1,0 +1,147 @@
+"""What `fleet show` says of images and instances: what was chosen, what it costs, how many there are."""
+
+from __future__ import annotations
+
+import pytest
+
+from fleet_folder import SPEC, FleetFolder
+from spec_decisions import decided, on
+
+SCALED = "scaling: {min: 0, max: 3, gpu_utilization: 33.3, invocations_per_instance: 1234567}\n"
+
+
+class TestImage:
+    def test_the_release_says_what_is_inside_and_what_of_that_is_not_proved(
+        self, folder: FleetFolder
+    ) -> None:
+        shown = decided(folder)
+        assert (shown["CUDA"].value, shown["CUDA"].certain) == ("12.9.0", True)
+        assert (shown["TensorRT"].value, shown["TensorRT"].certain) == ("10.9.0.34", False)
+        assert "account 763104351884 has release 25.04 in us-east-1" in shown["image"].reason
+
+    def test_what_no_source_says_is_not_known(self, folder: FleetFolder) -> None:
+        shown = on(folder, "ml.g6.xlarge", "26.03")
+        assert (shown["TensorRT"].value, shown["image"].certain) == ("not known", False)
+
+    def test_without_a_gpu_it_is_the_image_for_cpus(self, folder: FleetFolder) -> None:
+        shown = on(folder, "ml.c5.xlarge")
+        assert (shown["image"].value or "").endswith("25.04-py3-cpu")
+        assert "that for CPUs" in shown["image"].reason
+        assert (shown["GPU"].value, shown["local storage"].value) == ("none", "none")
+
+    def test_a_release_without_one_is_undecided_and_the_rest_is_still_shown(
+        self, folder: FleetFolder
+    ) -> None:
+        shown = on(folder, "ml.g5.xlarge", "24.10")
+        assert (shown["image"].value, shown["host image"].value) == (None, None)
+        assert shown["image"].reason == "SageMaker has no image of Triton 24.10"
+        assert shown["GPU"].value == "1 x A10G of 22888 MiB, compute capability 8.6"
+
+    def test_a_region_without_one_is_named(self, folder: FleetFolder) -> None:
+        folder.spec(base=SPEC.replace("25.04", "26.05"))
+        file = folder.root / "environments/dev.yaml"
+        file.write_text(file.read_text().replace("us-east-1", "cn-north-1"))
+        assert decided(folder)["image"].reason == "SageMaker has no image of Triton 26.05 in cn-north-1"
+
+
+class TestHostImage:
+    @pytest.mark.parametrize(
+        ("instance", "release", "value", "reason"),
+        [
+            ("ml.g5.xlarge", "25.04", "al2-ami-sagemaker-inference-gpu-3-1", "driver 470, is too old; al2-"),
+            ("ml.g6.xlarge", "25.04", "al2-ami-sagemaker-inference-gpu-3-1", "driver 535, would do as well"),
+            ("ml.g6e.xlarge", "25.04", "al2-ami-sagemaker-inference-gpu-3-1", "by default is not known"),
+            ("ml.g6.xlarge", "25.09", "al2023-ami-sagemaker-inference-gpu-4-1", "have driver 580 or newer"),
+            (
+                "ml.g5.xlarge",
+                "22.12",
+                "SageMaker's own choice",
+                "which runs on driver 470, the default of g5",
+            ),
+            ("ml.c5.xlarge", "25.04", "SageMaker's own choice", "has no NVIDIA GPU"),
+            ("ml.g7e.2xlarge", "25.04", None, "no host image gives g7e instances a driver for it"),
+            ("ml.zz9.xlarge", "25.04", None, "which cannot both be decided"),
+            (
+                "ml.g5.xlarge, ami: al2-gpu-2-1",
+                "25.04",
+                None,
+                "names al2-gpu-2-1, which the catalog does not",
+            ),
+            (
+                "ml.g7e.2xlarge, ami: al2-ami-sagemaker-inference-gpu-3-1",
+                "25.09",
+                "al2-ami-sagemaker-inference-gpu-3-1",
+                "driver 550, for CUDA 12; Triton 25.09 is built for CUDA 13.0.1; SageMaker refuses it for g7e",
+            ),
+        ],
+    )
+    def test_it_is_explained_by_the_drivers_that_container_and_family_have(
+        self, folder: FleetFolder, instance: str, release: str, value: str | None, reason: str
+    ) -> None:
+        shown = on(folder, instance, release)["host image"]
+        assert shown.value == value
+        assert reason in shown.reason
+
+    def test_a_family_that_no_source_names_is_not_proved(self, folder: FleetFolder) -> None:
+        assert not on(folder, "ml.g6e.xlarge")["host image"].certain
+        assert on(folder, "ml.g6.xlarge")["host image"].certain
+
+    def test_what_the_spec_allows_itself_is_told_as_it_is_deployed(self, folder: FleetFolder) -> None:
+        shown = on(folder, "ml.g7e.2xlarge", "25.04", 'allow: {missing-driver: "tried on 3 May"}\n')[
+            "host image"
+        ]
+        assert folder.resolve().ami is None
+        assert shown.value == "SageMaker's own choice"
+        assert "`allow` takes missing-driver upon itself" in shown.reason
+
+
+class TestRawInstances:
+    def test_the_types_that_raw_properties_bring_in_are_told(self, folder: FleetFolder) -> None:
+        pools = "[{InstanceType: ml.g6.xlarge, Priority: 1}, {InstanceType: ml.g5.xlarge, Priority: 2}]"
+        raw = f"cloudformation: {{EndpointConfig: {{ProductionVariants.0.InstancePools: {pools}}}}}\n"
+        found = on(folder, "ml.g6.xlarge", text=raw)["instance"]
+        assert found.reason == "from `instance.count` and `instance.type`; instance pool 2: ml.g5.xlarge"
+
+
+class TestPriceAndScaling:
+    def test_a_price_is_of_all_instances_from_the_fewest_on(self, folder: FleetFolder) -> None:
+        shown = on(folder, "ml.g5.xlarge", text=SCALED)["price per hour"]
+        assert (shown.value, shown.certain) == ("0.00 to 4.22 USD", True)
+        assert on(folder, "ml.g5.xlarge, count: 2")["price per hour"].value == "2.82 USD"
+
+    def test_a_price_is_of_the_range_that_schedules_leave(self, folder: FleetFolder) -> None:
+        scaled = SCALED.replace("}", ", schedules: [{name: day, at: rate(1 day), max: 5}]}")
+        assert on(folder, "ml.g5.xlarge", text=scaled)["price per hour"].value == "0.00 to 7.04 USD"
+
+    def test_a_computed_price_and_one_of_another_region_say_so(self, folder: FleetFolder) -> None:
+        file = folder.root / "environments/dev.yaml"
+        file.write_text(file.read_text().replace("us-east-1", "eu-west-1"))
+        shown = on(folder, "ml.g7.2xlarge")["price per hour"]
+        assert "in us-east-1, eu-west-1 may differ; computed from EC2's price" in shown.reason
+        assert not shown.certain
+
+    def test_a_price_that_the_catalog_lacks_is_not_known(self, folder: FleetFolder) -> None:
+        assert on(folder, "ml.c5.xlarge")["price per hour"].value == "not known"
+
+    def test_a_gpu_target_is_that_of_one_gpu_times_the_machines(self, folder: FleetFolder) -> None:
+        shown = on(folder, "ml.g5.12xlarge", text=SCALED)
+        target = shown["target of GPUUtilization (/aws/sagemaker/Endpoints)"]
+        assert target.value == "133.2 Percent"
+        assert target.reason.startswith("33.3 % of one GPU x 4")
+        assert shown["target of InvocationsPerInstance (AWS/SageMaker)"].value == "1234567"
+
+    @pytest.mark.parametrize("instance", ["ml.c5.xlarge", "ml.zz9.xlarge"])
+    def test_without_a_gpu_its_target_is_undecided(self, folder: FleetFolder, instance: str) -> None:
+        shown = on(folder, instance, text=SCALED)
+        assert shown["target of GPUUtilization (/aws/sagemaker/Endpoints)"].value is None
+
+    @pytest.mark.parametrize(("release", "certain"), [("25.04", True), ("25.09", False), ("23.12", False)])
+    def test_a_cold_start_stands_beside_the_range_and_is_certain_where_it_was_measured(
+        self, folder: FleetFolder, release: str, certain: bool
+    ) -> None:
+        shown = on(folder, "ml.g4dn.xlarge", release, text=SCALED)["a new instance answers after"]
+        assert (shown.value, shown.certain) == ("about 12 minutes", certain)
+        assert "27.7 GB unpacked" in shown.reason
+
+    def test_without_scaling_the_count_stays(self, folder: FleetFolder) -> None:
+        assert on(folder, "ml.g5.xlarge, count: 2")["instances"].value == "2"

@@ -1,0 +1,46 @@
+"""No code prints past the one place that makes text powerless."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from fleet_folder import ROOT
+
+PROGRAMS = (
+    "emulator/fleet_emulator/functions/output.py",
+    "fleet/local/engines/",
+    "fleet/local/triton/namespace.py",
+)
+"""What stands in for a program, starts one, or keeps a deployed function's own output, prints as that does."""
+THE_PLACE = ("fleet/printers/lines.py", "fleet/printers/console.py", "fleet/printers/formats.py")
+CONFIRMS = ("fleet/cli/output.py",)
+
+
+def strays(file: Path) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(file.read_text())):
+        match node:
+            case ast.Call(func=ast.Name(id="print" | "Console" | "input")):
+                found.append(f"{file}:{node.lineno}")
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="typer" | "click"), attr=name)) if name in (
+                *("echo", "secho", "confirm", "prompt"),
+            ):
+                found.append(f"{file}:{node.lineno}")
+            case ast.Attribute(value=ast.Name(id="sys"), attr="stdout" | "stderr" | "__stdout__"):
+                found.append(f"{file}:{node.lineno}")
+            case ast.ImportFrom(module="rich.console" | "rich") if "Console" in {n.name for n in node.names}:
+                found.append(f"{file}:{node.lineno}")
+    return found
+
+
+def test_nothing_prints_past_the_one_place() -> None:
+    files = {
+        path.relative_to(ROOT).as_posix(): path
+        for name in ("fleet", "emulator")
+        for path in (ROOT / name).rglob("*.py")
+    }
+    allowed = (*PROGRAMS, *THE_PLACE, *CONFIRMS)
+    printing = [each for name, path in files.items() if not name.startswith(allowed) for each in strays(path)]
+    assert printing == []
+    assert all(strays(files[name]) for name in THE_PLACE)
