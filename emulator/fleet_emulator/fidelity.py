@@ -20,7 +20,7 @@ INTRO = """\
 
 `fleet local up` and the tests deploy to an AWS that lives in one process. These are the behaviours of AWS
 that it reproduces, and those in which it differs on purpose, as of {date}. What no public source settles is
-listed in [unverified.md](unverified.md).
+listed in [unverified.md](unverified.md). [emulator/README.md](../emulator/README.md) explains how it works.
 
 - **Beside AWS**: `same`; `stricter` refuses what AWS takes; `kinder` takes what AWS refuses, or leaves it
   out.
