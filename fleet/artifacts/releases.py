@@ -87,8 +87,11 @@ def _next_time(s3: S3Client, bucket: str, endpoint_name: str) -> datetime:
     names = [key for key in list_objects(s3, bucket, releases_prefix(endpoint_name)) if KEY.fullmatch(key)]
     if not names:
         return now
-    last = datetime.strptime(max(names).rpartition("/")[2], f"{TIME}.json").replace(tzinfo=UTC)
-    return max(now, last + timedelta(microseconds=1))
+    try:
+        last = datetime.strptime(max(names).rpartition("/")[2], f"{TIME}.json").replace(tzinfo=UTC)
+        return max(now, last + timedelta(microseconds=1))
+    except (ValueError, OverflowError):
+        return now  # the name of a broken object is no time: prune names it
 
 
 def releases_prefix(endpoint: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any
@@ -26,6 +27,9 @@ from fleet.spec.problems import did_you_mean
 WIDTH_OF_A_PIPE = 250
 """Where nobody looks at it, each rule is one line."""
 STYLE = {"error": "red", "warning": "yellow"}
+
+CODE = re.compile(r"FL\d*")
+"""A code, or how several begin."""
 
 
 class OutputFormat(StrEnum):
@@ -77,7 +81,7 @@ def rules(
 def _code(name: str) -> str:
     """The code that a name stands for, or what may be a code, in upper case; anything else as it is."""
     code = code_of(name.lower())
-    return code.upper() if code.upper().startswith("FL") and "-" not in code else code
+    return code.upper() if CODE.fullmatch(code.upper()) else code
 
 
 def _known(codes: Sequence[str]) -> list[str]:

@@ -41,16 +41,12 @@ def print_findings(findings: Sequence[Finding], format: Format, root: Path) -> N
             if findings:
                 show_findings(findings)
         case Format.JSON:
-            from fleet.printers.formats import as_json
-
             _write(printable_json(_unicode(as_json(findings, root))))
         case Format.SARIF:
             from fleet.printers.sarif import as_sarif
 
             _write(printable_json(_unicode(as_sarif([outside(each) for each in findings], root))))
         case Format.GITHUB:
-            from fleet.printers.formats import as_github
-
             lines = _unicode(as_github([outside(each) for each in findings], root)).split("\n")
             _write("\n".join(map(visible, lines)))
 

@@ -14,7 +14,7 @@ from fleet.artifacts.publish.publish import publish
 from fleet.artifacts.releases import record_release
 from fleet.aws.access import Access
 from fleet.aws.api.errors import aws_errors_as_findings
-from fleet.aws.api.stack import find_stack, last_event
+from fleet.aws.api.stack import NOTHING_OF_IT, find_stack, last_event
 from fleet.aws.deploy.bootstrap import must_bootstrap
 from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.failures import deploy_failure
@@ -109,7 +109,7 @@ class Deploy:
         command = ("deploy", name, "--exclusively", "--app", str(self._assembly))
         run = self._cdk.run(*command, "--require-approval", "never", "--progress", "events")
         if run.exit_code != 0:
-            created = before is None or before.state is StackState.PLANNED
+            created = before is None or before.state in NOTHING_OF_IT
             where = f"{self._cdk.where_logs}{further}"
             failure = deploy_failure(cloudformation, name, run.output, where, created=created)
             raise with_failed_rollback(failure, self._access, name, self._consent)

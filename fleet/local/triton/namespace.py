@@ -14,9 +14,12 @@ import os
 import socket
 import struct
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000  # linux/sched.h
+PR_CAPBSET_DROP = 24  # linux/prctl.h
+CAP_SYS_PTRACE, CAP_SYS_ADMIN = 19, 21  # linux/capability.h
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 0x1  # linux/sockios.h, linux/if.h
 MAX_MESSAGE = 1 << 16
 REFUSED = 71
@@ -41,6 +44,7 @@ def main() -> None:
         os._exit(0)
     os.waitpid(child, 0)
     way_in.close()
+    drop_capabilities()
     os.execvp(command[0], command)  # noqa: S606 - no shell, and the command is the caller's own
 
 
@@ -65,6 +69,16 @@ def enter() -> None:
         Path(f"/proc/self/{name}").write_text(text)
 
 
+def drop_capabilities() -> None:
+    """Take from the command what root needs to enter the machine's network again, or another process of it.
+
+    Without them in the bounding set, execve gives them to nobody (man 7 capabilities). Who is not root has none.
+    """
+    libc = ctypes.CDLL(None)
+    for capability in (CAP_SYS_PTRACE, CAP_SYS_ADMIN):
+        libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+
+
 def bring_loopback_up() -> None:
     """Make 127.0.0.1 of the namespace work.
 
@@ -79,9 +93,10 @@ def bring_loopback_up() -> None:
 
 def give_sockets(way_in: socket.socket) -> None:
     """Answer each message with a new TCP socket, which whoever gets it connects."""
-    while way_in.recv(MAX_MESSAGE):
-        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as made:
-            socket.send_fds(way_in, [b"s"], [made.fileno()])
+    with suppress(OSError):  # the other end is gone: an error would stand in Triton's log
+        while way_in.recv(MAX_MESSAGE):
+            with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as made:
+                socket.send_fds(way_in, [b"s"], [made.fileno()])
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ Triton's SageMaker port has no option for its address, and whoever reaches it lo
 
 from __future__ import annotations
 
+import errno
 import json
 import socket
 import subprocess
@@ -27,7 +28,8 @@ LOOPBACK = "127.0.0.1"
 CALLS = 256
 """Connections of a pool that are kept for the next calls."""
 _SCRIPT = str(Path(namespace.__file__))
-_SECONDS_TO_ANSWER = 5.0
+_SECONDS_TO_ANSWER = 30.0
+"""A machine that swaps may take long; after that, nobody tells a late answer from the next one."""
 
 
 class PrivateNetwork:
@@ -89,11 +91,17 @@ class PrivateNetwork:
                     raise ConnectionRefusedError("there is no process in the network yet")
                 self._ours.settimeout(_SECONDS_TO_ANSWER)
                 self._ours.send(b"s")
-                _, [descriptor], _, _ = socket.recv_fds(self._ours, 1, 1)
-        except (OSError, ValueError) as error:
+                answer, descriptors, _, _ = socket.recv_fds(self._ours, 1, 1, socket.MSG_CMSG_CLOEXEC)
+        except OSError as error:
             self._lost()
             raise ConnectionRefusedError("the network of the server is gone") from error
-        return socket.socket(fileno=descriptor)
+        if answer and not descriptors:
+            # The server is well: this process may open no more files, and the next call may find room again.
+            raise OSError(errno.EMFILE, "this process has too many open files for another connection")
+        if not answer:
+            self._lost()
+            raise ConnectionRefusedError("the network of the server is gone")
+        return socket.socket(fileno=descriptors[0])
 
 
 class _Connection(HTTPConnection):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 
@@ -148,6 +149,8 @@ class SupervisedTriton:
                     break
                 except (HostingError, OSError) as error:
                     self._become(State.FAILED)
+                    if self.server is not None:
+                        self.server.stop(grace=0.0)
                     self._note(f"{error}; it is tried again")
             with self._lock:
                 self._restarts += 1
@@ -175,7 +178,8 @@ class SupervisedTriton:
                 self._note(said)
 
     def _note(self, said: str) -> None:
-        with self._log.open("a") as log:
+        # A full disk is no reason to leave the server unwatched.
+        with suppress(OSError), self._log.open("a") as log:
             log.write(f"--- {said}\n")
 
     def _become(self, state: State) -> None:

@@ -91,6 +91,37 @@ def test_the_code_of_a_model_reaches_no_service_of_the_machine(
     assert call(server, [[1, 2]]) == [1, 2, 0, 0]
 
 
+ENTER = """
+import ctypes
+import os
+import numpy as np
+import triton_python_backend_utils as pb_utils
+
+
+class TritonPythonModel:
+    def execute(self, requests):
+        entered = float(any(map(enters, filter(str.isdigit, os.listdir("/proc")))))
+        answer = pb_utils.Tensor("y", np.full((1, 2), entered, np.float32))
+        return [pb_utils.InferenceResponse([answer]) for _ in requests]
+
+
+def enters(pid):
+    try:
+        other = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
+    except OSError:
+        return False
+    return ctypes.CDLL(None).setns(other, 0x40000000) == 0
+"""
+
+
+@pytest.mark.triton
+def test_the_code_of_a_model_does_not_enter_the_network_of_the_machine(
+    starter: Starter, tmp_path: Path
+) -> None:
+    server = starter.start(python_model(tmp_path, ENTER))
+    assert call(server, [[1, 2]]) == [1, 2, 0, 0]
+
+
 @pytest.mark.triton
 def test_a_server_whose_way_in_is_killed_is_ended_so_that_another_can_start(
     starter: Starter, tmp_path: Path
