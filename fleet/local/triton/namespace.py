@@ -72,7 +72,7 @@ def enter() -> None:
 def drop_capabilities() -> None:
     """Take from the command what root needs to enter the machine's network again, or another process of it.
 
-    Without them in the bounding set, execve gives them to nobody (man 7 capabilities). Nobody but root has any.
+    Without them in the bounding set, execve gives them to nobody (capabilities(7)). Nobody but root has any.
     """
     libc = ctypes.CDLL(None)
     for capability in (CAP_SYS_PTRACE, CAP_SYS_ADMIN):
