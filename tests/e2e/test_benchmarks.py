@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.skipif("FLEET_SLOW" not in os.environ, reason="two minutes: FLEET_SLOW=1 runs it")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_benchmark_does_its_work_and_ends_with_its_ratios(name: str) -> None:
     if name == "pack" and shutil.which("pigz") is None:
