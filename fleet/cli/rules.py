@@ -28,7 +28,7 @@ WIDTH_OF_A_PIPE = 250
 """Where nobody looks at it, each rule is one line."""
 STYLE = {"error": "red", "warning": "yellow"}
 
-CODE = re.compile(r"FL\d*")
+CODE = re.compile(r"FL(\d\w*)?")
 """A code, or how several begin."""
 
 
