@@ -1,9 +1,11 @@
-"""All that the product takes from the emulator, beside `hosting`, which loads quickly."""
+"""The emulator as the product starts it; it loads moto, so that only the process that runs it imports this.
+
+`hosting` and `fidelity` are the rest of the interface: every command may import them.
+"""
 
 from __future__ import annotations
 
-from fleet_emulator.fidelity import PAGE, fidelity_page
 from fleet_emulator.permissions import may_put_metrics
 from fleet_emulator.server import EmbeddedAws
 
-__all__ = ["PAGE", "EmbeddedAws", "fidelity_page", "may_put_metrics"]
+__all__ = ["EmbeddedAws", "may_put_metrics"]

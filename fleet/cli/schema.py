@@ -17,7 +17,7 @@ from fleet.rules.registry import rules
 from fleet.rules.rule import DOCS
 from fleet.spec.reference.page import environment_page, spec_page
 from fleet.spec.schema import schemas
-from fleet_emulator.api import PAGE, fidelity_page
+from fleet_emulator.fidelity import PAGE, fidelity_page
 
 
 def schema(

@@ -21,6 +21,12 @@ def fleet(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
+def test_the_commands_load_neither_the_emulator_nor_moto() -> None:
+    look = "import sys, fleet.cli.commands; print([n for n in ('moto', 'fleet_emulator.server') if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_a_clean_fleet_exits_with_0(folder: FleetFolder) -> None:
     folder.lock()
     done = fleet(folder.root, "check", "--env", "dev")
