@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, TypeAlias
 
 import typer
+
+
+class OutputFormat(StrEnum):
+    """How a text is printed."""
+
+    HUMAN = "human"
+    JSON = "json"
+
+
+class TableFormat(StrEnum):
+    """How a table is printed."""
+
+    TABLE = "table"
+    JSON = "json"
+
 
 Env: TypeAlias = Annotated[
     str, typer.Option("--env", help="An environment: the stem of a file in environments/.")

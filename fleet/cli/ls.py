@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +12,7 @@ from rich.text import Text
 
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.inventory import InventoryEntry, Runs, take_inventory
-from fleet.cli.arguments import Env, Profile
+from fleet.cli.arguments import Env, Profile, TableFormat
 from fleet.cli.aws_access import connect
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
@@ -23,17 +22,10 @@ from fleet.printers.lines import print_json
 from fleet.spec.project import open_project
 
 
-class OutputFormat(StrEnum):
-    """How it is printed."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
 def ls(
     env: Env,
     profile: Profile = None,
-    format: Annotated[OutputFormat, typer.Option("--format", help="A table, or JSON.")] = OutputFormat.TABLE,
+    format: Annotated[TableFormat, typer.Option("--format", help="A table, or JSON.")] = TableFormat.TABLE,
 ) -> None:
     """Compare specs, locks and live stacks; name what has no counterpart, and the command that helps."""
     root = project_root(Path.cwd())
@@ -41,7 +33,7 @@ def ls(
     access = connect(root, place_of(project.environment), profile)
     with aws_errors_as_findings():
         found = take_inventory(project, access)
-    if format is OutputFormat.JSON:
+    if format is TableFormat.JSON:
         print_json([asdict(each) for each in found])
         return
     if not found:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
+from fleet.cli.arguments import OutputFormat
 from fleet.cli.output import say
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.printers.console import OutputConsole
@@ -30,13 +30,6 @@ STYLE = {"error": "red", "warning": "yellow"}
 
 CODE = re.compile(r"FL(\d\w*)?")
 """A code, or how several begin."""
-
-
-class OutputFormat(StrEnum):
-    """How it is printed."""
-
-    HUMAN = "human"
-    JSON = "json"
 
 
 def rules(

@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from fleet.cli.arguments import Endpoints, Env
+from fleet.cli.arguments import Endpoints, Env, TableFormat
 from fleet.cli.cost.document import cost_document
 from fleet.cli.cost.lines import print_cost
-from fleet.cli.ls import OutputFormat
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
 from fleet.findings import CannotRunError, all_of
@@ -23,7 +22,7 @@ from fleet.spec.project import open_project
 def cost(
     env: Env,
     endpoints: Endpoints = None,
-    format: Annotated[OutputFormat, typer.Option("--format", help="A table, or JSON.")] = OutputFormat.TABLE,
+    format: Annotated[TableFormat, typer.Option("--format", help="A table, or JSON.")] = TableFormat.TABLE,
 ) -> None:
     """Tell what endpoints cost an hour and a month, at their fewest and their most instances.
 
@@ -36,7 +35,7 @@ def cost(
         raise CannotRunError(problem, "name an environment that is deployed to an account")
     loaded = all_of(project.endpoints, project.load, project.findings)
     found = fleet_cost(project.environment, [each.spec for each in loaded])
-    if format is OutputFormat.JSON:
+    if format is TableFormat.JSON:
         print_json(cost_document(found))
     elif found.endpoints:
         print_cost(found)

@@ -18,10 +18,9 @@ from fleet.artifacts.engines.inventory import HeldEngine, held_engines
 from fleet.artifacts.engines.request import all_engines
 from fleet.artifacts.progress import progress_on, shown_builder, shown_engines, shown_size
 from fleet.aws.api.errors import aws_errors_as_findings
-from fleet.cli.arguments import Endpoints, Env, Profile
+from fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
 from fleet.cli.aws_access import connect
 from fleet.cli.interruption import end_like_ctrl_c
-from fleet.cli.ls import OutputFormat
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of, resolve_project
@@ -60,7 +59,7 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
 def ls(
     env: Env,
     profile: Profile = None,
-    format: Annotated[OutputFormat, typer.Option("--format", help="A table, or JSON.")] = OutputFormat.TABLE,
+    format: Annotated[TableFormat, typer.Option("--format", help="A table, or JSON.")] = TableFormat.TABLE,
 ) -> None:
     """List the engines that the bucket holds: what each was built with, and which locks need it."""
     root = project_root(Path.cwd())
@@ -68,7 +67,7 @@ def ls(
     access = connect(root, place, profile)
     with aws_errors_as_findings(place):
         found = held_engines(access.client("s3"), place.bucket, root / "locks" / env)
-    if format is OutputFormat.JSON:
+    if format is TableFormat.JSON:
         print_json([asdict(each) for each in found])
     elif found:
         OutputConsole().print(_table(found))

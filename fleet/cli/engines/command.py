@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fleet.cli.arguments import Endpoints, Env
+from fleet.cli.arguments import Endpoints, Env, OutputFormat
 from fleet.cli.engines.builds import build, ls
 from fleet.cli.engines.lines import engine_document, print_explanation, print_plan
 from fleet.cli.output import say
@@ -29,13 +28,6 @@ app = typer.Typer(
 
 for command in (build, ls):
     app.command()(command)
-
-
-class OutputFormat(StrEnum):
-    """How it is printed."""
-
-    HUMAN = "human"
-    JSON = "json"
 
 
 @app.command()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from enum import StrEnum
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from fleet.cli.arguments import Env
+from fleet.cli.arguments import Env, OutputFormat
 from fleet.cli.show.lines import WIDTH_OF_A_PIPE, Line, print_lines
 from fleet.cli.show.spec import spec_lines
 from fleet.core.project_root import project_root
@@ -30,13 +29,6 @@ from fleet.spec.source import KeyPath
 
 VERSION = 1
 """Raised when a field of the JSON goes or changes its meaning; a field that comes does not raise it."""
-
-
-class OutputFormat(StrEnum):
-    """How it is printed."""
-
-    HUMAN = "human"
-    JSON = "json"
 
 
 def show(
