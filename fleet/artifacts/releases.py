@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from fleet.artifacts.aws_clock import answered_at
 from fleet.artifacts.store import list_objects
+from fleet.aws.api.clock import answered_at
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding, FindingsError
@@ -45,7 +46,8 @@ class Release(Document):
 def record_release(s3: S3Client, endpoint: ResolvedEndpoint) -> None:
     """Write down what the endpoint runs now, unless its last release says the same."""
     bucket = endpoint.place.bucket
-    now = _next_time(s3, bucket, endpoint.name)
+    keys = _release_keys(s3, bucket, endpoint.name)
+    now = _next_time(s3, bucket, keys)
     release = Release(
         endpoint=endpoint.name,
         time=now,
@@ -54,7 +56,7 @@ def record_release(s3: S3Client, endpoint: ResolvedEndpoint) -> None:
         archives=tuple(ReleasedArchive(key=each.key, digest=each.digest) for each in endpoint.archives),
     )
     try:
-        last = last_releases(s3, bucket, endpoint.name, 1)
+        last = read_releases(s3, bucket, keys[:1])
     except FindingsError:
         last = []  # a broken object stops no deploy: prune names it
     if not last or last[0].model_copy(update={"time": now}) != release:
@@ -68,8 +70,7 @@ def last_releases(s3: S3Client, bucket: str, endpoint_name: str, count: int) -> 
     Raises:
         FindingsError: one of them does not hold a release.
     """
-    names = [key for key in list_objects(s3, bucket, releases_prefix(endpoint_name)) if KEY.fullmatch(key)]
-    return read_releases(s3, bucket, sorted(names, reverse=True)[:count])
+    return read_releases(s3, bucket, _release_keys(s3, bucket, endpoint_name)[:count])
 
 
 def read_releases(s3: S3Client, bucket: str, keys: list[str]) -> list[Release]:
@@ -81,14 +82,19 @@ def read_releases(s3: S3Client, bucket: str, keys: list[str]) -> list[Release]:
     return all_in_parallel(keys, lambda key: _read(s3, bucket, key), READS_AT_ONCE)
 
 
-def _next_time(s3: S3Client, bucket: str, endpoint_name: str) -> datetime:
+def _release_keys(s3: S3Client, bucket: str, endpoint_name: str) -> list[str]:
+    """The keys of the endpoint's releases, the newest first."""
+    keys = list_objects(s3, bucket, releases_prefix(endpoint_name))
+    return sorted(filter(KEY.fullmatch, keys), reverse=True)
+
+
+def _next_time(s3: S3Client, bucket: str, keys: Sequence[str]) -> datetime:
     """S3's time, but after that of the last release: their order is what a rollback and a prune go by."""
     now = answered_at(s3.head_bucket(Bucket=bucket))
-    names = [key for key in list_objects(s3, bucket, releases_prefix(endpoint_name)) if KEY.fullmatch(key)]
-    if not names:
+    if not keys:
         return now
     try:
-        last = datetime.strptime(max(names).rpartition("/")[2], f"{TIME}.json").replace(tzinfo=UTC)
+        last = datetime.strptime(keys[0].rpartition("/")[2], f"{TIME}.json").replace(tzinfo=UTC)
         return max(now, last + timedelta(microseconds=1))
     except (ValueError, OverflowError):
         return now  # the name of a broken object is no time: prune names it

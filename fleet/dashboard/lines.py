@@ -47,8 +47,8 @@ def _computed(line: Expression, endpoint: ResolvedEndpoint) -> list[list[Any]]:
 
 def _metric(line: Line, endpoint: ResolvedEndpoint, **options: object) -> list[Any]:
     metric = endpoint_metric(line.measure)
-    values = {"EndpointName": endpoint.name, "VariantName": VARIANT}
-    dimensions = [part for name in metric.dimensions for part in (name, values[name])]
+    of_endpoint = {"EndpointName": endpoint.name, "VariantName": VARIANT}
+    dimensions = [part for name in metric.dimensions for part in (name, of_endpoint[name])]
     return [
         metric.namespace,
         metric.name,

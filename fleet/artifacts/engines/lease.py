@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
 
-from fleet.artifacts.aws_clock import answered_at
+from fleet.aws.api.clock import answered_at
 from fleet.engines.object_keys import lease_key
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fleet.artifacts.aws_clock import answered_at
 from fleet.artifacts.prune.plan import Plan, Upload, is_marker, units_of
 from fleet.artifacts.prune.references import needed_by_locks, needed_by_models, needed_by_releases
 from fleet.artifacts.releases import KEY, RELEASES
 from fleet.artifacts.store import STORE, ObjectListing, list_objects
+from fleet.aws.api.clock import answered_at
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.object_keys import PLANS
 from fleet.findings import CannotRunError

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from botocore.exceptions import ClientError
 
-from fleet.artifacts.aws_clock import answered_at
 from fleet.aws.access import Access
+from fleet.aws.api.clock import answered_at
 from fleet.aws.api.describe import described_endpoint
 from fleet.aws.api.errors import DENIED
 from fleet.aws.api.stack import DELETED, LiveStack, find_stack
