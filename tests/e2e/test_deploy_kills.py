@@ -5,18 +5,18 @@ FLEET_KILLS is how many deploys are killed, FLEET_SEED makes the same moments ag
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from deploy_kills import KilledDeploys
 from deploys import empty_account
+from kills import needs_kills
 
 pytestmark = pytest.mark.cdk
 
 
-@pytest.mark.skipif("FLEET_KILLS" not in os.environ, reason="minutes of deploys: FLEET_KILLS=30 runs it")
+@needs_kills
 def test_a_deploy_that_was_killed_at_any_moment_is_finished_by_the_next(tmp_path: Path) -> None:
     with empty_account(tmp_path / "fleet") as account:
         killed = KilledDeploys(account)

@@ -23,7 +23,7 @@ from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.lock import Lock
 from fleet.spec.project import load_lock
 from fleet_folder import FleetFolder
-from kills import KILLS, Tally, Victims, kill_after, kills, was_killed
+from kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed
 from promotion import ENDPOINT, PLACES, Promotion
 from running_aws import running_aws
 from second_aws import ACCOUNT, second_aws
@@ -110,9 +110,7 @@ def test_an_environment_is_not_promoted_to_itself(promotion: Promotion) -> None:
         run("--from", "staging", "--to", "staging", "sentences")
 
 
-@pytest.mark.skipif(
-    "FLEET_KILLS" not in os.environ, reason="a promotion for each kill: FLEET_KILLS=30 runs it"
-)
+@needs_kills
 def test_a_promotion_that_was_killed_at_any_moment_is_finished_by_the_next(promotion: Promotion) -> None:
     tally, start = Tally(), time.monotonic()
     before = finished(promotion)

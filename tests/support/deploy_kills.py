@@ -9,7 +9,7 @@ import psutil
 from moto.core.base_backend import BackendDict
 
 from deploys import SECONDS, Deploys
-from kills import FEW, KILLS, Kill, Tally, Victims, kill_after, kills, was_killed
+from kills import KILLS, Kill, Tally, Victims, kill_after, kills, was_killed
 
 STACKS = {"CDKToolkit", "triton-fleet-dev", "triton-fleet-dev-sentences"}
 OTHER_AT_WORK = "another `fleet deploy --env dev` is at work here\n  remedy: wait until it is done"
@@ -27,7 +27,7 @@ class KilledDeploys:
     tally: Tally = field(default_factory=Tally)
 
     def run(self) -> None:
-        """Kill so many deploys, and see that the next one finishes each; few are killed one after another."""
+        """Kill so many deploys, and see that the next one finishes each."""
         seconds = {anew: self._uninterrupted(anew=anew) for anew in (True, False)[KILLS < ANEW :]}
         files = self._files()
         for number, kill in enumerate(kills(list(Victims)), 1):
@@ -36,10 +36,9 @@ class KilledDeploys:
             process = self.account.start_deploy()
             said = kill_after(process, kill.share * seconds[anew], kill.victims)
             self.tally.ended_before += not was_killed(process)
-            if KILLS > FEW or number == KILLS:
-                self._finish(kill, said)
-                self._require_as_locked(kill)
-                assert self._files() == files, kill
+            self._finish(kill, said)
+            self._require_as_locked(kill)
+            assert self._files() == files, kill
 
     def _uninterrupted(self, *, anew: bool) -> float:
         """How many seconds a deploy takes that nobody kills."""

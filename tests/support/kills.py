@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 import psutil
+import pytest
 
-FEW = 1
-KILLS = int(os.environ.get("FLEET_KILLS", FEW))
+KILLS = int(os.environ.get("FLEET_KILLS", "0"))
 """How many kills a test makes."""
+needs_kills = pytest.mark.skipif(not KILLS, reason="a command for each kill: FLEET_KILLS=30 runs it")
 SEED = int(os.environ.get("FLEET_SEED", random.SystemRandom().randrange(1 << 32)))
 GUARD = "guard"
 """The argument by which the process is known that ends the CDK CLI with its command."""

@@ -103,8 +103,6 @@ class SupervisedTriton:
             server = self._attempt()
         except BaseException:
             self._become(State.FAILED)
-            if self.server is not None:
-                self.server.stop()
             raise
         threading.Thread(target=self._keep, args=(server,), name="triton-supervisor", daemon=True).start()
 
@@ -120,10 +118,14 @@ class SupervisedTriton:
     def _attempt(self) -> TritonServer:
         with self._lock:
             self._server = server = TritonServer(*self._parts, log=self._log)
-        if self._stopping.is_set():
-            raise HostingError("the server was stopped")
-        server.start()
-        server.wait_ready(self._timeout)
+        try:
+            if self._stopping.is_set():
+                raise HostingError("the server was stopped")
+            server.start()
+            server.wait_ready(self._timeout)
+        except BaseException:
+            server.stop()
+            raise
         self._become(State.READY)
         return server
 
@@ -149,8 +151,6 @@ class SupervisedTriton:
                     break
                 except (HostingError, OSError) as error:
                     self._become(State.FAILED)
-                    if self.server is not None:
-                        self.server.stop(grace=0.0)
                     self._note(f"{error}; it is tried again")
             with self._lock:
                 self._restarts += 1

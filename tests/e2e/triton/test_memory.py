@@ -53,6 +53,11 @@ def code(*, load: str = "pass", call: str = "pass") -> str:
     return CODE.format(load=load, call=call)
 
 
+slow = pytest.mark.skipif(
+    "FLEET_SLOW" not in os.environ, reason="a quarter of a minute: FLEET_SLOW=1 runs it"
+)
+
+
 @pytest.fixture
 def group() -> Iterator[Path]:
     with memory_group(MEBIBYTES) as group:
@@ -156,7 +161,7 @@ def test_a_server_that_the_kernel_ends_is_started_again_and_the_log_says_why(
     assert line.endswith("; it is started again")
 
 
-@pytest.mark.skipif("FLEET_SLOW" not in os.environ, reason="a quarter of a minute: FLEET_SLOW=1 runs it")
+@slow
 def test_a_model_that_the_kernel_ends_stays_away_as_in_the_container_and_status_and_log_say_so(
     runtime: TritonRuntime, tmp_path: Path, group: Path
 ) -> None:
@@ -179,7 +184,7 @@ def test_a_model_that_the_kernel_ends_stays_away_as_in_the_container_and_status_
     assert f"--- {problem}\n" in (tmp_path / "triton.log").read_text()
 
 
-@pytest.mark.skipif("FLEET_SLOW" not in os.environ, reason="a quarter of a minute: FLEET_SLOW=1 runs it")
+@slow
 def test_of_many_targets_the_one_that_memory_does_not_suffice_for_is_refused_and_the_others_are_served(
     runtime: TritonRuntime, tmp_path: Path, group: Path
 ) -> None:
