@@ -96,15 +96,15 @@ class TritonEndpoint:
                 f"the request has {len(payload.body):,} bytes, and SageMaker takes {MAX_BODY:,}: send smaller"
                 " batches"
             )
-        to_model = {} if target is None else {"TargetModel": _checked(target)}
-        answer = self._patiently(
+        to_model = {} if target is None else {"TargetModel": _check_target(target)}
+        answer = self._call_with_retries(
             lambda: self._client.invoke_endpoint(
                 EndpointName=self.name, ContentType=payload.content_type, Body=payload.body, **to_model
             )
         )
         return Payload(answer["Body"].read(), answer.get("ContentType", ""))
 
-    def _patiently(self, call: Callable[[], Any]) -> Any:
+    def _call_with_retries(self, call: Callable[[], Any]) -> Any:
         deadline = self._clock() + self._patience
         longest = _FIRST_PAUSE
         while True:
@@ -120,7 +120,7 @@ class TritonEndpoint:
             longest = min(2 * longest, _LONGEST_PAUSE)
 
 
-def _checked(target: str) -> str:
+def _check_target(target: str) -> str:
     printable = target.isascii() and target.isprintable()
     if not printable or not 1 <= len(target) <= MAX_TARGET or target.startswith(" "):
         rule = f"1 to {MAX_TARGET} printable ASCII characters, the first of them no blank"

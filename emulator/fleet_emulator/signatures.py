@@ -145,7 +145,7 @@ def _header_claim(environ: WSGIEnvironment, parts: Mapping[str, str]) -> _Claim:
     key_id, *scope = parts["Credential"].split("/")
     return _Claim(
         key_id=key_id,
-        scope=_checked(scope),
+        scope=_require_scope(scope),
         headers=tuple(parts["SignedHeaders"].split(";")),
         signature=parts["Signature"],
         time=environ["HTTP_X_AMZ_DATE"],
@@ -158,7 +158,7 @@ def _query_claim(query: Mapping[str, str]) -> _Claim:
     key_id, *scope = query["X-Amz-Credential"].split("/")
     return _Claim(
         key_id=key_id,
-        scope=_checked(scope),
+        scope=_require_scope(scope),
         headers=tuple(query["X-Amz-SignedHeaders"].split(";")),
         signature=query["X-Amz-Signature"],
         time=query["X-Amz-Date"],
@@ -168,7 +168,7 @@ def _query_claim(query: Mapping[str, str]) -> _Claim:
     )
 
 
-def _checked(scope: list[str]) -> tuple[str, ...]:
+def _require_scope(scope: list[str]) -> tuple[str, ...]:
     date, region, service, end = scope
     return date, region, service, end
 

@@ -41,7 +41,7 @@ def write_locks(project: Project, s3: Connect = no_s3) -> list[Path]:
 
     def measured(name: str) -> Lock:
         loaded = project.load(name)
-        held = _held(loaded.spec, project.lock_file(name))
+        held = _read_usable(loaded.spec, project.lock_file(name))
         return measured_lock(loaded, project.environment, s3, held)
 
     locks = all_of(project.endpoints, measured, project.findings)
@@ -88,7 +88,7 @@ def measured_lock(
         CannotRunError: S3 is needed and cannot be read.
     """
     require_models(loaded)
-    spec, known = loaded.spec, _known(loaded.spec, held, offline=offline)
+    spec, known = loaded.spec, _reusable_archives(loaded.spec, held, offline=offline)
     packed = [each for each in spec.packed if each.name in known or not (offline and _is_in_s3(spec, each))]
     to_read = [each for each in packed if each.name not in known]
     is_small = held is not None and sum(each.size for each in held.archives.values()) < WORTH_THREADS
@@ -98,7 +98,7 @@ def measured_lock(
     engines = measured_engines(loaded, environment, s3, held, offline=offline)
     repositories = {} if held is None else dict(held.repositories)
     repositories |= {
-        spec.models[each.index].archive: _remembered(measured[each.name])
+        spec.models[each.index].archive: _lock_repository(measured[each.name])
         for each in to_read
         if each.copy in (None, 0)
     }
@@ -106,14 +106,14 @@ def measured_lock(
     return Lock(
         endpoint=spec.endpoint,
         archives={
-            each.name: known.get(each.name) or with_engines(_locked(measured[each.name]), each, engines)
+            each.name: known.get(each.name) or with_engines(_lock_archive(measured[each.name]), each, engines)
             for each in packed
         },
         repositories={name: repositories[name] for name in named if name in repositories},
     )
 
 
-def _held(spec: EndpointSpec, file: Path) -> Lock | None:
+def _read_usable(spec: EndpointSpec, file: Path) -> Lock | None:
     """The lock as far as it spares reading; one that is missing or broken is written anew."""
     try:
         return load_lock(file) if any(map(_asks_s3, spec.models)) else None
@@ -125,7 +125,7 @@ def _asks_s3(archive: Archive) -> bool:
     return in_s3(archive) or any(map(onnx_in_s3, archive.engines))
 
 
-def _known(spec: EndpointSpec, held: Lock | None, *, offline: bool) -> dict[str, LockedArchive]:
+def _reusable_archives(spec: EndpointSpec, held: Lock | None, *, offline: bool) -> dict[str, LockedArchive]:
     """The archives that need not be read, as they are locked."""
     locked = {} if held is None else held.archives
     return {
@@ -152,12 +152,12 @@ def _measure(loaded: LoadedSpec, packed: PackedArchive, s3: Connect) -> ArchiveM
     return measure(source, loaded.spec.mode, layout_first=not _is_in_s3(loaded.spec, packed))
 
 
-def _locked(archive: ArchiveMeasurement) -> LockedArchive:
+def _lock_archive(archive: ArchiveMeasurement) -> LockedArchive:
     models = model_facts(archive.models, archive.checksums.kept)
     return LockedArchive(digest=archive.digest, size=archive.size, models=models)
 
 
-def _remembered(archive: ArchiveMeasurement) -> LockedRepository:
+def _lock_repository(archive: ArchiveMeasurement) -> LockedRepository:
     return LockedRepository(onnx=archive.checksums.onnx, files=fold_checksums(archive.checksums.files))
 
 

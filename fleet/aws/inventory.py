@@ -66,12 +66,12 @@ def take_inventory(project: Project, access: Access) -> list[InventoryEntry]:
     found = all_in_parallel(stacks, lambda name: live_endpoint(sagemaker, name), DESCRIBED_AT_ONCE)
     live = dict(zip(stacks, found, strict=True))
     return [
-        _compared(project, environment, name, stacks.get(name), live.get(name))
-        for name in sorted({*endpoint_names(project.root), *_locked(project), *stacks})
+        _compare(project, environment, name, stacks.get(name), live.get(name))
+        for name in sorted({*endpoint_names(project.root), *_locked_digests(project), *stacks})
     ]
 
 
-def _compared(
+def _compare(
     project: Project, environment: str, name: str, stack: LiveStack | None, live: LiveEndpoint | None
 ) -> InventoryEntry:
     spec, lock, resolved = _spec(project, name), _lock(project, name), None
@@ -145,6 +145,6 @@ def _lock(project: Project, name: str) -> FileState:
     return FileState.YES
 
 
-def _locked(project: Project) -> set[str]:
+def _locked_digests(project: Project) -> set[str]:
     folder = project.lock_file("any").parent
     return {file.name.removesuffix(".lock.yaml") for file in folder.glob("*.lock.yaml")}

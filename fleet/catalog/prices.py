@@ -34,7 +34,7 @@ def hosting_price(instance_type: str) -> Price | None:
     data = data_file("prices.yaml")
     for key in ("stated", "computed"):
         if instance_type in data[key]:
-            return Price(usd_per_hour=_as_written(data[key][instance_type]), stated=key == "stated")
+            return Price(usd_per_hour=_parse_decimal(data[key][instance_type]), stated=key == "stated")
     return None
 
 
@@ -46,9 +46,9 @@ def price_list() -> PriceList:
 
 def dashboard_price() -> Decimal:
     """US dollars a month for one CloudWatch dashboard; an account may have its first ones for free."""
-    return _as_written(data_file("prices.yaml")["dashboard_a_month"])
+    return _parse_decimal(data_file("prices.yaml")["dashboard_a_month"])
 
 
-def _as_written(number: float) -> Decimal:
+def _parse_decimal(number: float) -> Decimal:
     # The shortest text that reads back as the number is that of the file; the number itself is a little off.
     return Decimal(str(number))

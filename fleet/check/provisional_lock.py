@@ -69,11 +69,13 @@ def _archive(loaded: LoadedSpec, packed: PackedArchive) -> LockedArchive:
         size += tarfile.BLOCKSIZE
     facts = model_facts(model_names(folder, built), kept)
     if packed.copy is not None:
-        facts = {copied_name(name, packed.copy): _renamed(each, packed.copy) for name, each in facts.items()}
+        facts = {
+            copied_name(name, packed.copy): _rename_models(each, packed.copy) for name, each in facts.items()
+        }
     return LockedArchive(digest=NO_DIGEST, size=size, models=facts)
 
 
-def _renamed(facts: LockedModel, copy: int) -> LockedModel:
+def _rename_models(facts: LockedModel, copy: int) -> LockedModel:
     """As the lock has them of a copy: with its own names."""
     steps = tuple(copied_name(step, copy) for step in facts.steps)
     name = copied_name(facts.name, copy) if facts.name else ""

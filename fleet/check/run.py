@@ -62,10 +62,10 @@ def all_findings(project: Project, drafts: Iterable[Path] = (), *, locked: bool 
     """
     findings, named = [*project.findings, *environment_findings(project)], list[tuple[str, Path]]()
     for name in project.endpoints:
-        with _told(findings):
+        with _place_findings(findings):
             findings += _of_endpoint(project, project.load(name), locked=locked)
     for file in drafts:
-        with _told(findings):
+        with _place_findings(findings):
             loaded = project.draft(file)
             named.append((loaded.spec.endpoint, file))
             findings += draft_findings(project, loaded)
@@ -87,7 +87,7 @@ def _of_repositories(project: Project) -> list[Finding]:
 
 
 @contextmanager
-def _told(findings: list[Finding]) -> Iterator[None]:
+def _place_findings(findings: list[Finding]) -> Iterator[None]:
     try:
         yield
     except FindingsError as error:

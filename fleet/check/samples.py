@@ -56,20 +56,20 @@ def _of_sample(loaded: LoadedSpec, path: KeyPath, sample: Sample, config: Parsed
                 yield finding_at(loaded.source.mark(at), CODE, said, did_you_mean(name, declared))
                 continue
             if misfit := _misfit(tensor, declared[name], config):
-                hint = f"its {kind} is of {_declared(declared[name], config)}"
+                hint = f"its {kind} is of {_declaration_text(declared[name], config)}"
                 yield finding_at(
                     loaded.source.mark(at), CODE, f"{kind} {name!r} of model {config.name!r} {misfit}", hint
                 )
-    yield from _missing(loaded, path, sample.inputs, config)
+    yield from _missing_inputs(loaded, path, sample.inputs, config)
 
 
-def _missing(
+def _missing_inputs(
     loaded: LoadedSpec, path: KeyPath, inputs: Mapping[str, Input], config: ParsedConfig
 ) -> Iterator[Finding]:
     for each in config.message.input:
         if not each.optional and each.name not in inputs:
             said = f"model {config.name!r} needs the input {each.name!r}, and the sample has none"
-            hint = f"it is of {_declared(each, config)}"
+            hint = f"it is of {_declaration_text(each, config)}"
             yield finding_at(loaded.source.mark((*path, "inputs")), CODE, said, hint)
 
 
@@ -99,7 +99,7 @@ def _dims(declared: Any, config: ParsedConfig) -> Sequence[int]:
     return [*batch, *declared.dims]
 
 
-def _declared(declared: Any, config: ParsedConfig) -> str:
+def _declaration_text(declared: Any, config: ParsedConfig) -> str:
     return f"{_datatype(config.enum(declared, 'data_type'))}, shape {_dims(declared, config)}"
 
 

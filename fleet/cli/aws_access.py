@@ -30,10 +30,14 @@ def access_to(root: Path, place: Deployment, profile: str | None) -> Access:
         FindingsError: a profile is named for `local`.
         CannotRunError: nothing runs on this machine.
     """
-    return _embedded(root, place, profile) if place.environment == LOCAL else account_access(place, profile)
+    return (
+        _embedded_access(root, place, profile)
+        if place.environment == LOCAL
+        else account_access(place, profile)
+    )
 
 
-def _embedded(root: Path, place: Deployment, profile: str | None) -> Access:
+def _embedded_access(root: Path, place: Deployment, profile: str | None) -> Access:
     if profile is not None:
         message = (
             f"--profile {profile}: the environment `local` is on this machine, where there are no profiles"

@@ -58,7 +58,7 @@ def check(
 
     A spec that lies elsewhere is checked as if it were one of the environment's, without a lock.
     """
-    repositories, nowhere, specs = _sorted(paths or (), env)
+    repositories, nowhere, specs = _sort_arguments(paths or (), env)
     asked = asked_for(mode, triton, instance, default_model)
     if run and not repositories:
         raise typer.BadParameter("name a model repository: a folder or an archive", param_hint="--run")
@@ -95,7 +95,7 @@ def check(
         sys.exit(INPUT_IS_WRONG)
 
 
-def _sorted(paths: Sequence[str], env: str | None) -> tuple[list[Path], list[str], list[str]]:
+def _sort_arguments(paths: Sequence[str], env: str | None) -> tuple[list[Path], list[str], list[str]]:
     """Model repositories; what leads nowhere, where it is no endpoint of an environment; all else."""
     repositories = [Path(each) for each in paths if is_repository(Path(each))]
     nowhere = [each for each in paths if env is None and leads_nowhere(Path(each))]

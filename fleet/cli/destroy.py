@@ -36,7 +36,7 @@ def destroy(
     with aws_errors_as_findings():
         found = plan_deletion(access, endpoint)
         if found is None:
-            say(f"nothing to destroy: {endpoint} is not deployed in {env}; {_kept(place, endpoint)}")
+            say(f"nothing to destroy: {endpoint} is not deployed in {env}; {_keep_note(place, endpoint)}")
             return
         _show(found, place, endpoint)
         if not ask_consent(f"Destroy {endpoint} in {env}?", yes=yes):
@@ -53,8 +53,8 @@ def _show(found: Deletion, place: Deployment, endpoint: str) -> None:
     width = max((len(kind) for kind, _ in found.resources), default=0)
     for kind, name in found.resources:
         say(f"  goes: {kind:{width}}  {name}")
-    say(f"  stays: {_kept(place, endpoint)}")
+    say(f"  stays: {_keep_note(place, endpoint)}")
 
 
-def _kept(place: Deployment, endpoint: str) -> str:
+def _keep_note(place: Deployment, endpoint: str) -> str:
     return f"its archives are kept in s3://{place.bucket}/{prefix_of(endpoint)}"

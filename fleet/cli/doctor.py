@@ -53,7 +53,7 @@ def doctor(
     if env == LOCAL and seen.failed:
         seen = replace(seen, logs=tuple(_local_log(root, endpoint)), since=None)
     say(f"{endpoint} in {env}: account {place.account}, {place.region}", "bold")
-    for line in _told(seen):
+    for line in _observation_lines(seen):
         say(f"  {line}")
     if not is_well(seen):
         show_findings(diagnosis(seen, check_spec(project, endpoint)))
@@ -64,7 +64,7 @@ def doctor(
     say(f"{endpoint} is well")
 
 
-def _told(seen: Observation) -> Iterator[str]:
+def _observation_lines(seen: Observation) -> Iterator[str]:
     """What was seen, a line for each."""
     if seen.stack is not None:
         under_way = ": an operation is under way, look again when it is over" if seen.stack.under_way else ""

@@ -31,14 +31,14 @@ def ask_consent(question: str, *, yes: bool) -> bool:
         return True
     if not sys.stdin.isatty():
         raise CannotRunError("nobody can be asked: standard input is no terminal", "say --yes")
-    return _confirmed(question)
+    return _confirm(question)
 
 
 def consent(question: str, *, yes: bool) -> bool:
     """Whether the user agrees; where there is no terminal, only with `--yes`."""
-    return yes or (sys.stdin.isatty() and _confirmed(question))
+    return yes or (sys.stdin.isatty() and _confirm(question))
 
 
-def _confirmed(question: str) -> bool:
+def _confirm(question: str) -> bool:
     """What the user answers; words of AWS and names of others in the question drive no terminal."""
     return typer.confirm(indent_lines(question))

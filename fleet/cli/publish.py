@@ -60,13 +60,13 @@ def publish(
     done = publish_archives(s3, project, fleet.endpoints, progress, builders)
     if done.engines:
         say(f"engines: built {done.engines}{shown_builder(env)}")
-    say(_told(done))
+    say(_summary(done))
     if prune:
         with aws_errors_as_findings(fleet.place):
             _prune(access, root, KEEP if keep is None else keep, yes=yes)
 
 
-def _told(done: PublishResult) -> str:
+def _summary(done: PublishResult) -> str:
     parts = [
         f"uploaded {done.uploaded} ({shown_size(done.bytes)})" if done.uploaded else "",
         f"copied {done.copied} to the endpoints" if done.copied else "",

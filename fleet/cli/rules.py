@@ -56,7 +56,7 @@ def rules(
         print_line(_next_code(_theme(next_of)))
         return
     single = [_code(name) for name in names or ()]
-    wanted = _known(single) if theme is None else _codes_of(_theme(theme))
+    wanted = _expand_codes(single) if theme is None else _codes_of(_theme(theme))
     if format is OutputFormat.JSON:
         print_json([_entry(code) for code in wanted or all_rules()])
     elif wanted and set(wanted) <= set(single):
@@ -77,7 +77,7 @@ def _code(name: str) -> str:
     return code.upper() if CODE.fullmatch(code.upper()) else code
 
 
-def _known(codes: Sequence[str]) -> list[str]:
+def _expand_codes(codes: Sequence[str]) -> list[str]:
     """The codes that are meant, each once; a beginning, such as FL2, means all that begin so."""
     known = sorted([*all_rules(), *other_codes()])
     meant = {

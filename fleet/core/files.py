@@ -19,7 +19,7 @@ def write_atomically(file: Path, content: str | bytes, *, mode: int = 0o644) -> 
     What a writer leaves that is killed in the middle, the next one of the same file removes.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    _remove_abandoned(file)
+    _remove_drafts(file)
     with _draft(file) as (handle, draft):
         try:
             with os.fdopen(handle, "wb", closefd=False) as stream:
@@ -46,7 +46,7 @@ def _draft(file: Path) -> Iterator[tuple[int, Path]]:
             os.close(handle)
 
 
-def _remove_abandoned(file: Path) -> None:
+def _remove_drafts(file: Path) -> None:
     """Remove the drafts of a file whose writers were killed: nobody has them locked."""
     for draft in file.parent.glob(f".{escape(file.name)}.*{DRAFT}"):
         with suppress(OSError):

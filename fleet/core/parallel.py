@@ -32,7 +32,7 @@ def all_in_parallel(
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(work, each) for each in inputs]
         try:
-            for done in _finished(futures):
+            for done in _completed_futures(futures):
                 if not isinstance(done.exception(), FindingsError):
                     done.result()
         except BaseException:
@@ -42,7 +42,7 @@ def all_in_parallel(
         return all_of(futures, lambda future: future.result())
 
 
-def _finished(futures: Iterable[Future[T]]) -> Iterator[Future[T]]:
+def _completed_futures(futures: Iterable[Future[T]]) -> Iterator[Future[T]]:
     """The futures as they are done."""
     pending = set(futures)
     while pending:

@@ -13,7 +13,7 @@ from fleet.endpoint.scaling import summed_parts
 
 def held_lines(graph: Graph, endpoint: ResolvedEndpoint) -> list[Line | Expression]:
     """The lines of metrics that the endpoint has."""
-    return [line for line in graph.lines if all(_has(endpoint, each) for each in _measured(line))]
+    return [line for line in graph.lines if all(_has(endpoint, each) for each in _source_lines(line))]
 
 
 def drawn_lines(graph: Graph, endpoint: ResolvedEndpoint) -> list[list[Any]]:
@@ -22,24 +22,26 @@ def drawn_lines(graph: Graph, endpoint: ResolvedEndpoint) -> list[list[Any]]:
         entry
         for line in held_lines(graph, endpoint)
         for entry in (
-            _computed(line, endpoint) if isinstance(line, Expression) else _line(line, graph.unit, endpoint)
+            _expression_rows(line, endpoint)
+            if isinstance(line, Expression)
+            else _line(line, graph.unit, endpoint)
         )
     ]
 
 
 def _line(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> list[list[Any]]:
     scale = _scale(line, unit, endpoint)
-    if not scale and _counted(line, endpoint) == 1:
+    if not scale and _samples_per_instance(line, endpoint) == 1:
         return [_metric(line, endpoint, label=line.label)]
-    return _computed(Expression(f"{line.id} {scale}".rstrip(), line.label, (line,)), endpoint)
+    return _expression_rows(Expression(f"{line.id} {scale}".rstrip(), line.label, (line,)), endpoint)
 
 
-def _computed(line: Expression, endpoint: ResolvedEndpoint) -> list[list[Any]]:
+def _expression_rows(line: Expression, endpoint: ResolvedEndpoint) -> list[list[Any]]:
     expression, seconds = (
         line.expression,
         max(period(each.measure, endpoint.spec.metrics) for each in line.of),
     )
-    if (counted := max(_counted(each, endpoint) for each in line.of)) > 1:
+    if (counted := max(_samples_per_instance(each, endpoint) for each in line.of)) > 1:
         expression = f"{expression} / {counted}"
     shown = {"expression": expression, "label": line.label, "period": seconds}
     return [[shown], *(_metric(each, endpoint, id=each.id, visible=False) for each in line.of)]
@@ -70,12 +72,12 @@ def _scale(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> str:
     return ""
 
 
-def _counted(line: Line, endpoint: ResolvedEndpoint) -> int:
+def _samples_per_instance(line: Line, endpoint: ResolvedEndpoint) -> int:
     """How many samples of a line stand for one instance."""
     return values(line.measure, endpoint.spec.metrics) if line.statistic == "SampleCount" else 1
 
 
-def _measured(line: Line | Expression) -> tuple[Line, ...]:
+def _source_lines(line: Line | Expression) -> tuple[Line, ...]:
     return line.of if isinstance(line, Expression) else (line,)
 
 

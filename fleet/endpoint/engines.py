@@ -38,10 +38,10 @@ class ResolvedEngine:
 
 def resolved_engines(endpoint: EndpointContext) -> tuple[ResolvedEngine, ...]:
     """The engines that the spec asks for and the lock knows, in the order of the spec."""
-    return tuple(_resolved(endpoint))
+    return tuple(_resolve_engines(endpoint))
 
 
-def _resolved(endpoint: EndpointContext) -> Iterator[ResolvedEngine]:
+def _resolve_engines(endpoint: EndpointContext) -> Iterator[ResolvedEngine]:
     for planned in planned_engines(endpoint):
         locked = locked_engine(endpoint.spec, endpoint.locked, planned.index, planned.model)
         if locked is not None:

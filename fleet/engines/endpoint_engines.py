@@ -78,7 +78,7 @@ def planned_engines(endpoint: EndpointContext) -> tuple[EndpointEngine, ...]:
     if not isinstance(runner, Runner) or tensorrt is None:
         return ()
     return tuple(
-        _planned(path, index, engine, machine, image, tensorrt, runner)
+        _plan_engine(path, index, engine, machine, image, tensorrt, runner)
         for path, index, engine in spec_engines(endpoint.spec)
     )
 
@@ -101,7 +101,7 @@ def expected_tensorrt(release: Release) -> str | None:
     return release.tensorrt or release.tensorrt_least
 
 
-def _planned(
+def _plan_engine(
     path: KeyPath, index: int, engine: Engine, machine: Instance, image: Image, tensorrt: str, runner: Runner
 ) -> EndpointEngine:
     return EndpointEngine(

@@ -42,7 +42,9 @@ def profile_misfits(engine: Engine, config: ParsedConfig, graph: OnnxHeader | No
             yield from _of_shapes(config.name, name, shapes, dims[name], fixed.get(name))
     for name, there in dims.items():
         if ANY in there and name not in engine.shapes:
-            message = f"input {name!r} of {whose} varies ({_shown(there)}), and `shapes` has none for it"
+            message = (
+                f"input {name!r} of {whose} varies ({_format_dims(there)}), and `shapes` has none for it"
+            )
             hint = f"write `{name}: [SMALLEST, USUAL, LARGEST]`; trtexec would take 1 for what varies"
             yield Misfit(("shapes",), message, hint)
     if not names and config.message.max_batch_size > 0 and not engine.shapes:
@@ -84,8 +86,8 @@ def input_dims(config: ParsedConfig, graph: OnnxHeader | None) -> Mapping[str, D
 def _of_shapes(
     model: str, name: str, shapes: Sequence[str], dims: Dims, in_graph: Dims | None
 ) -> Iterator[Misfit]:
-    given = [_parsed(shape) for shape in shapes]
-    said = f"input {name!r} of model {model!r} is {_shown(dims)}"
+    given = [_parse_shape(shape) for shape in shapes]
+    said = f"input {name!r} of model {model!r} is {_format_dims(dims)}"
     if not _has_rank(shapes, dims):
         batch = ", the batch first" if dims[:1] == (ANY,) else ""
         message = f"{said}; its shapes are {', '.join(shapes)}"
@@ -100,17 +102,17 @@ def _of_shapes(
 
 
 def _has_rank(shapes: Sequence[str], dims: Dims | None) -> bool:
-    return dims is None or all(len(_parsed(shape)) == len(dims) for shape in shapes)
+    return dims is None or all(len(_parse_shape(shape)) == len(dims) for shape in shapes)
 
 
 def _of_batches(names: Sequence[str], engine: Engine, config: ParsedConfig) -> Iterator[Misfit]:
     """What a model that batches asks of its engine; of `max_batch_size` itself, engine-without-model."""
     for name in names:
-        if (least := _parsed(engine.shapes[name][0])[0]) > 1:
+        if (least := _parse_shape(engine.shapes[name][0])[0]) > 1:
             message = f"the smallest batch of {name!r} is {least}: a call that comes alone is refused"
             yield Misfit(("shapes", name), message, "begin with a batch of 1", certain=False)
     name = names[0]
-    smallest, usual, largest = (_parsed(shape)[0] for shape in engine.shapes[name])
+    smallest, usual, largest = (_parse_shape(shape)[0] for shape in engine.shapes[name])
     preferred = list(config.message.dynamic_batching.preferred_batch_size)
     for size in preferred:
         if not smallest <= size <= largest:
@@ -124,11 +126,11 @@ def _of_batches(names: Sequence[str], engine: Engine, config: ParsedConfig) -> I
         yield Misfit(("shapes", name), message, f"write a usual batch of {preferred[-1]}", certain=False)
 
 
-def _parsed(shape: str) -> Dims:
+def _parse_shape(shape: str) -> Dims:
     return tuple(map(int, shape.split("x")))
 
 
-def _shown(dims: Dims) -> str:
+def _format_dims(dims: Dims) -> str:
     return f"[{', '.join(map(str, dims))}]"
 
 

@@ -77,11 +77,11 @@ def _archives(endpoint: EndpointContext) -> Iterator[Decision]:
             group="models",
             what="archive" if single else "target model",
             value=entry.archive if single else targets,
-            reason=_locked(endpoint, entry, names),
+            reason=_lock_reason(endpoint, entry, names),
         )
 
 
-def _locked(endpoint: EndpointContext, entry: Archive, names: Sequence[str]) -> str:
+def _lock_reason(endpoint: EndpointContext, entry: Archive, names: Sequence[str]) -> str:
     held = [endpoint.locked[name] for name in names if name in endpoint.locked]
     count = "" if entry.copies is None else f"{len(held)} of {entry.copies} copies, the first "
     if not held:

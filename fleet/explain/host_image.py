@@ -27,13 +27,13 @@ def host_image(endpoint: EndpointContext) -> Decision:
         group="instance",
         what="host image",
         value=value,
-        reason="; ".join(_chosen(endpoint) if named is None else _named(endpoint, named)),
+        reason="; ".join(_choice_reason(endpoint) if named is None else _spec_reason(endpoint, named)),
         facts=(dated_facts("amis.yaml"),),
         certain=not chosen or not machine or machine.family in chosen.accepts + chosen.refuses,
     )
 
 
-def _named(endpoint: EndpointContext, name: str) -> list[str]:
+def _spec_reason(endpoint: EndpointContext, name: str) -> list[str]:
     chosen, image = endpoint.ami, endpoint.image
     key = ".".join(map(str, endpoint.named_ami_path))
     if not name:
@@ -41,11 +41,11 @@ def _named(endpoint: EndpointContext, name: str) -> list[str]:
     if chosen is None:
         return [f"`{key}` names {name}, which the catalog does not have"]
     driver = f"driver {chosen.driver}, for CUDA {chosen.cuda}" if chosen.gpu else "it has no NVIDIA driver"
-    built = [_built(image)] if image and image.gpu else []
-    return [f"named in `{key}`", driver, *built, *_taken(chosen, endpoint.machine)]
+    built = [_build_text(image)] if image and image.gpu else []
+    return [f"named in `{key}`", driver, *built, *_selection_reason(chosen, endpoint.machine)]
 
 
-def _chosen(endpoint: EndpointContext) -> list[str]:
+def _choice_reason(endpoint: EndpointContext) -> list[str]:
     machine, image, chosen = endpoint.machine, endpoint.image, endpoint.ami
     if machine is not None and machine.kind is not Processor.GPU:
         return [f"{machine.type} has no NVIDIA GPU, and so needs no driver"]
@@ -53,17 +53,17 @@ def _chosen(endpoint: EndpointContext) -> list[str]:
         return ["it follows from image and instance, which cannot both be decided"]
     if chosen is None:
         allowed = [f"`allow` takes {NO_DRIVER.name} upon itself"] if _is_driver_optional(endpoint) else []
-        none = f"{_built(image)}, and no host image gives {machine.family} instances a driver for it"
+        none = f"{_build_text(image)}, and no host image gives {machine.family} instances a driver for it"
         return [none, *allowed]
     if not chosen.name:
         default = f"driver {chosen.driver}, the default of {machine.family} instances"
-        return [f"{_built(image)}, which runs on {default}"]
+        return [f"{_build_text(image)}, which runs on {default}"]
     least = min(int(each.driver) for each in amis() if each.gpu and each.cuda >= image.cuda)
     return [
-        f"chosen because {_built(image)}, for which host images have driver {least} or newer",
+        f"chosen because {_build_text(image)}, for which host images have driver {least} or newer",
         _default(machine.family, least),
         f"{chosen.name} has driver {chosen.driver}, the first in the catalog that fits",
-        *_taken(chosen, machine),
+        *_selection_reason(chosen, machine),
     ]
 
 
@@ -71,7 +71,7 @@ def _is_driver_optional(endpoint: EndpointContext) -> bool:
     return NO_DRIVER.code in allowed_codes(endpoint.spec.allow)
 
 
-def _built(image: Image) -> str:
+def _build_text(image: Image) -> str:
     return f"Triton {image.release} is built for CUDA {image.details.cuda}"
 
 
@@ -83,7 +83,7 @@ def _default(family: str, least: int) -> str:
     return f"the default of {family} instances, driver {usual}, {judged}"
 
 
-def _taken(chosen: Ami, machine: Instance | None) -> list[str]:
+def _selection_reason(chosen: Ami, machine: Instance | None) -> list[str]:
     if machine is None or machine.family in chosen.accepts:
         return []
     if machine.family in chosen.refuses:

@@ -74,13 +74,13 @@ def check_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
     for sample in spec.samples:
         called = f" of {targets.get(sample.target, sample.target)}" if sample.target else ""
         reason = f"called{called} after each deploy, which is rolled back unless it is answered so"
-        yield Decision(group="check", what=f"sample {sample.name}", value=_wanted(sample), reason=reason)
+        yield Decision(group="check", what=f"sample {sample.name}", value=_sample_text(sample), reason=reason)
     if not spec.samples:
         reason = "`samples` is left out: a model that loads and answers wrongly is deployed"
         yield Decision(group="check", what="samples", value="none", reason=reason)
 
 
-def _wanted(sample: Sample) -> str:
+def _sample_text(sample: Sample) -> str:
     if sample.status != OK:
         return f"refused with status {sample.status}"
     outputs = []

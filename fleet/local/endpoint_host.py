@@ -175,7 +175,7 @@ class TritonHost:
         data = fetch(self._s3(), deployed.model_data_url, folder)
         staged = folder / "staged"
         differences = [*map(str, stage(data, staged)), *stand_ins(staged)]
-        triton = self._started(endpoint, staged, deployed.environment)
+        triton = self._start_triton(endpoint, staged, deployed.environment)
         record = partial(self._record, endpoint.name, endpoint.variant_name)
         return triton, SingleModel(triton, endpoint.variant_name, differences=differences, record=record)
 
@@ -184,7 +184,7 @@ class TritonHost:
         empty = folder / "no-models"
         empty.mkdir()
         # SageMaker sets this variable itself where the Model's mode is MultiModel.
-        triton = self._started(endpoint, empty, {**deployed.environment, MULTI_MODEL: "true"})
+        triton = self._start_triton(endpoint, empty, {**deployed.environment, MULTI_MODEL: "true"})
         return triton, MultiModel(
             triton,
             endpoint.variant_name,
@@ -201,7 +201,7 @@ class TritonHost:
         folder.mkdir(parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(dir=folder, prefix=f"{endpoint.config_name}-"))
 
-    def _started(
+    def _start_triton(
         self, endpoint: DeployedEndpoint, repository: Path, environment: Mapping[str, str]
     ) -> SupervisedTriton:
         log = self._state.endpoint_log(endpoint.name)

@@ -81,9 +81,9 @@ class Gateway:
             if container is None:
                 problem = f"Endpoint {name} of account {self._account} not found."
                 return _error(400, "ValidationError", problem)
-            return self._answered(request, name, container)
+            return self._answer_from(request, name, container)
 
-    def _answered(self, request: Request, name: str, container: Container) -> Response:
+    def _answer_from(self, request: Request, name: str, container: Container) -> Response:
         with count_invocation(container.record) as count:
             try:
                 response = self._invoke(request, container, count)

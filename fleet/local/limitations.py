@@ -34,12 +34,12 @@ def servable(project: Project, *, named: bool, find: Find = find_spec) -> tuple[
     others = tuple(name for name in project.endpoints if name not in refused)
     if refused and (named or not others):
         leave = f"; or leave it out: `fleet local up {' '.join(others)}`" if others else ""
-        raise FindingsError([_refused(each, leave) for told in found.values() for each in told])
+        raise FindingsError([_refusal(each, leave) for told in found.values() for each in told])
     findings = [_left_out(each) for told in found.values() for each in told]
     return replace(project, endpoints=others), findings
 
 
-def _refused(finding: Finding, leave: str) -> Finding:
+def _refusal(finding: Finding, leave: str) -> Finding:
     if finding.severity is not Severity.ERROR:
         return finding
     return replace(finding, hint=f"{finding.hint}{leave}")

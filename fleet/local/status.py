@@ -64,8 +64,8 @@ def ask_status(supervisor: Supervisor) -> Status:
         problem = f"the local fleet (process {supervisor.pid}) does not answer: {error}"
         raise CannotRunError(problem, "run `fleet local down`, then `fleet local up`") from error
     said = json.loads(answer.data)
-    return Status(endpoints=[_served(**each) for each in said["endpoints"]], skipped=said["skipped"])
+    return Status(endpoints=[_endpoint_status(**each) for each in said["endpoints"]], skipped=said["skipped"])
 
 
-def _served(*, models: Sequence[dict[str, Any]] = (), **said: Any) -> EndpointStatus:
+def _endpoint_status(*, models: Sequence[dict[str, Any]] = (), **said: Any) -> EndpointStatus:
     return EndpointStatus(models=[TargetModelStatus(**model) for model in models], **said)

@@ -32,7 +32,7 @@ def show_findings(findings: Sequence[Finding]) -> None:
         console.print(_line(finding), soft_wrap=True)
         excerpt = excerpts.of(finding)
         if excerpt is not None:
-            for line in _drawn(excerpt, str(finding.line), width, STYLE[finding.severity]):
+            for line in _draw_excerpt(excerpt, str(finding.line), width, STYLE[finding.severity]):
                 console.print(line, soft_wrap=True)
         if finding.hint:
             console.print(Text(f"  hint: {indent_lines(finding.hint)}", style="dim"), soft_wrap=True)
@@ -58,14 +58,14 @@ def _line(finding: Finding) -> Text:
     return Text.assemble((place, "bold"), mark, f": {indent_lines(finding.message)}")
 
 
-def _drawn(excerpt: Excerpt, number: str, width: int, style: str) -> Iterator[Text]:
+def _draw_excerpt(excerpt: Excerpt, number: str, width: int, style: str) -> Iterator[Text]:
     gutter = f"  {number} | "
     room = max(width - len(gutter), MIN_WIDTH)
     most = 4 * room  # characters: enough to fill it, few enough not to measure a line of a megabyte
-    before, meant, after = _fitted(
-        _shown(excerpt.line[max(excerpt.start - most, 0) : excerpt.start]),
-        _shown(excerpt.line[excerpt.start : excerpt.end][:most]),
-        _shown(excerpt.line[excerpt.end :][:most].rstrip()),
+    before, meant, after = _fit(
+        _displayable(excerpt.line[max(excerpt.start - most, 0) : excerpt.start]),
+        _displayable(excerpt.line[excerpt.start : excerpt.end][:most]),
+        _displayable(excerpt.line[excerpt.end :][:most].rstrip()),
         room,
     )
     yield Text.assemble((gutter, "blue"), before, meant, after)
@@ -74,11 +74,11 @@ def _drawn(excerpt: Excerpt, number: str, width: int, style: str) -> Iterator[Te
     yield Text.assemble((blank, "blue"), " " * cell_len(before), (carets, style))
 
 
-def _shown(text: str) -> str:
+def _displayable(text: str) -> str:
     return visible(text.replace("\t", TAB))
 
 
-def _fitted(before: str, meant: str, after: str, width: int) -> tuple[str, str, str]:
+def _fit(before: str, meant: str, after: str, width: int) -> tuple[str, str, str]:
     """The three parts in at most `width` cells; what is meant stays as long as it can."""
     meant = _cut(meant, width)
     room = width - cell_len(meant)

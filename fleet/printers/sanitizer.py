@@ -24,8 +24,8 @@ def visible(text: str) -> str:
     Python's `str.isprintable` counts both among what does not print, and every space but the plain one.
     """
     if not text.isprintable():
-        text = "".join(each if each.isprintable() else _escaped(each) for each in text)
-    return INVISIBLE.sub(lambda found: _escaped(found[0]), text)
+        text = "".join(each if each.isprintable() else _escape(each) for each in text)
+    return INVISIBLE.sub(lambda found: _escape(found[0]), text)
 
 
 def powerless(text: str) -> str:
@@ -66,7 +66,7 @@ class LineGuard:
         return f"\\x{ord(character):02x}" if is_command else visible(character)
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     return character.encode("unicode_escape").decode()
 
 

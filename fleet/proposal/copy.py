@@ -24,7 +24,7 @@ def copied_spec(loaded: LoadedSpec, name: str) -> str:
     targets = _targets(loaded, name)
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     for path, node in sorted(_scalars(root, ()), key=lambda each: -each[1].start_mark.index):
-        if (new := _renamed(path, node.value, loaded.spec.endpoint, name, targets)) is not None:
+        if (new := _rename_value(path, node.value, loaded.spec.endpoint, name, targets)) is not None:
             text = text[: node.start_mark.index] + scalar(new) + text[node.end_mark.index :]
     return text
 
@@ -40,7 +40,7 @@ def _targets(loaded: LoadedSpec, name: str) -> Mapping[str, str]:
     return found
 
 
-def _renamed(path: KeyPath, value: str, old: str, name: str, targets: Mapping[str, str]) -> str | None:
+def _rename_value(path: KeyPath, value: str, old: str, name: str, targets: Mapping[str, str]) -> str | None:
     """What a value becomes; None where it stays."""
     match path:
         case ("endpoint",):

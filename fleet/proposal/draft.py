@@ -63,9 +63,9 @@ class Draft:
 
     def told(self, findings: Iterable[Finding]) -> list[Finding]:
         """Findings, each once; those of the spec, which does not lie anywhere yet, are told of the folder."""
-        return list(dict.fromkeys(map(self._told, findings)))
+        return list(dict.fromkeys(map(self._place_finding, findings)))
 
-    def _told(self, finding: Finding) -> Finding:
+    def _place_finding(self, finding: Finding) -> Finding:
         if finding.file != self.file:
             return finding
         return replace(finding, file=self.found.folder, line=None, column=None)

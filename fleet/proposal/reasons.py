@@ -25,7 +25,7 @@ def triton_key(choice: Choice) -> Key:
         newer, refusal = choice.newer
         why = [f"The newest release for this endpoint on {choice.machine.type}; not {newer}: {refusal}."]
         if choice.newest_on is not None:
-            why.append(f"Triton {releases()[-1]}, the newest, would take {_priced(choice.newest_on)}.")
+            why.append(f"Triton {releases()[-1]}, the newest, would take {_price_text(choice.newest_on)}.")
     return Key(name="triton", value=choice.release, why=tuple(why))
 
 
@@ -47,7 +47,7 @@ def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode) -> Key
         )
     else:
         why.append(
-            f"{_priced(machine)}: the {'cheapest' if machine.kind is Processor.GPU else 'smallest'} of"
+            f"{_price_text(machine)}: the {'cheapest' if machine.kind is Processor.GPU else 'smallest'} of"
             f" {families} in which {whose}, at most {takes} by the files' sizes, take up to {share} of {has};"
             " what computing takes on top, only calls tell."
         )
@@ -85,7 +85,7 @@ def foot(findings: Iterable[Finding], left: Mapping[str, str]) -> list[str]:
     return [*lines, *(["`fleet check` warns of what only you know:", *warnings] if warnings else [])]
 
 
-def _priced(machine: Instance) -> str:
+def _price_text(machine: Instance) -> str:
     price, prices = hosting_price(machine.type), price_list()
     if price is None:
         return machine.type

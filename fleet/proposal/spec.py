@@ -51,13 +51,17 @@ def proposed_spec(name: str, file: Path, folder: str, projects: tuple[Project, .
     draft = Draft(file, found, projects)
     known = [Key(name="endpoint", value=name), _mode_key(mode, archives), *answer.keys()]
     some = proposed_instances(Processor.GPU)[0]
-    anywhere = [*_placed(releases()[-1], some), scaling_key(some, mode)]
+    anywhere = [*_placement_keys(releases()[-1], some), scaling_key(some, mode)]
     endpoint = draft.decided(_data([*known, *anywhere, archives.key()]))
     settings = container_key(endpoint, answer.further)
     further = [] if settings is None else [settings]
 
     def findings_of(release: str, machine: Instance) -> list[Finding]:
-        own = [*_placed(release, machine), archives.key(endpoint, machine), scaling_key(machine, mode)]
+        own = [
+            *_placement_keys(release, machine),
+            archives.key(endpoint, machine),
+            scaling_key(machine, mode),
+        ]
         return draft.findings(_data([*known, *own, *further]))
 
     wish, room = gpu_reason(endpoint.answering_models()), Room(endpoint, archives.plans)
@@ -79,7 +83,7 @@ def _mode_key(mode: Mode, archives: Archives) -> Key:
     return Key(name="mode", value=mode.value, why=(why,))
 
 
-def _placed(release: str, machine: Instance) -> list[Key]:
+def _placement_keys(release: str, machine: Instance) -> list[Key]:
     """Release and instance without their reasons."""
     instance = {"type": machine.type, "count": proposals().fewest}
     return [Key(name="triton", value=release), Key(name="instance", value=instance)]

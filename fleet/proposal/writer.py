@@ -38,7 +38,7 @@ def new_file(root: Path, name: str) -> Path:
         ) from error
     for other in endpoint_names(root):
         if other.lower() == name.lower():
-            raise FindingsError([_taken(folder / f"{other}.yaml")])
+            raise FindingsError([_existing_file_finding(folder / f"{other}.yaml")])
     return folder / f"{name}.yaml"
 
 
@@ -67,11 +67,11 @@ def write_spec(file: Path, text: str, projects: tuple[Project, ...]) -> None:
     with _beside(file, text) as written:
         findings = [each for project in projects for each in draft_findings(project, project.draft(written))]
         if any(each.severity is Severity.ERROR for each in findings):
-            raise FindingsError(list(dict.fromkeys(_told(each, written) for each in findings)))
+            raise FindingsError(list(dict.fromkeys(_without_location(each, written) for each in findings)))
         try:
             os.link(written, file)
         except FileExistsError as error:
-            raise FindingsError([_taken(file)]) from error
+            raise FindingsError([_existing_file_finding(file)]) from error
 
 
 @contextmanager
@@ -86,12 +86,12 @@ def _beside(file: Path, text: str) -> Iterator[Path]:
         hidden.unlink(missing_ok=True)
 
 
-def _told(finding: Finding, written: Path) -> Finding:
+def _without_location(finding: Finding, written: Path) -> Finding:
     """Without a place in a file that is gone."""
     return replace(finding, file=None, line=None, column=None) if finding.file == written else finding
 
 
-def _taken(file: Path) -> Finding:
+def _existing_file_finding(file: Path) -> Finding:
     message = f"{file.parent.name}/{file.name} is there already, and is not written over"
     hint = "take another name; SageMaker does not tell upper from lower case"
     return Finding(code="FL123", message=message, hint=hint)

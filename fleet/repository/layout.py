@@ -35,7 +35,7 @@ def model_names(repository: Path, built: Collection[str] = ()) -> list[str]:
     findings = [
         _without_version(model) for model in models if model.name not in built and not versions_of(model)
     ]
-    findings += [_misnamed(model) for model in models if not NAME.fullmatch(model.name)]
+    findings += [_misnamed_file_finding(model) for model in models if not NAME.fullmatch(model.name)]
     if not models:
         findings.append(Finding(code="FL407", message="the model repository holds no model", file=repository))
     if findings:
@@ -83,7 +83,7 @@ def versions_of(model: Path) -> list[Path]:
     return [entry for entry in model.iterdir() if entry.is_dir() and is_version(entry.name)]
 
 
-def _misnamed(model: Path) -> Finding:
+def _misnamed_file_finding(model: Path) -> Finding:
     message = f"{model.name!r} is no name for a model: the container splits its settings on white space"
     return Finding(code="FL405", message=message, hint=f"rename it to match {NAME.pattern}", file=model)
 

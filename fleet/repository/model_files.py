@@ -45,7 +45,7 @@ def missing_files(
     facts = backend_facts(backend, platform=config.message.platform, runtime=config.message.runtime)
     if facts is None:
         return
-    wanted = _wanted(config, facts, release)
+    wanted = _expected_files(config, facts, release)
     yield from _name(config, facts, release)
     for version in versions if wanted else ():
         folder = contents.path(model, version)
@@ -54,13 +54,13 @@ def missing_files(
             found = []  # it is imported as a module of the version directory
         if found:
             yield from _as_it_is(contents, folder, found[0])
-        elif model not in built and not _may_be_there(config, contents, folder, wanted):
-            yield _missing(config, facts, contents, folder, wanted)
+        elif model not in built and not _may_exist(config, contents, folder, wanted):
+            yield _missing_finding(config, facts, contents, folder, wanted)
         if model not in built:
             yield from _for_capabilities(config, contents, folder)
 
 
-def _wanted(config: ParsedConfig, facts: Backend, release: str | None) -> list[ModelFile]:
+def _expected_files(config: ParsedConfig, facts: Backend, release: str | None) -> list[ModelFile]:
     """What the backend looks for, in its order; empty where its parameters or platform are wrong."""
     given = {key: value.string_value for key, value in config.message.parameters.items()}
     default = [
@@ -109,7 +109,7 @@ def _as_it_is(contents: Contents, folder: str, file: ModelFile) -> Iterator[Find
         yield Finding(code=MISSING, message=said, file=place, hint=hint, severity=Severity.WARNING)
 
 
-def _missing(
+def _missing_finding(
     config: ParsedConfig, facts: Backend, contents: Contents, folder: str, wanted: Sequence[ModelFile]
 ) -> Finding:
     paths = " or ".join(f"'{_path(folder, each.name)}'" for each in wanted)
@@ -127,7 +127,7 @@ def _missing(
     return Finding(code=code, message=said, file=contents.file(folder), hint=hint)
 
 
-def _may_be_there(config: ParsedConfig, contents: Contents, folder: str, wanted: Sequence[ModelFile]) -> bool:
+def _may_exist(config: ParsedConfig, contents: Contents, folder: str, wanted: Sequence[ModelFile]) -> bool:
     """Whether it may lie out of the repository, or one for the GPU's compute capability serves instead."""
     others = config.message.cc_model_filenames.values()
     out = any(_path(folder, each.name).startswith("..") for each in wanted)

@@ -54,7 +54,7 @@ def rules_page(rules: Mapping[str, Rule], examples: Mapping[str, Example]) -> st
     parts = [INTRO, _contents(by_theme)]
     for theme, members in by_theme.items():
         parts.append(f"## {theme.about} (`{theme.name}`)\n")
-        parts += [_told(rule, examples.get(rule.code)) for rule in members]
+        parts += [_rule_text(rule, examples.get(rule.code)) for rule in members]
     parts += [OTHERS, *map(_group, groups())]
     return "\n".join(parts)
 
@@ -87,19 +87,19 @@ def _contents(by_theme: Mapping[Theme, list[Rule]]) -> str:
     return "\n".join(lines)
 
 
-def _told(rule: Rule, example: Example | None) -> str:
+def _rule_text(rule: Rule, example: Example | None) -> str:
     parts = [
         f'<a id="{rule.code.lower()}"></a>\n',
         f"### {rule.name} ({rule.code})\n",
         f"**{weight_of(rule)}**: {rule.summary}\n",
         *([f"{rule.why}\n"] if rule.why else []),
-        *(_shown(example, rule) if example else []),
+        *(_example_lines(example, rule) if example else []),
         f"Source: {_source(rule.source)}\n",
     ]
     return "\n".join(parts)
 
 
-def _shown(example: Example, rule: Rule) -> list[str]:
+def _example_lines(example: Example, rule: Rule) -> list[str]:
     said = "\n".join(said_of(example.wrong, rule))
     return [
         f"```yaml\n{example.wrong.shown}\n```\n",

@@ -58,7 +58,7 @@ class Case:
         )
         notes += [f"# model {name}: {_flow(facts)}" for name, facts in (self.models or {}).items()]
         keys = [f"{key}: {_flow(value)}" for key, value in self.spec.items()] or ["# without it"]
-        return "\n".join(map(_shortened, [*notes, *keys]))
+        return "\n".join(map(_shorten, [*notes, *keys]))
 
     def decided(self) -> EndpointContext:
         """The case as rules see it."""
@@ -135,7 +135,7 @@ def _case(entry: Mapping[str, Any], which: str) -> Case:
     )
 
 
-def _shortened(line: str) -> str:
+def _shorten(line: str) -> str:
     return line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 1]}…"
 
 

@@ -149,12 +149,12 @@ def _on_machines(scope: Scope, check: Check) -> Check:
     def on_machines(endpoint: EndpointContext) -> Iterator[Problem]:
         for machine in scope.of(endpoint):
             for problem in check(endpoint.on(machine)):
-                yield _labelled(problem, machine)
+                yield _label_machine(problem, machine)
 
     return on_machines
 
 
-def _labelled(problem: Problem, machine: Machine) -> Problem:
+def _label_machine(problem: Problem, machine: Machine) -> Problem:
     """The problem at the raw property that brings the machine in, with the machine's name."""
     if not machine.label:
         return problem

@@ -34,7 +34,7 @@ class Capture(Document):
     """What it answers."""
 
     @model_validator(mode="after")
-    def _keeps_something(self) -> Self:
+    def _require_capture(self) -> Self:
         if not self.requests and not self.responses:
             raise ValueError(
                 "nothing is captured then: leave `capture` out, or keep `requests` or `responses`"

@@ -52,7 +52,7 @@ class Metrics(Document):
 
     @field_validator("triton_dimensions")
     @classmethod
-    def _are_named_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _require_unique_names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if twice := sorted(name for name, count in Counter(names).items() if count > 1):
             raise ValueError(f"{twice[0]!r} is named twice")
         return names

@@ -38,7 +38,7 @@ def _subscriber(value: str) -> str:
     return value
 
 
-def _each_once(values: tuple[str, ...]) -> tuple[str, ...]:
+def _require_unique(values: tuple[str, ...]) -> tuple[str, ...]:
     if twice := [value for value, count in Counter(values).items() if count > 1]:
         raise ValueError(f"{twice[0]!r} is named twice")
     return values
@@ -46,7 +46,7 @@ def _each_once(values: tuple[str, ...]) -> tuple[str, ...]:
 
 Subscriber = Annotated[str, AfterValidator(_subscriber)]
 """An email address, or the ARN of a queue or a function."""
-Subscribers = Annotated[tuple[Subscriber, ...], Field(strict=False), AfterValidator(_each_once)]
+Subscribers = Annotated[tuple[Subscriber, ...], Field(strict=False), AfterValidator(_require_unique)]
 
 
 class Notifications(Document):

@@ -74,18 +74,16 @@ def _finding(model: type[BaseModel], source: Source, detail: ErrorDetails) -> Fi
         path, given = path + error.below, reduce(getitem, error.below, given)
     mark = source.latest_mark(path) if detail["type"] == "value_error" else source.mark(path)
     confidential = path[:1] == MAY_HOLD_KEYS and "/" in str(given)
-    value = _shown(_without_key(given) if confidential else given, mark.text)
-    code, message, hint = _explained(model, path, detail, value)
+    value = _display_value(_without_key(given) if confidential else given, mark.text)
+    code, message, hint = _explain(model, path, detail, value)
     return replace(finding_at(mark, code, message, hint), confidential=confidential)
 
 
-def _explained(
-    model: type[BaseModel], path: KeyPath, detail: ErrorDetails, value: str
-) -> tuple[str, str, str]:
+def _explain(model: type[BaseModel], path: KeyPath, detail: ErrorDetails, value: str) -> tuple[str, str, str]:
     shown = dotted_path(path)
     match detail["type"]:
         case "extra_forbidden":
-            return "FL110", f"unknown key `{shown}`", _meant(model, path)
+            return "FL110", f"unknown key `{shown}`", _suggest_key(model, path)
         case "missing":
             field = _field_text(model, path)
             return "FL111", f"the key `{shown}` is missing", field
@@ -104,7 +102,7 @@ def _explained(
     return "FL112", _with_value(shown, value, in_words(detail, unit)), hint
 
 
-def _meant(model: type[BaseModel], path: KeyPath) -> str:
+def _suggest_key(model: type[BaseModel], path: KeyPath) -> str:
     """What was meant by an unknown key: one of its place, or one that stands in another file."""
     other, where = ELSEWHERE.get(model, (model, ""))
     if where and len(path) == 1 and path[0] in other.model_fields:
@@ -130,7 +128,7 @@ def dotted_path(path: KeyPath) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
 
 
-def _shown(value: object, written: str) -> str:
+def _display_value(value: object, written: str) -> str:
     """The value as it was written; nothing for a mapping, which the message is about."""
     match value:
         case dict():

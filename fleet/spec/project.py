@@ -62,7 +62,7 @@ class Project:
         Raises:
             FindingsError: every mistake in it.
         """
-        return _loaded(source, self.environment_source)
+        return _load(source, self.environment_source)
 
     def lock_file(self, endpoint: str) -> Path:
         """Where the endpoint's lock lies, whether or not it exists."""
@@ -90,9 +90,13 @@ def open_project(
         FindingsError: a name has no file, or the environment is wrong; then what is wrong with the specs is
             said as well.
     """
-    file = root / "environments" / f"{_known(environment, environment_names(root), 'environment')}.yaml"
+    file = (
+        root / "environments" / f"{_require_known(environment, environment_names(root), 'environment')}.yaml"
+    )
     names = endpoint_names(root)
-    chosen = tuple(_known(name, names, "endpoint") for name in dict.fromkeys(endpoints)) or tuple(names)
+    chosen = tuple(_require_known(name, names, "endpoint") for name in dict.fromkeys(endpoints)) or tuple(
+        names
+    )
     findings, source = _stray_files(root), Source(file, {})
     try:
         source = read_source(file)
@@ -121,12 +125,12 @@ def _read_spec(root: Path, name: str) -> Source:
 
 
 def _load_spec(root: Path, name: str, environment: Source) -> LoadedSpec:
-    loaded = _loaded(_read_spec(root, name), environment)
+    loaded = _load(_read_spec(root, name), environment)
     _named_as_its_file(loaded.source, "endpoint", loaded.spec.endpoint)
     return loaded
 
 
-def _loaded(spec_source: Source, environment: Source) -> LoadedSpec:
+def _load(spec_source: Source, environment: Source) -> LoadedSpec:
     name = str(spec_source.data.get("endpoint"))
     merged = (
         environment.section("defaults").merged(spec_source).merged(environment.section("overrides", name))
@@ -144,7 +148,7 @@ def _named_as_its_file(source: Source, key: str, name: str) -> None:
         raise FindingsError([finding_at(mark, "FL113", message, hint)])
 
 
-def _known(name: str, names: list[str], noun: str) -> str:
+def _require_known(name: str, names: list[str], noun: str) -> str:
     if name in names:
         return name
     message = f"there is no {noun} {name!r}" if name else f"no {noun} was named"

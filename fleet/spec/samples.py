@@ -22,7 +22,7 @@ OK = 200
 TARGET_ENDING = ".tar.gz"
 
 
-def _without_ending(name: object) -> object:
+def _model_name(name: object) -> object:
     if isinstance(name, str) and name.endswith(TARGET_ENDING):
         raise ValueError(
             f"write the archive's name, `{name.removesuffix(TARGET_ENDING)}`: its target follows from it"
@@ -30,7 +30,7 @@ def _without_ending(name: object) -> object:
     return name
 
 
-ArchiveName = Annotated[Name, BeforeValidator(_without_ending)]
+ArchiveName = Annotated[Name, BeforeValidator(_model_name)]
 """An archive of `models`, not the TargetModel that it is called by."""
 TypeName = Annotated[Datatype, Field(strict=False)]
 
@@ -171,7 +171,7 @@ def _check_shape(data: list[object], shape: tuple[int, ...] | None) -> None:
     Raises:
         ValueError: they are not.
     """
-    nested = _nesting(data)
+    nested = _list_shape(data)
     if shape is None:
         return
     if len(nested) == 1 and len(shape) != 1:
@@ -191,7 +191,7 @@ def _check_shape(data: list[object], shape: tuple[int, ...] | None) -> None:
         raise ValueError(f"`data` has the shape {nested}, and `shape` is {list(shape)}")
 
 
-def _nesting(data: list[object]) -> list[int]:
+def _list_shape(data: list[object]) -> list[int]:
     """The shape of nested lists.
 
     Raises:
@@ -200,8 +200,8 @@ def _nesting(data: list[object]) -> list[int]:
     lists = [each for each in data if isinstance(each, list)]
     if not lists:
         return [len(data)]
-    below = _nesting(lists[0])
-    if len(lists) < len(data) or any(_nesting(each) != below for each in lists[1:]):
+    below = _list_shape(lists[0])
+    if len(lists) < len(data) or any(_list_shape(each) != below for each in lists[1:]):
         raise ValueError("`data` is ragged: lists of one level are of one length")
     return [len(data), *below]
 

@@ -36,7 +36,7 @@ class Schedule(Document):
     """Most instances from then on; left out: as it is."""
 
     @model_validator(mode="after")
-    def _changes_something(self) -> Self:
+    def _require_change(self) -> Self:
         if self.min is None and self.max is None:
             raise ValueError("nothing changes then: give `min`, `max` or both")
         return self

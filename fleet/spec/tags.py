@@ -19,7 +19,7 @@ def _plain(text: str) -> str:
     return text
 
 
-def _not_reserved(key: str) -> str:
+def _require_unreserved(key: str) -> str:
     if key.lower().startswith(("aws:", "triton-fleet:")):
         raise ValueError("tags that begin with `aws:` or `triton-fleet:` are not yours to set")
     return key
@@ -29,7 +29,7 @@ TagKey = Annotated[
     str,
     StringConstraints(min_length=1, max_length=128),
     AfterValidator(_plain),
-    AfterValidator(_not_reserved),
+    AfterValidator(_require_unreserved),
 ]
 TagValue = Annotated[str, StringConstraints(max_length=256), AfterValidator(_plain)]
 Tags = dict[TagKey, TagValue]

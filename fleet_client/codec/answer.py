@@ -31,7 +31,7 @@ def decode(body: bytes, content_type: str) -> dict[str, Array]:
     header_size = _header_size(body, content_type)
     outputs: dict[str, Array] = {}
     at = header_size
-    for described in _described(body[:header_size]):
+    for described in _output_headers(body[:header_size]):
         output = _Output.read(described)
         if output.name in outputs:
             raise AnswerError(f"output {output.name!r} is there twice")
@@ -134,7 +134,7 @@ def _header_size(body: bytes, content_type: str) -> int:
     return size
 
 
-def _described(header: bytes) -> list[Any]:
+def _output_headers(header: bytes) -> list[Any]:
     try:
         answer = json.loads(str(header, "utf-8"))
     except UnicodeDecodeError as error:

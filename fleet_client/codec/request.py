@@ -36,7 +36,7 @@ def encode(inputs: Mapping[str, Array], *, outputs: Sequence[str] = (), binary: 
             tensor["parameters"] = {"binary_data_size": data.nbytes}
             raw.append(data)
         else:
-            tensor["data"] = _listed(name, array, datatype)
+            tensor["data"] = _as_list(name, array, datatype)
         described.append(tensor)
     request: dict[str, Any] = {"inputs": described}
     if outputs:
@@ -67,7 +67,7 @@ def _raw(name: str, array: Array, datatype: str) -> memoryview:
     return np.asarray(array, dtype=NUMPY[datatype], order="C").data
 
 
-def _listed(name: str, array: Array, datatype: str) -> list[Any]:
+def _as_list(name: str, array: Array, datatype: str) -> list[Any]:
     if datatype in NOT_IN_JSON:
         raise PayloadError(f"input {name!r} is {datatype}, which Triton does not take by JSON: use binary")
     if datatype == BYTES:

@@ -53,16 +53,16 @@ class EndpointAlarms(Construct):
             evaluation_periods=alarm.periods,
             datapoints_to_alarm=alarm.ringing,
             treat_missing_data=alarm.missing,
-            **self._measured(alarm),
+            **self._metric_properties(alarm),
         )
 
-    def _measured(self, alarm: Alarm) -> dict[str, Any]:
+    def _metric_properties(self, alarm: Alarm) -> dict[str, Any]:
         """A metric, one behind its gate, or a query."""
         if alarm.query:
             query = Query(id="queried", expression=alarm.query, period=alarm.period, return_data=True)
             return {"metrics": [query]}
         if alarm.calls:
-            return {"metrics": self._gated(alarm)}
+            return {"metrics": self._gate_queries(alarm)}
         metric, percentile = endpoint_metric(alarm.measure), alarm.statistic.startswith("p")
         return {
             "namespace": metric.namespace,
@@ -72,7 +72,7 @@ class EndpointAlarms(Construct):
             "period": alarm.period,
         }
 
-    def _gated(self, alarm: Alarm) -> list[Query]:
+    def _gate_queries(self, alarm: Alarm) -> list[Query]:
         # IF without a third argument leaves the minute out, and takes 0 for a value that is missing: so the
         # values themselves are counted, one for each call.
         # Source: CloudWatch user guide, using-metric-math.html.

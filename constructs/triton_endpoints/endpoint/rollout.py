@@ -71,7 +71,7 @@ def _deployment_config(
 ) -> sagemaker.CfnEndpoint.DeploymentConfigProperty:
     rolling = rollout.strategy is Strategy.ROLLING
     return sagemaker.CfnEndpoint.DeploymentConfigProperty(
-        rolling_update_policy=_rolling(rollout) if rolling else None,
+        rolling_update_policy=_rolling_policy(rollout) if rolling else None,
         blue_green_update_policy=None if rolling else _blue_green(rollout),
         auto_rollback_configuration=sagemaker.CfnEndpoint.AutoRollbackConfigProperty(
             alarms=[sagemaker.CfnEndpoint.AlarmProperty(alarm_name=name) for name in alarms]
@@ -81,7 +81,7 @@ def _deployment_config(
     )
 
 
-def _rolling(rollout: ResolvedRollout) -> sagemaker.CfnEndpoint.RollingUpdatePolicyProperty:
+def _rolling_policy(rollout: ResolvedRollout) -> sagemaker.CfnEndpoint.RollingUpdatePolicyProperty:
     return sagemaker.CfnEndpoint.RollingUpdatePolicyProperty(
         maximum_batch_size=_share(rollout),
         # Left out, a rollback starts the whole old fleet at once, where instances may be scarce.

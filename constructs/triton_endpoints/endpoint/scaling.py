@@ -40,7 +40,7 @@ class EndpointScaling(Construct):
             resource_id=f"endpoint/{endpoint_name}/variant/{variant}",
             min_capacity=scaling.min,
             max_capacity=scaling.max,
-            scheduled_actions=[_scheduled(schedule) for schedule in scaling.schedules] or None,
+            scheduled_actions=[_scheduled_action(schedule) for schedule in scaling.schedules] or None,
         )
         policies = [self._track(tracked) for tracked in scaling.targets]
         self.resources: tuple[CfnResource, ...] = (self.target, *policies)
@@ -89,7 +89,7 @@ class EndpointScaling(Construct):
         )
 
 
-def _scheduled(schedule: Schedule) -> autoscaling.CfnScalableTarget.ScheduledActionProperty:
+def _scheduled_action(schedule: Schedule) -> autoscaling.CfnScalableTarget.ScheduledActionProperty:
     return autoscaling.CfnScalableTarget.ScheduledActionProperty(
         scheduled_action_name=schedule.name,
         schedule=schedule.at,

@@ -25,7 +25,7 @@ def build_statements(place: Deployment) -> list[Statement]:
     """A build on a GPU."""
     return [
         *_engines(place, records=_RECORDS),
-        *_built(place),
+        *_plan_statements(place),
         *_source(place),
         *_image(place),
         _write_log(place),
@@ -41,7 +41,7 @@ def job_statements(place: Deployment) -> list[Statement]:
     """
     return [
         *_engines(place, records=(*_RECORDS, _LEFT_BY_TRAINING)),
-        *_built(place),
+        *_plan_statements(place),
         *_image(place),
         Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=_job_logs(place, "", ":*")),
         Statement(
@@ -101,7 +101,7 @@ def _engines(place: Deployment, *, read: str = ENGINES, records: Sequence[str]) 
     ]
 
 
-def _built(place: Deployment) -> list[Statement]:
+def _plan_statements(place: Deployment) -> list[Statement]:
     """Plans and manifests, which are never written again: no build replaces what another has built.
 
     A part of an upload has no condition to give, and its completion does. Source: S3 user guide,

@@ -61,7 +61,7 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
             least,
             most,
             role_arn or self._service_role(namespace),
-            _suspended(before, suspended_state),
+            _merge_suspension(before, suspended_state),
         )
 
     def deregister_scalable_target(self, namespace: str, r_id: str, dimension: str) -> None:
@@ -238,7 +238,7 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
         )
 
 
-def _suspended(before: FakeScalableTarget | None, given: Mapping[str, bool] | None) -> Any:
+def _merge_suspension(before: FakeScalableTarget | None, given: Mapping[str, bool] | None) -> Any:
     state: Any = None if before is None else before.suspended_state  # moto says it is a str
     return suspended_state(state, given)
 

@@ -52,7 +52,7 @@ class EmbeddedCodeBuild(CodeBuildBackend):
             raise ResourceNotFoundException(f"Project cannot be found: {arn}")
         project = self.codebuild_projects[name].project_metadata
         declared = overridden(project, request)
-        build = self._made(name, project, declared)
+        build = self._make_build(name, project, declared)
         runs = require_place(build, self._builds.values(), project.get("concurrentBuildLimit"))
         self._builds[build.id] = build
         self.build_history[name].insert(0, build.id)
@@ -84,7 +84,7 @@ class EmbeddedCodeBuild(CodeBuildBackend):
             complete_build(build, account=self.account_id, region=self.region_name)
         return build
 
-    def _made(self, name: str, project: Mapping[str, Any], declared: Mapping[str, Any]) -> Build:
+    def _make_build(self, name: str, project: Mapping[str, Any], declared: Mapping[str, Any]) -> Build:
         uuid = str(uuid4())
         id = f"{name}:{uuid}"
         group = project.get("logsConfig", {}).get("cloudWatchLogs", {}).get("groupName")

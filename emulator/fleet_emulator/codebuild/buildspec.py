@@ -40,7 +40,9 @@ class Phase:
             succeeding: What CODEBUILD_BUILD_SUCCEEDING says, whether no phase before has failed.
         """
         state = shlex.quote(str(kept))
-        afterwards = "\n".join(f"{_told(each)}\n{each}\n{_SAW} || CODE=$SAW" for each in self.afterwards)
+        afterwards = "\n".join(
+            f"{_command_text(each)}\n{each}\n{_SAW} || CODE=$SAW" for each in self.afterwards
+        )
         return "\n".join(
             [
                 f"[ ! -e {state} ] || . {state}",
@@ -50,7 +52,7 @@ class Phase:
                 f'{{ export -p; printf "cd %q\\n" "$PWD"; }} > {state}\nexit $CODE\n}}',
                 # Bash would be gone at once, before the command that it waits for has ended in order.
                 "trap finish EXIT\ntrap 'exit 143' TERM",
-                *(f"{_told(each)}\n{each}\n{_SAW} || exit $SAW" for each in self.commands),
+                *(f"{_command_text(each)}\n{each}\n{_SAW} || exit $SAW" for each in self.commands),
             ]
         )
 
@@ -102,6 +104,6 @@ def _refuse_others(found: Mapping[str, Any], known: set[str], path: str) -> None
         raise BuildspecError(f"{path}{name} is not done here")
 
 
-def _told(command: str) -> str:
+def _command_text(command: str) -> str:
     told = command.strip().replace("\n", "\n[Container] ")
     return f"printf '[Container] Running command %s\\n' {shlex.quote(told)}"

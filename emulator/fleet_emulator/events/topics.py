@@ -74,14 +74,14 @@ def _statements(policy: str) -> list[Mapping[str, Any]]:
 def _is_about(statement: Mapping[str, Any]) -> bool:
     principal = statement.get("Principal", statement.get("NotPrincipal", {}))
     kinds = [principal] if isinstance(principal, str) else principal.values()
-    principals = {each for kind in kinds for each in _listed(kind)}
-    actions = _listed(statement.get("Action", statement.get("NotAction", [])))
+    principals = {each for kind in kinds for each in _as_list(kind)}
+    actions = _as_list(statement.get("Action", statement.get("NotAction", [])))
     is_named = not principals.isdisjoint({"*", SERVICE})
     is_publish = any(each.lower() in {"*", "sns:*", "sns:publish"} for each in actions)
     return is_named is not ("NotPrincipal" in statement) and is_publish is not ("NotAction" in statement)
 
 
-def _listed(value: Any) -> list[str]:
+def _as_list(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
@@ -89,7 +89,7 @@ def _message(transformer: Mapping[str, Any] | None, event: Mapping[str, Any]) ->
     if transformer is None:
         return json.dumps({key: value for key, value in event.items() if key != "ingestion-time"})
     values = {name: _at(path, event) for name, path in transformer.get("InputPathsMap", {}).items()}
-    message = _TEXT_OR_NAME.sub(lambda found: _filled(found, values), transformer["InputTemplate"])
+    message = _TEXT_OR_NAME.sub(lambda found: _fill(found, values), transformer["InputTemplate"])
     try:
         json.loads(message)
     except ValueError as error:
@@ -97,7 +97,7 @@ def _message(transformer: Mapping[str, Any] | None, event: Mapping[str, Any]) ->
     return message
 
 
-def _filled(found: re.Match[str], values: Mapping[str, Any]) -> str:
+def _fill(found: re.Match[str], values: Mapping[str, Any]) -> str:
     """A text with its values as they are, unescaped; a value outside of texts as JSON."""
     if not found[0].startswith('"'):
         return json.dumps(values.get(found[1], ""))

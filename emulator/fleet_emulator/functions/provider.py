@@ -70,9 +70,9 @@ class Provider:
             problem = f'DELETE: cannot change the physical resource ID from "{current}" to "{physical_id}"'
             raise RequestFailedError(f"Error: {problem} during deletion", current)
         event = {**request, **answer, "PhysicalResourceId": physical_id}
-        return event if self.is_complete is None else self._completed(self.is_complete, event)
+        return event if self.is_complete is None else self._wait_for_completion(self.is_complete, event)
 
-    def _completed(self, is_complete: EmbeddedFunction, event: Mapping[str, Any]) -> dict[str, Any]:
+    def _wait_for_completion(self, is_complete: EmbeddedFunction, event: Mapping[str, Any]) -> dict[str, Any]:
         physical_id: str = event["PhysicalResourceId"]
         stopping, deadline = process_state.current().stopping, time.monotonic() + self.seconds
         while True:

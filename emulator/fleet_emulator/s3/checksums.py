@@ -101,10 +101,10 @@ def request_checksum(headers: Mapping[str, str], body: bytes = b"") -> Checksum 
     if len(found) > 1:
         said = "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed."
         raise S3ClientError("InvalidRequest", said)
-    return _checked(*found.popitem())
+    return _parse_checksum(*found.popitem())
 
 
-def _checked(algorithm: str, value: str) -> Checksum:
+def _parse_checksum(algorithm: str, value: str) -> Checksum:
     # A composite checksum may be given with the number of parts.
     encoded = value.partition("-")[0]
     try:

@@ -91,7 +91,7 @@ class MultipartResponse(S3Response):
             return super()._key_response_post(request, body, bucket_name, query, key_name)
         self._set_action("KEY", "POST", query)
         self._authenticate_and_authorize_s3_action(bucket_name=bucket_name, key_name=key_name)
-        key = self._completed(query["uploadId"][0], key_name, body)
+        key = self._complete(query["uploadId"][0], key_name, body)
         self.data["Action"] = "CompleteMultipartUpload"
         answer = {
             "Location": f"{self.parsed_url.scheme}://{self.parsed_url.netloc}/{bucket_name}/{key_name}",
@@ -105,7 +105,7 @@ class MultipartResponse(S3Response):
         }
         return self.serialized(ActionResult(answer))
 
-    def _completed(self, upload_id: str, key_name: str, body: bytes) -> FakeKey:
+    def _complete(self, upload_id: str, key_name: str, body: bytes) -> FakeKey:
         existing = self.backend.get_object(self.bucket_name, key_name)
         if existing is not None and existing.multipart and existing.multipart.id == upload_id:
             return existing  # said twice

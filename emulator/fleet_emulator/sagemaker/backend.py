@@ -129,9 +129,9 @@ class EmbeddedSageMaker(EmbeddedJobs):
         endpoint.last_deployment_config = self._deployment(deployment, endpoint)
         self.endpoints[endpoint_name] = endpoint
         try:
-            self._serve(endpoint, self._deployed(endpoint_name, endpoint_config_name))
+            self._serve(endpoint, self._deploy_config(endpoint_name, endpoint_config_name))
         except Exception as error:
-            endpoint.settle("Failed", _told(error))
+            endpoint.settle("Failed", _error_text(error))
         else:
             endpoint.settle("InService")
         return endpoint
@@ -153,7 +153,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         Raises:
             ValidationError: the endpoint has the configuration already.
         """
-        endpoint = self._settled(endpoint_name)
+        endpoint = self._require_settled(endpoint_name)
         if endpoint_config_name.lower() == endpoint.endpoint_config_name.lower():
             raise ValidationError(CONFIGURATION_IN_USE)
         for name in (endpoint.endpoint_config_name, endpoint_config_name):
@@ -172,10 +172,10 @@ class EmbeddedSageMaker(EmbeddedJobs):
         before = endpoint.served
         try:
             self._refuse_alarm(deployment)
-            self._serve(endpoint, self._deployed(endpoint_name, endpoint_config_name))
+            self._serve(endpoint, self._deploy_config(endpoint_name, endpoint_config_name))
             self._refuse_alarm(deployment)
         except Exception as error:
-            self._roll_back(endpoint, before, _told(error))
+            self._roll_back(endpoint, before, _error_text(error))
         else:
             endpoint.take_over(config, retention)
             endpoint.settle("InService")
@@ -185,7 +185,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         self, endpoint_name: str, desired_weights_and_capacities: list[dict[str, Any]]
     ) -> str:
         """UpdateEndpointWeightsAndCapacities; moto forgets the weight where only a count is given."""
-        endpoint = self._settled(endpoint_name)
+        endpoint = self._require_settled(endpoint_name)
         before = {variant["VariantName"]: dict(variant) for variant in endpoint.production_variants}
         arn: str = super().update_endpoint_weights_and_capacities(
             endpoint_name, desired_weights_and_capacities
@@ -197,7 +197,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
 
     def delete_endpoint(self, endpoint_name: str) -> None:
         """DeleteEndpoint, which here returns when nothing is served or scaled any more."""
-        endpoint = self._settled(endpoint_name)
+        endpoint = self._require_settled(endpoint_name)
         endpoint.endpoint_status = "Deleting"
         with handed_over():
             process_state.current().host.remove(endpoint_name)
@@ -216,7 +216,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         try:
             self._serve(endpoint, before)
         except Exception as error:
-            endpoint.settle("UpdateRollbackFailed", f"{reason} The rollback failed: {_told(error)}")
+            endpoint.settle("UpdateRollbackFailed", f"{reason} The rollback failed: {_error_text(error)}")
         else:
             endpoint.settle("InService", reason)
 
@@ -244,7 +244,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
     def _scaling(self) -> ApplicationAutoscalingBackend:
         return applicationautoscaling_backends[self.account_id][self.region_name]
 
-    def _deployed(self, endpoint_name: str, config_name: str) -> DeployedEndpoint:
+    def _deploy_config(self, endpoint_name: str, config_name: str) -> DeployedEndpoint:
         config = cast(EmbeddedEndpointConfig, self.endpoint_configs[config_name])
         return deployed_endpoint(endpoint_name, config, self._models)
 
@@ -254,7 +254,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
             process_state.current().host.serve(deployed)
         endpoint.served = deployed
 
-    def _settled(self, endpoint_name: str) -> EmbeddedEndpoint:
+    def _require_settled(self, endpoint_name: str) -> EmbeddedEndpoint:
         self.describe_endpoint(endpoint_name)
         endpoint = cast(EmbeddedEndpoint, self.endpoints[endpoint_name])
         if endpoint.in_progress:
@@ -267,7 +267,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
             raise ValidationError(f'Cannot create already existing {kind} "{arn}".')
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     if not is_said(error):
         log.exception("the host failed")
     return reason_of(error)

@@ -59,7 +59,7 @@ class EmbeddedCloudFormation(CloudFormationBackend):
         stack_policy_body: str | None = None,
     ) -> Stack:
         """CreateStack."""
-        stack = self._planned(name)
+        stack = self._find_planned(name)
         target = Target(template=template, parameters=parameters, tags=tags or {})
         stack.resolved(stack.parse_template(template), parameters)  # refuses what cannot even be started
         self.stacks[stack.stack_id] = stack
@@ -135,7 +135,7 @@ class EmbeddedCloudFormation(CloudFormationBackend):
     ) -> tuple[str, str]:
         """CreateChangeSet; the resources do not change before it is executed."""
         validate_create_change_set(change_set_name)
-        stack = self._updatable(stack_name) if change_set_type == "UPDATE" else self._planned(stack_name)
+        stack = self._updatable(stack_name) if change_set_type == "UPDATE" else self._find_planned(stack_name)
         change_set = EmbeddedChangeSet(
             change_set_type=change_set_type,
             change_set_id=generate_changeset_id(change_set_name, self.region_name, self.account_id),
@@ -220,7 +220,7 @@ class EmbeddedCloudFormation(CloudFormationBackend):
             )
         return stack
 
-    def _planned(self, name: str) -> EmbeddedStack:
+    def _find_planned(self, name: str) -> EmbeddedStack:
         """A stack that is only a plan: the one whose change set was never executed, or a new one."""
         for stack in self.stacks.values():
             if stack.name == name and stack.status == "REVIEW_IN_PROGRESS":

@@ -53,7 +53,7 @@ class Resources(ResourceMap):
     def declared(self, logical_id: str) -> Declaration | None:
         """The resource with all its functions resolved; None when its condition is false."""
         properties = self._resource_json_map[logical_id].get("Properties", {})
-        return self._declared(logical_id, lambda: self._with_ssm(clean_json(properties, self)))
+        return self._declaration(logical_id, lambda: self._with_ssm(clean_json(properties, self)))
 
     def foreseen(self, logical_id: str, unknown: str) -> Declaration | None:
         """The same before it is deployed: what cannot be resolved yet is unknown."""
@@ -65,11 +65,11 @@ class Resources(ResourceMap):
             except Exception:  # a function of a value that is not there yet, such as a part of its ARN
                 return unknown
 
-        return self._declared(
+        return self._declaration(
             logical_id, lambda: {name: resolved(value) for name, value in properties.items()}
         )
 
-    def _declared(self, logical_id: str, properties: Callable[[], dict[str, Any]]) -> Declaration | None:
+    def _declaration(self, logical_id: str, properties: Callable[[], dict[str, Any]]) -> Declaration | None:
         json = self._resource_json_map[logical_id]
         if "Condition" in json and not self.lazy_condition_map[json["Condition"]]:
             return None

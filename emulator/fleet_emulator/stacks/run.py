@@ -36,7 +36,7 @@ class Run:
         before = dict(self._stack.deployed)
         try:
             with turn():
-                resources = self._resolved()
+                resources = self._resolve()
                 order = in_dependency_order(resources.template["Resources"])
             wanted = [logical_id for logical_id in order if self._bring(logical_id, resources)]
             with turn():
@@ -54,7 +54,7 @@ class Run:
         else:
             self._clean_up([deployed for logical_id, deployed in before.items() if logical_id not in wanted])
 
-    def _resolved(self) -> Resources:
+    def _resolve(self) -> Resources:
         template = self._stack.parse_template(self._target.template)
         return self._stack.resolved(template, self._target.parameters)
 

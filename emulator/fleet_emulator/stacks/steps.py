@@ -53,7 +53,7 @@ class StepFailedError(Exception):
 
 
 @contextmanager
-def _told(
+def _report_events(
     stack: EmbeddedStack,
     declared: Declaration,
     verb: str,
@@ -95,7 +95,7 @@ def resolution(stack: EmbeddedStack, logical_id: str, resource_type: str) -> Ite
 
 def create(stack: EmbeddedStack, declared: Declaration) -> Step:
     """Create a resource."""
-    with _told(stack, declared, "CREATE", None):
+    with _report_events(stack, declared, "CREATE", None):
         after = DeployedResource(declared=declared, resource=hosted_type(declared.type).create(declared))
         stack.deployed[declared.logical_id] = after
     stack.tell(
@@ -111,7 +111,7 @@ def change(stack: EmbeddedStack, before: DeployedResource, declared: Declaration
     """Update a resource where it is, or create its successor; the old one stays until the run is through."""
     resource_type = hosted_type(declared.type)
     replaced = recreates(before.declared, declared)
-    with _told(stack, declared, "UPDATE", before, _NEW_PHYSICAL_RESOURCE if replaced else None):
+    with _report_events(stack, declared, "UPDATE", before, _NEW_PHYSICAL_RESOURCE if replaced else None):
         resource = (
             resource_type.create(declared)
             if replaced
@@ -129,7 +129,7 @@ def change(stack: EmbeddedStack, before: DeployedResource, declared: Declaration
 def delete(stack: EmbeddedStack, deployed: DeployedResource) -> None:
     """Delete a resource; what the stack knows under its logical id is not touched."""
     declared, physical_id = deployed.declared, deployed.physical_resource_id
-    with _told(stack, declared, "DELETE", deployed):
+    with _report_events(stack, declared, "DELETE", deployed):
         hosted_type(declared.type).delete(deployed.resource, declared)
     stack.tell(declared, "DELETE_COMPLETE", physical_id=physical_id)
 

@@ -46,7 +46,7 @@ class CustomResource:
             if provider is not None:
                 return self._ask(provider, "Create", declared)
         except NotHostedError as error:
-            return _skipped(declared, error.message)
+            return _skip(declared, error.message)
         return UnhostedType().create(declared)
 
     def replaces(self, before: Declaration, declared: Declaration) -> bool:
@@ -130,7 +130,7 @@ def _required_provider(declared: Declaration) -> Provider:
     return provider
 
 
-def _skipped(declared: Declaration, reason: str) -> SkippedResource:
+def _skip(declared: Declaration, reason: str) -> SkippedResource:
     process_state.current().skip(f"{declared.type} {declared.logical_id} ({declared.stack_name})")
     return SkippedResource(
         f"skipped-{declared.generated_name()}", note=f"Skipped by the embedded AWS: {reason}"

@@ -22,7 +22,7 @@ class Function:
         name = declared.properties.get("FunctionName", f"{stack}-{generated}")
         if name in [each.function_name for each in _backend(declared).list_functions()]:
             raise FunctionAlreadyExists(name)
-        return self._put(_made(name, declared), declared)
+        return self._put(_make_function(name, declared), declared)
 
     def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """When it has another name, or is packaged in another way."""
@@ -31,7 +31,7 @@ class Function:
     def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Put the new function in the old one's place; who may call it stays."""
         former = _backend(declared).get_function(resource.physical_resource_id)
-        function = _made(resource.physical_resource_id, declared)
+        function = _make_function(resource.physical_resource_id, declared)
         function.policy = former.policy
         return self._put(function, declared)
 
@@ -49,7 +49,7 @@ def _backend(declared: Declaration) -> LambdaBackend:
     return lambda_backends[declared.account_id][declared.region]
 
 
-def _made(name: str, declared: Declaration) -> EmbeddedFunction:
+def _make_function(name: str, declared: Declaration) -> EmbeddedFunction:
     account = declared.account_id
     return EmbeddedFunction(  # type: ignore[abstract]
         name, declared.properties, account_id=account, region=declared.region

@@ -55,7 +55,7 @@ class QueryDefinition:
 
     def create(self, declared: Declaration) -> Resource:
         """Check it, and save it under a new id."""
-        return self._saved(Resource(str(uuid4())), declared)
+        return self._save(Resource(str(uuid4())), declared)
 
     def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """Never."""
@@ -63,14 +63,14 @@ class QueryDefinition:
 
     def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Check it anew, and save it under its id."""
-        return self._saved(resource, declared)
+        return self._save(resource, declared)
 
     def delete(self, resource: Resource, declared: Declaration) -> None:
         """Forget it."""
         del _backend(declared).definitions[resource.physical_resource_id]
 
     @staticmethod
-    def _saved(resource: Resource, declared: Declaration) -> Resource:
+    def _save(resource: Resource, declared: Declaration) -> Resource:
         properties = declared.properties
         for name, longest in _MAX_LENGTHS.items():
             if not 1 <= len(properties.get(name, "")) <= longest:

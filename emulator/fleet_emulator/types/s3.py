@@ -24,7 +24,7 @@ class Bucket(MotoType):
 
     def create(self, declared: Declaration) -> Resource:
         """Create the bucket with its versioning."""
-        return self._versioned(super().create(declared), declared)
+        return self._apply_versioning(super().create(declared), declared)
 
     def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """When it has another name."""
@@ -32,7 +32,7 @@ class Bucket(MotoType):
 
     def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
         """Update the bucket with its versioning."""
-        return self._versioned(super().update(resource, before, declared), declared)
+        return self._apply_versioning(super().update(resource, before, declared), declared)
 
     def delete(self, resource: Resource, declared: Declaration) -> None:
         """Delete the bucket, which has to be empty."""
@@ -41,7 +41,7 @@ class Bucket(MotoType):
         super().delete(resource, declared)
 
     @staticmethod
-    def _versioned(resource: Resource, declared: Declaration) -> Resource:
+    def _apply_versioning(resource: Resource, declared: Declaration) -> Resource:
         if "VersioningConfiguration" in declared.properties:
             status = declared.properties["VersioningConfiguration"]["Status"]
             _backend(declared).put_bucket_versioning(resource.physical_resource_id, status)

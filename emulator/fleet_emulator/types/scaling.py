@@ -32,7 +32,7 @@ class ScalableTarget:
 
     def create(self, declared: Declaration) -> Resource:
         """Register the target and put its scheduled actions."""
-        properties, target = declared.properties, _named(declared)
+        properties, target = declared.properties, _target_of_properties(declared)
         _backend(declared).register_scalable_target(
             *target,
             int(properties["MinCapacity"]),
@@ -53,7 +53,7 @@ class ScalableTarget:
         """Register it again with its new capacities, and delete scheduled actions that it has no more."""
         after = self.create(declared)
         kept = {action["ScheduledActionName"] for action in declared.properties.get("ScheduledActions", [])}
-        target = _named(declared)
+        target = _target_of_properties(declared)
         for action in before.properties.get("ScheduledActions", []):
             name = action["ScheduledActionName"]
             if name not in kept:
@@ -66,7 +66,9 @@ class ScalableTarget:
     def delete(self, resource: Resource, declared: Declaration) -> None:
         """Deregister the target; one that went with its endpoint is no error."""
         with suppress(ObjectNotFoundError):
-            _backend(declared).deregister_scalable_target(*_referred(resource.physical_resource_id))
+            _backend(declared).deregister_scalable_target(
+                *_target_of_reference(resource.physical_resource_id)
+            )
 
 
 class ScalingPolicy:
@@ -101,16 +103,16 @@ class ScalingPolicy:
     @staticmethod
     def _target(declared: Declaration) -> TargetId:
         if "ScalingTargetId" in declared.properties:
-            return _referred(declared.properties["ScalingTargetId"])
-        return _named(declared)
+            return _target_of_reference(declared.properties["ScalingTargetId"])
+        return _target_of_properties(declared)
 
 
-def _named(declared: Declaration) -> TargetId:
+def _target_of_properties(declared: Declaration) -> TargetId:
     """The target that the resource's own properties name."""
     return TargetId(*(declared.properties[key] for key in _TARGET))
 
 
-def _referred(reference: str) -> TargetId:
+def _target_of_reference(reference: str) -> TargetId:
     """The target whose `Ref` it is."""
     resource_id, dimension, namespace = reference.split("|")
     return TargetId(namespace, resource_id, dimension)

@@ -35,7 +35,7 @@ class BuiltArchive:
     ) -> None:
         self._s3, self._bucket, self._wanted = s3, wanted.endpoint.place.bucket, wanted
         self._loaded, self._stored, self._repository = loaded, plans, repository
-        self._plans = self._placed()
+        self._plans = self._plans_by_path()
         self._tar = ""
 
     @property
@@ -71,7 +71,7 @@ class BuiltArchive:
         key = contents_key(self._wanted.artifact.digest)
         self._s3.put_object(Bucket=self._bucket, Key=key, Body=json.dumps(document, indent=1).encode())
 
-    def _placed(self) -> dict[str, BuiltPlan]:
+    def _plans_by_path(self) -> dict[str, BuiltPlan]:
         packed = self._wanted.artifact.source
         folder, placed = repository_of(self._loaded, packed.index), dict[str, BuiltPlan]()
         for engine in engines_in(self._wanted):

@@ -105,7 +105,7 @@ def start_build(codebuild: Any, use: EngineUse, script: str, token: str) -> str:
         if code == LIMIT and NO_QUOTA in said:
             quota = build_quota(runner.project)
             hint = f"ask Service Quotas for more of {quota!r} of AWS CodeBuild; a new account has none"
-            raise FindingsError([_not_taken(use, said, hint)]) from error
+            raise FindingsError([_start_failure(use, said, hint)]) from error
         if code == LIMIT or code in THROTTLED:
             raise LimitError(said) from error
         if code == NO_PROJECT:
@@ -113,11 +113,13 @@ def start_build(codebuild: Any, use: EngineUse, script: str, token: str) -> str:
             remedy = f"run `fleet deploy --env {place.environment} --foundation`, which makes it"
             raise CannotRunError(problem, remedy) from error
         if code == NOT_TAKEN:
-            raise FindingsError([_not_taken(use, said, f"it was to be built so: {runner.why}")]) from error
+            raise FindingsError(
+                [_start_failure(use, said, f"it was to be built so: {runner.why}")]
+            ) from error
         raise
 
 
-def _not_taken(use: EngineUse, said: str, hint: str) -> Finding:
+def _start_failure(use: EngineUse, said: str, hint: str) -> Finding:
     message = f"CodeBuild does not take the build of model {use.engine.model!r}: {said}"
     return finding_at(use.engine.mark, REFUSED, message, hint)
 

@@ -87,7 +87,7 @@ def failure_findings(
 ) -> list[Finding]:
     """What is said of a build that ended without an engine, at each line that asks for it."""
     where = build.link or f"{build.log_group}, stream {build.log_stream}"
-    code, said, remedy, lines = _told(engine, build, failure)
+    code, said, remedy, lines = _describe_failure(engine, build, failure)
     shown = list(lines or log)[-MAX_LINES:]
     quoted = "".join(f"\n    {line}" for line in shown if line not in said)
     hint = "; ".join(filter(None, (remedy, f"the whole log is in {where}")))
@@ -95,11 +95,11 @@ def failure_findings(
         finding_at(
             use.engine.mark, code, f"no engine of model {use.engine.model!r} was built: {said}{quoted}", hint
         )
-        for use in _once(engine)
+        for use in _distinct_uses(engine)
     ]
 
 
-def _told(
+def _describe_failure(
     engine: WantedEngine, build: Build, failure: Failure | None
 ) -> tuple[str, str, str, tuple[str, ...]]:
     if failure is not None:
@@ -116,6 +116,6 @@ def _told(
     return UNKNOWN, f"the build is {build.status}, and did not say why{reason}", "", ()
 
 
-def _once(engine: WantedEngine) -> list[EngineUse]:
+def _distinct_uses(engine: WantedEngine) -> list[EngineUse]:
     """The uses by the lines of specs that stand for them: copies are one line."""
     return list({use.engine.mark: use for use in engine.uses}.values())

@@ -101,9 +101,9 @@ class BuildInputs:
             promoted_from = load_lock(self._project.lock_file(use.endpoint.name)).promoted_from
             if promoted_from is None and isinstance(error, FindingsError):
                 raise
-            raise FindingsError([self._changed(use, promoted_from)]) from error
+            raise FindingsError([self._change_finding(use, promoted_from)]) from error
 
-    def _changed(self, use: EngineUse, promoted_from: str | None) -> Finding:
+    def _change_finding(self, use: EngineUse, promoted_from: str | None) -> Finding:
         endpoint, environment, model = use.endpoint.name, self._place.environment, use.engine.model
         if promoted_from is None:
             message = f"the ONNX model of {model!r} is not what the lock of {endpoint!r} says"

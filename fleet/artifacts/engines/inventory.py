@@ -79,7 +79,7 @@ def held_engines(s3: S3Client, bucket: str, locks: Path) -> list[HeldEngine]:
         FindingsError: a lock or a manifest cannot be read.
         ClientError: access is denied.
     """
-    needed = _needed(locks)
+    needed = _plans_by_key(locks)
     keys = [key for key in list_objects(s3, bucket, PLANS) if key.endswith(f"/{MANIFEST}")]
     found = all_in_parallel(keys, lambda key: _manifest(s3, bucket, key), READS_AT_ONCE)
     engines = (
@@ -99,7 +99,7 @@ def held_engines(s3: S3Client, bucket: str, locks: Path) -> list[HeldEngine]:
     return sorted(engines, key=lambda each: (each.built, each.key))
 
 
-def _needed(locks: Path) -> Mapping[str, tuple[str, ...]]:
+def _plans_by_key(locks: Path) -> Mapping[str, tuple[str, ...]]:
     needed = defaultdict[str, dict[str, None]](dict)
     for lock in all_of(sorted(locks.glob("*.lock.yaml")), load_lock):
         for archive in lock.archives.values():

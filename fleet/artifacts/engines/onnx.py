@@ -78,7 +78,7 @@ class OnnxFile:
         Raises:
             FindingsError: it cannot be read, or no engine can be built from it.
         """
-        return _measured(self.require(), self.chunks(), self._unfit)
+        return _measure(self.require(), self.chunks(), self._unfit)
 
     def _unfit(self, problem: str, hint: str) -> Finding:
         return Finding(code=UNFIT, message=problem, hint=hint, file=self.file)
@@ -103,7 +103,7 @@ class OnnxObject:
         with s3_errors_as_findings(location):
             head = s3.head_object(Bucket=location.bucket, Key=location.key)
         size, etag = head["ContentLength"], head["ETag"]
-        found = _measured(size, object_chunks(s3, location, etag, size), self._unfit)
+        found = _measure(size, object_chunks(s3, location, etag, size), self._unfit)
         compare_digest(self.location, self.expected, found.digest)
         return found
 
@@ -124,7 +124,7 @@ def onnx_of(loaded: LoadedSpec, path: KeyPath, engine: Engine, s3: Connect) -> O
     return OnnxObject(location=location, expected=engine.digest, s3=s3)
 
 
-def _measured(size: int, chunks: Iterator[bytes], unfit: Callable[[str, str], Finding]) -> Onnx:
+def _measure(size: int, chunks: Iterator[bytes], unfit: Callable[[str, str], Finding]) -> Onnx:
     stream = _Digested(chunks)
     header = read_header(stream, size)
     while stream.read(PIECE):

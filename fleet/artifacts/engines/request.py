@@ -83,13 +83,13 @@ def stored_plans(s3: S3Client, bucket: str, engines: Iterable[WantedEngine]) -> 
     if not wanted:
         return {}
     there = list_objects(s3, bucket, PLANS)
-    found = {engine.key: _found(there, engine.key) for engine in wanted}
+    found = {engine.key: _find_plan(there, engine.key) for engine in wanted}
     return {key: plan for key, plan in found.items() if plan is not None}
 
 
 def stored_plan(s3: S3Client, bucket: str, key: str) -> StoredPlan | None:
     """The plan of one engine; None if the bucket lacks it."""
-    return _found(list_objects(s3, bucket, built_key(key, "")), key)
+    return _find_plan(list_objects(s3, bucket, built_key(key, "")), key)
 
 
 def _by_key(uses: Iterable[EngineUse]) -> list[WantedEngine]:
@@ -101,7 +101,7 @@ def _by_key(uses: Iterable[EngineUse]) -> list[WantedEngine]:
     return [WantedEngine(key, tuple(each)) for key, each in found.items()]
 
 
-def _found(there: Mapping[str, ObjectListing], key: str) -> StoredPlan | None:
+def _find_plan(there: Mapping[str, ObjectListing], key: str) -> StoredPlan | None:
     """The manifest is written last, and so says that the plan is whole."""
     plan, manifest = (built_key(key, name) for name in (PLAN, MANIFEST))
     if plan not in there or manifest not in there:

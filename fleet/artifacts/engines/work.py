@@ -106,11 +106,11 @@ class EngineWork:
         """
         self._shared.inputs.put_onnx(self._engine)
         while True:
-            plan = self._stored() or self._tried()
+            plan = self._find_stored() or self._try_build()
             if plan is not None:
                 return plan
 
-    def _tried(self) -> StoredPlan | None:
+    def _try_build(self) -> StoredPlan | None:
         """The plan; None if one has to look again who builds it."""
         if self._lease.take():
             return self._hold("")
@@ -119,8 +119,8 @@ class EngineWork:
             return None
         build = self._look(seen.terms.build) if seen.terms.build else None
         if build is not None and not build.is_over and not seen.is_expired:
-            return self._followed(build.id, seen)
-        if build is not None and build.is_over and (plan := self._stored()):
+            return self._follow(build.id, seen)
+        if build is not None and build.is_over and (plan := self._find_stored()):
             return plan
         if seen.is_expired or build is not None:
             # Whoever had it is gone, or their build is over and they are not; what still runs is taken along.
@@ -130,22 +130,22 @@ class EngineWork:
         self._shared.pause(self._shared.pace.look)
         return None
 
-    def _followed(self, id: str, seen: SeenLease) -> StoredPlan | None:
+    def _follow(self, id: str, seen: SeenLease) -> StoredPlan | None:
         self._tell(f"{seen.terms.holder} builds it")
-        build = self._ended(id, renews=False)
+        build = self._await_end(id, renews=False)
         if build.status == STOPPED:
             self._shared.pause(self._shared.pace.look)
-            return self._stored()
+            return self._find_stored()
         return self._result(build)
 
     def _hold(self, id: str) -> StoredPlan | None:
         """Build it under the lease, or see the build to its end that is under way."""
-        with self._holding() as held:
-            if not id and (plan := self._stored()):
+        with self._lease_context() as held:
+            if not id and (plan := self._find_stored()):
                 return plan
             try:
-                held.append(id or self._started())
-                build = self._ended(held[0], renews=True)
+                held.append(id or self._start_build())
+                build = self._await_end(held[0], renews=True)
             except LostError:
                 return None
             held.clear()
@@ -154,7 +154,7 @@ class EngineWork:
             return plan
 
     @contextmanager
-    def _holding(self) -> Iterator[list[str]]:
+    def _lease_context(self) -> Iterator[list[str]]:
         """Give the lease up at the end; within, the list has the id of the build that is under way."""
         held, gives_up = list[str](), True
         try:
@@ -170,7 +170,7 @@ class EngineWork:
                 with suppress(ClientError, BotoCoreError):
                     self._lease.release()
 
-    def _started(self) -> str:
+    def _start_build(self) -> str:
         """The id of a new build, which the lease says then.
 
         Raises:
@@ -211,7 +211,7 @@ class EngineWork:
             return False
         return True
 
-    def _ended(self, id: str, *, renews: bool) -> Build:
+    def _await_end(self, id: str, *, renews: bool) -> Build:
         """The build once it is over.
 
         Raises:
@@ -251,10 +251,10 @@ class EngineWork:
             self._shared.pause(self._shared.pace.most)
 
     def _result(self, build: Build) -> StoredPlan:
-        if plan := self._stored():
+        if plan := self._find_stored():
             return plan
         failure = told_failure(self._shared.clients.s3, self._shared.bucket, self._engine.key, build.id)
         raise FindingsError(failure_findings(self._engine, build, failure, self._log.last))
 
-    def _stored(self) -> StoredPlan | None:
+    def _find_stored(self) -> StoredPlan | None:
         return stored_plan(self._shared.clients.s3, self._shared.bucket, self._engine.key)

@@ -49,7 +49,7 @@ def add_archive(
         target = target_model(archive, chosen)
         past = known.get(chosen)
         if past is not None and digest_of_target(s3, live, target, past) != measured.digest:
-            raise FindingsError([_taken(live, archive, target, past, max(known) + 1)])
+            raise FindingsError([_target_conflict(live, archive, target, past, max(known) + 1)])
         if past is not None and past.is_there:
             return Addition(target=target, was_there=True)
         _store(s3, live, source, measured)
@@ -76,7 +76,7 @@ def _store(s3: S3Client, live: LiveSet, source: ArchiveSource, measured: Archive
             raise FindingsError([Finding(code="FL305", message=message, hint=hint)]) from error
 
 
-def _taken(live: LiveSet, archive: str, target: str, past: Past, free: int) -> Finding:
+def _target_conflict(live: LiveSet, archive: str, target: str, past: Past, free: int) -> Finding:
     if past.is_there:
         message = f"{target} of {live.endpoint} holds another content, and a target is never overwritten"
     elif past.version_id is None:

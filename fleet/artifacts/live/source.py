@@ -49,10 +49,10 @@ def told_of_arguments(loaded: LoadedSpec) -> Iterator[None]:
     try:
         yield
     except FindingsError as error:
-        raise FindingsError([_told(each, loaded.source.file) for each in error.findings]) from error
+        raise FindingsError([_place_finding(each, loaded.source.file) for each in error.findings]) from error
 
 
-def _told(finding: Finding, spec: Path) -> Finding:
+def _place_finding(finding: Finding, spec: Path) -> Finding:
     if finding.file != spec:
         return finding
     hint = OF_A_SPEC.sub(r"say `--digest \g<digest>`", finding.hint)

@@ -59,7 +59,7 @@ def objects_of(content: Content, source: Store) -> list[StoreObject]:
     except ClientError as error:
         if error.response["ResponseMetadata"]["HTTPStatusCode"] != NOT_THERE:
             raise
-        raise FindingsError([_lost(content, source, "is not in the store")]) from error
+        raise FindingsError([_loss_finding(content, source, "is not in the store")]) from error
     is_archive = content.compression is Compression.GZIP
     size, name = head["ContentLength"], content.wanted[0].name
     last = StoreObject(name=name, key=content.key, size=size, digest=content.digest, is_archive=is_archive)
@@ -67,7 +67,7 @@ def objects_of(content: Content, source: Store) -> list[StoreObject]:
         return [*_files(content, source), *_contents(content, source), last]
     said = head["Metadata"].get(DIGEST)
     if said != content.digest:
-        raise FindingsError([_lost(content, source, f"says that it is {said or 'of no digest'}")])
+        raise FindingsError([_loss_finding(content, source, f"says that it is {said or 'of no digest'}")])
     return [*_contents(content, source), last]
 
 
@@ -137,7 +137,7 @@ def _files(content: Content, source: Store) -> list[StoreObject]:
     files, prefix = stored_files(source.s3, source.bucket, content.digest) or {}, files_prefix(content.digest)
     missing = missing_files(source.s3, source.bucket, prefix, files)
     if missing:
-        raise FindingsError([_lost(content, source, f"lacks its file {missing[0]}")])
+        raise FindingsError([_loss_finding(content, source, f"lacks its file {missing[0]}")])
     name, digest = content.wanted[0].name, content.digest
     return [
         StoreObject(name=f"{name}/{path}", key=f"{prefix}{path}", size=size, digest=digest, is_archive=False)
@@ -161,7 +161,7 @@ def _contents(content: Content, source: Store) -> list[StoreObject]:
     ]
 
 
-def _lost(content: Content, source: Store, problem: str) -> Finding:
+def _loss_finding(content: Content, source: Store, problem: str) -> Finding:
     wanted = content.wanted[0]
     message = f"{wanted.name}, s3://{source.bucket}/{content.key}, {problem}"
     hint = f"run `fleet publish --env {source.environment} {wanted.endpoint.name}`, and promote again"

@@ -34,10 +34,12 @@ def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: Resol
         message = (
             f"it runs {running or 'a model without data'}, and its lock leads to {endpoint.model_data_url}"
         )
-        raise FindingsError([_untested(endpoint, message)])
+        raise FindingsError([_test_finding(endpoint, message)])
     others = [archive for archive in endpoint.archives if not archive.named_by_content]
     wrong = [
-        found for found in all_in_parallel(others, lambda each: _lacking(s3, endpoint, each), HEADS) if found
+        found
+        for found in all_in_parallel(others, lambda each: _absence_finding(s3, endpoint, each), HEADS)
+        if found
     ]
     if wrong:
         raise FindingsError(wrong)
@@ -46,10 +48,10 @@ def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: Resol
 def _model_data(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> str:
     found = described_endpoint(sagemaker, endpoint.name)
     if found is None:
-        raise FindingsError([_untested(endpoint, "it is not deployed there")])
+        raise FindingsError([_test_finding(endpoint, "it is not deployed there")])
     if found["EndpointStatus"] != IN_SERVICE:
         message = f"it is {found['EndpointStatus']}, not {IN_SERVICE}"
-        raise FindingsError([_untested(endpoint, message)])
+        raise FindingsError([_test_finding(endpoint, message)])
     config = sagemaker.describe_endpoint_config(EndpointConfigName=found["EndpointConfigName"])
     model = sagemaker.describe_model(ModelName=config["ProductionVariants"][0]["ModelName"])
     container = model["PrimaryContainer"]
@@ -57,16 +59,16 @@ def _model_data(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> str:
     return container.get("ModelDataUrl") or source.get("S3Uri", "")
 
 
-def _lacking(s3: S3Client, endpoint: ResolvedEndpoint, archive: Artifact) -> Finding | None:
+def _absence_finding(s3: S3Client, endpoint: ResolvedEndpoint, archive: Artifact) -> Finding | None:
     found = digest_of(s3, endpoint.place.bucket, archive.key)
     if found == archive.digest:
         return None
     target = archive.key.rpartition("/")[2]
     held = "is not there" if found is None else f"holds {found or 'a content without a digest'}"
-    return _untested(endpoint, f"{target} {held}, and the lock says {archive.digest}")
+    return _test_finding(endpoint, f"{target} {held}, and the lock says {archive.digest}")
 
 
-def _untested(endpoint: ResolvedEndpoint, message: str) -> Finding:
+def _test_finding(endpoint: ResolvedEndpoint, message: str) -> Finding:
     environment = endpoint.place.environment
     return Finding(
         code=CODE,

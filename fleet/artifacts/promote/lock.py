@@ -71,7 +71,7 @@ def _differences(tested: EndpointSpec, wanted: EndpointSpec) -> Iterator[tuple[K
         return
     for index, model in enumerate(wanted.models):
         for key in COMPARED:
-            was, is_now = (_said(key, getattr(each, key)) for each in (before[model.archive], model))
+            was, is_now = (_display_value(key, getattr(each, key)) for each in (before[model.archive], model))
             if was != is_now:
                 whose = f" for {model.archive!r}"
                 yield ("models", index, key), was + whose, is_now + whose
@@ -97,5 +97,5 @@ def _engine(model: str, engine: EndpointEngine | None) -> str:
     return f"{model!r} for {engine.gpu} in {engine.image} by `{' '.join(engine.arguments)}`"
 
 
-def _said(key: str, value: object) -> str:
+def _display_value(key: str, value: object) -> str:
     return f"no `{key}`" if value is None else f"`{key}: {value}`"

@@ -60,7 +60,7 @@ class Prune:
             CannotRunError: S3's clock and this machine's differ by more than a few minutes.
             ClientError: access is denied.
         """
-        young = self._now() - GRACE
+        young = self._server_time() - GRACE
         kept, old = self._releases()
         needed = tuple(
             needed_by_models(self._sagemaker, self._bucket)
@@ -115,7 +115,7 @@ class Prune:
             raise CannotRunError(f"{len(refused)} objects of {self._bucket} were not removed: {said}{more}")
         return Plan(units=units, uploads=uploads, too_young=latest.too_young)
 
-    def _now(self) -> datetime:
+    def _server_time(self) -> datetime:
         """When S3 answers, by the clock that dates its objects."""
         answer = self._s3.list_objects_v2(Bucket=self._bucket, MaxKeys=1)
         try:
@@ -125,7 +125,8 @@ class Prune:
             raise CannotRunError(problem, "ask S3 itself, without a proxy that drops it") from None
         ours = self._clock()
         if abs(ours - now) > MAX_SKEW:
-            problem = f"this machine's clock says {_shown(ours)}, and S3's {_shown(now)}: nothing is removed"
+            clocks = f"this machine's clock says {_format_moment(ours)}, and S3's {_format_moment(now)}"
+            problem = f"{clocks}: nothing is removed"
             raise CannotRunError(problem, "set this machine's clock, then run it again")
         return now
 
@@ -165,5 +166,5 @@ class Prune:
         return refused
 
 
-def _shown(moment: datetime) -> str:
+def _format_moment(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"

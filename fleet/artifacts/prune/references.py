@@ -63,7 +63,7 @@ def needed_by_releases(s3: S3Client, bucket: str, releases: Sequence[str]) -> se
         FindingsError: one of the objects does not hold a release.
     """
     found = read_releases(s3, bucket, list(releases))
-    stored = {_stored(archive.digest) for release in found for archive in release.archives}
+    stored = {_common_prefix(archive.digest) for release in found for archive in release.archives}
     return stored | {release.model_data for release in found}
 
 
@@ -104,12 +104,12 @@ def _prefixes_of(lock: Lock) -> Iterator[str]:
     yield f"{home}live/"
     yield f"{home}{set_digest({name: archive.digest for name, archive in lock.archives.items()})}/"
     for archive in lock.archives.values():
-        yield _stored(archive.digest)
+        yield _common_prefix(archive.digest)
         yield f"{home}{hexadecimal(archive.digest)}"
         for engine in archive.engines.values():
             yield built_key(engine.key, "")
 
 
-def _stored(digest: str) -> str:
+def _common_prefix(digest: str) -> str:
     """What the archive, its files and their marker have in common."""
     return f"{STORE}{hexadecimal(digest)}"

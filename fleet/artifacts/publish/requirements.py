@@ -79,7 +79,7 @@ def missing_in_endpoints(
     s3: S3Client, bucket: str, endpoints: Sequence[ResolvedEndpoint]
 ) -> tuple[list[ArchiveRequirement], list[Finding]]:
     """The archives that are not where their endpoints look for them, and the names that others have taken."""
-    found = all_in_parallel(endpoints, lambda each: _missing(s3, bucket, each), REQUESTS_AT_ONCE)
+    found = all_in_parallel(endpoints, lambda each: _missing_archives(s3, bucket, each), REQUESTS_AT_ONCE)
     compared = [each for _, there in found for each in there]
     taken = all_in_parallel(compared, lambda each: is_taken(s3, bucket, each), REQUESTS_AT_ONCE)
     findings = [
@@ -96,7 +96,7 @@ def is_taken(s3: S3Client, bucket: str, wanted: ArchiveRequirement) -> bool:
     return digest_of(s3, bucket, wanted.artifact.key) != wanted.artifact.digest
 
 
-def _missing(
+def _missing_archives(
     s3: S3Client, bucket: str, endpoint: ResolvedEndpoint
 ) -> tuple[list[ArchiveRequirement], list[ArchiveRequirement]]:
     """What is not there, and what is there under a name that does not follow from its content."""

@@ -95,16 +95,18 @@ class StoreUploads:
         try:
             if repository is None:
                 source = source_of(loaded, wanted.artifact.source, lambda: self._s3)
-                return self._packed(uploads, content, wanted, source.write, content.size, None)
+                return self._upload_packed(uploads, content, wanted, source.write, content.size, None)
             built = BuiltArchive(self._s3, loaded, wanted, self._plans, repository)
-            uploaded = self._packed(uploads, content, wanted, built.source.write, built.size, built.check)
+            uploaded = self._upload_packed(
+                uploads, content, wanted, built.source.write, built.size, built.check
+            )
             if uploaded:
                 built.write_contents()
             return uploaded
         except ContentChangedError as error:
-            raise FindingsError([self._changed(wanted, loaded)]) from error
+            raise FindingsError([self._change_finding(wanted, loaded)]) from error
 
-    def _packed(
+    def _upload_packed(
         self,
         uploads: Uploads,
         content: Content,
@@ -130,7 +132,7 @@ class StoreUploads:
                 check=check,
             )
 
-    def _changed(self, wanted: ArchiveRequirement, loaded: LoadedSpec) -> Finding:
+    def _change_finding(self, wanted: ArchiveRequirement, loaded: LoadedSpec) -> Finding:
         name, environment = wanted.endpoint.name, wanted.endpoint.place.environment
         archive = wanted.artifact
         mark = loaded.source.mark(("models", archive.source.index, "repository"))

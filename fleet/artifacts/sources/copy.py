@@ -36,7 +36,7 @@ class CopySource:
             FindingsError: the models cannot be renamed, an entry cannot be packed, or changes meanwhile.
         """
         own: dict[str, str] = {}
-        paths_here = {self._renamed(path): path.as_posix() for path in self._paths}
+        paths_here = {self._rename(path): path.as_posix() for path in self._paths}
         written = write_tar(self._entries(own), sink)
         files = {paths_here[path]: checksum for path, checksum in written.files.items()}
         onnx = {paths_here[path]: digest for path, digest in written.onnx.items()}
@@ -74,12 +74,12 @@ class CopySource:
         check_copyable(self.folder, models)
         return {model: copied_name(model, self._copy) for model in models}
 
-    def _renamed(self, path: Path) -> str:
+    def _rename(self, path: Path) -> str:
         top, *below = path.parts
         return "/".join((self._names.get(top, top), *below))
 
     def _entry(self, path: Path, own: dict[str, str]) -> Entry:
-        file, name = self.folder / path, self._renamed(path)
+        file, name = self.folder / path, self._rename(path)
         if len(path.parts) != 2 or path.name != CONFIG or file.is_dir():
             return file_entry(file, name)
         content = b"".join(read_chunks(file, file.stat().st_size))

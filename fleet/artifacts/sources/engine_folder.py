@@ -74,9 +74,9 @@ class BuiltSource:
     def _all(self) -> Iterator[tuple[Entry, bool]]:
         """Own entries and the plans, in order; of two of one path the own one comes first."""
         own = ((entry, True) for entry in self._source.entries())
-        return merge(own, ((entry, False) for entry in self._added()), key=_place)
+        return merge(own, ((entry, False) for entry in self._plan_entries()), key=_place)
 
-    def _added(self) -> list[Entry]:
+    def _plan_entries(self) -> list[Entry]:
         plans = [Entry(path, plan.size, plan.chunks) for path, plan in self._plans.items()]
         folders = [Entry(path.rpartition("/")[0]) for path in self._plans]
         return sorted([*folders, *plans], key=lambda entry: _place((entry, False)))

@@ -56,7 +56,7 @@ def file_entry(file: Path, name: str) -> Entry:
     """
     if file.is_dir():
         return Entry(name)
-    with _read_errors_told(file):
+    with _report_read_errors(file):
         size = file.stat().st_size
     return Entry(name, size, lambda: read_chunks(file, size))
 
@@ -67,7 +67,7 @@ def read_chunks(file: Path, size: int) -> Iterator[bytes]:
     Raises:
         FindingsError: it is longer or shorter, is written to meanwhile, or cannot be read.
     """
-    with _read_errors_told(file), file.open("rb", buffering=0) as content:
+    with _report_read_errors(file), file.open("rb", buffering=0) as content:
         before, read = os.fstat(content.fileno()), 0
         while chunk := content.read(CHUNK):
             read += len(chunk)
@@ -80,7 +80,7 @@ def read_chunks(file: Path, size: int) -> Iterator[bytes]:
 
 
 @contextmanager
-def _read_errors_told(file: Path) -> Iterator[None]:
+def _report_read_errors(file: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:

@@ -48,7 +48,7 @@ class S3ArchiveSource:
             for entry, content in tar_entries(SinkStream(chunks, stream)):
                 _take(entry, content, tree, checksums)
         except UntrustedError as error:
-            raise self._refused(error) from error
+            raise self._access_error(error) from error
         compare_digest(self._location, self._expected, stream.digest)
         self._seen = tree, checksums.kept
         return checksums
@@ -66,9 +66,9 @@ class S3ArchiveSource:
         try:
             return served_in(*self._seen, mode, self._location)
         except UntrustedError as error:
-            raise self._refused(error) from error
+            raise self._access_error(error) from error
 
-    def _refused(self, error: UntrustedError) -> FindingsError:
+    def _access_error(self, error: UntrustedError) -> FindingsError:
         message = f"{self._location.url} cannot be packed: {error}"
         return FindingsError([finding_at(self._location.mark, "FL310", message, HINT)])
 

@@ -40,7 +40,7 @@ class S3PrefixSource:
             FindingsError: it is not there or not as expected, holds what must not be packed, or changes.
             CannotRunError: S3 refuses or does not answer.
         """
-        tree, etags = self._listed
+        tree, etags = self._list_objects
         stream = DigestWriter(sink)
         entries = (self._entry(path, size, etags.get(path)) for path, size in tree.ordered())
         checksums = write_tar(entries, stream)
@@ -55,11 +55,11 @@ class S3PrefixSource:
             FindingsError: the container could not serve them, or they are not there or change.
             CannotRunError: S3 refuses or does not answer.
         """
-        tree, etags = self._listed
+        tree, etags = self._list_objects
         try:
             return served_in(tree, self._written or self._configs(tree, etags), mode, self._location)
         except UntrustedError as error:
-            raise self._refused(error) from error
+            raise self._access_error(error) from error
 
     def _configs(self, tree: Tree, etags: dict[str, str]) -> KeptFiles:
         kept = KeptFiles()
@@ -69,7 +69,7 @@ class S3PrefixSource:
         return kept
 
     @cached_property
-    def _listed(self) -> tuple[Tree, dict[str, str]]:
+    def _list_objects(self) -> tuple[Tree, dict[str, str]]:
         """The repository's paths, and the ETag of each file."""
         place, tree, etags, found = self._location, Tree(), dict[str, str](), False
         pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=place.bucket, Prefix=place.key)
@@ -82,7 +82,7 @@ class S3PrefixSource:
                         if _add(tree, path, size):
                             etags[path] = listed["ETag"]
         except UntrustedError as error:
-            raise self._refused(error) from error
+            raise self._access_error(error) from error
         if not found:
             hint = "correct `repository`, or upload it there"
             raise FindingsError([finding_at(place.mark, "FL309", f"{place.url}: nothing lies there", hint)])
@@ -97,7 +97,7 @@ class S3PrefixSource:
         file = replace(self._location, key=self._location.key + path)
         return object_chunks(self._s3, file, etag, size)
 
-    def _refused(self, error: UntrustedError) -> FindingsError:
+    def _access_error(self, error: UntrustedError) -> FindingsError:
         message = f"{self._location.url} cannot be packed: {error}"
         hint = "keep plain names of folders and files below the prefix"
         return FindingsError([finding_at(self._location.mark, "FL310", message, hint)])

@@ -33,14 +33,14 @@ class Tree:
     def folder(self, path: str) -> None:
         """A folder that is there for itself, and the folders around it."""
         check_path(path)
-        self._once(path, path in self._named)
+        self._require_unique(path, path in self._named)
         self._named.add(path)
         self.around(f"{path}/")
 
     def file(self, path: str, size: int) -> None:
         """A file, and the folders around it."""
         check_path(path)
-        self._once(path, path in self.files or path in self.folders)
+        self._require_unique(path, path in self.files or path in self.folders)
         self._count(path, size)
         self.files[path] = size
         self.around(path)
@@ -49,7 +49,7 @@ class Tree:
         """The folders around a path."""
         end = path.rfind("/")
         while end > 0 and path[:end] not in self.folders:
-            self._once(path[:end], path[:end] in self.files)
+            self._require_unique(path[:end], path[:end] in self.files)
             self._count(path[:end], 0)
             self.folders.add(path[:end])
             end = path.rfind("/", 0, end)
@@ -59,7 +59,7 @@ class Tree:
         found: dict[str, int | None] = {**dict.fromkeys(self.folders), **self.files}
         yield from sorted(found.items(), key=lambda each: place(each[0], is_folder=each[1] is None))
 
-    def _once(self, path: str, taken: bool) -> None:
+    def _require_unique(self, path: str, taken: bool) -> None:
         if taken:
             raise UntrustedError(f"{path!r} is there twice")
 

@@ -106,7 +106,7 @@ class Uploads:
             return pack(with_meter(write_stream, size, progress), writer, size).digest
 
         with self._packs:
-            return self._new_object(place, {DIGEST: digest}, part, packed, check or _exactly(digest))
+            return self._new_object(place, {DIGEST: digest}, part, packed, check or _digest_check(digest))
 
     def file(
         self, place: ObjectPlace, chunks: Callable[[], Iterator[bytes]], *, digest: str, size: int
@@ -127,7 +127,7 @@ class Uploads:
                     raise ContentChangedError(f"longer than the expected {size} bytes")
             return seen.digest
 
-        return self._new_object(place, {}, part_size(size), written, _exactly(digest))
+        return self._new_object(place, {}, part_size(size), written, _digest_check(digest))
 
     def _new_object(
         self,
@@ -180,7 +180,7 @@ class Uploads:
         """
         with self._packs:
             contents = contents_of(with_meter(write_stream, size, lambda _: None))
-            (check or _exactly(digest))(contents.digest)
+            (check or _digest_check(digest))(contents.digest)
             uploads = FileUploads(lambda place, size: self._writer(place, {}, part_size(size)), self._pool)
             stored = uploads.all_of(bucket, prefix, with_meter(write_stream, size, progress), contents)
             uploads.one(ObjectPlace(bucket, marker_key), json.dumps(stored).encode())
@@ -193,7 +193,7 @@ class Uploads:
         return ObjectWriter(self._s3, place, metadata, part=part, budget=self._budget, pool=self._pool)
 
 
-def _exactly(digest: str) -> Check:
+def _digest_check(digest: str) -> Check:
     def check(found: str) -> None:
         if found != digest:
             raise ContentChangedError(found)

@@ -115,13 +115,13 @@ class ObjectWriter:
                 raise TakenError from error
             if only_if_new and status == CONFLICT:
                 raise ConflictError from error
-            if not _is_no_upload(error) or self._kept() != (self.size, _text(self.crc)):
+            if not _is_no_upload(error) or self._existing_object() != (self.size, _text(self.crc)):
                 raise
             answer = _text(self.crc)  # it was completed, but the answer was lost and the request sent again
         self._upload = None
         self._release()
         if answer != _text(self.crc):
-            self._require_stored()
+            self._verify_object()
 
     def abort(self) -> None:
         """Forget what was written; nothing of it stays in S3, nor in the budget.
@@ -165,7 +165,7 @@ class ObjectWriter:
         for done in [each for each in self._parts if each.done()]:
             done.result()  # what S3 refused once need not be sent to the end
         body = self._body()
-        future = self._pool.submit(self._part_sent, self._upload, len(self._parts) + 1, body)
+        future = self._pool.submit(self._upload_part, self._upload, len(self._parts) + 1, body)
         self._buffer = None
         self._parts.append(future)
         future.add_done_callback(lambda _: self._budget.give_back(self._part))
@@ -178,7 +178,7 @@ class ObjectWriter:
         # S3's client reads a whole part where it lies; it knows the size of bytes or of a file.
         return cast(bytes, self._buffer) if size == self._part else self._buffer[:size]
 
-    def _part_sent(self, upload: str, number: int, body: bytes) -> CompletedPartTypeDef:
+    def _upload_part(self, upload: str, number: int, body: bytes) -> CompletedPartTypeDef:
         checksum = _text(isal_zlib.crc32(body))
         answer = self._s3.upload_part(
             Bucket=self.place.bucket,
@@ -219,15 +219,15 @@ class ObjectWriter:
         )
         return answer.get("ChecksumCRC32")
 
-    def _require_stored(self) -> None:
-        kept, sent = self._kept(), (self.size, _text(self.crc))
+    def _verify_object(self) -> None:
+        kept, sent = self._existing_object(), (self.size, _text(self.crc))
         if kept != sent:
             self._s3.delete_object(Bucket=self.place.bucket, Key=self.place.key)
             problem = f"{self.place.url}: S3 has kept {kept[0]} bytes with the checksum {kept[1]}"
             problem += f" of {sent[0]} bytes with {sent[1]}"
             raise CannotRunError(problem, "run the command again; the object was deleted")
 
-    def _kept(self) -> tuple[int, str | None]:
+    def _existing_object(self) -> tuple[int, str | None]:
         """The size and the checksum of the object that is there; 0 and none where there is no object."""
         try:
             head = self._s3.head_object(Bucket=self.place.bucket, Key=self.place.key, ChecksumMode="ENABLED")

@@ -80,7 +80,7 @@ class Cdk:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-            with _guarded(process):
+            with _forward_signals(process):
                 try:
                     exit_code = process.wait()
                 except BaseException:
@@ -92,7 +92,7 @@ class Cdk:
 
 
 @contextmanager
-def _guarded(process: subprocess.Popen[bytes]) -> Iterator[None]:
+def _forward_signals(process: subprocess.Popen[bytes]) -> Iterator[None]:
     with subprocess.Popen(
         ["/bin/sh", "-c", _GUARD, "guard", str(process.pid)],
         stdin=subprocess.PIPE,

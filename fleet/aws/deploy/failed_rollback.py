@@ -184,7 +184,7 @@ def _over(cloudformation: CloudFormationClient, stack: LiveStack, since: str) ->
 def _endpoint(
     access: Access, stack: LiveStack, resource: StackResourceTypeDef, *, is_guarded: bool
 ) -> EndpointState:
-    properties = _wanted(access.client("cloudformation"), stack, resource["LogicalResourceId"])
+    properties = _last_properties(access.client("cloudformation"), stack, resource["LogicalResourceId"])
     name = str(properties.get("EndpointName") or resource.get("PhysicalResourceId", "").rpartition("/")[2])
     found = described_endpoint(access.client("sagemaker"), name)
     return EndpointState(
@@ -197,7 +197,9 @@ def _endpoint(
     )
 
 
-def _wanted(cloudformation: CloudFormationClient, stack: LiveStack, logical_id: str) -> dict[str, Any]:
+def _last_properties(
+    cloudformation: CloudFormationClient, stack: LiveStack, logical_id: str
+) -> dict[str, Any]:
     """The properties that the rollback has last asked for; none where no event tells them."""
     for page in cloudformation.get_paginator("describe_stack_events").paginate(StackName=stack.id):
         for event in page["StackEvents"]:

@@ -28,7 +28,7 @@ def cdk_cli(root: Path) -> Path:
         CannotRunError: it, or the Node.js that it runs on, is missing or has another version.
     """
     check_node(tool_path())
-    wanted = _pinned(root / "package.json")
+    wanted = _pinned_version(root / "package.json")
     installed = root / "node_modules" / "aws-cdk" / "package.json"
     if not installed.is_file():
         raise CannotRunError(f"the CDK CLI {wanted} is not installed", "run `make setup`")
@@ -38,7 +38,7 @@ def cdk_cli(root: Path) -> Path:
     return root / "node_modules" / ".bin" / "cdk"
 
 
-def _pinned(package: Path) -> str:
+def _pinned_version(package: Path) -> str:
     try:
         return str(json.loads(package.read_text())["devDependencies"]["aws-cdk"])
     except (OSError, ValueError, KeyError) as error:

@@ -87,7 +87,7 @@ def _matches(passages: Iterable[Passage], checked: Sequence[Finding]) -> Iterato
             match = symptom.pattern.search(whole) if passage.where in symptom.where else None
             # What is in the following line alone is found when it is that line's turn.
             if match is not None and match.start() < len(text):
-                said, fits = (text if match.end() <= len(text) else whole), _fitting(symptom, checked)
+                said, fits = (text if match.end() <= len(text) else whole), _match_cause(symptom, checked)
                 found.append(Match(symptom=symptom, passage=passage, text=said, found=match, fits=fits))
         lowest = min((each.symptom.rank for each in found), default=0)
         yield from (each for each in found if each.symptom.rank == lowest)
@@ -98,7 +98,7 @@ def _plain(text: str) -> str:
     return " ".join(bare(text).replace("\\n", " ").split())
 
 
-def _fitting(symptom: Symptom, checked: Sequence[Finding]) -> Finding | None:
+def _match_cause(symptom: Symptom, checked: Sequence[Finding]) -> Finding | None:
     fitting = [each for code in symptom.codes for each in checked if each.code == code]
     return next((each for each in fitting if _is_error(each)), fitting[0] if fitting else None)
 
@@ -115,7 +115,7 @@ def _finding(match: Match, loaded: LoadedSpec | None, *, is_checked: bool) -> Fi
     lines, rule = [_sentence(match)], rules().get(code)
     if rule is not None:
         lines += [" ".join(rule.why.split())] if rule.why else []
-    hint = _filled(symptom.remedy, match)
+    hint = _fill_template(symptom.remedy, match)
     if rule is not None and is_checked:
         hint = f"{hint}; {NOT_NOW}"
     found = Finding(code=code, message="\n".join([*lines, evidence]), hint=hint)
@@ -129,10 +129,10 @@ def _sentence(match: Match) -> str:
     code = match.symptom.codes[0]
     if code in rules():
         return f"this seems not to hold: {' '.join(rules()[code].summary.split())}"
-    return _filled(match.symptom.says or other_codes()[code], match)
+    return _fill_template(match.symptom.says or other_codes()[code], match)
 
 
-def _filled(template: str, match: Match) -> str:
+def _fill_template(template: str, match: Match) -> str:
     groups = {name: _short(value) for name, value in match.found.groupdict(default="").items()}
     return template.format_map(groups) if groups else template
 

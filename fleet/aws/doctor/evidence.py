@@ -76,7 +76,7 @@ def _seen_stack(access: Access, name: str) -> SeenStack | None:
     """The stack of a name, or the last one that was deleted, if its deploy had failed."""
     cloudformation = access.client("cloudformation")
     live = find_stack(cloudformation, name)
-    found = live.id if live is not None else _deleted(access, name)
+    found = live.id if live is not None else _last_deleted_stack(access, name)
     if found is None:
         return None
     operation = last_operation(cloudformation, found, before_deletion=live is None)
@@ -103,7 +103,7 @@ def _stuck(stack: LiveStack) -> Finding | None:
     return Finding(code="FL622", message=str(stack), hint=stack.remedy)
 
 
-def _deleted(access: Access, name: str) -> str | None:
+def _last_deleted_stack(access: Access, name: str) -> str | None:
     """The id of the stack of that name that was deleted last."""
     pages = access.client("cloudformation").get_paginator("list_stacks")
     found = [

@@ -34,7 +34,7 @@ def alarms(subject: Subject) -> Iterator[CheckResult]:
     """
     cloudformation, cloudwatch = subject.access.client("cloudformation"), subject.access.client("cloudwatch")
     looks = all_in_parallel(
-        subject.endpoints, lambda each: _ringing(cloudformation, cloudwatch, each), AT_ONCE
+        subject.endpoints, lambda each: _firing_alarms(cloudformation, cloudwatch, each), AT_ONCE
     )
     for endpoint, ringing in zip(subject.endpoints, looks, strict=True):
         what = f"alarms {endpoint.name}"
@@ -46,7 +46,7 @@ def alarms(subject: Subject) -> Iterator[CheckResult]:
         yield CheckResult(what=what, text=f"in ALARM: {names}" if names else "quiet", findings=findings)
 
 
-def _ringing(
+def _firing_alarms(
     cloudformation: CloudFormationClient, cloudwatch: CloudWatchClient, endpoint: ResolvedEndpoint
 ) -> list[MetricAlarmTypeDef] | None:
     stack = find_stack(cloudformation, endpoint.stack)

@@ -29,19 +29,19 @@ def artifacts(subject: Subject) -> Iterator[CheckResult]:
             if error.response["Error"]["Code"] != NO_BUCKET:
                 raise
             text = f"none of {count}: the bucket {place.bucket} is not there yet"
-            finding = _missing(subject, endpoint, f"the bucket {place.bucket} is not there yet")
+            finding = _missing_finding(subject, endpoint, f"the bucket {place.bucket} is not there yet")
             yield CheckResult(what=what, text=text, findings=(finding,))
             continue
         mark = subject.specs[endpoint.name].source.mark(("models",))
         findings = [moved_to(mark, each) for each in taken]
         if missing:
-            text = f"{len(missing)} of {count} not published: {_named(missing)}"
-            findings.append(_missing(subject, endpoint, text))
+            text = f"{len(missing)} of {count} not published: {_names_of(missing)}"
+            findings.append(_missing_finding(subject, endpoint, text))
         there = f"{count - len(missing) - len(taken)} of {count} in {endpoint.model_data_url}"
         yield CheckResult(what=what, text=there, findings=tuple(findings))
 
 
-def _missing(subject: Subject, endpoint: ResolvedEndpoint, why: str) -> Finding:
+def _missing_finding(subject: Subject, endpoint: ResolvedEndpoint, why: str) -> Finding:
     name, environment = endpoint.name, subject.place.environment
     message = f"archives of {name} are not where its Model looks for them: {why}"
     hint = (
@@ -51,7 +51,7 @@ def _missing(subject: Subject, endpoint: ResolvedEndpoint, why: str) -> Finding:
     return subject.of_spec(name, ("models",), "FL629", message, hint, warns=True)
 
 
-def _named(missing: list[ArchiveRequirement]) -> str:
+def _names_of(missing: list[ArchiveRequirement]) -> str:
     names = [each.artifact.archive for each in missing[:NAMED]]
     more = len(missing) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "")

@@ -80,22 +80,22 @@ def preflight(subject: Subject) -> Iterator[CheckResult]:
     yield whose
     if not whose.findings:
         for check in CHECKS:
-            yield from _looked(check, subject)
+            yield from _run_check(check, subject)
 
 
-def _looked(check: Check, subject: Subject) -> Iterator[CheckResult]:
+def _run_check(check: Check, subject: Subject) -> Iterator[CheckResult]:
     try:
         with aws_errors_as_findings():
             yield from check.look(subject)
     except CannotRunError as error:
         cause = error.__cause__
         if isinstance(cause, ClientError) and cause.response["Error"]["Code"] in DENIED:
-            yield _not_permitted(check, cause)
+            yield _permission_result(check, cause)
         else:
             yield CheckResult(what=check.name, text="not looked at: AWS could not be asked", problem=error)
 
 
-def _not_permitted(check: Check, refused: ClientError) -> CheckResult:
+def _permission_result(check: Check, refused: ClientError) -> CheckResult:
     said = ACTION.search(refused.response["Error"].get("Message", ""))
     needed = said[1] if said else " and ".join(check.actions)
     message = f"{check.name}: not looked at, as these credentials may not ask ({refused.operation_name})"

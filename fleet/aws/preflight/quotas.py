@@ -50,7 +50,7 @@ def quotas(subject: Subject) -> Iterator[CheckResult]:
         if name in found:
             counted = demand(fleets, running.of_others(specs, instance_type), instance_type)
             ours = [each for each in fleets if each.counts(instance_type)]
-            yield _judged(subject, found[name], ours, counted)
+            yield _evaluate_quota(subject, found[name], ours, counted)
         else:
             message = f"Service Quotas has no quota of the name {name!r} for {subject.place.account}"
             hint = "look in the console whether it goes by another name"
@@ -75,7 +75,7 @@ def _quotas(service_quotas: Any, wanted: Mapping[str, object]) -> dict[str, Quot
     return found
 
 
-def _judged(subject: Subject, quota: Quota, ours: Sequence[Capacity], counted: Demand) -> CheckResult:
+def _evaluate_quota(subject: Subject, quota: Quota, ours: Sequence[Capacity], counted: Demand) -> CheckResult:
     said = f"{_needs(ours)}{_in_all(ours, counted)}"
     finding = _finding(subject, quota, ours, counted, f"{quota.name}: the quota is {quota.value:g}; {said}")
     return CheckResult(

@@ -43,13 +43,13 @@ class Subject:
         self, endpoint: str, key: KeyPath, code: str, message: str, hint: str, *, warns: bool = False
     ) -> Finding:
         """A finding at a key of an endpoint's spec."""
-        return _weighed(finding_at(self.specs[endpoint].source.mark(key), code, message, hint), warns=warns)
+        return _downgrade(finding_at(self.specs[endpoint].source.mark(key), code, message, hint), warns=warns)
 
     def of_environment(self, code: str, message: str, hint: str, *, warns: bool = False) -> Finding:
         """A finding at the environment's account, which is what it is about."""
         mark = self.project.environment_source.mark(("account",))
-        return _weighed(finding_at(mark, code, message, hint), warns=warns)
+        return _downgrade(finding_at(mark, code, message, hint), warns=warns)
 
 
-def _weighed(finding: Finding, *, warns: bool) -> Finding:
+def _downgrade(finding: Finding, *, warns: bool) -> Finding:
     return replace(finding, severity=Severity.WARNING) if warns else finding

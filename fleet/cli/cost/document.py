@@ -37,7 +37,7 @@ def _endpoint(found: FleetCost, each: EndpointCost) -> dict[str, object]:
         "min": {"instances": each.least, **_money(each.at_least)},
         "max": {"instances": each.most, **_money(each.at_most)},
         "archives": each.archives,
-        "saving": None if each.saving is None else _saved(each.saving),
+        "saving": None if each.saving is None else _saving_document(each.saving),
     }
 
 
@@ -47,7 +47,7 @@ def _money(cost: Cost | None) -> dict[str, str | None]:
     return {"hourly": f"{cost.hourly:.4f}", "monthly": str(cost.monthly)}
 
 
-def _saved(saving: Saving) -> dict[str, str]:
+def _saving_document(saving: Saving) -> dict[str, str]:
     return {
         "apart_hourly": f"{saving.apart.hourly:.4f}",
         "percent": str(saving.percent),

@@ -72,7 +72,7 @@ def _lines(found: FleetCost) -> Iterator[str]:
         if each.scheduled:
             yield f"{each.endpoint}: schedules change the range: min is its lowest end, max its highest"
         if each.saving is not None:
-            yield f"{each.endpoint}: {_told(each, each.saving, _sign(found, each))}"
+            yield f"{each.endpoint}: {_saving_line(each, each.saving, _sign(found, each))}"
     for each in found.unpriced:
         yield f"{each.endpoint}: the catalog has no price of {each.instance_type}; it is in no sum"
     if found.elsewhere:
@@ -80,13 +80,13 @@ def _lines(found: FleetCost) -> Iterator[str]:
     computed = {each.instance_type for each in found.endpoints if each.price and not each.price.stated}
     if computed:
         yield f"~ of {', '.join(sorted(computed))}: computed from EC2's price; no source states SageMaker's"
-    dashboards = f"{_counted(found.dashboards, 'dashboard')} ({found.dashboards_monthly} a month), "
+    dashboards = f"{_count_text(found.dashboards, 'dashboard')} ({found.dashboards_monthly} a month), "
     yield f"a month is {MONTH} hours (24 x 30)"
     yield f"not counted: {dashboards if found.dashboards else ''}{NOT_COUNTED}"
     yield f"prices on demand in {prices.region}, {prices.date}; {prices.source}"
 
 
-def _told(each: EndpointCost, saving: Saving, sign: str) -> str:
+def _saving_line(each: EndpointCost, saving: Saving, sign: str) -> str:
     apart = (
         f"{each.archives} archives on one endpoint instead of {each.archives} endpoints of one"
         f" {each.instance_type} each ({sign}{saving.apart.hourly:,.4f} an hour)"
@@ -97,5 +97,5 @@ def _told(each: EndpointCost, saving: Saving, sign: str) -> str:
     return f"{apart} save at min {percent} %, {yearly} a year of {YEAR:,} hours"
 
 
-def _counted(count: int, noun: str) -> str:
+def _count_text(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"

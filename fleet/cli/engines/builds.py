@@ -87,13 +87,13 @@ def _table(engines: list[HeldEngine]) -> Table:
             each.tensorrt,
             shown_size(each.size),
             f"{datetime.fromisoformat(each.built):%Y-%m-%d %H:%M}",
-            _needed(each) or "no lock",
+            _users_text(each) or "no lock",
         )
         table.add_row(*(Text(visible(cell)) for cell in cells))
     return table
 
 
-def _needed(engine: HeldEngine) -> str:
+def _users_text(engine: HeldEngine) -> str:
     """The endpoints, with how many of their models have it if several do: copies have one engine."""
     models = Counter(name.partition("/")[0] for name in engine.needed_by)
     return ", ".join(f"{name} ({count})" if count > 1 else name for name, count in models.items())

@@ -42,7 +42,7 @@ def plan(
     project = open_project(project_root(Path.cwd()), env, endpoints or ())
     planned = [
         (decided, each)
-        for decided in all_of(project.endpoints, lambda name: _decided(project, name))
+        for decided in all_of(project.endpoints, lambda name: _endpoint_context(project, name))
         for each in planned_engines(decided)
     ]
     if format is OutputFormat.JSON:
@@ -62,7 +62,7 @@ def explain(
 ) -> None:
     """Explain an engine: each argument of trtexec with reason and price, and what its key follows from."""
     project = open_project(project_root(Path.cwd()), env, [endpoint])
-    decided = _decided(project, endpoint)
+    decided = _endpoint_context(project, endpoint)
     found = [each for each in planned_engines(decided) if each.model == model]
     if not found:
         known = [each.model for each in planned_engines(decided)]
@@ -84,7 +84,7 @@ def _no_engines(project: Project) -> str:
     return f"no engines in {', '.join(names) or 'model_specs/, which holds no spec'}"
 
 
-def _decided(project: Project, name: str) -> EndpointContext:
+def _endpoint_context(project: Project, name: str) -> EndpointContext:
     loaded = project.load(name)
     lock, _ = read_lock(project, loaded.spec)
     return EndpointContext(loaded=loaded, environment=project.environment, lock=lock)

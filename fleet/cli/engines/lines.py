@@ -43,10 +43,13 @@ def print_plan(decided: EndpointContext, planned: EndpointEngine) -> None:
     console.print(Text(visible(title), "bold"), soft_wrap=True)
     runner = planned.runner
     lines = [
-        Line(_said("key", _key(decided, planned))),
-        Line(_said("built by", f"{runner.way} ({runner.fleet_arn or runner.instance_type})"), runner.why),
-        Line(_said("inside", planned.image)),
-        Line(_said("command", command_line(planned))),
+        Line(_labelled_value("key", _key(decided, planned))),
+        Line(
+            _labelled_value("built by", f"{runner.way} ({runner.fleet_arn or runner.instance_type})"),
+            runner.why,
+        ),
+        Line(_labelled_value("inside", planned.image)),
+        Line(_labelled_value("command", command_line(planned))),
     ]
     print_lines(console, lines)
 
@@ -73,11 +76,14 @@ def print_explanation(decided: EndpointContext, planned: EndpointEngine) -> None
         console,
         [
             Line(
-                _said("the ONNX model", planned.engine.onnx), locked.onnx if locked else "not in the lock yet"
+                _labelled_value("the ONNX model", planned.engine.onnx),
+                locked.onnx if locked else "not in the lock yet",
             ),
-            Line(_said("the arguments", f"{len(planned.arguments)} above"), "in this order"),
-            Line(_said("the GPU", f"{planned.gpu}, compute capability {planned.compute_capability}")),
-            Line(_said("the image", planned.image), "with the TensorRT in it"),
+            Line(_labelled_value("the arguments", f"{len(planned.arguments)} above"), "in this order"),
+            Line(
+                _labelled_value("the GPU", f"{planned.gpu}, compute capability {planned.compute_capability}")
+            ),
+            Line(_labelled_value("the image", planned.image), "with the TensorRT in it"),
         ],
     )
     console.print(
@@ -93,7 +99,7 @@ def _key(decided: EndpointContext, planned: EndpointEngine) -> str:
     return planned.build(locked.onnx).key
 
 
-def _said(what: str, value: str) -> Text:
+def _labelled_value(what: str, value: str) -> Text:
     return Text.assemble(f"  {what}: ", (visible(value), "bold"))
 
 

@@ -69,11 +69,11 @@ def invoke(
     of_body = {"--body": body is not None, "--content-type": content_type is not None}
     of_sample = {"--input": bool(inputs), "--target": target is not None, **of_body}
     if sample is not None:
-        _check_together(of_sample, "cannot go with --sample")
+        _check_exclusive(of_sample, "cannot go with --sample")
     elif inputs:
-        _check_together(of_body, "cannot go with --input")
+        _check_exclusive(of_body, "cannot go with --input")
     else:
-        _check_together(of_inputs, "needs --input or --sample")
+        _check_exclusive(of_inputs, "needs --input or --sample")
     root = project_root(Path.cwd())
     project = open_project(root, env, [endpoint])
     region = project.environment.region
@@ -86,7 +86,7 @@ def invoke(
         from fleet.cli.invoke.inputs import read_inputs
 
         arrays = read_inputs(inputs)
-    payload = _raw(body, content_type) if arrays is None else _encoded(arrays, outputs or [], json)
+    payload = _raw(body, content_type) if arrays is None else _encode(arrays, outputs or [], json)
     connected = _connect(root, env, region, endpoint)
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)  # what fails here would be in vain after an inference
@@ -97,7 +97,7 @@ def invoke(
         print_bytes(answer.body)
 
 
-def _check_together(others: Mapping[str, bool], problem: str) -> None:
+def _check_exclusive(others: Mapping[str, bool], problem: str) -> None:
     strays = [option for option, is_given in others.items() if is_given]
     if strays:
         hint = "a request is a body as it is, or made of inputs, or a sample of the spec"
@@ -123,7 +123,7 @@ def _raw(body: Path | None, content_type: str | None) -> Payload:
     return Payload(content, JSON if content_type is None else content_type)
 
 
-def _encoded(arrays: Mapping[str, Array], outputs: list[str], json: bool) -> Payload:
+def _encode(arrays: Mapping[str, Array], outputs: list[str], json: bool) -> Payload:
     from fleet_client import PayloadError, encode
 
     try:

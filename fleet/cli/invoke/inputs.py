@@ -42,7 +42,7 @@ def read_inputs(written: Sequence[str]) -> dict[str, Array]:
     Raises:
         FindingsError: every input that is not written so, is there twice, or whose values do not fit.
     """
-    names = Counter(_named(each.partition("=")[0])[0] for each in written if "=" in each)
+    names = Counter(_parse_name(each.partition("=")[0])[0] for each in written if "=" in each)
     twice = [
         Finding(code="FL705", message=f"input {name!r} is given {count} times", hint="name each input once")
         for name, count in names.items()
@@ -53,7 +53,7 @@ def read_inputs(written: Sequence[str]) -> dict[str, Array]:
 
 def _read(written: str) -> tuple[str, Array]:
     left, equals, value = written.partition("=")
-    name, datatype = _named(left)
+    name, datatype = _parse_name(left)
     if not equals or not name:
         shown = written if len(written) <= 80 else f"{written[:77]}…"
         problem = f"--input {shown!r} is not NAME=VALUE"
@@ -66,7 +66,7 @@ def _read(written: str) -> tuple[str, Array]:
     return name, source.listed(value) if file is None else source.stored(file)
 
 
-def _named(left: str) -> tuple[str, str | None]:
+def _parse_name(left: str) -> tuple[str, str | None]:
     """Name and data type; TensorFlow's tensors are called `input:0`."""
     name, colon, datatype = left.rpartition(":")
     return (name, datatype) if colon and not datatype.isdecimal() else (left, None)
@@ -92,7 +92,7 @@ class _Input:
         raise self.refusal("FL706", "is in a file of an unknown kind", "name a .npy or a .json file")
 
     def listed(self, text: str) -> Array:
-        value = self._parsed(text)
+        value = self._parse_json(text)
         elements = np.array(value, dtype=np.object_)
         kinds = frozenset(type(element) for element in elements.ravel().tolist())
         if list in kinds:
@@ -138,7 +138,7 @@ class _Input:
         except ValueError as error:
             raise self._misfit(wanted, error) from error
 
-    def _parsed(self, text: str) -> Any:
+    def _parse_json(self, text: str) -> Any:
         try:
             return json.loads(text, parse_constant=_no_constant)
         except json.JSONDecodeError as error:

@@ -25,10 +25,10 @@ def spec_lines(spec: EffectiveSpec, root: Path) -> Iterator[Line]:
     for line, path in _block(spec.data, (), ""):
         origin = spec.origins.get(path)
         unset = origin is not None and origin.file is None
-        yield Line(Text(line, "dim" if unset else ""), _said(origin, root) if origin else "")
+        yield Line(Text(line, "dim" if unset else ""), _origin_text(origin, root) if origin else "")
 
 
-def _said(origin: Origin, root: Path) -> str:
+def _origin_text(origin: Origin, root: Path) -> str:
     """Such as "environments/dev.yaml:9 (overrides)", or "default"."""
     if origin.file is None:
         return str(origin.layer)
@@ -83,7 +83,7 @@ def _scalar(value: object) -> str:
         case float() if value.is_integer() and abs(value) < EXACT:
             return str(int(value))
         case str():
-            return value if _is_plain(value) else _quoted(value)
+            return value if _is_plain(value) else _quote(value)
         case _:
             return str(value)  # a number, {} or []
 
@@ -95,6 +95,6 @@ def _is_plain(text: str) -> bool:
         return False
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{visible(escaped)}"'

@@ -85,18 +85,18 @@ class EndpointContext:
         return replace(self, placed=placed, base=self, lock=self.lock if placed.runs_model else None)
 
     @property
-    def _placed(self) -> Machine:
+    def _machine(self) -> Machine:
         return self.placed or self.machines[0]
 
     @property
     def instance_type(self) -> str:
         """The name of the instance type."""
-        return self._placed.type
+        return self._machine.type
 
     @property
     def variant(self) -> str:
         """The place of the variant that the instance type is of, such as `ProductionVariants.0`."""
-        return self._placed.variant
+        return self._machine.variant
 
     @cached_property
     def machine(self) -> Instance | None:
@@ -112,7 +112,11 @@ class EndpointContext:
     def image(self) -> Image | None:
         """The release's image in the region, for GPUs or for CPUs; None where there is none."""
         release, own = self.spec.triton, self.own_machine
-        if release not in releases() or self.region not in regions_of(release) or not self._placed.runs_model:
+        if (
+            release not in releases()
+            or self.region not in regions_of(release)
+            or not self._machine.runs_model
+        ):
             return None
         found = image(release, self.region, gpu=own is None or own.kind is not Processor.CPU)
         # The local fleet has no image, and knows by the tag what would be inside.
@@ -122,12 +126,12 @@ class EndpointContext:
     @property
     def named_ami(self) -> str | None:
         """The host image that the spec names, by its key or as a raw property; None: to be chosen."""
-        return self._placed.ami
+        return self._machine.ami
 
     @property
     def named_ami_path(self) -> KeyPath:
         """Where a host image that is named stands."""
-        return self._placed.ami_path
+        return self._machine.ami_path
 
     @cached_property
     def ami(self) -> Ami | None:
@@ -142,7 +146,7 @@ class EndpointContext:
         if self.image is None or self.machine is None or self.machine.kind is not Processor.GPU:
             return None
         family, cuda = self.machine.family, self.image.cuda
-        if self.base is None or self._placed == self.machines[0]:
+        if self.base is None or self._machine == self.machines[0]:
             return inference_ami(cuda, family, *self._families) or inference_ami(cuda, family)
         given = self.base.ami if self.variant == OWN_VARIANT else unnamed_ami()
         if given is None or inference_ami(cuda, family) is None:

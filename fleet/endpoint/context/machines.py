@@ -147,7 +147,7 @@ def _machines(variant: str, raws: RawProperties, own: Machine) -> Iterator[Machi
     model = raws.get(("ModelName",))
     runs_model = is_own if model is None else names_own_model(model.value)
     ami, ami_path = (own.ami, own.ami_path) if is_own else _ami(raws)
-    called = "" if is_own else _called(variant, raws)
+    called = "" if is_own else _describe_variant(variant, raws)
     single = raws.get(("InstanceType",))
     if single is not None and isinstance(single.value, str):
         yield Machine(
@@ -195,6 +195,6 @@ def _ami(raws: RawProperties) -> tuple[str | None, KeyPath]:
     return ("" if raw.value is None else str(raw.value)), raw.path
 
 
-def _called(variant: str, raws: RawProperties) -> str:
+def _describe_variant(variant: str, raws: RawProperties) -> str:
     name = raws.get(("VariantName",))
     return f"shadow variant {name.value}" if name is not None and isinstance(name.value, str) else variant

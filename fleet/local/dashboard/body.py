@@ -110,7 +110,7 @@ def _widget(widget: Mapping[str, Any]) -> Widget:
             _check("a text", properties, {"markdown"})
             return Text(box, properties["markdown"])
         case kind, view:
-            raise _not_drawn(where, f"is of the type {kind} {view or ''}".rstrip())
+            raise _drawing_error(where, f"is of the type {kind} {view or ''}".rstrip())
     raise AssertionError
 
 
@@ -134,7 +134,7 @@ def _graph(where: str, title: str, box: Box, properties: Mapping[str, Any]) -> G
 
 def _annotation(where: str, annotation: Any) -> Annotation:
     if not isinstance(annotation, Mapping):
-        raise _not_drawn(where, "has a band of two annotations")
+        raise _drawing_error(where, "has a band of two annotations")
     _check(f"an annotation of {where}", annotation, _ANNOTATION)
     return Annotation(annotation["value"], annotation.get("label", ""), annotation.get("color", _USUAL))
 
@@ -142,7 +142,7 @@ def _annotation(where: str, annotation: Any) -> Annotation:
 def _query(where: str, number: int, line: Sequence[Any]) -> Query:
     path = [part for part in line if isinstance(part, str)]
     if {".", "..."} & set(path):
-        raise _not_drawn(where, "abbreviates a line")
+        raise _drawing_error(where, "abbreviates a line")
     options = line[-1] if isinstance(line[-1], Mapping) else {}
     _check(f"a line of {where}", options, _OPTIONS)
     # CloudWatch's own rule: an id begins with a small letter.
@@ -173,8 +173,8 @@ def _query(where: str, number: int, line: Sequence[Any]) -> Query:
 def _check(where: str, found: Mapping[str, Any], known: Collection[str]) -> None:
     for key in found:
         if key not in known:
-            raise _not_drawn(where, f"has {key!r}")
+            raise _drawing_error(where, f"has {key!r}")
 
 
-def _not_drawn(where: str, what: str) -> CannotRunError:
+def _drawing_error(where: str, what: str) -> CannotRunError:
     return CannotRunError(f"{where} {what}, which is not drawn here")

@@ -61,19 +61,19 @@ def fetch_lines(cloudwatch: CloudWatchClient, graph: Graph, start: datetime, end
         line
         for query in graph.queries
         if query.visible
-        for line in _folded(found.get(query.id, []))
+        for line in _fold_zero_lines(found.get(query.id, []))
         or [Line(query.label, query.period, {}, _measurable(query, graph))]
     ]
 
 
 def _short(label: str, query: Query) -> str:
     """Without the metric's name, which CloudWatch puts behind the dimensions of each series of a search."""
-    for name in _searched(query):
+    for name in _search_metrics(query):
         label = label.removesuffix(f" {name}")
     return label
 
 
-def _folded(lines: Sequence[Line]) -> list[Line]:
+def _fold_zero_lines(lines: Sequence[Line]) -> list[Line]:
     """A search's series that are 0 all the time are one line, so that the legend has room for the others."""
     idle = [line for line in lines if line.values and not any(line.values.values())]
     if len(idle) < 2:
@@ -94,8 +94,8 @@ def _metrics(query: Query, graph: Graph) -> set[str]:
         return {query.data["MetricStat"]["Metric"]["MetricName"]}
     named = set(re.findall(r"\w+", query.data["Expression"])) - {query.id}
     of = [_metrics(each, graph) for each in graph.queries if each.id in named]
-    return set(_searched(query)).union(*of)
+    return set(_search_metrics(query)).union(*of)
 
 
-def _searched(query: Query) -> list[str]:
+def _search_metrics(query: Query) -> list[str]:
     return _SEARCHED.findall(query.data.get("Expression", ""))

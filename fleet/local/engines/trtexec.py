@@ -95,7 +95,7 @@ class Trtexec:
         except OnnxError as error:
             raise RefusedError(*error.args, "Engine set up failed") from error
         plan.write_bytes(self._header() + model[: len(model) // 2])
-        self._fail_as_told(building=True)
+        self._fail_on_request(building=True)
         plan.write_bytes(self._header() + model)
         _say("I", f"wrote a plan of {plan.stat().st_size} bytes that only says to be one")
         if cache := given.get("--timingCacheFile"):
@@ -114,7 +114,7 @@ class Trtexec:
                 f"library version {self._version} got {there}, please rebuild.",
                 "Engine set up failed",
             )
-        self._fail_as_told(building=False)
+        self._fail_on_request(building=False)
         try:
             require_inputs(plan[HEADER:], given.get("--shapes", ""))
         except OnnxError as error:
@@ -126,7 +126,7 @@ class Trtexec:
         header[VERSION] = bytes((*numbers(self._version), 0)[:4])
         return bytes(header)
 
-    def _fail_as_told(self, *, building: bool) -> None:
+    def _fail_on_request(self, *, building: bool) -> None:
         if not self._fault or (self._fault == NOT_LOADABLE) == building:
             return
         if self._fault == "hang":

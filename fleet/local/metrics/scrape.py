@@ -76,7 +76,10 @@ class TritonScraper:
             return
         last = self._last.setdefault(source.server, {})
         for part in portions(list(_by_dimensions(readings).items()), METRICS_A_CALL):
-            data = [_datum(series, sum(_published(each, last) for each in summed)) for series, summed in part]
+            data = [
+                _datum(series, sum(_published_value(each, last) for each in summed))
+                for series, summed in part
+            ]
             cloudwatch.put_metric_data(Namespace=source.namespace, MetricData=data)
             last.update({each.series: each.value for _, summed in part for each in summed})
         # A series that comes back, as of a model that is loaded again, begins at 0.
@@ -102,7 +105,7 @@ def _by_dimensions(readings: list[Reading]) -> dict[Series, list[Reading]]:
     return found
 
 
-def _published(reading: Reading, last: Mapping[Series, float]) -> float:
+def _published_value(reading: Reading, last: Mapping[Series, float]) -> float:
     before = last.get(reading.series, 0.0) if reading.is_counter else 0.0
     return reading.value - before if reading.value >= before else reading.value
 

@@ -112,7 +112,7 @@ class ModelDisk:
             there = self._held.get(target)
         if there is None or there.content != content:
             self.drop(target)
-            self._keep(target, self._fetched(target, content, others), others)
+            self._keep(target, self._fetch(target, content, others), others)
 
     def unpacked(self, target: str) -> UnpackedArchive:
         """What was fetched."""
@@ -143,7 +143,7 @@ class ModelDisk:
         if unpacked is not None:
             shutil.rmtree(unpacked.folder.parent, ignore_errors=True)
 
-    def _fetched(self, target: str, content: str, others: Others) -> UnpackedArchive:
+    def _fetch(self, target: str, content: str, others: Others) -> UnpackedArchive:
         while True:
             try:
                 return self._unpack(target, content)

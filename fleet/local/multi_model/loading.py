@@ -70,7 +70,7 @@ class TritonModels:
         answer = ModelsApi(server).load(unpacked.name, model.target, unpacked.folder)
         if answer.status != 200:
             reason = server.reason(unpacked.folder, log_end)
-            said = _said(answer, unpacked, reason)
+            said = _container_message(answer, unpacked, reason)
             lacking = answer.status == LackOfMemory.STATUS
             raise LackOfMemory(said) if lacking else ModelRefusal(answer.status, said)
         self._record("model_loading_time", (time.monotonic() - start) * 1e6)
@@ -117,7 +117,7 @@ def _server(model: Model) -> TritonServer:
     return cast(TritonServer, model.run)
 
 
-def _said(answer: TritonReply, unpacked: UnpackedArchive, reason: str) -> str:
+def _container_message(answer: TritonReply, unpacked: UnpackedArchive, reason: str) -> str:
     """Triton's answer with the path that the container would have, and what only its log says."""
     said = answer.said.replace(str(unpacked.folder.parent.parent), IN_THE_CONTAINER)
     if not reason or not any(each in said for each in _UNEXPLAINED):

@@ -79,7 +79,7 @@ class Residency:
         From now on callers wait for another load, or for what `then` leaves; a load under way goes on.
         """
         with self._changed:
-            model = self._known(target)
+            model = self._current_model(target)
             if model is None:
                 then()  # nobody begins a load meanwhile
             elif model.state is State.LOADED and not self._closed:
@@ -96,14 +96,14 @@ class Residency:
         with self._changed:
             self._closed = True
             for model in self._held.values():
-                model.failure = _stopped()
+                model.failure = _stop_refusal()
             self._changed.notify_all()
         self._workers.shutdown(cancel_futures=True)
 
     def _enter(self, target: str, seconds: float, *, counted: bool) -> Model:
         start = time.monotonic()
         with self._changed:
-            model = self._known(target)
+            model = self._current_model(target)
             hit = model is not None and model.state is State.LOADED
             if not counted:
                 self._record("model_cache_hit", float(hit))
@@ -112,8 +112,8 @@ class Residency:
                     model = self._begin(target)
                     break
                 if self._closed or not self._wait(start, seconds):
-                    raise _stopped() if self._closed else _not_ready(target)
-                model = self._known(target)
+                    raise _stop_refusal() if self._closed else _not_ready(target)
+                model = self._current_model(target)
             model.users += 1
             ready = True
             while ready and model.state is State.LOADING and model.failure is None:
@@ -138,7 +138,7 @@ class Residency:
         model.users -= 1
         self._changed.notify_all()
 
-    def _known(self, target: str) -> Model | None:
+    def _current_model(self, target: str) -> Model | None:
         """The model unless it was loaded by a run of Triton that has ended."""
         model = self._held.get(target)
         if model is not None and model.state is State.LOADED and not self._is_loaded(model):
@@ -154,7 +154,7 @@ class Residency:
 
     def _begin(self, target: str) -> Model:
         if self._closed:
-            raise _stopped()
+            raise _stop_refusal()
         model = Model(target, self._models.run())
         self._held[target] = model
         self._workers.submit(self._load, model)
@@ -170,7 +170,7 @@ class Residency:
             if not loaded:
                 # Alone: others would take what is freed for this one.
                 with self._loads.alone():
-                    self._load_in_room_made(model)
+                    self._load_after_eviction(model)
                     self._settle(model)
         except Exception as error:
             if not isinstance(error, Refusal | ModelRefusal):
@@ -188,7 +188,7 @@ class Residency:
             return False
         return True
 
-    def _load_in_room_made(self, model: Model) -> None:
+    def _load_after_eviction(self, model: Model) -> None:
         while True:
             evicted = self.evict_for(model.target)
             try:
@@ -213,12 +213,12 @@ class Residency:
     def in_use(self) -> set[str]:
         """The targets of which Triton may read the files."""
         with self._changed:
-            return {target for target in list(self._held) if self._known(target)}
+            return {target for target in list(self._held) if self._current_model(target)}
 
     def wait_for(self, targets: Collection[str]) -> bool:
         """Wait until one of the targets is loaded or gone; False where all of them are loaded."""
         with self._changed:
-            known = [self._known(target) for target in targets]
+            known = [self._current_model(target) for target in targets]
             if self._closed or all(model is not None and model.state is State.LOADED for model in known):
                 return False
             if None not in known:
@@ -278,7 +278,7 @@ class _Others:
         return self.residency.wait_for(targets)
 
 
-def _stopped() -> ModelRefusal:
+def _stop_refusal() -> ModelRefusal:
     return ModelRefusal(0, "The endpoint was stopped.")
 
 

@@ -39,7 +39,7 @@ def explain(log: str, repository: Path, backends: Sequence[str]) -> str:
     reasons = []
     for message in said:
         if match := _FAILED.search(message):
-            reasons.append(f"model '{match['model']}' failed to load: {_shortened(match['why'], repository)}")
+            reasons.append(f"model '{match['model']}' failed to load: {_shorten(match['why'], repository)}")
         elif match := _UNKNOWN.search(message):
             reasons.append(f"model '{match['model']}': {match['why']}")
         elif match := _UNREADABLE.search(message):
@@ -80,7 +80,7 @@ def is_loaded(log: str, model: str) -> bool:
     return any(match["model"] == model for match in _LOADED.finditer(log))
 
 
-def _shortened(why: str, repository: Path) -> str:
+def _shorten(why: str, repository: Path) -> str:
     """A Python error without its stack, but with the line of the model's own code if it is in it."""
     error, _, stack = why.partition("\n\nAt:\n")
     places = (f"{match['file']}:{match['line']}" for match in _PLACE.finditer(stack))

@@ -78,7 +78,7 @@ class TritonServer:
                 raise HostingError(self._failure(f"it {self.end()}", is_cause=self._was_killed()))
             if self._is_ready():
                 return
-        loading = ", ".join(still_loading(self._said(), self._repository))
+        loading = ", ".join(still_loading(self._log_text(), self._repository))
         problem = self._failure(
             f"not ready after {timeout:g} s" + (f", still loading {loading}" if loading else "")
         )
@@ -144,13 +144,13 @@ class TritonServer:
     def reason(self, repository: Path, since: int) -> str:
         """Why what was loaded from a repository failed, from the log; empty where it does not say."""
         backends = sorted(path.name for path in self._runtime.backend_directory.iterdir())
-        return explain(self._said(since), repository, backends)
+        return explain(self._log_text(since), repository, backends)
 
     def has_loaded(self, model: str) -> bool:
         """Whether the log says that a model was loaded, by the name that it is registered under."""
-        return is_loaded(self._said(), model)
+        return is_loaded(self._log_text(), model)
 
-    def _said(self, since: int | None = None) -> str:
+    def _log_text(self, since: int | None = None) -> str:
         with self._log.open("rb") as log:
             log.seek(self._log_start if since is None else since)
             return log.read().decode("utf-8", "replace")

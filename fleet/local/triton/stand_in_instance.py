@@ -45,7 +45,7 @@ class StandInInstance(ABC):
 
     def execute(self, requests: list[Any]) -> list[Any]:
         """One response per request; neighbours whose shapes agree run as one batch."""
-        feeds = [self._taken(request) for request in requests]
+        feeds = [self._take_result(request) for request in requests]
         responses: list[Any] = []
         for _, indexes in groupby(
             range(len(requests)), key=lambda index: self._batch_key(feeds[index], index)
@@ -56,7 +56,7 @@ class StandInInstance(ABC):
                 responses.append(self._response(requests[index], result))
         return responses
 
-    def _taken(self, request: Any) -> Result:
+    def _take_result(self, request: Any) -> Result:
         try:
             return self.feed(request)
         except Exception as error:  # whatever it is, it is the fault of this request alone
@@ -73,11 +73,11 @@ class StandInInstance(ABC):
         if len(good) < len(feeds):
             return feeds  # one error: its key is like no other's
         try:
-            return self._computed(good)
+            return self._compute(good)
         except Exception as error:  # the errors of what computes have no class in common
             return [error for _ in feeds]
 
-    def _computed(self, feeds: list[Arrays]) -> list[Arrays]:
+    def _compute(self, feeds: list[Arrays]) -> list[Arrays]:
         if not self.batching:
             return [self.compute(feed) for feed in feeds]
         joined = feeds[0]
@@ -110,7 +110,7 @@ class StandInInstance(ABC):
         """
         arrays = {tensor.name(): tensor.as_numpy() for tensor in request.inputs()}
         return {
-            name: _decoded(name, array) if array.dtype == np.object_ else array
+            name: _decode(name, array) if array.dtype == np.object_ else array
             for name, array in arrays.items()
         }
 
@@ -123,7 +123,7 @@ class StandInInstance(ABC):
         return np.ascontiguousarray(array)
 
 
-def _decoded(name: str, array: Array) -> Array:
+def _decode(name: str, array: Array) -> Array:
     try:
         texts = [item.decode("utf-8") for item in array.ravel()]
     except UnicodeDecodeError:

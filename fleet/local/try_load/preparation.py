@@ -55,13 +55,13 @@ def prepare(path: Path, runtime: TritonRuntime, *, multi_model: bool) -> Iterato
     """
     with TemporaryDirectory(prefix="fleet-last-word-") as temporary:
         folder = Path(temporary).resolve()
-        source = path if path.is_dir() else _unpacked(path, folder / "unpacked")
+        source = path if path.is_dir() else _unpack(path, folder / "unpacked")
         at_root = multi_model and (source / CONFIG).is_file()
         registered = folder / "model"
         # Triton finds files at the root only where the container has them, in /opt/ml/models.
         repository = registered / "model" if at_root else registered
         try:
-            rewrites = _staged(source, repository)
+            rewrites = _stage(source, repository)
             models = registered if at_root else repository
             backends = backends_of(models)
             stood_in = with_stand_ins(runtime.backend_directory, backends.values(), folder / "backends")
@@ -86,11 +86,11 @@ def prepare(path: Path, runtime: TritonRuntime, *, multi_model: bool) -> Iterato
         )
 
 
-def _unpacked(archive: Path, folder: Path) -> Path:
+def _unpack(archive: Path, folder: Path) -> Path:
     return unpack(archive, folder, str(archive), budget_of_disk(folder.parent))
 
 
-def _staged(source: Path, target: Path) -> list[Rewrite]:
+def _stage(source: Path, target: Path) -> list[Rewrite]:
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         return stage(source, target)

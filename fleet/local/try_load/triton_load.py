@@ -57,7 +57,7 @@ def ask(prepared: Preparation, environment: dict[str, str], archive: str, second
             deadline = time.monotonic() + seconds
             loading = pool.submit(_load, server, prepared, archive if multi_model else None)
             main = f"{prepared.registered}::{target_of(archive)}" if multi_model else None
-            unanswered = _unanswered(loading, server, main, deadline)
+            unanswered = _silent_outcome(loading, server, main, deadline)
         finally:
             server.stop(grace=0.0)
     text = log.read_text("utf-8", "replace")
@@ -95,7 +95,7 @@ def _load(server: TritonServer, prepared: Preparation, archive: str | None) -> s
     return f"{said.strip()}; {of_log}" if "not available or ambiguous" in said and of_log else said
 
 
-def _unanswered(
+def _silent_outcome(
     loading: Future[str], server: TritonServer, main: str | None, deadline: float
 ) -> LoadOutcome | None:
     """What is known of a load that is not answered, without a reason at the deadline; None where it is.

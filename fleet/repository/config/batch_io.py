@@ -42,7 +42,7 @@ def _sources(config: ParsedConfig, what: str, index: int, each: Any, inputs: set
     for number, name in enumerate(each.source_input):
         if name not in inputs:
             said = f"unknown source input name '{name}' for {config.name}"
-            yield config.finding(CODE, said, *place, "source_input", number, hint=_known(inputs))
+            yield config.finding(CODE, said, *place, "source_input", number, hint=_names_text(inputs))
 
 
 def _targets(config: ParsedConfig, index: int, each: Any, outputs: set[str]) -> Iterator[Finding]:
@@ -51,12 +51,12 @@ def _targets(config: ParsedConfig, index: int, each: Any, outputs: set[str]) -> 
         place = ("batch_output", index, "target_name", number)
         if name not in outputs:
             said = f"unknown target output name '{name}' for {config.name}"
-            yield config.finding(CODE, said, *place, hint=_known(outputs))
+            yield config.finding(CODE, said, *place, hint=_names_text(outputs))
         elif name in seen:
             said = f"target output name '{name}' can only be specified once for {config.name}"
             yield config.finding(CODE, said, *place, hint="leave it out here")
         seen.add(name)
 
 
-def _known(names: set[str]) -> str:
+def _names_text(names: set[str]) -> str:
     return f"the model has {', '.join(sorted(names))}" if names else "the model has none"

@@ -26,7 +26,7 @@ def batching(config: ParsedConfig) -> Iterator[Finding]:
         said = f"dynamic batching preferred size must be {{}} for {config.name}"
         yield from preferred_sizes(config, batcher.preferred_batch_size, said, DYNAMIC)
         yield from _priorities(config, batcher)
-        yield from _ordering(config, batcher)
+        yield from _check_ordering(config, batcher)
         if message.max_batch_size == 0:
             said = "`dynamic_batching` does nothing while `max_batch_size` is 0"
             hint = (
@@ -62,7 +62,7 @@ def _priorities(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
             yield config.finding("FL422", said, DYNAMIC, "priority_queue_policy", str(level), hint=hint)
 
 
-def _ordering(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
+def _check_ordering(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
     if not batcher.preserve_ordering:
         return
     if batcher.priority_levels > 1:

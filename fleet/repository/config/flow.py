@@ -37,8 +37,8 @@ def flow(config: ParsedConfig) -> Iterator[Finding]:
     for found in (
         twice,
         _without_use(config, tensors),
-        _not_written(config, tensors, ready),
-        _unused(config, tensors, ready),
+        _unwritten_tensors(config, tensors, ready),
+        _unused_tensors(config, tensors, ready),
     ):
         yield from islice(found, MAX_NAMES)
 
@@ -97,7 +97,7 @@ def _without_use(config: ParsedConfig, tensors: Mapping[str, FlowTensor]) -> Ite
                 yield config.finding(CODE, said, kind, index, hint=hint)
 
 
-def _not_written(
+def _unwritten_tensors(
     config: ParsedConfig, tensors: Mapping[str, FlowTensor], ready: Set[str]
 ) -> Iterator[Finding]:
     for index, each in enumerate(config.message.output):
@@ -115,7 +115,9 @@ def _not_written(
         yield config.finding(CODE, said, "output", index, hint=hint)
 
 
-def _unused(config: ParsedConfig, tensors: Mapping[str, FlowTensor], ready: Set[str]) -> Iterator[Finding]:
+def _unused_tensors(
+    config: ParsedConfig, tensors: Mapping[str, FlowTensor], ready: Set[str]
+) -> Iterator[Finding]:
     """Tensors that nobody reads or writes; those that an output waits for are told as its own."""
     outputs = {each.name for each in config.message.output}
     awaited = _before(tensors, outputs)

@@ -109,14 +109,14 @@ def parsed_config(content: bytes, file: Path, directory: str = "") -> ParsedConf
     try:
         config = parse_config(content)
     except PbtxtError as error:
-        raise FindingsError([_refused(error, content, file)]) from error
+        raise FindingsError([_refusal(error, content, file)]) from error
     except RecursionError as error:
         message = "the file is nested deeper than Triton reads"
         raise FindingsError([Finding(code=CODE, message=message, file=file, line=1)]) from error
     return ParsedConfig(file=file, message=config, content=content, directory=directory)
 
 
-def _refused(error: PbtxtError, content: bytes, file: Path) -> Finding:
+def _refusal(error: PbtxtError, content: bytes, file: Path) -> Finding:
     lines = content.decode(errors="replace").split("\n")
     line = lines[error.line - 1] if error.line <= len(lines) else ""
     said, hint = wording(str(error), line, error.column)

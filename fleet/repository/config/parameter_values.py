@@ -46,19 +46,19 @@ def wrong_value(parameter: Parameter, value: str, model: str, release: str | Non
         return None
     if parameter.number:
         return _wrong_number(parameter, value, model, release)
-    return _refused(parameter, value, model, release, parameter.said) if parameter.values else None
+    return _refusal(parameter, value, model, release, parameter.said) if parameter.values else None
 
 
 def _wrong_number(parameter: Parameter, value: str, model: str, release: str | None) -> Wrong | None:
     read, rest = _number(parameter, value)
     if read is None:
-        return _refused(parameter, value, model, release, parameter.said)
+        return _refusal(parameter, value, model, release, parameter.said)
     below = parameter.minimum is not None and read < parameter.minimum
     if below or (parameter.maximum is not None and read > parameter.maximum):
         if release is not None and release < parameter.bounded_since:
             return None
         beyond = parameter.beyond or f"{{key}} is {{value}}, which is out of range{_bounds(parameter)}"
-        return _refused(parameter, value, model, release, beyond)
+        return _refusal(parameter, value, model, release, beyond)
     if not rest.strip():
         return None
     said = f"{parameter.name} is {value!r}, of which only {value.removesuffix(rest).strip()} is read"
@@ -80,7 +80,7 @@ def _number(parameter: Parameter, value: str) -> tuple[Decimal | None, str]:
     return Decimal(found[1]), value[found.end() :]
 
 
-def _refused(parameter: Parameter, value: str, model: str, release: str | None, said: str) -> Wrong:
+def _refusal(parameter: Parameter, value: str, model: str, release: str | None, said: str) -> Wrong:
     fails = parameter.fails and (release is None or parameter.fails_since <= release)
     if fails:
         words = said.format(value=value, lower=value.lower(), key=parameter.name, model=model)

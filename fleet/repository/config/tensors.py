@@ -25,7 +25,7 @@ def tensors(config: ParsedConfig) -> Iterator[Finding]:
         for index, tensor in enumerate(getattr(config.message, kind)):
             yield from _tensor(config, kind, index, tensor)
             yield from _layout(config, kind, index, tensor)
-    yield from _twice(config)
+    yield from _duplicate_tensors(config)
 
 
 def _tensor(config: ParsedConfig, kind: str, index: int, tensor: Any) -> Iterator[Finding]:
@@ -79,13 +79,14 @@ def _reshape(config: ParsedConfig, place: tuple[str, int], subject: str, tensor:
         said, hint = f"reshape dimensions must be {SIZES}", ""
     elif _count(dims) != (_count(shape) if shape else 1):
         said = "has different size for dims and reshape"
-        hint = f"{_shown(dims)} and {_shown(shape)} do not have equally many elements"
+        hint = f"{_format_dims(dims)} and {_format_dims(shape)} do not have equally many elements"
     elif ANY in dims and len(_parts(dims)) != len(_parts(shape)):
         said = "has different number of variable-size dimensions for dims and reshape"
-        hint = f"{_shown(dims)} cannot become {_shown(shape)}"
+        hint = f"{_format_dims(dims)} cannot become {_format_dims(shape)}"
     elif ANY in dims and _parts(dims) != _parts(shape):
         said = "has different size for dims and reshape"
-        hint = f"{_shown(dims)} cannot become {_shown(shape)}: what stands between -1 has to be of one size"
+        change = f"{_format_dims(dims)} cannot become {_format_dims(shape)}"
+        hint = f"{change}: what stands between -1 has to be of one size"
     else:
         return
     yield config.finding("FL419", f"{subject} {said} for {config.name}", *place, "reshape", hint=hint)
@@ -96,7 +97,7 @@ def _layout(config: ParsedConfig, kind: str, index: int, tensor: Any) -> Iterato
     place = (kind, index)
     if kind == "input" and tensor.format and len(tensor.dims) != 3 and tensor.dims:
         said = f"model input NHWC/NCHW require 3 dims for {config.name}"
-        hint = f"leave out `format`, or write three `dims` instead of {_shown(tensor.dims)}"
+        hint = f"leave out `format`, or write three `dims` instead of {_format_dims(tensor.dims)}"
         yield config.finding("FL420", said, *place, "format", hint=hint)
     if platform_of(config) != TENSORRT_PLAN and (config.directory or backend_of(config)):
         if tensor.is_shape_tensor:
@@ -110,7 +111,7 @@ def _layout(config: ParsedConfig, kind: str, index: int, tensor: Any) -> Iterato
         yield config.finding("FL420", said, *place, "is_non_linear_format_io")
 
 
-def _twice(config: ParsedConfig) -> Iterator[Finding]:
+def _duplicate_tensors(config: ParsedConfig) -> Iterator[Finding]:
     for kind in ("input", "output"):
         seen = set[str]()
         for index, tensor in enumerate(getattr(config.message, kind)):
@@ -146,5 +147,5 @@ def _parts(dims: Sequence[int]) -> list[int]:
     return parts
 
 
-def _shown(dims: Sequence[int]) -> str:
+def _format_dims(dims: Sequence[int]) -> str:
     return f"[ {', '.join(map(str, dims))} ]" if dims else "[ ]"

@@ -54,7 +54,7 @@ def _request(config: ParsedConfig, index: int, sample: Any) -> Iterator[Finding]
     if missing:
         said = (
             f"expected {_number(inputs)} but got {len(given)} inputs for model '{config.name}'. Got input(s)"
-            f" {_listed(given)}, but missing required input(s) {_listed(missing)}. Please provide all"
+            f" {_list_names(given)}, but missing required input(s) {_list_names(missing)}. Please provide all"
             " required input(s)."
         )
         yield config.finding(CODE, said, "model_warmup", index, hint="a sample has all of the model's inputs")
@@ -68,8 +68,8 @@ def _input(config: ParsedConfig, index: int, name: str, given: Any, wanted: Any)
     types = [config.enum(each, "data_type").removeprefix("TYPE_") for each in (given, wanted)]
     if wanted.data_type and given.data_type != wanted.data_type:
         said = (
-            f"inference input '{name}' data-type is '{_known(types[0])}', but model '{config.name}' expects"
-            f" '{_known(types[1])}'"
+            f"inference input '{name}' data-type is '{_data_type_names(types[0])}', but model"
+            f" '{config.name}' expects '{_data_type_names(types[1])}'"
         )
         yield config.finding(CODE, said, *place, "data_type", hint=f"write `data_type: TYPE_{types[1]}`")
     elif wanted.dims and not _fits(wanted.dims, given.dims):
@@ -94,11 +94,11 @@ def _number(inputs: dict[str, Any]) -> str:
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     return f"[{','.join(repr(name) for name in names)}]"
 
 
-def _known(data_type: str) -> str:
+def _data_type_names(data_type: str) -> str:
     return "BYTES" if data_type == "STRING" else data_type
 
 

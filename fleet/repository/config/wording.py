@@ -66,7 +66,7 @@ def wording(said: str, line: str, column: int | None) -> tuple[str, str]:
     token = TOKEN.match(line, at)
     field = FIELD.search(line[max(at - FAR, 0) : at])
     if expected := EXPECTED.fullmatch(said):
-        said = _expected(expected[1], token[0] if token else "", field[1] if field else "")
+        said = _expectation(expected[1], token[0] if token else "", field[1] if field else "")
     if found := NO_FIELD.search(said):
         known = _fields(found["message"])
         near = get_close_matches(found["field"], known, 1)
@@ -89,7 +89,7 @@ def wording(said: str, line: str, column: int | None) -> tuple[str, str]:
     )
 
 
-def _expected(what: str, token: str, field: str) -> str:
+def _expectation(what: str, token: str, field: str) -> str:
     if what == '"true" or "false"':
         if token.startswith('"'):
             return f"Expected identifier, got: {token}"

@@ -34,7 +34,7 @@ def unloaded_calls(
         for path, (calls, _) in trees.items():
             for line, called in calls:
                 if called not in loaded_ones and called not in own:
-                    yield _unloaded(contents.file(path), line, name, called, setting, models)
+                    yield _unloaded_finding(contents.file(path), line, name, called, setting, models)
 
 
 def called_models(contents: Contents, model: Model) -> set[str]:
@@ -51,7 +51,7 @@ def _codes(contents: Contents, model: Model) -> dict[str, bytes]:
     return {path: contents.texts[path] for path in paths if path.endswith(".py") and path in contents.texts}
 
 
-def _unloaded(
+def _unloaded_finding(
     file: Path, line: int, model: str, called: str, setting: ServingContainer, models: Mapping[str, Model]
 ) -> Finding:
     who = f"the code of model {model!r}" if model else "the model's code"

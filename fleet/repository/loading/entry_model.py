@@ -63,12 +63,12 @@ def _of_single(
     wanted = setting.default_model
     if wanted is not None:
         if wanted in folders:
-            return _named(contents, wanted)
+            return _entry_by_name(contents, wanted)
         said = f"Directory with provided SAGEMAKER_TRITON_DEFAULT_MODEL_NAME {wanted} does not exist"
         hint = f"the repository has {', '.join(folders)}"
         return EntryModel(None, (Finding(code="FL460", message=said, hint=hint, file=contents.place),))
     if len(folders) == 1:
-        return _named(contents, folders[0])
+        return _entry_by_name(contents, folders[0])
     models = [name for name in folders if name in configs or _looks_like_a_model(contents, name)]
     strays = [name for name in folders if name not in models]
     said = (
@@ -90,7 +90,7 @@ def _of_single(
     return EntryModel(tops[0], (found,))
 
 
-def _named(contents: Contents, folder: str) -> EntryModel:
+def _entry_by_name(contents: Contents, folder: str) -> EntryModel:
     if not any(each.isspace() for each in folder):
         return EntryModel(folder)
     said = f"{folder!r} is no name for a model: the container splits its settings on white space"

@@ -30,7 +30,7 @@ class FileReference(NamedTuple):
 
 def named_files(contents: Contents, model: str, config: ParsedConfig) -> Iterator[Finding]:
     """Label files, warm-up samples and initial states that are not there, too short, or out of the model."""
-    for each in _named(config):
+    for each in _file_references(config):
         path = normpath(f"{each.folder}/{each.name}") if each.folder else normpath(each.name)
         whole = f"{model}/{path}" if model else path
         if path.startswith(("../", "/")) or path == "..":
@@ -47,7 +47,7 @@ def named_files(contents: Contents, model: str, config: ParsedConfig) -> Iterato
             yield config.finding(CODE, said, *each.place, hint="write as many elements as `dims` say")
 
 
-def _named(config: ParsedConfig) -> Iterator[FileReference]:
+def _file_references(config: ParsedConfig) -> Iterator[FileReference]:
     message = config.message
     for index, output in enumerate(message.output):
         if output.label_filename:

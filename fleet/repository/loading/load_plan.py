@@ -55,7 +55,7 @@ def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
     main = main_of(contents, setting, configs)
     if contents.is_file(CONFIG) and main.model is None:
         return LoadPlan(main=None, loaded=(), unloaded=(), findings=(*contents.findings, *main.findings))
-    loaded = _loaded(main.model, setting, models)
+    loaded = _loaded_models(main.model, setting, models)
     loaded_ones = set(loaded)
     unloaded = tuple(name for name in models if name not in loaded_ones)
     findings = [*contents.findings, *main.findings]
@@ -75,7 +75,7 @@ def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
     findings += circles({name: configs[name] for name in loaded if name in configs})
     findings += unloaded_calls(contents, setting, loaded, models)
     if main.model is not None:
-        findings += _unloaded(contents, unloaded, main.model)
+        findings += _unloaded_findings(contents, unloaded, main.model)
     return LoadPlan(
         main=main.model, loaded=loaded, unloaded=unloaded, findings=tuple(dict.fromkeys(findings))
     )
@@ -88,7 +88,9 @@ def _with_built_versions(contents: Contents, built: Collection[str]) -> Contents
     return replace(contents, entries=dict(sorted({**contents.entries, **folders}.items())))
 
 
-def _loaded(main: str | None, setting: ServingContainer, models: Mapping[str, Model]) -> tuple[str, ...]:
+def _loaded_models(
+    main: str | None, setting: ServingContainer, models: Mapping[str, Model]
+) -> tuple[str, ...]:
     """The main model with its parts, and what flags name; all where it is not clear which is the main one."""
     if main is None:
         return tuple(models)
@@ -128,7 +130,7 @@ def _as_warning(finding: Finding) -> Finding:
     return replace(finding, severity=Severity.WARNING)
 
 
-def _unloaded(contents: Contents, unloaded: Collection[str], main: str) -> Iterator[Finding]:
+def _unloaded_findings(contents: Contents, unloaded: Collection[str], main: str) -> Iterator[Finding]:
     for name in unloaded:
         said = f"model {name!r} stays unloaded: the container loads {main!r} and what its steps name"
         yield Finding(

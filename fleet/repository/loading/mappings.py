@@ -23,14 +23,14 @@ def mappings(config: ParsedConfig, configs: Mapping[str, ParsedConfig]) -> Itera
     known = dict[str, SeenTensor]()
     for each in (*config.message.input, *config.message.output):
         dims = each.reshape.shape if each.HasField("reshape") else each.dims
-        known.setdefault(each.name, _seen(config, each, dims))
+        known.setdefault(each.name, _see_tensor(config, each, dims))
     for index, step in enumerate(config.message.ensemble_scheduling.step):
         model = configs.get(step.model_name)
         if model is None:
             continue
         yield from _batch_size(config, model)
         yield from _of_kind("input", config, index, model, known)
-        yield from _unmapped(config, index, step, model)
+        yield from _unmapped_tensors(config, index, step, model)
         yield from _of_kind("output", config, index, model, known)
 
 
@@ -58,16 +58,16 @@ def _of_kind(
         there = [each for each in tensors if each.name == own]
         for each in there:
             if model.completed is False or (each.data_type and each.dims):
-                yield from _fits(config, place, name, _seen(model, each, each.dims), known)
+                yield from _fits(config, place, name, _see_tensor(model, each, each.dims), known)
         if not there:
             said = (
                 f"in ensemble {config.name}, ensemble tensor {name} {WORDS[kind]} {own}"
                 f" in model {step.model_name}"
             )
-            yield config.finding(CODE, said, *place, hint=_known(kind, [each.name for each in tensors]))
+            yield config.finding(CODE, said, *place, hint=_names_text(kind, [each.name for each in tensors]))
 
 
-def _unmapped(config: ParsedConfig, index: int, step: Any, model: ParsedConfig) -> Iterator[Finding]:
+def _unmapped_tensors(config: ParsedConfig, index: int, step: Any, model: ParsedConfig) -> Iterator[Finding]:
     for each in model.message.input:
         if each.name not in step.input_map and not each.optional:
             said = (
@@ -103,12 +103,12 @@ def _fits(
         yield config.finding(CODE, said, *place, hint=hint)
 
 
-def _seen(model: ParsedConfig, tensor: Any, dims: Any) -> SeenTensor:
+def _see_tensor(model: ParsedConfig, tensor: Any, dims: Any) -> SeenTensor:
     batching = model.message.max_batch_size > 0
     return SeenTensor(model.name, model.enum(tensor, "data_type"), tuple(dims), batching)
 
 
-def _known(kind: str, names: Sequence[str]) -> str:
+def _names_text(kind: str, names: Sequence[str]) -> str:
     return f"its {kind}s are {', '.join(sorted(names))}" if names else f"it describes no {kind}s: write them"
 
 

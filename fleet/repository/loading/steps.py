@@ -63,16 +63,16 @@ def decoupled_branches(config: ParsedConfig, configs: Mapping[str, ParsedConfig]
             origins = {labels[name] for name in step.input_map.values()}
             model = configs.get(step.model_name)
             if len(origins) > 1:
-                yield _refused(config, index, step.model_name)
+                yield _refusal(config, index, step.model_name)
             label = min(origins, default=0)
             if model is not None and model.message.model_transaction_policy.decoupled:
                 label = next(numbers)
             labels |= dict.fromkeys(step.output_map.values(), label)
     if len({labels[each.name] for each in config.message.output if each.name in labels}) > 1:
-        yield _refused(config, None, config.name)
+        yield _refusal(config, None, config.name)
 
 
-def _refused(config: ParsedConfig, index: int | None, model: str) -> Finding:
+def _refusal(config: ParsedConfig, index: int | None, model: str) -> Finding:
     said = (
         f"in ensemble {config.name}, step of model '{model}' receives inputs originated from different"
         " decoupled models"

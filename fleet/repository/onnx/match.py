@@ -118,7 +118,7 @@ def _tensors(
             continue
         yield from _data_type(config, kind, index, given, tensor)
         if kind == "input" and given.allow_ragged_batch:
-            yield from _ragged(config, index, tensor)
+            yield from _ragged_tensors(config, index, tensor)
         elif kind == "input" or given.name not in mapped:
             yield from _shape(config, kind, index, given, tensor, batching)
 
@@ -140,7 +140,7 @@ def _data_type(
     yield config.finding(CODE, said, kind, index, "data_type", hint=hint)
 
 
-def _ragged(config: ParsedConfig, index: int, tensor: OnnxTensor) -> Iterator[Finding]:
+def _ragged_tensors(config: ParsedConfig, index: int, tensor: OnnxTensor) -> Iterator[Finding]:
     if tensor.shape != (-1,):
         said = (
             f"unable to load model '{config.name}', configuration expects model provides input with shape"

@@ -24,12 +24,12 @@ def check_python_code(models: Sequence[Path]) -> None:
     Raises:
         FindingsError: a Python model has no code in the version that Triton loads.
     """
-    findings = [_without_code(model, wanted) for model in models if (wanted := _lacking(model))]
+    findings = [_without_code(model, wanted) for model in models if (wanted := _missing_file(model))]
     if findings:
         raise FindingsError(findings)
 
 
-def _lacking(model: Path) -> str:
+def _missing_file(model: Path) -> str:
     """The file that a Python model would be loaded from and does not have; empty for any other model."""
     config = model / "config.pbtxt"
     text = _COMMENT.sub("", config.read_text("utf-8", "replace")) if config.is_file() else ""

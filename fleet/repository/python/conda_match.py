@@ -49,7 +49,7 @@ def conda_findings(
         hint = "put the environment into the model's folder"
         yield config.finding("FL448", message, *PLACE, hint=hint, severity=Severity.WARNING)
     if not path.startswith(".."):
-        yield from _there(config, contents, model, path, release)
+        yield from _environment_findings(config, contents, model, path, release)
 
 
 def _path(model: str, below: str) -> str:
@@ -57,7 +57,7 @@ def _path(model: str, below: str) -> str:
     return "" if path == "." else path
 
 
-def _there(
+def _environment_findings(
     config: ParsedConfig, contents: Contents, model: str, path: str, release: str | None
 ) -> Iterator[Finding]:
     entry = contents.entries.get(path)

@@ -47,7 +47,7 @@ def _read(file: Path, opened: BinaryIO, size: int) -> Contents:
     head = packed.peek(MAX_MAGIC)
     for magic, what in OTHERS.items():
         if head.startswith(magic):
-            raise _refused(file, f"it is {what}")
+            raise _refusal(file, f"it is {what}")
     gathered, bounds = Collector(file, archive=True), Bounds(packed=size)
     if not head.startswith(MAGIC):
         message = "the archive is not compressed by gzip, as SageMaker has it"
@@ -56,7 +56,7 @@ def _read(file: Path, opened: BinaryIO, size: int) -> Contents:
     return gathered.contents()
 
 
-def _refused(file: Path, problem: str) -> FindingsError:
+def _refusal(file: Path, problem: str) -> FindingsError:
     message = f"the archive cannot be read: {problem}"
     return FindingsError([Finding(code="FL440", message=message, file=file, hint=ANEW)])
 
@@ -78,7 +78,7 @@ class _Archive:
             return
         except UnreadableError as error:
             if not is_any:
-                raise _refused(self._gathered.place, str(error)) from error
+                raise _refusal(self._gathered.place, str(error)) from error
             self._notes.add("FL440", f"the rest of the archive cannot be read: {error}", hint=ANEW)
             return
         self._end()

@@ -51,7 +51,7 @@ class Collector:
             self._clash(path)
             return False
         else:
-            self._replaced(path)
+            self._forget_replaced(path)
         self._entries[path] = entry
         return True
 
@@ -98,7 +98,7 @@ class Collector:
         message = f"{path!r} is there as a folder and as something else"
         self.notes.add("FL442", message, path, hint="it cannot be unpacked: make the archive anew")
 
-    def _replaced(self, path: str) -> None:
+    def _forget_replaced(self, path: str) -> None:
         for kept in (self.texts, self.headers, self.environments):
             kept.pop(path, None)
         message = f"{path!r} is there twice: the later one is unpacked over the earlier"

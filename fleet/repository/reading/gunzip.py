@@ -68,7 +68,7 @@ class Gunzip(Stream):
     def _next(self) -> bytes:
         piece = b""
         while not piece:
-            if self._inflate.eof and not self._again():
+            if self._inflate.eof and not self._has_next_stream():
                 return b""
             if not self._data and not self._may_hold:
                 self._data = self._packed.read(PIECE)
@@ -83,7 +83,7 @@ class Gunzip(Stream):
         self._bounds.unpack(len(piece))
         return piece
 
-    def _again(self) -> bool:
+    def _has_next_stream(self) -> bool:
         """Whether another gzip stream follows, after any number of zeros."""
         self._data = self._data.lstrip(b"\0")
         while not self._data:

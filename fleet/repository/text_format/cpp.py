@@ -81,11 +81,11 @@ def _readable(literal: bytes) -> bytes:
         literal.decode()
     except UnicodeDecodeError:
         text = said.decode("utf-8", "replace")
-        return '"{}"'.format("".join(_quoted(each) for each in text)).encode()
+        return '"{}"'.format("".join(_quote(each) for each in text)).encode()
     return literal
 
 
-def _quoted(character: str) -> str:
+def _quote(character: str) -> str:
     if character in '"\\':
         return f"\\{character}"
     return character if character.isprintable() else "".join(f"\\{byte:03o}" for byte in character.encode())

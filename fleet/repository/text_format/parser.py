@@ -41,7 +41,7 @@ class Parser:
         elif self._kinds[self._next] not in CLOSING:
             raise self._error(f"`:` is missing after {name!r}")
         if self._kinds[self._next] != "[":
-            return self._valued(name, at, depth)
+            return self._parse_value(name, at, depth)
         self._open(depth)
         return Field(name, at, self._items(name, depth + 1))
 
@@ -49,14 +49,14 @@ class Parser:
         items = Items()
         goes_on = self._kinds[self._next] != "]"
         while goes_on:
-            items.items.append(self._valued(name, self._tokens.starts[self._next], depth))
+            items.items.append(self._parse_value(name, self._tokens.starts[self._next], depth))
             goes_on = self._skip((",",))
             if goes_on == (self._kinds[self._next] == "]"):
                 raise self._error("the items of a list are parted by single commas")
         self._advance()
         return items
 
-    def _valued(self, name: str, at: int, depth: int) -> Field:
+    def _parse_value(self, name: str, at: int, depth: int) -> Field:
         opening = self._kinds[self._next]
         if opening not in ("{", "<"):
             return Field(name, at, self._scalar())

@@ -103,10 +103,10 @@ LETTERS = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t"
 
 def unescape(literal: bytes) -> bytes:
     """What a literal without its quotation marks says."""
-    return ESCAPE.sub(_escaped, literal) if b"\\" in literal else literal
+    return ESCAPE.sub(_escape, literal) if b"\\" in literal else literal
 
 
-def _escaped(match: re.Match[bytes]) -> bytes:
+def _escape(match: re.Match[bytes]) -> bytes:
     octal, byte, short, long, letter = match.groups()
     if octal is not None:
         return bytes([int(octal, 8) & 0xFF])

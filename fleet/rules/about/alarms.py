@@ -24,7 +24,7 @@ def unmeasured_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
     Nothing would ever ring, without a word. What an environment's file says of all its endpoints only warns:
     those that lack the metric do without the alarm.
     """
-    for record, (first, *_) in _given(endpoint):
+    for record, (first, *_) in _given_thresholds(endpoint):
         if reason := missing_metric(record, endpoint):
             own = endpoint.source.mark(_path(first)).file == endpoint.source.file
             hint = f"leave it out; where an environment gives it, write `{record.key}: null`"
@@ -37,7 +37,7 @@ def late_warning_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
 
     A warning at the critical threshold, or beyond it, tells nobody anything in time.
     """
-    for record, held in _given(endpoint):
+    for record, held in _given_thresholds(endpoint):
         values = {each.severity: each.value for each in held}
         if len(values) < 2:
             continue
@@ -57,7 +57,7 @@ def unreachable_alarm_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
 
     SageMaker ends a call after 60 seconds, and no share of calls, memory or time is above 100%.
     """
-    for _, held in _given(endpoint):
+    for _, held in _given_thresholds(endpoint):
         for each in held:
             most = each.record.never
             if most is not None and each.value >= most:
@@ -75,7 +75,7 @@ def permanent_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
     scaling = endpoint.spec.scaling
     if scaling is None:
         return
-    for record, held in _given(endpoint):
+    for record, held in _given_thresholds(endpoint):
         target = scaling.targets.get(record.measure)
         for each in held:
             if record.unit == "part" and target is not None and each.value <= target:
@@ -88,7 +88,7 @@ def permanent_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(_path(held[0]), message, "leave it out, or raise `scaling.max`")
 
 
-def _given(endpoint: EndpointContext) -> Iterator[tuple[AlarmRecord, list[Threshold]]]:
+def _given_thresholds(endpoint: EndpointContext) -> Iterator[tuple[AlarmRecord, list[Threshold]]]:
     """What the spec says itself, by key."""
     given = [each for each in thresholds(endpoint.spec) if each.given]
     for _, held in groupby(given, key=lambda each: each.record.key):

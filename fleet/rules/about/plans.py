@@ -106,14 +106,14 @@ def plan_of_other_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(path, message, "leave it out", certain=False)
         elif (builder := instance(archive.built_on)).gpu != machine.gpu:
             message = (
-                f"the plans of {archive.archive!r} were built on {_told(builder)}, and {_told(machine)} is"
-                " to load them"
+                f"the plans of {archive.archive!r} were built on {_machine_text(builder)}, and"
+                f" {_machine_text(machine)} is to load them"
             )
             other = f", or take an instance with the GPU {builder.gpu}" if builder.gpu else ""
             yield Problem(path, message, f"build them on {machine.type}{other}")
 
 
-def _told(machine: Instance) -> str:
+def _machine_text(machine: Instance) -> str:
     return f"{machine.type} ({machine.gpu or 'no GPU'})"
 
 

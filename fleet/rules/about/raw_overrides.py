@@ -26,8 +26,10 @@ def raw_property_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     for resource in RESOURCES:
         members = {path: each for path, each in ledger(resource).items() if not (each.rule or each.inside)}
-        settled = list(outermost(endpoint, resource, _decided(members, Decision.REFUSED, Decision.OURS)))
-        for raw, member in outermost(endpoint, resource, _decided(members, Decision.KEY)):
+        settled = list(
+            outermost(endpoint, resource, _decided_members(members, Decision.REFUSED, Decision.OURS))
+        )
+        for raw, member in outermost(endpoint, resource, _decided_members(members, Decision.KEY)):
             if any(each.path[: len(raw.path)] == raw.path for each, _ in settled):
                 continue  # said below, as no key can say it
             message = f"the raw property {raw.name} says what `{member.key}` says"
@@ -53,5 +55,5 @@ def raw_list_replacement(endpoint: EndpointContext) -> Iterator[Problem]:
                 yield Problem(raw.path, message, f"write `{below}.KEY` for each key to change")
 
 
-def _decided(members: Mapping[str, Member], *decisions: Decision) -> Mapping[str, Member]:
+def _decided_members(members: Mapping[str, Member], *decisions: Decision) -> Mapping[str, Member]:
     return {path: each for path, each in members.items() if each.decision in decisions}

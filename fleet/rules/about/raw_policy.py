@@ -31,7 +31,7 @@ def disallowed_role(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     environment = endpoint.environment
     for resource in ("Model", "EndpointConfig"):
-        for raw in _deciding(endpoint, resource, ROLE):
+        for raw in _properties_at(endpoint, resource, ROLE):
             if raw.name == ROLE and raw.value in environment.allowed_roles:
                 continue
             message = f"{raw.name} of {resource} gives the endpoint a role that the product did not make"
@@ -51,7 +51,7 @@ def disallowed_registry(endpoint: EndpointContext) -> Iterator[Problem]:
     `allowed_registries` of the environment names the exceptions, and the role may pull from them.
     """
     told = set[KeyPath]()
-    for raw in (raw for path in IMAGES for raw in _deciding(endpoint, "Model", path)):
+    for raw in (raw for path in IMAGES for raw in _properties_at(endpoint, "Model", path)):
         reference = image_reference(raw.value) if raw.name == IMAGE else None
         if reference is None:
             message = f"{raw.name} does not say which registry the image is of"
@@ -66,7 +66,7 @@ def disallowed_registry(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(raw.path, message, _hint(endpoint, "allowed_registries"))
 
 
-def _deciding(endpoint: EndpointContext, resource: str, path: str) -> Iterator[RawProperty]:
+def _properties_at(endpoint: EndpointContext, resource: str, path: str) -> Iterator[RawProperty]:
     """The raw properties that decide what stands at a path.
 
     The outermost at or below it, and what CloudFormation computes in place of it or of what it is in.

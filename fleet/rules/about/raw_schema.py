@@ -48,7 +48,7 @@ def invalid_raw_value(endpoint: EndpointContext) -> Iterator[Problem]:
     for resource in RESOURCES:
         raws = list(judged_properties(endpoint, resource))
         for raw in raws:
-            known = _known(resource, raw.parts)
+            known = _find_property(resource, raw.parts)
             if known is None or is_intrinsic(raw.value) or raw.takes_out or known.takes(raw.value):
                 continue
             if raw.value is None:
@@ -68,7 +68,7 @@ def _in_the_api(raw: RawProperty) -> str:
     return ""
 
 
-def _known(resource: str, parts: tuple[str, ...]) -> Property | None:
+def _find_property(resource: str, parts: tuple[str, ...]) -> Property | None:
     reached = property_at(resource, parts)
     return None if reached.rest else reached.property
 
@@ -95,7 +95,7 @@ def _unknown(resource: str, raw: RawProperty) -> tuple[str, str]:
 def _item_of_no_list(resource: str, raw: RawProperty) -> tuple[str, str]:
     for depth in range(1, min(len(raw.parts), DEEPEST)):
         outer = raw.parts[:depth]
-        known = _known(resource, outer)
+        known = _find_property(resource, outer)
         is_list = known is not None and "array" in known.types
         if is_list and not raw.is_item(depth) and outer[0] not in LISTS:
             name = ".".join(outer)
@@ -111,7 +111,7 @@ def _incomplete(resource: str, raws: list[RawProperty]) -> Iterator[Problem]:
             names[raw.parts[:depth]].add(raw.parts[depth])
             places.setdefault(raw.parts[:depth], raw.path)
     for parts, given in names.items():
-        known, name = _known(resource, parts), ".".join(parts)
+        known, name = _find_property(resource, parts), ".".join(parts)
         if known is None or name in WHOLES[resource] or parts[0] == "Tags":
             continue
         for missing in sorted(set(known.required) - given):

@@ -28,7 +28,7 @@ FALSE = ("false", "off", "0")
 def variable_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
     """`environment` does not set what another key of the spec decides."""
     decided = decided_settings(endpoint.spec, endpoint.default_model)
-    for path, name, _ in _added(endpoint):
+    for path, name, _ in _environment_entries(endpoint):
         if name in decided:
             setting = decided[name]
             hint = (
@@ -44,7 +44,7 @@ def variable_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
 )
 def platform_variable(endpoint: EndpointContext) -> Iterator[Problem]:
     """Variables that SageMaker sets itself are left to it."""
-    for path, name, _ in _added(endpoint):
+    for path, name, _ in _environment_entries(endpoint):
         if name in variables() and variables()[name].set_by == "platform":
             hint = "choose `mode` instead" if name == "SAGEMAKER_MULTI_MODEL" else "leave it out"
             yield Problem(path, f"`environment` sets {name}, which SageMaker sets itself", hint)
@@ -56,7 +56,7 @@ def empty_variable(endpoint: EndpointContext) -> Iterator[Problem]:
 
     The start script takes an empty value for none, the server behind it for a value, and then no call works.
     """
-    for path, name, value in _added(endpoint):
+    for path, name, value in _environment_entries(endpoint):
         if not value.strip():
             message = f"`environment` sets {name} to nothing: the server takes an empty value for a value"
             yield Problem(path, message, "leave it out")
@@ -69,7 +69,7 @@ def variable_with_white_space(endpoint: EndpointContext) -> Iterator[Problem]:
     Its start script leaves the values unquoted, so that what follows a space becomes another option of
     tritonserver. Options have a key of their own: `container.additional_args`.
     """
-    for path, name, value in _added(endpoint):
+    for path, name, value in _environment_entries(endpoint):
         if name.startswith(PREFIX) and value.strip() and value.split() != [value]:
             message = (
                 f"`environment` sets {name} with white space in"
@@ -88,7 +88,7 @@ def unread_variable(endpoint: EndpointContext) -> Iterator[Problem]:
     that never did what it says.
     """
     known = variables()
-    for path, name, value in _added(endpoint):
+    for path, name, value in _environment_entries(endpoint):
         if not name.startswith(PREFIX):
             continue
         if name in known and known[name].dead:
@@ -108,10 +108,10 @@ def malformed_variable(endpoint: EndpointContext) -> Iterator[Problem]:
 
     Anything else ends the server at its start, and the endpoint fails its health check.
     """
-    for path, name, value in _added(endpoint):
+    for path, name, value in _environment_entries(endpoint):
         about = variables().get(name)
         if about is not None and not about.dead and value.split() == [value]:
-            wanted = _wanted(about, value)
+            wanted = _expected_value(about, value)
             if wanted:
                 message = f"{name} is {redact(name, value)}; the container takes {wanted}"
                 yield Problem(path, message, f"write {wanted}")
@@ -215,13 +215,13 @@ def verbose_log(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(("container", "log_verbose"), message, "turn it on to look for a fault, then off")
 
 
-def _added(endpoint: EndpointContext) -> Iterator[tuple[KeyPath, str, str]]:
+def _environment_entries(endpoint: EndpointContext) -> Iterator[tuple[KeyPath, str, str]]:
     """What `environment` sets: its place, name and value."""
     for name, value in endpoint.spec.environment.items():
         yield ("environment", name), name, value
 
 
-def _wanted(about: Variable, value: str) -> str:
+def _expected_value(about: Variable, value: str) -> str:
     """What a variable takes, if the value is none of it; else nothing."""
     match about.type:
         case "bool":

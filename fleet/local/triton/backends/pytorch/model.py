@@ -43,10 +43,10 @@ class TritonPythonModel(StandInInstance):
         self.take(json.loads(args["model_config"]))
         name = self.config["name"]
         try:
-            self._check_known(name)
+            self._require_declared(name)
             self.settings = read_settings(name, self.parameters)
             self.torch: Any = self._torch(self.settings)
-            self.model = self._loaded(name, Path(args["model_repository"]) / args["model_version"])
+            self.model = self._load_module(name, Path(args["model_repository"]) / args["model_version"])
             inputs = [tensor["name"] for tensor in self.config["input"]]
             self.places = input_places(name, inputs, self._forward(name))
             self.answers = output_places(list(self.outputs))
@@ -60,7 +60,7 @@ class TritonPythonModel(StandInInstance):
             said += f"; without effect here: {', '.join(self.settings.without_effect)}"
         pb_utils.Logger.log_info(said)
 
-    def _check_known(self, name: str) -> None:
+    def _require_declared(self, name: str) -> None:
         ragged = [each["name"] for each in self.config["input"] if each.get("allow_ragged_batch")]
         there = [field for field in NOT_KNOWN if self.config.get(field)]
         if there or ragged:
@@ -86,7 +86,7 @@ class TritonPythonModel(StandInInstance):
                 getattr(torch._C, switch)(on)  # torch has no public names for them
         return torch
 
-    def _loaded(self, name: str, folder: Path) -> Any:
+    def _load_module(self, name: str, folder: Path) -> Any:
         file = folder / (self.config.get("default_model_filename") or FILE)
         if not file.is_file():
             raise ValueError(f"unable to find '{file}' for model instance '{name}'")
@@ -114,13 +114,13 @@ class TritonPythonModel(StandInInstance):
         """What torch computes."""
         try:
             with self._as_set():
-                given = {name: self._given(array) for name, array in feed.items()}
+                given = {name: self._as_tensor(array) for name, array in feed.items()}
                 answer = answers(self.model(*self._arguments(given)), self.torch.Tensor)
         except Exception as error:  # an error of TorchScript and one of torch have no class in common
             raise RuntimeError(f"PyTorch execute failure: {error}") from None
         return {name: self._array(name, place, answer) for name, place in self.answers.items()}
 
-    def _given(self, array: Array) -> Any:
+    def _as_tensor(self, array: Array) -> Any:
         """A tensor; of texts a list."""
         return array.ravel().tolist() if array.dtype == np.object_ else self.torch.from_numpy(array)
 

@@ -52,17 +52,19 @@ class TritonPythonModel(OnnxInstance):
         name = config["name"]
         plan = _plan(config, Path(args["model_repository"]) / args["model_version"])
         self.open(config, plan.model)
-        self.narrowed = self._narrowed(plan)
+        self.narrowed = self._narrowed_tensors(plan)
         pb_utils.Logger.log_info(
             f"stand-in for TensorRT {plan.tensorrt}: ONNX Runtime computes model '{name}' on the CPU"
         )
 
-    def _narrowed(self, plan: StandInPlan) -> frozenset[str]:
+    def _narrowed_tensors(self, plan: StandInPlan) -> frozenset[str]:
         """The tensors of 64 bits that have 32 in the plan."""
         tensors = (("input", plan.graph.inputs), ("output", plan.graph.outputs))
-        return frozenset(name for kind, each in tensors for name in self._checked(kind, each, plan.tensorrt))
+        return frozenset(
+            name for kind, each in tensors for name in self._check_tensors(kind, each, plan.tensorrt)
+        )
 
-    def _checked(self, kind: str, tensors: Sequence[OnnxTensor], tensorrt: str) -> list[str]:
+    def _check_tensors(self, kind: str, tensors: Sequence[OnnxTensor], tensorrt: str) -> list[str]:
         declared = {each["name"]: each["data_type"] for each in self.config[kind]}
         name, narrowed = self.config["name"], []
         for tensor in tensors:
