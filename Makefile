@@ -78,7 +78,7 @@ lint: setup  ## Check format, lint, types, imports, generated files and the word
 	@ruff format --check .
 	@ruff check .
 	@mypy --num-workers auto
-	@PYTHONPATH=constructs:emulator lint-imports
+	@PYTHONPATH=constructs:emulator:stacks lint-imports
 	@fleet schema --check
 	@node_modules/.bin/markdownlint-cli2
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-sys.path[:0] = [str(ROOT), str(ROOT / "constructs")]
+sys.path[:0] = [str(ROOT), str(ROOT / "constructs"), str(ROOT / "stacks")]
 
 from fleet.aws.deploy.tools import check_node
 from fleet.exits import run_to_exit
@@ -39,7 +39,7 @@ def synth() -> None:
 
     from fleet.endpoint.resolve import resolve_fleet, resolve_foundation
     from fleet.printers.human import show_findings
-    from stacks.fleet_app import add_fleet
+    from fleet_stacks.fleet_app import add_fleet
 
     app = App()
     for mistaken, meant in {"endpoint": "endpoints", "environment": "env"}.items():

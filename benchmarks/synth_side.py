@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from aws_cdk import App
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "constructs")]
+sys.path[:0] = [str(ROOT), str(ROOT / "constructs"), str(ROOT / "stacks")]
 ENVIRONMENT = "dev"
 SETTLING = 0 if is_short() else 4
 DECLARED = {"Type", "Properties"}
@@ -99,7 +99,7 @@ def own_way() -> Way:
     """What app.py does."""
     from fleet.endpoint.resolve import resolve_fleet, resolve_foundation
     from fleet.endpoint.resolved_endpoint import ResolvedFleet
-    from stacks.fleet_app import add_fleet
+    from fleet_stacks.fleet_app import add_fleet
 
     def read(folder: Path, endpoints: bool) -> ResolvedFleet:
         return (resolve_fleet if endpoints else resolve_foundation)(folder, ENVIRONMENT)
@@ -112,7 +112,7 @@ def ungated_way() -> Way:
     way = own_way()
 
     def add(app: App, fleet: Any) -> None:
-        with mock.patch("stacks.fleet_app.Validations"):
+        with mock.patch("fleet_stacks.fleet_app.Validations"):
             way.add(app, fleet)
 
     return Way(way.read, add)
@@ -124,7 +124,7 @@ def raw_way() -> Way:
 
     from fleet.endpoint.resolve import resolve_foundation
     from fleet.endpoint.resolved_endpoint import Deployment
-    from stacks.foundation import FoundationStack
+    from fleet_stacks.foundation import FoundationStack
 
     def read(folder: Path, endpoints: bool) -> tuple[Deployment, dict[str, Any]]:
         place = resolve_foundation(folder, ENVIRONMENT).place

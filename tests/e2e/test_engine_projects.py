@@ -23,8 +23,8 @@ from fleet.repository.plan_header import HEADER
 from fleet.spec.environment import Environment
 from fleet_emulator.server import EmbeddedAws
 from fleet_folder import ROOT
+from fleet_stacks.fleet_app import add_fleet
 from running_aws import running_aws
-from stacks.fleet_app import add_fleet
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.stacks import Stacks
 

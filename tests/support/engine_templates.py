@@ -10,7 +10,7 @@ from aws_cdk.assertions import Template
 from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import ResolvedFleet
 from fleet.spec.environment import Environment
-from stacks.fleet_app import add_fleet
+from fleet_stacks.fleet_app import add_fleet
 from tests.synth.resources import BUCKET
 
 ENGINES = f"arn:aws:s3:::{BUCKET}/engines"

@@ -10,7 +10,7 @@ from aws_cdk.assertions import Template
 
 from fleet.endpoint.resolve import resolve_fleet
 from fleet_folder import FleetFolder
-from stacks.fleet_app import add_fleet
+from fleet_stacks.fleet_app import add_fleet
 
 Synth = Callable[..., Template]
 

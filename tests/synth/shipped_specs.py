@@ -15,7 +15,7 @@ from fleet.endpoint.resolve import resolve_fleet
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import environment_names
 from fleet_folder import ROOT
-from stacks.fleet_app import add_fleet
+from fleet_stacks.fleet_app import add_fleet
 
 ENVIRONMENTS = [name for name in environment_names(ROOT) if name != LOCAL]
 

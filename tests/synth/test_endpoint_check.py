@@ -11,7 +11,7 @@ from aws_cdk.assertions import Template
 
 from fleet.endpoint.resolve import resolve_fleet
 from fleet_folder import SPEC, FleetFolder
-from stacks.fleet_app import add_fleet
+from fleet_stacks.fleet_app import add_fleet
 
 NAME = "triton-fleet-dev-endpoint-check"
 SAMPLES = "samples: [{name: one, inputs: {x: {datatype: FP32, shape: [1], data: 1}}}]\n"

@@ -17,7 +17,7 @@ MAX_LINES = 300
 """Of a Python file, so that it tells one thought."""
 
 
-@pytest.mark.parametrize("folder", ["constructs", "emulator", "lambda"])
+@pytest.mark.parametrize("folder", ["constructs", "emulator", "lambda", "stacks"])
 def test_a_source_root_is_no_package(root: Path, folder: str) -> None:
     package = root / folder / "__init__.py"
     assert not package.exists(), f"remove {package}: {folder}/README.md says why"

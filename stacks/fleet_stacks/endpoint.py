@@ -6,7 +6,7 @@ from aws_cdk import CfnOutput, Environment, Stack
 from constructs import Construct
 
 from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
-from stacks.boundary import bounded_by
+from fleet_stacks.boundary import bounded_by
 from triton_endpoints import (
     CheckedEndpoint,
     EndpointAlarms,

@@ -7,7 +7,7 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from fleet.endpoint.resolved_endpoint import Deployment
-from stacks.boundary import bounded_by
+from fleet_stacks.boundary import bounded_by
 from triton_endpoints import (
     AlarmTopics,
     ArtifactBucket,
