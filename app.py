@@ -1,65 +1,15 @@
-"""The CDK app: `-c env=NAME` selects an environment, `-c endpoints=a,b` some of its endpoints.
+"""The CDK app of this folder: the CDK CLI runs it, as cdk.json says."""
 
-`-c foundation=only` leaves all of them out.
-"""
-
-from __future__ import annotations
-
-import gc
-import os
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent
-sys.path[:0] = [str(ROOT), str(ROOT / "constructs"), str(ROOT / "stacks")]
-
-from fleet.aws.deploy.tools import check_node
-from fleet.exits import run_to_exit
-from fleet.findings import CannotRunError, Finding, FindingsError
-
-
-def main() -> None:
-    """Resolve the files and declare the stacks.
-
-    Raises:
-        FindingsError: the files are wrong.
-        CannotRunError: a tool or a package is missing.
-    """
-    gc.disable()  # a synth ends before any garbage would matter
-    check_node(os.environ.get("PATH", os.defpath))
-    try:
-        synth()
-    except ModuleNotFoundError as error:
-        raise CannotRunError(str(error), "run `make setup`, then `source .venv/bin/activate`") from error
-
-
-def synth() -> None:
-    """Synthesise the selected stacks; the CDK is imported here, as it starts Node.js at once."""
-    from aws_cdk import App
-
-    from fleet.endpoint.resolve import resolve_fleet, resolve_foundation
-    from fleet.printers.human import show_findings
-    from fleet_stacks.fleet_app import add_fleet
-
-    app = App()
-    for mistaken, meant in {"endpoint": "endpoints", "environment": "env"}.items():
-        if app.node.try_get_context(mistaken) is not None:
-            message = f"`-c {mistaken}=` is not read"
-            raise FindingsError([Finding(code="FL122", message=message, hint=f"write `-c {meant}=`")])
-    env = app.node.try_get_context("env") or ""
-    if app.node.try_get_context("foundation") is not None:
-        add_fleet(app, resolve_foundation(ROOT, env))
-        app.synth()
-        return
-    selected = app.node.try_get_context("endpoints")
-    named = [name.strip() for name in str(selected).split(",") if name.strip()]
-    endpoints = () if selected is None else named or [""]
-    fleet = resolve_fleet(ROOT, env, endpoints)
-    if fleet.warnings:
-        show_findings(fleet.warnings)
-    add_fleet(app, fleet)
-    app.synth()
-
+try:
+    from fleet_stacks.app import run
+except ModuleNotFoundError as error:
+    print(
+        f"cannot run: {error}\n  remedy: run `make setup`, then `source .venv/bin/activate`", file=sys.stderr
+    )
+    sys.exit(2)
 
 if __name__ == "__main__":
-    run_to_exit(main)
+    run(Path(__file__).resolve().parent)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import cast
 
 from aws_cdk import Duration, IgnoreMode, RemovalPolicy, SymlinkFollowMode
@@ -13,11 +12,12 @@ from aws_cdk import aws_logs as logs
 from aws_cdk.custom_resources import Provider
 from constructs import Construct
 
+from fleet.core.sources import source_folder
 from fleet.endpoint.resolved_endpoint import Deployment
 from triton_endpoints.acknowledgements import acknowledge_invocation
 from triton_endpoints.policy import Statement, policy_of
 
-CODE = Path(__file__).resolve().parents[2] / "lambda"
+CODE = source_folder("lambda")
 
 
 def log_of(scope: Construct, place: Deployment) -> logs.LogGroup:

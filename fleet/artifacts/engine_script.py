@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import io
-from pathlib import Path
 from zipfile import ZipFile, ZipInfo
 
-SOURCES = Path(__file__).resolve().parents[2] / "engine_build"
+from fleet.core.sources import source_folder
+
+SOURCES = source_folder("engine_build")
 UNIX = 3
 RUNS = frozenset({".py", ".json", ".txt"})
 """What is part of the script; the rest of its folder tells people about it."""

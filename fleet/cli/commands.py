@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version as installed_version
+from typing import Annotated
+
 import typer
 
 from fleet.cli import local, models
@@ -16,6 +19,7 @@ from fleet.cli.invoke.command import invoke
 from fleet.cli.lock import lock
 from fleet.cli.ls import ls
 from fleet.cli.new import new
+from fleet.cli.output import say
 from fleet.cli.preflight import preflight
 from fleet.cli.promote import promote
 from fleet.cli.publish import publish
@@ -48,6 +52,24 @@ for command in (
     show,
 ):
     app.command()(command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        say(f"fleet {installed_version('triton-fleet')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    pass
+
+
 app.add_typer(engines.app, name="engines")
 app.add_typer(local.app, name="local")
 app.add_typer(models.app, name="models")

@@ -15,7 +15,7 @@ STACKS = {"CDKToolkit", "triton-fleet-dev", "triton-fleet-dev-sentences"}
 OTHER_AT_WORK = "another `fleet deploy --env dev` is at work here\n  remedy: wait until it is done"
 ANEW = 4
 """The last of so many kills befalls the first deploy of an account, which is the longest."""
-UNTIDY = (".fleet/deploy/dev/cdk.out", "home", "constructs", "node_modules", "repository")
+UNTIDY = (".fleet/deploy/dev/cdk.out", "home", "node_modules", "repository")
 """Where the files differ from deploy to deploy."""
 
 

@@ -205,8 +205,7 @@ def empty_account(root: Path) -> Iterator[Deploys]:
     folder.lock()
     for name in ("app.py", "cdk.json", "package.json"):
         shutil.copy(ROOT / name, root / name)
-    for name in ("constructs", "node_modules"):
-        (root / name).symlink_to(ROOT / name)
+    (root / "node_modules").symlink_to(ROOT / "node_modules")
     host = RecordingHost()
     aws = EmbeddedAws(host, log=root / "aws.log", keys=KEYS)
     aws.start()

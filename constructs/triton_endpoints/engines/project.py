@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from pathlib import Path
 
 from aws_cdk import aws_codebuild as codebuild
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from fleet.core.sources import source_folder
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.runner import Project
 from triton_endpoints.acknowledgements import acknowledge_image
 
-BUILDSPECS = Path(__file__).resolve().parents[3] / "engine_build"
+BUILDSPECS = source_folder("engine_build")
 MINUTES_QUEUED = 480
 """CodeBuild's own, and the most that it takes."""
 

@@ -1,0 +1,60 @@
+"""The CDK app of a fleet: `-c env=NAME` selects an environment, `-c endpoints=a,b` some of its endpoints.
+
+`-c foundation=only` leaves all of them out.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from pathlib import Path
+
+from fleet.aws.deploy.tools import check_node
+from fleet.exits import run_to_exit
+from fleet.findings import CannotRunError, Finding, FindingsError
+
+
+def run(root: Path) -> None:
+    """Synthesise the fleet of a folder and exit, with 1 where its files are wrong.
+
+    Args:
+        root: The folder with `model_specs/` and `environments/`.
+    """
+    run_to_exit(lambda: _synth_or_explain(root))
+
+
+def _synth_or_explain(root: Path) -> None:
+    gc.disable()  # a synth ends before any garbage would matter
+    check_node(os.environ.get("PATH", os.defpath))
+    try:
+        _synth(root)
+    except ModuleNotFoundError as error:
+        raise CannotRunError(str(error), "run `make setup`, then `source .venv/bin/activate`") from error
+
+
+def _synth(root: Path) -> None:
+    """Resolve the files and declare the stacks; the CDK is imported here, as it starts Node.js at once."""
+    from aws_cdk import App
+
+    from fleet.endpoint.resolve import resolve_fleet, resolve_foundation
+    from fleet.printers.human import show_findings
+    from fleet_stacks.fleet_app import add_fleet
+
+    app = App()
+    for mistaken, meant in {"endpoint": "endpoints", "environment": "env"}.items():
+        if app.node.try_get_context(mistaken) is not None:
+            message = f"`-c {mistaken}=` is not read"
+            raise FindingsError([Finding(code="FL122", message=message, hint=f"write `-c {meant}=`")])
+    env = app.node.try_get_context("env") or ""
+    if app.node.try_get_context("foundation") is not None:
+        add_fleet(app, resolve_foundation(root, env))
+        app.synth()
+        return
+    selected = app.node.try_get_context("endpoints")
+    named = [name.strip() for name in str(selected).split(",") if name.strip()]
+    endpoints = () if selected is None else named or [""]
+    fleet = resolve_fleet(root, env, endpoints)
+    if fleet.warnings:
+        show_findings(fleet.warnings)
+    add_fleet(app, fleet)
+    app.synth()

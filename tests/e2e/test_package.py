@@ -1,0 +1,125 @@
+"""The package as others install it: what is in it, and that it does what the clone does."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib.metadata import requires
+from pathlib import Path
+
+import pytest
+
+from fleet_folder import ROOT
+from wheels import build, install
+
+PACKAGES = {"fleet", "fleet_client", "fleet_emulator", "fleet_stacks", "triton_endpoints"}
+FLEET = ("app.py", "cdk.json", "environments", "locks", "model_specs", "package.json")
+"""What a fleet's folder holds."""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return install(wheel, tmp_path_factory.mktemp("installed") / "venv")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shipped specs in a folder without the code."""
+    folder = tmp_path_factory.mktemp("fleet")
+    for name in FLEET:
+        source = ROOT / name
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
+    return folder
+
+
+@pytest.mark.parametrize("target", ["wheel", "sdist"])
+def test_two_builds_give_the_same_bytes(tmp_path: Path, target: str) -> None:
+    first, second = (build(tmp_path / name, target) for name in ("a", "b"))
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_it_installs_no_name_that_an_app_may_have_itself(wheel: Path) -> None:
+    names = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert {name for name in names if not name.endswith(".dist-info")} == PACKAGES
+
+
+def test_each_file_of_the_packages_is_in_the_wheel(wheel: Path) -> None:
+    roots = {"fleet": ".", "fleet_client": ".", "triton_endpoints": "constructs"}
+    roots |= {"fleet_emulator": "emulator", "fleet_stacks": "stacks"}
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    tracked = [name for name in listed.splitlines() if (ROOT / name).exists()]
+    expected = {
+        Path(name).relative_to(root).as_posix()
+        for package, root in roots.items()
+        for name in tracked
+        if Path(name).is_relative_to(Path(root) / package)
+    }
+    expected |= {f"fleet/sources/{name}" for name in tracked if name.startswith(("lambda/", "engine_build/"))}
+    packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert packed == expected
+
+
+def test_it_is_typed(wheel: Path) -> None:
+    assert {f"{package}/py.typed" for package in PACKAGES} <= set(zipfile.ZipFile(wheel).namelist())
+
+
+def test_its_dependencies_are_those_of_requirements_in_within_bounds() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = {
+        _name(line) for line in (ROOT / "requirements.in").read_text().splitlines() if line[:1].isalpha()
+    }
+    assert {_name(each) for each in project["dependencies"]} == named
+    unbounded = [
+        each for each in project["dependencies"] if "<" not in each and not each.startswith("tzdata")
+    ]
+    assert unbounded == []
+    assert requires("triton-fleet") is not None
+
+
+def test_the_installed_command_tells_its_version(python: Path) -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert _run(python.with_name("fleet"), "--version").stdout == f"fleet {version}\n"
+
+
+@pytest.mark.parametrize("environment", ["dev", "staging", "prod"])
+def test_the_wheel_synthesises_the_bytes_that_the_clone_synthesises(
+    python: Path, folder: Path, tmp_path: Path, environment: str
+) -> None:
+    clone = Path(sys.executable)
+    made = {
+        each: _templates(each, folder, environment, tmp_path / each.parent.parent.name)
+        for each in (python, clone)
+    }
+    assert made[python] == made[clone]
+    assert len(made[python]) == 7
+
+
+def _templates(python: Path, folder: Path, environment: str, output: Path) -> dict[str, bytes]:
+    context = json.loads((folder / "cdk.json").read_text())["context"]
+    variables = {
+        "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",
+        "HOME": os.environ["HOME"],
+        "CDK_OUTDIR": str(output),
+        "CDK_CONTEXT_JSON": json.dumps({**context, "env": environment}),
+        "CDK_VALIDATION": "false",  # the CDK's own rules, which the clone's templates meet in other tests
+    }
+    subprocess.run([python, folder / "app.py"], env=variables, cwd="/", check=True, capture_output=True)
+    return {file.name: file.read_bytes() for file in output.glob("*.template.json")}
+
+
+def _run(*command: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
+
+
+def _name(requirement: str) -> str:
+    return requirement.split(";")[0].split("<")[0].split(">")[0].split("=")[0].strip().lower()

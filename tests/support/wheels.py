@@ -1,0 +1,39 @@
+"""The wheel of this tree, and a Python that has it alone, with the dependencies of the Python of the tests."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from fleet_folder import ROOT
+
+
+def build(folder: Path, target: str = "wheel") -> Path:
+    """Build the `wheel` or the `sdist` of this tree into a folder."""
+    command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    [file] = folder.iterdir()
+    return file
+
+
+def install(wheel: Path, folder: Path) -> Path:
+    """A virtual environment of the wheel; returns its Python.
+
+    Dependencies come from the environment of the tests. Its editable install of this tree does not, as Python
+    reads `.pth` files in no folder that one of them names.
+    """
+    uv = str(Path(sys.executable).with_name("uv"))
+    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, str(folder)], check=True)
+    python = folder / "bin" / "python"
+    subprocess.run(
+        [uv, "pip", "install", "--quiet", "--offline", "--no-deps", "--python", str(python), str(wheel)],
+        check=True,
+    )
+    [packages] = folder.glob("lib/python*/site-packages")
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    for name in ("node", "npm", "npx", "python3"):
+        if not (tool := folder / "bin" / name).exists():
+            tool.symlink_to(Path(sys.executable).with_name(name))
+    return python
