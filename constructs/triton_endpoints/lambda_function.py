@@ -12,12 +12,12 @@ from aws_cdk import aws_logs as logs
 from aws_cdk.custom_resources import Provider
 from constructs import Construct
 
-from fleet.core.sources import source_folder
+from fleet.core.sources import source_path
 from fleet.endpoint.resolved_endpoint import Deployment
 from triton_endpoints.acknowledgements import acknowledge_invocation
 from triton_endpoints.policy import Statement, policy_of
 
-CODE = source_folder("lambda")
+CODE = source_path("lambda")
 
 
 def log_of(scope: Construct, place: Deployment) -> logs.LogGroup:

@@ -6,9 +6,9 @@ import hashlib
 import io
 from zipfile import ZipFile, ZipInfo
 
-from fleet.core.sources import source_folder
+from fleet.core.sources import source_path
 
-SOURCES = source_folder("engine_build")
+SOURCES = source_path("engine_build")
 UNIX = 3
 RUNS = frozenset({".py", ".json", ".txt"})
 """What is part of the script; the rest of its folder tells people about it."""

@@ -15,6 +15,7 @@ from fleet.cli.deploy import deploy
 from fleet.cli.destroy import destroy
 from fleet.cli.doctor import doctor
 from fleet.cli.engines import command as engines
+from fleet.cli.init import init
 from fleet.cli.invoke.command import invoke
 from fleet.cli.lock import lock
 from fleet.cli.ls import ls
@@ -40,6 +41,7 @@ for command in (
     deploy,
     destroy,
     doctor,
+    init,
     invoke,
     lock,
     ls,

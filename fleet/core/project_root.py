@@ -7,16 +7,21 @@ from pathlib import Path
 from fleet.findings import CannotRunError
 
 
+def is_project_root(folder: Path) -> bool:
+    """Whether a folder holds `model_specs/` and `environments/`."""
+    return (folder / "model_specs").is_dir() and (folder / "environments").is_dir()
+
+
 def project_root(start: Path) -> Path:
-    """The folder with `model_specs/` and `environments/`, at `start` or above it.
+    """The folder of the fleet, at `start` or above it.
 
     Raises:
         CannotRunError: there is none.
     """
     for folder in (start, *start.parents):
-        if (folder / "model_specs").is_dir() and (folder / "environments").is_dir():
+        if is_project_root(folder):
             return folder
     raise CannotRunError(
         f"no fleet at {start} or above: a fleet is a folder with model_specs/ and environments/",
-        "change into the folder of the clone",
+        "change into the folder of a fleet, or write a new one: fleet init DIR",
     )

@@ -1,4 +1,4 @@
-"""Where the code is that runs elsewhere: functions of Lambda, and the build of engines."""
+"""Where the files are that are part of the product and not of a Python package of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from pathlib import Path
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def source_folder(name: str) -> Path:
-    """The folder `lambda` or `engine_build`: in the wheel inside of the package, in a clone beside it."""
-    installed = _PACKAGE / "sources" / name
-    return installed if installed.is_dir() else _PACKAGE.parent / name
+def source_path(name: str) -> Path:
+    """A file or a folder of the repository: in the wheel inside of the package, in a clone beside it.
+
+    Args:
+        name: Its path in the repository, such as "lambda"; pyproject.toml lists what the wheel has.
+    """
+    installed = _PACKAGE / "sources"
+    return (installed if installed.is_dir() else _PACKAGE.parent) / name

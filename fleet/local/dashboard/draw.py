@@ -13,6 +13,7 @@ from fleet.aws.api.emulator import local_session
 from fleet.findings import CannotRunError
 from fleet.local.dashboard.body import Graph, read_body
 from fleet.local.dashboard.lines import fetch_lines
+from fleet.local.packages import GET_LOCAL
 from fleet.local.state import Supervisor
 
 
@@ -24,7 +25,7 @@ def draw_dashboard(supervisor: Supervisor, endpoint: str, stack: str, hours: flo
             library that draws is not installed.
     """
     if importlib.util.find_spec("plotly") is None:
-        raise CannotRunError("plotly, which draws the dashboard, is not installed", "run `make setup`")
+        raise CannotRunError("plotly, which draws the dashboard, is not installed", GET_LOCAL)
     from fleet.local.dashboard.page import Page, draw_page
 
     session = local_session(supervisor.region, supervisor.keys)

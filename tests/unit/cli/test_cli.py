@@ -56,7 +56,7 @@ def test_outside_of_a_fleet_it_exits_with_2_and_says_where_to_go(tmp_path: Path)
     done = fleet(tmp_path, "check", "--env", "dev")
     assert done.returncode == 2
     assert "no fleet at" in done.stderr
-    assert "remedy: change into the folder of the clone" in done.stderr
+    assert "remedy: change into the folder of a fleet, or write a new one: fleet init DIR" in done.stderr
 
 
 def test_an_unknown_option_exits_with_2(folder: FleetFolder) -> None:

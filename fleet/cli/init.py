@@ -1,0 +1,120 @@
+"""`fleet init`: a fleet of one's own, and its generated files of another version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import unified_diff
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fleet.cli.output import ask_consent, say
+from fleet.core.files import write_atomically
+from fleet.core.project_root import is_project_root, project_root
+from fleet.findings import CannotRunError
+from fleet.scaffold.files import EXAMPLES, NONE, SENTENCES, NewFleet, generated_files, own_files
+from fleet.scaffold.validation import require_valid
+
+
+def init(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Where the fleet will be. Default: this folder.")
+    ] = Path(),
+    account: Annotated[
+        str | None,
+        typer.Option(
+            help="The AWS account of all environments, 12 digits. Default: AWS's example, to be changed."
+        ),
+    ] = None,
+    region: Annotated[str, typer.Option(help="The region of all environments.")] = "us-east-1",
+    environments: Annotated[
+        str, typer.Option(metavar="NAMES", help="Names of environments, with commas between them.")
+    ] = "dev,staging,prod",
+    example: Annotated[
+        str, typer.Option(help=f"A first endpoint that runs on this machine: {' or '.join(EXAMPLES)}.")
+    ] = SENTENCES,
+    upgrade: Annotated[
+        bool,
+        typer.Option(
+            "--upgrade", help="Bring the generated files of a fleet up to date, after showing each change."
+        ),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before an upgrade writes a file.")] = False,
+) -> None:
+    """Write the files of a new fleet; no file is overwritten.
+
+    In the folder of a fleet it lists how the generated files differ from those of this version.
+    """
+    if upgrade:
+        _upgrade(project_root(folder.absolute()), yes=yes)
+    elif is_project_root(folder):
+        _compare(folder)
+    else:
+        if example not in EXAMPLES:
+            raise typer.BadParameter(
+                f"{example!r}: write one of {', '.join(EXAMPLES)}", param_hint="--example"
+            )
+        names = tuple(dict.fromkeys(name.strip() for name in environments.split(",")))
+        _create(folder, NewFleet(environments=names, account=account, region=region, example=example))
+
+
+def _create(folder: Path, fleet: NewFleet) -> None:
+    contents = own_files(fleet)
+    require_valid(folder, contents)
+    if folder.exists() and not folder.is_dir():
+        raise CannotRunError(f"{folder} is a file", "name a folder, or one that does not exist yet")
+    for name in ("model_specs", "environments"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    contents = {**generated_files(folder), **contents}
+    differing = {file for file, _ in _differences(folder, contents)}
+    for path, text in contents.items():
+        if (folder / path).exists():
+            say(f"kept  {folder / path}{', which differs' if path in differing else ''}")
+        else:
+            write_atomically(folder / path, text)
+    say(f"wrote {len(contents)} files to {folder}")
+    if not fleet.account:
+        say("next: write your accounts into environments/*.yaml")
+    say(f"next: cd {folder} && make setup && source .venv/bin/activate")
+    if fleet.example == NONE:
+        say("      fleet new NAME --from-repository DIR")
+    else:
+        say(f"      make weights && fleet local up {fleet.example}")
+
+
+def _compare(root: Path) -> None:
+    """List the generated files that differ, and write nothing."""
+    differing = list(_differences(root, generated_files(root)))
+    for path, exists in differing:
+        say(f"{path} {'differs from the file of this version' if exists else 'does not exist'}")
+    if differing:
+        say("`fleet init --upgrade` shows each difference, then writes the file")
+    else:
+        say(f"{root} holds a fleet, and its generated files are up to date")
+
+
+def _upgrade(root: Path, *, yes: bool) -> None:
+    contents, kept = generated_files(root), 0
+    for path, exists in list(_differences(root, contents)):
+        before = _text(root / path) if exists else ""
+        for line in unified_diff(before.splitlines(), contents[path].splitlines(), path, path, lineterm=""):
+            say(line)
+        if ask_consent(f"Write {path}?", yes=yes):
+            write_atomically(root / path, contents[path])
+            say(f"wrote {path}")
+        else:
+            kept += 1
+    say(f"kept {kept} files as they are" if kept else "the generated files are up to date; run `make setup`")
+
+
+def _differences(root: Path, contents: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
+    """The paths of files that differ, and whether each exists."""
+    for path, text in contents.items():
+        exists = (root / path).exists()
+        if not exists or _text(root / path) != text:
+            yield path, exists
+
+
+def _text(file: Path) -> str:
+    return file.read_text("utf-8", errors="replace")

@@ -1,0 +1,203 @@
+"""`fleet init` as a user meets it: the files of a new fleet, and their upgrade."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from fleet.cli.commands import app
+from fleet.endpoint.resolve import resolve_foundation
+from fleet.findings import CannotRunError, FindingsError
+from fleet.scaffold.files import NewFleet, generated_files, own_files
+from fleet.scaffold.pin import requirement
+from fleet_folder import ROOT
+
+GENERATED = {
+    ".gitattributes",
+    ".gitignore",
+    ".pre-commit-config.yaml",
+    ".vscode/settings.json",
+    "Makefile",
+    "app.py",
+    "cdk.json",
+    "environments/environment.schema.json",
+    "model_specs/endpoint.schema.json",
+    "package-lock.json",
+    "package.json",
+    "requirements.txt",
+}
+
+
+def init(folder: Path, *options: str) -> Result:
+    return CliRunner().invoke(app, ["init", str(folder), *options], catch_exceptions=False)
+
+
+def files(folder: Path) -> set[str]:
+    return {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A new fleet without an example."""
+    done = init(tmp_path / "fleet", "--account", "123456789012", "--example", "none")
+    assert done.exit_code == 0
+    return tmp_path / "fleet"
+
+
+def test_a_new_fleet_has_all_that_make_and_the_cdk_need(folder: Path) -> None:
+    environments = {f"environments/{name}.yaml" for name in ("dev", "staging", "prod", "local")}
+    assert files(folder) == GENERATED | environments | {"README.md"}
+
+
+def test_each_environment_is_read_with_the_account_and_the_region_that_were_given(tmp_path: Path) -> None:
+    options = ("--account", "123456789012", "--region", "eu-west-1", "--environments", "test,live")
+    assert init(tmp_path / "fleet", *options).exit_code == 0
+    places = [resolve_foundation(tmp_path / "fleet", name).place for name in ("test", "live")]
+    assert [(each.environment, each.account, each.region) for each in places] == [
+        ("test", "123456789012", "eu-west-1"),
+        ("live", "123456789012", "eu-west-1"),
+    ]
+
+
+def test_without_an_account_it_writes_an_example_and_asks_for_yours(tmp_path: Path) -> None:
+    done = init(tmp_path / "fleet")
+    text = (tmp_path / "fleet/environments/prod.yaml").read_text()
+    assert 'account: "111122223333"                  # yours: aws sts get-caller-identity\n' in text
+    assert "next: write your accounts into environments/*.yaml\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--account", "12"), "environments/dev.yaml"),
+        (("--region", "eu-west-99"), "environments/dev.yaml"),
+        (("--environments", "Dev Team"), "environments/Dev Team.yaml"),
+    ],
+)
+def test_wrong_values_are_findings_and_no_file_is_written(
+    tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(FindingsError) as error:
+        init(tmp_path / "fleet", *options)
+    assert message in {f"environments/{each.file.name}" for each in error.value.findings if each.file}
+    assert not (tmp_path / "fleet").exists()
+
+
+def test_the_example_is_the_shipped_one(tmp_path: Path) -> None:
+    init(tmp_path / "fleet")
+    written = [
+        each for each in files(tmp_path / "fleet") if each.startswith(("examples/sentence", "model_specs"))
+    ]
+    assert len(written) == 13
+    for each in written:
+        assert (tmp_path / "fleet" / each).read_bytes() == (ROOT / each).read_bytes()
+
+
+def test_no_file_is_overwritten(tmp_path: Path) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text("ours")
+    done = init(tmp_path)
+    assert readme.read_text() == "ours"
+    assert f"kept  {readme}, which differs\n" in done.stdout
+
+
+def test_in_a_fleet_it_lists_what_differs_and_writes_nothing(folder: Path) -> None:
+    (folder / "Makefile").write_text("all:\n")
+    (folder / "app.py").unlink()
+    assert init(folder).stdout.splitlines() == [
+        "app.py does not exist",
+        "Makefile differs from the file of this version",
+        "`fleet init --upgrade` shows each difference, then writes the file",
+    ]
+    assert ((folder / "Makefile").read_text(), (folder / "app.py").exists()) == ("all:\n", False)
+
+
+def test_in_a_fleet_of_this_version_nothing_differs(folder: Path) -> None:
+    assert init(folder).stdout == f"{folder} holds a fleet, and its generated files are up to date\n"
+
+
+def test_an_upgrade_shows_each_difference_and_writes_generated_files_alone(folder: Path) -> None:
+    (folder / "environments/dev.yaml").write_text("ours: true\n")
+    (folder / "package.json").write_text((folder / "package.json").read_text().replace("2.1148.1", "2.1.0"))
+    done = init(folder, "--upgrade", "--yes")
+    assert '-    "aws-cdk": "2.1.0"' in done.stdout.splitlines()
+    assert '+    "aws-cdk": "2.1148.1"' in done.stdout.splitlines()
+    assert done.stdout.splitlines()[-2:] == [
+        "wrote package.json",
+        "the generated files are up to date; run `make setup`",
+    ]
+    assert (folder / "environments/dev.yaml").read_text() == "ours: true\n"
+
+
+def test_an_upgrade_works_from_a_folder_below(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "Makefile").unlink()
+    monkeypatch.chdir(folder / "model_specs")
+    assert CliRunner().invoke(app, ["init", "--upgrade", "--yes"], catch_exceptions=False).exit_code == 0
+    assert (folder / "Makefile").exists()
+
+
+def test_an_upgrade_without_a_terminal_needs_yes(folder: Path) -> None:
+    (folder / "Makefile").unlink()
+    with pytest.raises(CannotRunError, match="standard input is"):
+        init(folder, "--upgrade")
+    assert not (folder / "Makefile").exists()
+
+
+def test_an_upgrade_outside_of_a_fleet_names_the_command_that_writes_one(tmp_path: Path) -> None:
+    with pytest.raises(CannotRunError) as error:
+        init(tmp_path, "--upgrade")
+    assert error.value.remedy == "change into the folder of a fleet, or write a new one: fleet init DIR"
+
+
+def test_an_upgrade_changes_one_line_of_requirements(folder: Path) -> None:
+    text = "# ours\nboto3==1.44.5\ntriton-fleet[local]==0.0.1  # pinned\npandas\n"
+    (folder / "requirements.txt").write_text(text)
+    init(folder, "--upgrade", "--yes")
+    pinned = f"# ours\nboto3==1.44.5\ntriton-fleet[local]=={version('triton-fleet')}\npandas\n"
+    assert (folder / "requirements.txt").read_text() == pinned
+
+
+class TestPin:
+    """How requirements.txt names the version."""
+
+    class Installed:
+        """A distribution of version 1.2.3 with a record of where it came from."""
+
+        version = "1.2.3"
+
+        def __init__(self, origin: object) -> None:
+            self._origin = origin
+
+        def read_text(self, name: str) -> str | None:
+            return json.dumps(self._origin) if name == "direct_url.json" and self._origin else None
+
+    def test_a_version_of_an_index_is_pinned_by_its_number(self) -> None:
+        assert requirement(self.Installed(None)) == "triton-fleet[local]==1.2.3"
+
+    def test_a_version_of_git_is_pinned_by_its_commit(self) -> None:
+        origin = {"url": "https://example.com/fleet", "vcs_info": {"vcs": "git", "commit_id": "abc123"}}
+        pinned = "triton-fleet[local] @ git+https://example.com/fleet@abc123"
+        assert requirement(self.Installed(origin)) == pinned
+
+    def test_a_folder_or_a_file_of_this_machine_is_not_named(self) -> None:
+        origin = {"url": "file:///home/me/fleet", "dir_info": {"editable": True}}
+        assert requirement(self.Installed(origin)) == "triton-fleet[local]==1.2.3"
+
+
+def test_the_cdk_cli_and_the_example_are_pinned_as_in_the_clone(tmp_path: Path) -> None:
+    generated = generated_files(tmp_path)
+    shipped, written = json.loads((ROOT / "package.json").read_text()), json.loads(generated["package.json"])
+    assert written["devDependencies"] == {"aws-cdk": shipped["devDependencies"]["aws-cdk"]}
+    name = "node_modules/aws-cdk"
+    locks = json.loads((ROOT / "package-lock.json").read_text()), json.loads(generated["package-lock.json"])
+    assert locks[0]["packages"][name] == locks[1]["packages"][name]
+    own = own_files(
+        NewFleet(environments=(), account=None, region="us-east-1", example="sentence-embeddings")
+    )
+    pins = f"{own['examples/payload.txt']}{own['examples/requirements.txt']}".splitlines()
+    locked = (ROOT / "requirements-payload.txt").read_text() + (ROOT / "requirements-dev.txt").read_text()
+    assert [pin for pin in pins if pin[0] != "#" and f"{pin} \\\n" not in locked] == []
