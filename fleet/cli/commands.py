@@ -27,6 +27,7 @@ from fleet.cli.publish import publish
 from fleet.cli.rules import rules
 from fleet.cli.schema import schema
 from fleet.cli.show.command import show
+from fleet.cli.upgrade_check import upgrade_check
 
 app = typer.Typer(
     help="NVIDIA Triton endpoints on Amazon SageMaker from reviewed YAML.",
@@ -52,6 +53,7 @@ for command in (
     rules,
     schema,
     show,
+    upgrade_check,
 ):
     app.command()(command)
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from fleet_folder import ROOT
 
 
-def build(folder: Path, target: str = "wheel") -> Path:
-    """Build the `wheel` or the `sdist` of this tree into a folder."""
+def build(folder: Path, target: str = "wheel", *, source: Path = ROOT) -> Path:
+    """Build the `wheel` or the `sdist` of a tree into a folder."""
     command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
     [file] = folder.iterdir()
     return file
 

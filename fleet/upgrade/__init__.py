@@ -1,0 +1,1 @@
+"""What another version of triton-fleet would change in an account."""
