@@ -33,7 +33,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def check(folder: Path, python: Path, *options: str) -> tuple[int, list[str]]:
-    command = [Path(sys.executable).with_name("fleet"), "upgrade-check", "--python", python, *options]
+    command = [
+        str(Path(sys.executable).with_name("fleet")),
+        "upgrade-check",
+        "--python",
+        str(python),
+        *options,
+    ]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout.splitlines() + done.stderr.splitlines()
 
@@ -82,6 +88,6 @@ def test_this_tree_replaces_nothing_that_the_last_release_deployed(
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         tar.extractall(released / "tree", filter="data")
     python = install(build(released / "wheel", source=released / "tree"), released / "venv")
-    command = [python.with_name("fleet"), "upgrade-check", "--python", sys.executable]
+    command = [str(python.with_name("fleet")), "upgrade-check", "--python", sys.executable]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
