@@ -39,6 +39,8 @@ class Mode(StrEnum):
     MULTI_MODEL = "multi-model"
 
 
+LANGUAGE = 1
+"""The version of the language of specs. Another one changes what a key that exists means, or removes one."""
 SHARED_CONTAINER = "shared-container"
 """A mode whose name is kept: one container of ours, with its own front door, for several models."""
 
@@ -166,6 +168,8 @@ class EndpointSpec(Document):
     timeouts: Timeouts = Timeouts()
     cloudformation: dict[str, dict[str, object]] = Field(default_factory=dict)
     """Raw CloudFormation properties, set in the template and checked: `{EndpointConfig: {Path: value}}`."""
+    language: int = LANGUAGE
+    """The version of this language, 1. A version of triton-fleet that reads another one refuses the spec."""
     allow: dict[Rule, Reason] = Field(default_factory=dict)
     """Rules broken here on purpose, by name or code, each with the reason: `{incompatible-ami: "tried"}`."""
 
@@ -176,6 +180,19 @@ class EndpointSpec(Document):
             hint = "write `multi-model`, which serves several models on one instance, each from its archive"
             raise Mistake("it is reserved for a container with several models, which is not built yet", hint)
         return mode
+
+    @field_validator("language")
+    @classmethod
+    def _is_read_here(cls, language: int) -> int:
+        if language != LANGUAGE:
+            other = (
+                "another version of triton-fleet reads it: see `fleet upgrade-check`"
+                if language > LANGUAGE
+                else ""
+            )
+            hint = other or f"write the spec in version {LANGUAGE}, which docs/spec.md describes"
+            raise Mistake(f"this triton-fleet reads version {LANGUAGE} of the language of specs", hint)
+        return language
 
     @field_validator("models")
     @classmethod

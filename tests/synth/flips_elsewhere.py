@@ -118,6 +118,7 @@ ELSEWHERE: Mapping[str, tuple[Flip, Seen]] = {
         engine("none", "same-compute-capability", triton="24.09"),
         finding("FL291"),
     ),
+    "language": (flip(1, 2), finding("FL112")),
     "allow": (
         flip({"FL204": "tried on 3 May"}, {"FL223": "tried on 3 May"}, instance={"type": "ml.g7e.2xlarge"}),
         finding("FL204"),

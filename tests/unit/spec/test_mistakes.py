@@ -53,6 +53,12 @@ from fleet_folder import SPEC, FleetFolder
             'sentences.yaml:6 FL112 `timeouts.startup` is "2h": it must be at most 3600s',
         ),
         (
+            "language: 2",
+            "sentences.yaml:6 FL112 `language` is 2: this triton-fleet reads version 1 of the language of specs |"
+            " another version of triton-fleet reads it: see `fleet upgrade-check`",
+        ),
+        ("language: 0", "write the spec in version 1, which docs/spec.md describes"),
+        (
             "mode: shared-container",
             'sentences.yaml:6 FL112 `mode` is "shared-container": it is reserved for a container with several'
             " models, which is not built yet | write `multi-model`",
