@@ -1,4 +1,4 @@
-"""What goes wrong inside moto is said as an AWS error: the CDK CLI retries an HTTP 500 for a minute."""
+"""Failures inside moto are answered as AWS errors: the CDK CLI retries an HTTP 500 for a minute."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger("fleet_emulator")
 
 
 class EmbeddedAwsError(ServiceException):
-    """A defect of the embedded AWS, told to its client."""
+    """A defect of the embedded AWS, reported to its client."""
 
     code = "EmbeddedAwsError"
 
@@ -56,14 +56,14 @@ def call_action(self: BaseResponse) -> TYPE_RESPONSE:
 def answer(error: Exception, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     """The last resort for what failed outside an API call (S3 has no such calls, it is plain HTTP)."""
     code, text = EmbeddedAwsError.code, reason_of(error)
-    said = Refusal(s3=(code, text), query=(code, text), others=(code, text))
-    return refuse("400 Bad Request", said, environ, start_response)
+    refusal = Refusal(s3=(code, text), query=(code, text), others=(code, text))
+    return refuse("400 Bad Request", refusal, environ, start_response)
 
 
 def refuse(
     status: str, refusal: Refusal, environ: WSGIEnvironment, start_response: StartResponse
 ) -> Iterable[bytes]:
-    """Answer in the protocol of the caller, as far as the request tells it."""
+    """Answer in the protocol of the caller, where the request shows which it is."""
     signed = environ.get("HTTP_AUTHORIZATION", "") + environ.get("QUERY_STRING", "").replace("%2F", "/")
     if "/s3/" in signed:
         content_type, (code, text) = "application/xml", refusal.s3

@@ -19,12 +19,12 @@ INTRO = """\
 # What the embedded AWS reproduces
 
 `fleet local up` and the tests deploy to an AWS that lives in one process. These are the behaviours of AWS
-that it reproduces, and those in which it differs on purpose, as of {date}. What no public source settles is
-listed in [unverified.md](unverified.md). [emulator/README.md](../emulator/README.md) explains how it works.
+that it reproduces, and those in which it differs on purpose, as of {date}. [unverified.md](unverified.md) has
+what no public source settles, [emulator/README.md](../emulator/README.md) how the embedded AWS works.
 
 - **Beside AWS**: `same`; `stricter` refuses what AWS takes; `kinder` takes what AWS refuses, or leaves it
   out.
-- **Evidence**: `measured`: somebody ran it on AWS and published the answer; `documented`: AWS's own text;
+- **Evidence**: `measured`: run on AWS, with a published answer; `documented`: AWS's own text;
   `source`: code that runs there; `schema`: botocore or cfn-lint; `inferred`.
 """
 Relation = Literal["same", "stricter", "kinder"]
@@ -55,11 +55,11 @@ class Behaviour:
         """Refuse data that the page could not explain.
 
         Raises:
-            ValueError: `beside_aws` or `evidence` is none of its values.
+            ValueError: `beside_aws` or `evidence` has another value.
         """
         for value, choices in ((self.beside_aws, Relation), (self.evidence, Evidence)):
             if value not in get_args(choices):
-                raise ValueError(f"{DATA}: {value!r} is none of {', '.join(get_args(choices))}")
+                raise ValueError(f"{DATA}: {value!r} is not one of {', '.join(get_args(choices))}")
 
 
 @cache
@@ -91,11 +91,11 @@ def fidelity_page() -> str:
 
 
 def _row(behaviour: Behaviour) -> str:
-    said = f": “{behaviour.words}”" if behaviour.words else ""
+    words = f": “{behaviour.words}”" if behaviour.words else ""
     file, _, test = behaviour.test.partition("::")
     linked = f"[`{test}`](../{file})" if test else ""
     evidence = f"{behaviour.evidence}: {behaviour.source}"
-    return f"| {behaviour.behaviour}{said} | {behaviour.beside_aws} | {evidence} | {linked} |".replace(
+    return f"| {behaviour.behaviour}{words} | {behaviour.beside_aws} | {evidence} | {linked} |".replace(
         "\n", " "
     )
 

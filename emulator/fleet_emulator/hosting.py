@@ -12,7 +12,7 @@ class DeployedContainer:
     """One container of a SageMaker Model, exactly as it was deployed; nothing here comes from a spec.
 
     `model_data_url` is an s3:// URL: one archive (`SingleModel`) or a prefix that ends in `/` (`MultiModel`).
-    Where `files` is set, it is a prefix below which the files of a `SingleModel` lie as they are.
+    Where `files` is set, it is a prefix with the files of a `SingleModel`, not archived.
     """
 
     model_name: str
@@ -28,7 +28,7 @@ class DeployedEndpoint:
     """A SageMaker endpoint with its first production variant, as its configuration names them.
 
     `role` is the ARN of its Model's execution role, with which SageMaker publishes some of its metrics.
-    `unlike` says, for a person, what it was deployed with and nothing does here.
+    `unlike` names, for a person, the settings that it was deployed with and that have no effect here.
     """
 
     name: str
@@ -50,8 +50,8 @@ class EndpointHost(Protocol):
         """Serve the endpoint in place of what its name served before; return when it answers.
 
         Raises:
-            HostingError: it cannot be served; what its name served before goes on.
+            HostingError: it cannot be served; what its name served before is still served.
         """
 
     def remove(self, name: str) -> None:
-        """Stop serving the endpoint; an unknown name is no error."""
+        """Stop serving the endpoint; an unknown name is ignored."""

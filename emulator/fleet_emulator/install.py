@@ -34,7 +34,7 @@ def _no_opinion(self: FakeBucket, action: str, resource: str) -> PermissionResul
 
 
 def install() -> None:
-    """Put our own services into moto, and mend what both the CDK CLI and boto3 meet.
+    """Put our own services into moto, and fix what both the CDK CLI and boto3 meet.
 
     Backends are made on first use, so this comes before moto's state is reset.
     """
@@ -52,7 +52,7 @@ def install() -> None:
     Rule.send_to_targets = topics.send_to_targets  # type: ignore[method-assign]
     # moto does not know keys of log groups that exist.
     logs_backends.backend = EmbeddedLogs
-    # moto compares no checksum, copies over what is there, and holds a large object in memory several times.
+    # moto compares no checksum, overwrites what exists, and holds a large object in memory several times.
     s3_backends.backend = EmbeddedS3
     # moto has no UpdateEndpoint, serves nothing, and knows few instance types.
     sagemaker_backends.backend = EmbeddedSageMaker

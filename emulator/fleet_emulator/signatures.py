@@ -81,7 +81,7 @@ REFUSALS = {
 
 @dataclass(frozen=True, kw_only=True)
 class _Claim:
-    """What a request says of its signature; `payload` is the digest it names, None for that of its body."""
+    """The signature of a request; `payload` is the digest that it names, None for that of its body."""
 
     key_id: str
     scope: tuple[str, ...]
@@ -103,7 +103,7 @@ class Signatures:
         """See that the key's owner has signed the request; no body is read for who does not know a key's id.
 
         Raises:
-            UnsignedError: somebody else did, or nobody.
+            UnsignedError: it is signed with other keys, or not at all.
         """
         claim = _claim(environ)
         secret = self._secret(claim)

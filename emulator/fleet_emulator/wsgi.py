@@ -40,8 +40,8 @@ class Application:
         if _HOST.fullmatch(environ.get("HTTP_HOST", "")) is None:
             return _forbidden(start_response, "The embedded AWS answers to names of this machine alone.")
         if _is_of_a_page(environ):
-            said = "The embedded AWS answers no web pages: it runs what it is told on this machine."
-            return _forbidden(start_response, said)
+            message = "The embedded AWS refuses requests of web pages: it runs code on this machine."
+            return _forbidden(start_response, message)
         try:
             self._signatures.check(environ, partial(_read_body, environ))
         except UnsignedError as error:
@@ -65,9 +65,9 @@ def _is_of_a_page(environ: WSGIEnvironment) -> bool:
     return "HTTP_ORIGIN" in environ or environ.get("HTTP_SEC_FETCH_SITE", "none") != "none"
 
 
-def _forbidden(start_response: StartResponse, said: str) -> Iterable[bytes]:
+def _forbidden(start_response: StartResponse, message: str) -> Iterable[bytes]:
     start_response("403 Forbidden", [("Content-Type", "text/plain")])
-    return [f"{said}\n".encode()]
+    return [f"{message}\n".encode()]
 
 
 def _read_body(environ: WSGIEnvironment) -> bytes:

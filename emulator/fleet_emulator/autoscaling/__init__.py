@@ -1,1 +1,1 @@
-"""Application Auto Scaling as far as endpoints need it: moto's, made to refuse what AWS refuses."""
+"""Application Auto Scaling for endpoints: moto's, made to refuse what AWS refuses."""

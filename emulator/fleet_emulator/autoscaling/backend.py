@@ -41,7 +41,7 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
         role_arn: Any,
         suspended_state: Any,
     ) -> FakeScalableTarget:
-        """RegisterScalableTarget, which registers anew or changes what is given.
+        """RegisterScalableTarget, which registers a target or changes what is given.
 
         Raises:
             InvalidError: the variant does not exist, or has no such capacities.
@@ -228,7 +228,7 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
         return sagemaker_backends[self.account_id][self.region_name]
 
     def _service_role(self, namespace: str) -> Any:
-        """The role that AWS makes for itself; for other services than SageMaker nobody asks."""
+        """The service-linked role that AWS creates; only that of SageMaker is needed."""
         if namespace != NAMESPACE:
             return None
         return (
@@ -239,7 +239,7 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
 
 
 def _merge_suspension(before: FakeScalableTarget | None, given: Mapping[str, bool] | None) -> Any:
-    state: Any = None if before is None else before.suspended_state  # moto says it is a str
+    state: Any = None if before is None else before.suspended_state  # annotated as str in moto
     return suspended_state(state, given)
 
 

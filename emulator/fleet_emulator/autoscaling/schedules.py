@@ -23,7 +23,7 @@ _FIELD = re.compile(r"[0-9A-Za-z*?,/#-]+")
 
 
 def require_schedule(schedule: str) -> None:
-    """Refuse what is no schedule; of a cron expression its fields are looked at, not their values.
+    """Refuse an invalid schedule; of a cron expression the fields are checked, not their values.
 
     Raises:
         InvalidError: the first half of its words is Application Auto Scaling's.
@@ -33,7 +33,7 @@ def require_schedule(schedule: str) -> None:
 
 
 def require_time_zone(name: str) -> None:
-    """Refuse what is no IANA time zone.
+    """Refuse a name that is not an IANA time zone.
 
     Raises:
         InvalidError: only the code is AWS's, the words are ours.

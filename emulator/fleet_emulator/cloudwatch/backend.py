@@ -21,7 +21,7 @@ from fleet_emulator.cloudwatch.samples import STATISTICS, Samples, StatisticSet
 from fleet_emulator.cloudwatch.store import Metric, MetricStore
 
 MOST_METRICS, MOST_VALUES = 1000, 150
-"""Of a PutMetricData call, and of one metric in it; source: CloudWatch API reference, PutMetricData."""
+"""Per PutMetricData call, and per metric in it; source: CloudWatch API reference, PutMetricData."""
 
 
 class EmbeddedCloudWatch(moto.CloudWatchBackend):
@@ -140,5 +140,5 @@ def _dimensions(datum: dict[str, Any]) -> dict[str, str]:
 
 
 def _seconds(moment: datetime) -> float:
-    """Unix seconds; moto's times are in UTC and do not say so."""
+    """Unix seconds; moto's times are in UTC, without a time zone."""
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -1,6 +1,6 @@
-"""Metric math: an expression over time series, as far as dashboards and alarms of this project use it.
+"""Metric math: the part that dashboards and alarms of this project use.
 
-Source: "Using metric math", Amazon CloudWatch User Guide: a value that one of two series lacks is taken for
+Source: "Using metric math", Amazon CloudWatch User Guide: a value that one of two series lacks counts as
 0, and a point that would be divided by zero is dropped.
 """
 
@@ -38,7 +38,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
 
 
 class ExpressionError(Exception):
-    """The expression cannot be evaluated; the text says which part and why."""
+    """The expression cannot be evaluated; the message names the part and the reason."""
 
 
 class Data(Protocol):
@@ -55,16 +55,16 @@ def evaluate(expression: str, data: Data) -> Line | list[Line]:
     """The time series that an expression means.
 
     Raises:
-        ExpressionError: it is no expression, uses what is not known here, or comes to a plain number.
+        ExpressionError: it is not an expression, uses what is not supported here, or evaluates to a number.
     """
     try:
         # Metric math is close enough to Python's own expressions to be read by the same grammar.
         tree = ast.parse(expression.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ExpressionError(f"{expression!r} is no expression") from error
+        raise ExpressionError(f"{expression!r} is not an expression") from error
     value = _value(tree.body, data)
     if isinstance(value, float):
-        raise ExpressionError(f"{expression!r} comes to a number, not to a time series")
+        raise ExpressionError(f"{expression!r} evaluates to a number, not to a time series")
     return value
 
 

@@ -18,7 +18,7 @@ _TERM = re.compile(r'\s*([A-Za-z0-9_]+)="([^"]+)"')
 
 
 class SearchError(Exception):
-    """It is not read here; the text says what is."""
+    """It is not supported here; the message states what is."""
 
 
 @dataclass(frozen=True)

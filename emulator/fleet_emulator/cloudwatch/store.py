@@ -14,7 +14,7 @@ MINUTE = 60
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric by all that tells it from others; the dimensions are in order of their names."""
+    """The identity of a metric; the dimensions are in order of their names."""
 
     namespace: str
     name: str
@@ -33,7 +33,7 @@ class MetricStore:
         self._minutes: dict[Metric, dict[str, dict[int, Samples]]] = {}
 
     def minute(self, metric: Metric, unit: str, time: float) -> Samples:
-        """The samples of the minute in which `time` lies, to be added to."""
+        """The samples of the minute that contains `time`, to be added to."""
         minutes = self._minutes.setdefault(metric, {}).setdefault(unit, {})
         return minutes.setdefault(int(time) // MINUTE * MINUTE, Samples())
 
@@ -50,7 +50,7 @@ class MetricStore:
     ) -> dict[int, Samples]:
         """The periods that have samples, by their beginning; of all units where none is given.
 
-        The first is the one in which `start` lies; all begin before `end`.
+        The first is the one that contains `start`; all begin before `end`.
         """
         first = int(start) // period * period
         found: defaultdict[int, list[Samples]] = defaultdict(list)

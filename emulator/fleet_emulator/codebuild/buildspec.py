@@ -1,4 +1,4 @@
-"""A buildspec as far as builds here run it; what it has beyond that fails the build, and is not passed over.
+"""The part of a buildspec that builds here support; everything beyond it fails the build.
 
 Source: CodeBuild user guide, build-spec-ref.html.
 """
@@ -22,7 +22,7 @@ _SAW = "SAW=$?; [ $SAW = 0 ]"
 
 
 class BuildspecError(Exception):
-    """It cannot be read, or says what nothing here does."""
+    """It cannot be read, or asks for what is not supported here."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Phase:
 
         Args:
             kept: The file where exported variables and the folder are kept for the next phase.
-            succeeding: What CODEBUILD_BUILD_SUCCEEDING says, whether no phase before has failed.
+            succeeding: The value of CODEBUILD_BUILD_SUCCEEDING: whether no phase before has failed.
         """
         state = shlex.quote(str(kept))
         afterwards = "\n".join(
@@ -76,12 +76,12 @@ def read_buildspec(text: str) -> Buildspec:
     except yaml.YAMLError as error:
         raise BuildspecError(str(error)) from error
     if document is None:
-        raise BuildspecError("YAML file does not exist: a buildspec.yml of the source is not read here")
+        raise BuildspecError("YAML file does not exist: a buildspec.yml of the source is not supported here")
     if not isinstance(document, dict):
-        raise BuildspecError(f"a buildspec that is a file of the source is not read here: {text!r}")
+        raise BuildspecError(f"a buildspec that is a file of the source is not supported here: {text!r}")
     _refuse_others(document, _OF_ALL, "")
     if str(document.get("version")) != "0.2":
-        raise BuildspecError(f"version {document.get('version')} is not read here, only 0.2")
+        raise BuildspecError(f"version {document.get('version')} is not supported here, only 0.2")
     env, phases = document.get("env") or {}, document.get("phases") or {}
     _refuse_others(env, _OF_ENV, "env.")
     _refuse_others(phases, set(PHASES), "phases.")
@@ -101,9 +101,9 @@ def _phase(declared: Mapping[str, Any], name: str) -> Phase:
 
 def _refuse_others(found: Mapping[str, Any], known: set[str], path: str) -> None:
     for name in sorted(set(found) - known):
-        raise BuildspecError(f"{path}{name} is not done here")
+        raise BuildspecError(f"{path}{name} is not supported here")
 
 
 def _command_text(command: str) -> str:
-    told = command.strip().replace("\n", "\n[Container] ")
-    return f"printf '[Container] Running command %s\\n' {shlex.quote(told)}"
+    shown = command.strip().replace("\n", "\n[Container] ")
+    return f"printf '[Container] Running command %s\\n' {shlex.quote(shown)}"

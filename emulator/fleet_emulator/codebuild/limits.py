@@ -13,8 +13,8 @@ CONCURRENT_BUILDS = 1
 """In new accounts. CodeBuild's user guide (limits) has 1 for most compute types; measured by
 hashicorp/terraform-provider-aws PR 37748."""
 QUEUED_BUILDS = 1
-"""The user guide (builds-working) says five times the limit. Accounts that may run one build were refused
-with the number 1, such as in aws-samples/aws-gateway-load-balancer-suricata-ids-ips-nsm issue 12."""
+"""Five times the limit by the user guide (builds-working). Accounts that may run one build were refused with
+the number 1, such as in aws-samples/aws-gateway-load-balancer-suricata-ids-ips-nsm issue 12."""
 
 
 class AccountLimitExceededError(JsonRESTError):
@@ -50,7 +50,7 @@ def require_place(build: Build, others: Collection[Build], project_limit: int | 
 
     Raises:
         AccountLimitExceededError: the queue is full, or the project runs as many builds as it allows; the
-            words of the latter are those of the account's limit, as nobody quotes others.
+            latter in the words of the account's limit, as no public source quotes others.
     """
     active = [each for each in others if each.ended is None]
     if project_limit is not None and sum(each.project == build.project for each in active) >= int(

@@ -1,4 +1,4 @@
-"""What StartBuild may say in the place of its project, and what nothing here does.
+"""What StartBuild may override of its project, and what is not supported here.
 
 Source: CodeBuild API reference, StartBuild.
 """

@@ -112,7 +112,7 @@ class _Run:
         with turn():
             succeeding = self._build.outcome == SUCCEEDED
         script = phase.script(self._folder / "shell-state", succeeding=succeeding)
-        return self._task.run(["bash", "-c", script], variables, folder=self._source, said=self._write)
+        return self._task.run(["bash", "-c", script], variables, folder=self._source, write=self._write)
 
     def _variables(self, machine: Machine, buildspec: Buildspec) -> dict[str, str]:
         environment = self._declared["environment"]

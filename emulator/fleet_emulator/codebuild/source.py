@@ -28,7 +28,7 @@ def unpack_source(source: Mapping[str, Any], folder: Path, s3: S3Client) -> None
     if source["type"] == "NO_SOURCE":
         return
     if source["type"] != "S3":
-        raise SourceError(f"a source of type {source['type']} is not fetched here")
+        raise SourceError(f"a source of type {source['type']} is not supported here")
     bucket, _, key = source.get("location", "").partition("/")
     try:
         content = s3.get_object(Bucket=bucket, Key=key)["Body"].read()

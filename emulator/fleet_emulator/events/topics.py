@@ -93,7 +93,7 @@ def _message(transformer: Mapping[str, Any] | None, event: Mapping[str, Any]) ->
     try:
         json.loads(message)
     except ValueError as error:
-        raise UndeliveredError(f"with its values the template is no JSON ({error})") from error
+        raise UndeliveredError(f"with its values the template is not JSON ({error})") from error
     return message
 
 

@@ -47,7 +47,7 @@ class Code:
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What a handler gets as its second argument, as far as our functions use it."""
+    """The second argument of a handler: the part that our functions use."""
 
     aws_request_id: str
     function_name: str
@@ -74,9 +74,9 @@ class Outcome:
 
 
 def call(code: Code, event: str, request_id: str, *, here: ProcessState, lines: list[str]) -> Outcome:
-    """Call the function with an event of JSON; what it says is added to `lines`.
+    """Call the function with an event of JSON; its output is added to `lines`.
 
-    A call that outlasts its time-out is given up but cannot be ended: its thread goes on by itself.
+    A call that outlasts its time-out is abandoned but cannot be ended: its thread keeps running.
 
     Raises:
         NotHostedError: its handler does not follow our convention, and was not called.

@@ -49,7 +49,7 @@ class DeployedCode:
         for package, folder in self._folders.items():
             for name in _modules_of(package):
                 del sys.modules[name]
-            shutil.rmtree(folder, ignore_errors=True)  # a call that was given up may still be there
+            shutil.rmtree(folder, ignore_errors=True)  # an abandoned call may still use it
         self._folders.clear()
 
     def _package(self, archive: bytes) -> str:

@@ -52,7 +52,7 @@ class EmbeddedFunction(LambdaFunction):
     def call(self, event: object) -> Outcome:
         """Call the function within one's turn, which others have meanwhile.
 
-        What it says goes to the embedded AWS's log, and to its log group.
+        Its output goes to the embedded AWS's log, and to its log group.
 
         Raises:
             NotHostedError: it is not written in Python, or not in the way that can run here.

@@ -1,4 +1,4 @@
-"""What a function says: in the embedded AWS's log, and kept for its log group."""
+"""The output of a function: in the embedded AWS's log, and kept for its log group."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _lines: ContextVar[list[str]] = ContextVar("lines of the call in this thread")
 
 
 def keep_lines(lines: list[str]) -> None:
-    """Add to `lines` what is said in this thread from now on."""
+    """Add to `lines` what this thread logs from now on."""
     _lines.set(lines)
 
 
 class LineKeeper(logging.Handler):
-    """Gives each line to the call in whose thread it was said."""
+    """Gives each line to the call in whose thread it was logged."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep the line; one from a thread that a function started belongs to no call."""

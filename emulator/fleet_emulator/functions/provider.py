@@ -43,7 +43,7 @@ class Provider:
 
     @classmethod
     def behind(cls, framework: EmbeddedFunction) -> Provider | None:
-        """The provider whose `onEvent` the function is; None where it is no such function."""
+        """The provider whose `onEvent` the function is; None where it is not a provider's."""
         environment = framework.environment_vars
         if _ON_EVENT not in environment:
             return None

@@ -1,1 +1,1 @@
-"""Service Quotas, which knows what it is told."""
+"""Service Quotas, with the values that it is given."""

@@ -1,4 +1,4 @@
-"""Registries: the account's own is moto's; those of SageMaker's Triton images have what the catalog says."""
+"""Registries: the account's own is moto's; those of SageMaker's Triton images have the catalog's images."""
 
 from __future__ import annotations
 

@@ -86,6 +86,6 @@ class EmbeddedS3(S3Backend):
         key = super().complete_multipart_upload(bucket_name, multipart_id, body)
         assert key is not None  # noqa: S101 (an upload is completed or refused)
         for header in (ALGORITHM, TYPE):
-            key.metadata.pop(header, None)  # moto takes them for metadata, which a copy inherits
+            key.metadata.pop(header, None)  # moto stores them as metadata, which a copy inherits
         note(key, upload.checksum, upload.checksum_type or FULL_OBJECT)
         return key

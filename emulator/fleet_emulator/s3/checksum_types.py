@@ -26,14 +26,14 @@ def algorithm_and_type(headers: Mapping[str, str]) -> tuple[str, str]:
     asked = headers.get(checksums.TYPE, "").upper()
     if not algorithm:
         if asked:
-            said = "The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header."
-            raise S3ClientError("InvalidRequest", said)
+            text = "The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header."
+            raise S3ClientError("InvalidRequest", text)
         return "", ""
     wanted = asked or (FULL_OBJECT if algorithm == _ONLY_FULL_OBJECT else COMPOSITE)
     impossible = algorithm == _ONLY_FULL_OBJECT if wanted == COMPOSITE else not algorithm.startswith("CRC")
     if impossible:
-        said = f"The {wanted} checksum type cannot be used with the {algorithm.lower()} checksum algorithm."
-        raise S3ClientError("InvalidRequest", said)
+        text = f"The {wanted} checksum type cannot be used with the {algorithm.lower()} checksum algorithm."
+        raise S3ClientError("InvalidRequest", text)
     return algorithm, wanted
 
 

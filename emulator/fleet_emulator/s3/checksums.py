@@ -99,8 +99,8 @@ def request_checksum(headers: Mapping[str, str], body: bytes = b"") -> Checksum 
             )
         return None
     if len(found) > 1:
-        said = "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed."
-        raise S3ClientError("InvalidRequest", said)
+        message = "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed."
+        raise S3ClientError("InvalidRequest", message)
     return _parse_checksum(*found.popitem())
 
 
@@ -112,21 +112,20 @@ def _parse_checksum(algorithm: str, value: str) -> Checksum:
     except binascii.Error:
         size = -1
     if size != SIZES.get(algorithm, size) or size < 0:
-        said = f"Value for {_header(algorithm)} header is invalid."
-        raise S3ClientError("InvalidRequest", said)
+        raise S3ClientError("InvalidRequest", f"Value for {_header(algorithm)} header is invalid.")
     return Checksum(algorithm, value)
 
 
-def compare(said: Checksum, blocks: Iterable[bytes]) -> None:
-    """Compare what a request says with what came.
+def compare(given: Checksum, blocks: Iterable[bytes]) -> None:
+    """Compare the checksum of a request with its content.
 
     Raises:
         S3ClientError: BadDigest.
     """
-    if compute_checksum(said.algorithm, blocks) not in (None, said):
-        raise bad_digest(said.algorithm)
+    if compute_checksum(given.algorithm, blocks) not in (None, given):
+        raise bad_digest(given.algorithm)
 
 
 def bad_digest(algorithm: str) -> S3ClientError:
-    """S3's refusal of a content that is not what the request says."""
+    """S3's refusal of content that does not match the request's checksum."""
     return S3ClientError("BadDigest", f"The {algorithm} you specified did not match the calculated checksum.")

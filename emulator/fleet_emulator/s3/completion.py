@@ -1,4 +1,4 @@
-"""What a CompleteMultipartUpload says of the object that it expects."""
+"""What a CompleteMultipartUpload expects of the object."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Completion:
 
     @classmethod
     def of(cls, headers: Mapping[str, str], body: bytes, algorithm: str) -> Completion:
-        """Read a request; the upload's `algorithm` tells which of a part's checksums counts.
+        """Read a request; the upload's `algorithm` decides which of a part's checksums counts.
 
         Raises:
-            S3ClientError: InvalidPartOrder (moto compares with 0 each time), or a checksum that is none.
+            S3ClientError: InvalidPartOrder (moto compares with 0 each time), or an invalid checksum.
         """
         size = headers.get("x-amz-mp-object-size")
         listed = xmltodict.parse(body, force_list=("Part",)) if body else {}

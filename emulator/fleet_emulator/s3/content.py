@@ -14,7 +14,7 @@ BLOCK = 1 << 20
 
 
 class Spool:
-    """A file without a name, made when it is needed; it goes with the last content that lies in it."""
+    """A file without a name, made when it is needed; it is removed with the last content in it."""
 
     def __init__(self) -> None:
         self._file: io.BufferedRandom | None = None
@@ -24,7 +24,7 @@ class Spool:
         if len(body) <= IN_MEMORY:
             return Content([_Piece(body, 0, len(body))])
         if self._file is None:
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115 (as long as a content lies in it)
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as it has content)
         start = self._file.seek(0, os.SEEK_END)
         self._file.write(body)
         self._file.flush()
@@ -101,4 +101,4 @@ class ContentFile:
         return b"".join(self.content)
 
     def close(self) -> None:
-        """Nothing is open: a file goes with the last content that lies in it."""
+        """Nothing is open: a file is removed with the last content in it."""

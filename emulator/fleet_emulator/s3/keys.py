@@ -69,8 +69,8 @@ def copy_range(source: FakeKey, asked: str) -> Content:
         return content
     first, _, last = asked.removeprefix("bytes=").partition("-")
     if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last) < len(content)):
-        said = f"Range specified is not valid for source object of size: {len(content)}"
-        raise InvalidArgumentError(said, "x-amz-copy-source-range", asked)
+        message = f"Range specified is not valid for source object of size: {len(content)}"
+        raise InvalidArgumentError(message, "x-amz-copy-source-range", asked)
     return content[int(first) : int(last) + 1]
 
 

@@ -108,7 +108,7 @@ class MultipartResponse(S3Response):
     def _complete(self, upload_id: str, key_name: str, body: bytes) -> FakeKey:
         existing = self.backend.get_object(self.bucket_name, key_name)
         if existing is not None and existing.multipart and existing.multipart.id == upload_id:
-            return existing  # said twice
+            return existing  # the request was repeated
         upload = self.backend.upload(self.bucket_name, upload_id, key_name)
         if existing is not None and self.headers.get("If-None-Match") == "*":
             raise PreconditionFailed("If-None-Match")

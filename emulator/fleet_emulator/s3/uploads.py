@@ -89,20 +89,20 @@ class EmbeddedUpload(FakeMultipart):
             raise InvalidPart
         return part
 
-    def _compare(self, said: Completion, parts: list[FakeKey], content: Content) -> None:
-        if said.size not in (None, len(content)):
+    def _compare(self, expected: Completion, parts: list[FakeKey], content: Content) -> None:
+        if expected.size not in (None, len(content)):
             raise S3ClientError(
                 "InvalidRequest",
-                f"The provided 'x-amz-mp-object-size' header value {said.size} does not match what was "
+                f"The provided 'x-amz-mp-object-size' header value {expected.size} does not match what was "
                 f"computed: {len(content)}",
             )
-        algorithm = self.algorithm or (said.checksum.algorithm if said.checksum else "")
+        algorithm = self.algorithm or (expected.checksum.algorithm if expected.checksum else "")
         if self.checksum_type == COMPOSITE:
             self.checksum = composite(algorithm, (part.checksum_value for part in parts))
         else:
             self.checksum = checksums.compute_checksum(algorithm, content)
-        if said.checksum_type not in ("", self.checksum_type) or (
-            said.checksum and self.checksum and said.checksum.plain != self.checksum.plain
+        if expected.checksum_type not in ("", self.checksum_type) or (
+            expected.checksum and self.checksum and expected.checksum.plain != self.checksum.plain
         ):
             raise checksums.bad_digest(algorithm)
-        self.checksum = self.checksum or said.checksum
+        self.checksum = self.checksum or expected.checksum

@@ -1,1 +1,1 @@
-"""SageMaker as far as endpoints need it: moto's, made to refuse what AWS refuses and to really serve."""
+"""SageMaker for endpoints: moto's, made to refuse what AWS refuses and to really serve."""

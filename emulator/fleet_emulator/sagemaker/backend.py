@@ -145,7 +145,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         deployment: DeploymentConfig | None = None,
         retain_deployment: bool = False,
     ) -> EmbeddedEndpoint:
-        """UpdateEndpoint, which here returns when it is over: on failure the old configuration goes on.
+        """UpdateEndpoint, which here returns when it is over: on failure the old configuration stays.
 
         An alarm of the deployment that is in ALARM, when the update begins or when it has been served, rolls
         it back. A deployment that is given counts, even where the last one is to be retained.
@@ -205,7 +205,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         super().delete_endpoint(endpoint_name)
 
     def _roll_back(self, endpoint: EmbeddedEndpoint, before: DeployedEndpoint | None, reason: str) -> None:
-        """Go on with the old configuration, which is served again if it had been left already."""
+        """Keep the old configuration, which is served again if it had been left already."""
         if before is None:
             endpoint.settle("Failed", reason)
             return

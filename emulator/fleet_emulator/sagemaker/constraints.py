@@ -1,6 +1,6 @@
-"""What botocore's own model of SageMaker says of a value: its shape, its bounds, its enums.
+"""The constraints of botocore's own model of SageMaker on a value: its shape, its bounds, its enums.
 
-A request of boto3 was held against types and lower bounds by its sender, a template by nobody.
+boto3 has checked types and lower bounds of its own requests; nothing has checked a template.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def service_model() -> ServiceModel:
 
 
 def require_shape(name: str, value: Any, path: str) -> None:
-    """Refuse a value that is not of the shape; `path` says where it stands in the request.
+    """Refuse a value that is not of the shape; `path` is its place in the request.
 
     Raises:
-        ValidationError: enums and upper bounds are worded as AWS words them, all else as botocore does.
+        ValidationError: enums and upper bounds are worded as by AWS, everything else as by botocore.
     """
     shape = service_model().shape_for(name)
     report = ParamValidator().validate(value, shape)

@@ -1,6 +1,6 @@
-"""How an update may proceed: DeploymentConfig, held against what SageMaker documents.
+"""How an update may proceed: DeploymentConfig, compared with SageMaker's documentation.
 
-The waits in it are not waited for here, and traffic does not shift in steps: an update is served or is not.
+Its waits are skipped here, and traffic does not shift in steps: an update is served or is not.
 """
 
 from __future__ import annotations

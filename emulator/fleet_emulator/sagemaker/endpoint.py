@@ -1,4 +1,4 @@
-"""An endpoint as DescribeEndpoint shows it, and as its host is told to serve it."""
+"""An endpoint as DescribeEndpoint shows it, and as its host serves it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class EmbeddedEndpoint(FakeEndpoint):
 
     @property
     def response_object(self) -> dict[str, Any]:
-        """What DescribeEndpoint says; of an update in progress its variants are left out."""
+        """What DescribeEndpoint answers; the variants of an update in progress are left out."""
         shown: dict[str, Any] = super().response_object
         if self.config_in_update:
             shown["PendingDeploymentSummary"] = {"EndpointConfigName": self.config_in_update}

@@ -23,7 +23,7 @@ def data_url(container: Mapping[str, Any]) -> str:
 
 
 def data_form(container: Mapping[str, Any]) -> tuple[str, str]:
-    """What lies at the URL: FILES below a prefix, an ARCHIVE, or a SINGLE_FILE."""
+    """What is at the URL: FILES below a prefix, an ARCHIVE, or a SINGLE_FILE."""
     if "ModelDataSource" not in container:
         return ARCHIVE
     source = _source(container)
@@ -36,7 +36,7 @@ def require_model_data(container: Mapping[str, Any], s3: S3Backend) -> None:
     In MultiModel mode the URL is a prefix under which models may appear later: SageMaker takes an empty one.
 
     Raises:
-        ValidationError: data that is not there is worded as SageMaker words it.
+        ValidationError: missing data in SageMaker's words.
     """
     if "ModelDataSource" in container:
         _check_source(container)

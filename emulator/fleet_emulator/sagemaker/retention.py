@@ -26,7 +26,7 @@ class Retention:
         """RetainAllVariantProperties and ExcludeRetainedVariantProperties; a template may write true as text.
 
         Raises:
-            ValidationError: what is excluded is no kind of property.
+            ValidationError: an excluded property is of an unknown type.
         """
         given = list(excluded or ())
         require_shape("VariantPropertyList", given, "excludeRetainedVariantProperties")
@@ -36,7 +36,7 @@ class Retention:
 
     @property
     def capture(self) -> bool:
-        """Whether data go on being captured as they are."""
+        """Whether the data capture stays as it is."""
         return _CAPTURE in self.kinds
 
     def of_variant(self, before: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The variants and metrics of an endpoint configuration, held against what SageMaker documents."""
+"""The variants and metrics of an endpoint configuration, compared with SageMaker's documentation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Variant = Mapping[str, Any]
 class EmbeddedEndpointConfig(FakeEndpointConfig):
     """An endpoint configuration with its shadow variants and metrics.
 
-    What moto refuses of variants is judged before.
+    What moto refuses of variants is checked before.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ def model_names(variant: Variant) -> Iterator[str]:
 
 
 def _require_instances(variant: Variant) -> None:
-    """Refuse a variant without instances, or with both ways to say which."""
+    """Refuse a variant without instances, or with both ways to specify them."""
     name = variant["VariantName"]
     if "InstancePools" in variant and "InstanceType" in variant:
         raise ValidationError(f"InstanceType and InstancePools cannot both be specified for variant {name}.")

@@ -1,1 +1,1 @@
-"""CloudFormation: stacks that run in the background, tell what they do, and roll back."""
+"""CloudFormation: stacks that run in the background, report events, and roll back."""

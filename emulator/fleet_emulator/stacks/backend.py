@@ -105,7 +105,7 @@ class EmbeddedCloudFormation(CloudFormationBackend):
         self._spawn(stack.rollback.continued(skipped), stack)
 
     def delete_stack(self, name_or_stack_id: str) -> None:
-        """DeleteStack; a stack that does not exist is no error."""
+        """DeleteStack; a stack that does not exist is ignored."""
         try:
             stack = self._stack(name_or_stack_id)
         except ValidationError:

@@ -1,4 +1,4 @@
-"""What a change set says that it would do to each resource, as DescribeChangeSet shows it.
+"""What a change set would do to each resource, as DescribeChangeSet shows it.
 
 Source: CloudFormation API reference, ResourceChange, ResourceChangeDetail and ResourceTargetDefinition.
 """
@@ -128,7 +128,7 @@ class Changes:
             }
 
     def _source(self, logical_id: str, name: str, *, dynamic: bool) -> dict[str, str]:
-        """Whose change it is; a value that was written anew is its own."""
+        """Whose change it is; a value that was rewritten is its own."""
         was, becomes = (
             each.get(logical_id, {}).get("Properties", {}).get(name) for each in (self._before, self._after)
         )

@@ -25,7 +25,7 @@ class Deletion:
         stack.enter("DELETE_IN_PROGRESS", "User Initiated")
 
     def make(self) -> None:
-        """Delete or retain every resource, as its policy says."""
+        """Delete or retain every resource, by its policy."""
         stuck: list[str] = []
         for logical_id in reversed(self._order()):
             deployed = self._stack.deployed[logical_id]

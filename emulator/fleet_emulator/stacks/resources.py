@@ -62,7 +62,7 @@ class Resources(ResourceMap):
         def resolved(value: Any) -> Any:
             try:
                 return self._with_ssm(clean_json(value, self))
-            except Exception:  # a function of a value that is not there yet, such as a part of its ARN
+            except Exception:  # a function of a value that does not exist yet, such as a part of its ARN
                 return unknown
 
         return self._declaration(
@@ -108,7 +108,7 @@ class Resources(ResourceMap):
         return node
 
     def _with_stack_outputs(self, node: Any) -> Any:
-        """Put in what another stack says for `Fn::GetStackOutput`, which CDK writes for weak references."""
+        """Put in another stack's outputs for `Fn::GetStackOutput`, which CDK writes for weak references."""
         if isinstance(node, list):
             return [self._with_stack_outputs(each) for each in node]
         if not isinstance(node, dict):

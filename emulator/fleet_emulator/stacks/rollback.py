@@ -40,7 +40,7 @@ class UpdateRollback:
     """The rollback of an update, which stops at the first resource that cannot be put back.
 
     `continued` is what ContinueUpdateRollback makes of it then. New resources are deleted when all others are
-    as they were; a deletion that fails is told, and fails nothing.
+    as they were; a deletion that fails is reported, and fails nothing.
     """
 
     def __init__(self, stack: EmbeddedStack, made: Sequence[Step], reason: str) -> None:
@@ -56,7 +56,7 @@ class UpdateRollback:
 
     @property
     def unlisted(self) -> list[DeployedResource]:
-        """What is there besides the stack's resources, while it has stopped."""
+        """What exists besides the stack's resources, while it has stopped."""
         left = [step.before for step in self._pending if step.kind in (Change.REPLACED, Change.MOVED)]
         return [*self._new, *(each for each in reversed(left) if each is not None)]
 

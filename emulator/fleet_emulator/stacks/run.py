@@ -85,7 +85,7 @@ class Run:
                 self._stack.deployed[logical_id] = replace(deployed, declared=declared)
 
     def _clean_up(self, unwanted: Sequence[DeployedResource]) -> None:
-        """Delete what has no place any more; a failure to do so is told but fails nothing."""
+        """Delete what is no longer needed; a deletion that fails is reported, and fails nothing."""
         replaced = [
             step.before
             for step in self._steps

@@ -62,7 +62,7 @@ class EmbeddedStack(Stack):
         return list(self.deployed.values())
 
     def last_event_of(self, deployed: DeployedResource) -> Event:
-        """What was last told of a resource, and not of one whose place it has taken."""
+        """The last event of a resource, and not of one that it replaced."""
         wanted = (deployed.logical_resource_id, deployed.physical_resource_id)
         return next(
             event
@@ -145,7 +145,7 @@ class EmbeddedStack(Stack):
             del exports[export.name]
 
     def enter(self, status: str, reason: str | None = None) -> None:
-        """Change the status and tell so in the events."""
+        """Change the status, and add an event of it."""
         self.status, self.status_reason = status, reason
         self.add_event(
             self.name, "AWS::CloudFormation::Stack", status, physical_id=self.stack_id, reason=reason

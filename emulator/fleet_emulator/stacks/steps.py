@@ -1,4 +1,4 @@
-"""The steps of a stack's run, each of which tells what it does and can be taken back."""
+"""The steps of a stack's run, each of which reports events and can be rolled back."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class Step:
 
 
 class StepFailedError(Exception):
-    """A resource could not be brought where it should be; its events tell why.
+    """A resource could not be brought to its declared state; its events have the reason.
 
-    `step` is what was done to it all the same, and has to be taken back.
+    `step` is what was done to it all the same, and has to be rolled back.
     """
 
     def __init__(self, logical_id: str, step: Step | None = None) -> None:
@@ -81,7 +81,7 @@ def _half_step(error: Exception, declared: Declaration, before: DeployedResource
 
 @contextmanager
 def resolution(stack: EmbeddedStack, logical_id: str, resource_type: str) -> Iterator[None]:
-    """Tell of a resource whose declaration cannot be resolved that it failed before it began."""
+    """Report a resource whose declaration cannot be resolved as failed before it began."""
     try:
         with turn():
             yield
@@ -148,7 +148,7 @@ def let_go(stack: EmbeddedStack, deployed: DeployedResource) -> None:
 
 
 def take_back(stack: EmbeddedStack, step: Step) -> list[DeployedResource]:
-    """Undo a step, and return what is to be deleted when all else is undone."""
+    """Undo a step, and return what is to be deleted when everything else is undone."""
     logical_id = step.after.logical_resource_id
     if step.before is None:
         return [stack.deployed.pop(logical_id)]

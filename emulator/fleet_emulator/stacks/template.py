@@ -1,4 +1,4 @@
-"""What a template says about its resources without being resolved: who refers to whom, and in which order."""
+"""The resources of a template that is not resolved: which refers to which, and in which order."""
 
 from __future__ import annotations
 

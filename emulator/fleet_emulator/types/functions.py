@@ -9,7 +9,8 @@ from fleet_emulator.functions.function import EmbeddedFunction
 from fleet_emulator.types.resource import Declaration, Resource
 
 _LONGEST_NAME, _LONGEST_STACK = 64, 24
-"""Of a function's name, and of a stack's name in a generated one; source: names that CloudFormation makes."""
+"""Characters of a function's name, and of the stack's name in a generated one; source: names that
+CloudFormation makes."""
 
 
 class Function:

@@ -33,7 +33,7 @@ class Role(MotoType):
         return not declared.changed(before).isdisjoint({"RoleName", "Path"})
 
     def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
-        """Put the trust, the boundary, the inline policies and the description anew."""
+        """Replace the trust, the boundary, the inline policies and the description."""
         backend, name, properties = _backend(declared), resource.physical_resource_id, declared.properties
         backend.update_assume_role_policy(name, json.dumps(properties["AssumeRolePolicyDocument"]))
         backend.put_role_permissions_boundary(name, properties.get("PermissionsBoundary", ""))

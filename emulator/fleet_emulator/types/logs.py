@@ -62,7 +62,7 @@ class QueryDefinition:
         return False
 
     def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
-        """Check it anew, and save it under its id."""
+        """Check it again, and save it under its id."""
         return self._save(resource, declared)
 
     def delete(self, resource: Resource, declared: Declaration) -> None:

@@ -10,7 +10,7 @@ from moto.core.common_models import CloudFormationModel
 from fleet_emulator.types.resource import Declaration, Resource
 
 MAX_NAME = 80
-"""Of a state machine, the only type that moto refuses for its name; source: CreateStateMachine, name."""
+"""Characters of a state machine's name, the only one that moto refuses; source: CreateStateMachine, name."""
 
 
 class MotoResource(Resource):
@@ -48,7 +48,7 @@ class MotoType:
         return False
 
     def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
-        """Update as the class can; one that cannot is made anew, under the same name where it has one."""
+        """Update as the class can; where it cannot, create again, under the same name where there is one."""
         assert isinstance(resource, MotoResource)  # noqa: S101 (a type only meets its own resources)
         name = self._own_name(declared) or resource.name
         if hasattr(self._model.update_from_cloudformation_json, "__isabstractmethod__"):

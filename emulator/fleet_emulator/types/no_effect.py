@@ -1,4 +1,4 @@
-"""Types without any effect here: some have none worth having, all others are skipped and said to be."""
+"""Types without any effect here: some need none, all others are skipped, and an event reports it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NoEffect:
 
 
 class SkippedResource(Resource):
-    """Stands for a resource that does not exist; its attributes are placeholders that say so."""
+    """Stands for a resource that does not exist; its attributes are placeholders that show it."""
 
     def get_cfn_attribute(self, name: str) -> str:
         """A placeholder, so that what refers to it can still be deployed."""
@@ -34,7 +34,7 @@ class SkippedResource(Resource):
 
 
 class UnhostedType(NoEffect):
-    """A type that nothing hosts: recorded, and told in the stack's events."""
+    """A type that nothing hosts: recorded, and reported in the stack's events."""
 
     def create(self, declared: Declaration) -> Resource:
         """Record the resource by its name."""

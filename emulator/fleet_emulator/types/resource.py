@@ -63,7 +63,7 @@ class Resource:
 
 
 class UnfinishedError(ValidationError):
-    """A resource failed, and is there all the same: a rollback has to bring it back, or to delete it."""
+    """A resource failed, and exists all the same: a rollback has to restore it, or to delete it."""
 
     def __init__(self, reason: str, resource: Resource) -> None:
         self.resource = resource

@@ -116,10 +116,10 @@ class Endpoint:
         return "EndpointName" in declared.changed(before)
 
     def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
-        """Serve the configuration under the same name; on failure the old one goes on.
+        """Serve the configuration under the same name; on failure the old one stays.
 
         Whatever changes but tags is an UpdateEndpoint, which SageMaker refuses where the configuration stays.
-        So it may refuse the rollback of an update that it has called back itself: CloudFormation asks for the
+        So it may refuse the rollback of an update that it has rolled back itself: CloudFormation asks for the
         configuration from before, which is in use again.
 
         Raises:

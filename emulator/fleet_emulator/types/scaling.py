@@ -64,7 +64,7 @@ class ScalableTarget:
         return after
 
     def delete(self, resource: Resource, declared: Declaration) -> None:
-        """Deregister the target; one that went with its endpoint is no error."""
+        """Deregister the target; one that went with its endpoint is ignored."""
         with suppress(ObjectNotFoundError):
             _backend(declared).deregister_scalable_target(
                 *_target_of_reference(resource.physical_resource_id)
@@ -94,7 +94,7 @@ class ScalingPolicy:
         return self.create(declared)
 
     def delete(self, resource: Resource, declared: Declaration) -> None:
-        """Take the policy off its target; one that went with its target is no error."""
+        """Delete the policy; one that went with its target is ignored."""
         with suppress(ObjectNotFoundError):
             _backend(declared).delete_scaling_policy(
                 declared.properties["PolicyName"], *self._target(declared)

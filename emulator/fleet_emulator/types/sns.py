@@ -1,4 +1,4 @@
-"""AWS::SNS: topics (moto makes them anew with every update), policies and subscriptions (moto hosts none)."""
+"""AWS::SNS: topics (moto replaces them with every update), policies and subscriptions (moto hosts none)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Topic:
         return not declared.changed(before).isdisjoint(_NAMES)
 
     def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
-        """Put the attributes anew; who is subscribed stays so."""
+        """Replace the attributes; subscriptions stay."""
         return self._put(_backend(declared).get_topic(resource.physical_resource_id), declared)
 
     def delete(self, resource: Resource, declared: Declaration) -> None:
@@ -91,7 +91,7 @@ class Subscription:
         return Resource(made.arn, {"Arn": made.arn})
 
     def replaces(self, before: Declaration, declared: Declaration) -> bool:
-        """When anything changes that says who is subscribed to what."""
+        """When the topic or the subscriber changes."""
         return not declared.changed(before).isdisjoint({"TopicArn", "Endpoint", "Protocol"})
 
     def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:

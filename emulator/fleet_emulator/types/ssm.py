@@ -21,7 +21,7 @@ class Parameter(MotoType):
         return super().create(_tags_as_list(declared))
 
     def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
-        """Write its value anew."""
+        """Replace its value."""
         return super().update(resource, _tags_as_list(before), _tags_as_list(declared))
 
 

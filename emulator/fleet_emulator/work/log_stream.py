@@ -1,4 +1,4 @@
-"""What builds and jobs say, in the embedded CloudWatch Logs."""
+"""The output of builds and jobs, in the embedded CloudWatch Logs."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _RELEASE = re.compile(r":(\d\d\.\d\d)-py3")
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """What a build or job is said to run on: an image, and a GPU or none.
+    """What a build or job declares to run on: an image, and a GPU or none.
 
     Attributes:
         image: The container image, of which only TensorRT's version is known here.
@@ -62,7 +62,7 @@ class Machine:
     def variables(self, folder: Path, *, region: str) -> dict[str, str]:
         """The environment of a process, whose home and temporary files are in the folder.
 
-        Of the user's own environment nothing is there but the search path.
+        Only the search path comes from the user's own environment.
         """
         path = os.pathsep.join([str(ENGINE_STAND_INS), str(Path(sys.executable).parent), os.environ["PATH"]])
         own = {"PATH": path, "HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8"}

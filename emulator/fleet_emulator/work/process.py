@@ -1,4 +1,4 @@
-"""A process whose lines are heard as it says them, and which takes all that it started along when it ends."""
+"""A process whose lines are read as it writes them, and whose end also ends all that it started."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _GUARD = 'read -r _; kill -s TERM -- "-$1"; sleep 2; kill -s KILL -- "-$1"'
 _MAX_LINE = 1 << 18
 """In bytes; an event of CloudWatch Logs has a limit, and a line without an end would fill the memory."""
 _SECONDS_TO_READ = 5.0
-"""For what was said before the end; a process that left the group may hold the pipe open for ever."""
+"""For the output before the end; a process that left the group may hold the pipe open for ever."""
 
 
 class WorkProcess:
-    """A command in a group of its own; `said` gets each line of its output, `ended` is called once after."""
+    """A command in a group of its own; `write` gets each line of its output, `ended` is called once after."""
 
     def __init__(
         self,
@@ -29,12 +29,12 @@ class WorkProcess:
         environment: Mapping[str, str],
         *,
         folder: Path,
-        said: Callable[[str], None],
+        write: Callable[[str], None],
         ended: Callable[[], None],
     ) -> None:
         self.returncode = 0
-        """As a shell tells it: 128 and the signal's number for a process that a signal ended."""
-        self._said, self._ended = said, ended
+        """As in a shell: 128 and the signal's number for a process that a signal ended."""
+        self._write, self._ended = write, ended
         self._dead = threading.Event()
         self._lock = threading.Lock()
         self._left: list[psutil.Process] = []
@@ -74,7 +74,7 @@ class WorkProcess:
     def _read(self) -> None:
         output = self._process.stdout
         while output is not None and (line := output.readline(_MAX_LINE)):
-            self._said(line.decode("utf-8", "replace").rstrip("\r\n"))
+            self._write(line.decode("utf-8", "replace").rstrip("\r\n"))
 
     def _bury(self) -> None:
         # Not reaped yet: as long as the process is a zombie, no other process or group has its number.

@@ -12,8 +12,8 @@ from queue import Empty, Queue
 from fleet_emulator.work.process import WorkProcess
 
 SECONDS_TO_STOP = 20.0
-"""Between SIGTERM and SIGKILL. SageMaker documents 120 for jobs, nothing documents it for CodeBuild: here no
-instance is given back, and nobody should wait so long."""
+"""Between SIGTERM and SIGKILL. SageMaker documents 120 for jobs, for CodeBuild it is not documented: here no
+instance is released, so a shorter wait does."""
 
 
 class ExitReason(Enum):
@@ -26,7 +26,7 @@ class ExitReason(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """How a command ended; `code` is its exit code, as a shell tells it."""
+    """How a command ended; `code` is its exit code, as in a shell."""
 
     ending: ExitReason
     code: int
@@ -56,7 +56,7 @@ class Task:
         environment: Mapping[str, str],
         *,
         folder: Path,
-        said: Callable[[str], None],
+        write: Callable[[str], None],
     ) -> Outcome:
         """Run a command in a folder; return when it and all that it started are gone.
 
@@ -69,7 +69,7 @@ class Task:
             command,
             environment,
             folder=folder,
-            said=said,
+            write=write,
             ended=lambda: self._events.put(ExitReason.EXITED),
         )
         try:

@@ -172,11 +172,11 @@ def test_the_buildspec_of_the_project_is_not_that_of_another_source(builds: Buil
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("version: 0.1\nphases: {}", "version 0.1 is not read here, only 0.2"),
-        ("buildspec.yml", "a buildspec that is a file of the source is not read here"),
+        ("version: 0.1\nphases: {}", "version 0.1 is not supported here, only 0.2"),
+        ("buildspec.yml", "a buildspec that is a file of the source is not supported here"),
         (
             "version: 0.2\nphases: {build: {on-failure: ABORT}}",
-            "phases.build.on-failure is not done",
+            "phases.build.on-failure is not supported",
         ),
         ("version: 0.2\nenv: {shell: powershell.exe}", "not in powershell.exe"),
         ("version: [", "expected"),

@@ -17,17 +17,17 @@ FOREVER = ["sleep", "1000"]
 def test_a_command_ends_with_its_code_and_all_its_lines(tmp_path: Path) -> None:
     lines: list[str] = []
     command = ["bash", "-c", "echo one; printf two; exit 7"]
-    outcome = Task(seconds=60).run(command, os.environ, folder=tmp_path, said=lines.append)
+    outcome = Task(seconds=60).run(command, os.environ, folder=tmp_path, write=lines.append)
     assert (outcome.ending, outcome.code, lines) == (ExitReason.EXITED, 7, ["one", "two"])
 
 
 def test_a_command_that_a_signal_ends_has_the_code_that_a_shell_gives_it(tmp_path: Path) -> None:
-    outcome = Task(seconds=60).run(["bash", "-c", "kill -KILL $$"], os.environ, folder=tmp_path, said=print)
+    outcome = Task(seconds=60).run(["bash", "-c", "kill -KILL $$"], os.environ, folder=tmp_path, write=print)
     assert outcome.code == 128 + 9
 
 
 def test_a_command_out_of_time_is_ended(tmp_path: Path) -> None:
-    outcome = Task(seconds=0).run(FOREVER, os.environ, folder=tmp_path, said=print)
+    outcome = Task(seconds=0).run(FOREVER, os.environ, folder=tmp_path, write=print)
     assert outcome.ending is ExitReason.TIMED_OUT
     assert not outcome.succeeded
 
@@ -35,7 +35,7 @@ def test_a_command_out_of_time_is_ended(tmp_path: Path) -> None:
 def test_nothing_runs_in_a_task_that_was_stopped(tmp_path: Path) -> None:
     task = Task(seconds=60)
     task.stop()
-    outcome = task.run(["touch", "made"], os.environ, folder=tmp_path, said=print)
+    outcome = task.run(["touch", "made"], os.environ, folder=tmp_path, write=print)
     assert outcome.ending is ExitReason.STOPPED
     assert not (tmp_path / "made").exists()
 
@@ -49,7 +49,7 @@ def test_what_will_not_end_is_killed_with_what_left_its_group(tmp_path: Path) ->
         said.set()
 
     stubborn = "trap '' TERM; setsid sleep 1000 & echo $!; while :; do wait; done"
-    process = WorkProcess(["bash", "-c", stubborn], os.environ, folder=tmp_path, said=say, ended=ended.set)
+    process = WorkProcess(["bash", "-c", stubborn], os.environ, folder=tmp_path, write=say, ended=ended.set)
     assert said.wait(30)
     child = psutil.Process(int(lines[0]))
     process.stop(grace=0)

@@ -39,7 +39,7 @@ class JobRequest:
     Attributes:
         command: The entrypoint with its arguments.
         seconds: How long it may run.
-        body: The whole request, as Describe tells it again.
+        body: The whole request, as Describe repeats it.
     """
 
     kind: JobKind

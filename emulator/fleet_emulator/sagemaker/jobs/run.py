@@ -44,8 +44,8 @@ def _run(job: Job, root: Path, account: str, region: str) -> None:
             job.end(FAILED, reason=str(error)[:_MAX_REASON])
         return
     stream = f"{request.name}/algo-1-{int(time.time() * 1000)}"
-    said = LogStream(account, region, group=f"/aws/sagemaker/{request.kind}Jobs", stream=stream)
-    said.write(NOTE)
+    log = LogStream(account, region, group=f"/aws/sagemaker/{request.kind}Jobs", stream=stream)
+    log.write(NOTE)
     machine = Machine.of_instance(request.image, request.instance_type)
     variables = {
         **machine.variables(root, region=region),
@@ -55,7 +55,7 @@ def _run(job: Job, root: Path, account: str, region: str) -> None:
     with turn():
         job.start()
     try:
-        outcome = job.task.run(command, variables, folder=ml, said=said.write)
+        outcome = job.task.run(command, variables, folder=ml, write=log.write)
     except OSError as error:
         with turn():
             job.end(FAILED, reason=f"AlgorithmError: {error}"[:_MAX_REASON])
@@ -70,14 +70,14 @@ def _end(job: Job, outcome: Outcome, output: Path) -> None:
         job.end(COMPLETED)
     elif outcome.ending is ExitReason.EXITED:
         words = _words(output / "failure") if job.request.kind == "Training" else ""
-        told = words or "See job logs for more information"
+        reason = words or "See job logs for more information"
         code = f", exit code: {outcome.code}"
-        job.end(FAILED, reason=f"AlgorithmError: {told}"[: _MAX_REASON - len(code)] + code)
+        job.end(FAILED, reason=f"AlgorithmError: {reason}"[: _MAX_REASON - len(code)] + code)
     else:
         late = outcome.ending is ExitReason.TIMED_OUT
         job.end(STOPPED, secondary="MaxRuntimeExceeded" if late else "")
 
 
 def _words(file: Path) -> str:
-    """What the container left in a file, as far as a job's status holds it."""
+    """What the container left in a file, cut to what a job's status holds."""
     return file.read_text("utf-8", "replace")[:_MAX_REASON] if file.is_file() else ""
