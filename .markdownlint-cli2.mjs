@@ -15,9 +15,7 @@ export default {
   globs: ["**/*.md"],
   ignores: [
     "CHANGELOG.md", // history
-    "docs/fidelity.md", // generated from emulator/fleet_emulator/fidelity.yaml
     "docs/rules.md", // generated from fleet/rules/
-    "docs/unverified.md",
   ],
   gitignore: true,
   noBanner: true,
