@@ -25,7 +25,7 @@ MAX_BODY = 6 * 1024 * 1024
 MAX_TARGET = 1024
 """Characters of a TargetModel, which are printable ASCII; source: botocore, TargetModelHeader."""
 PATIENCE = 360.0
-"""Seconds; source: SageMaker developer guide, invoke-multi-model-endpoint: a load goes on for up to 360 s."""
+"""Seconds; source: SageMaker developer guide, invoke-multi-model-endpoint: a load may take up to 360 s."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0  # seconds
 
 
@@ -40,7 +40,7 @@ class TritonEndpoint:
     it began (default 120; 0: it is never repeated). Nothing else is repeated: an inference may have effects.
 
     `pause` waits for the seconds it is given; where it returns true, as `threading.Event().wait` does once
-    the event is set, the call ends with the refusal. `clock` tells the seconds that have passed.
+    the event is set, the call ends with the refusal. `clock` returns seconds.
 
     Raises:
         ValueError: `client` is given together with what it has already.
@@ -75,7 +75,7 @@ class TritonEndpoint:
         outputs: Sequence[str] = (),
         binary: bool = True,
     ) -> dict[str, Array]:
-        """One inference: named arrays in, named arrays out, as `encode` and `decode` say.
+        """One inference: named arrays in, named arrays out, as by `encode` and `decode`.
 
         `target` is the archive of a multi-model endpoint (SageMaker's TargetModel); `outputs` names
         the outputs to answer with; left out, all of them.
@@ -83,7 +83,7 @@ class TritonEndpoint:
         Raises:
             PayloadError: the inputs cannot be sent; nothing was.
             InferenceError: the endpoint refused.
-            AnswerError: what came back is no answer of Triton's.
+            AnswerError: what came back is not an answer of Triton.
             botocore.exceptions.BotoCoreError: the endpoint could not be reached.
         """
         answer = self.invoke(encode(inputs, outputs=outputs, binary=binary), target=target)

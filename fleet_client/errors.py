@@ -25,8 +25,8 @@ class InferenceError(FleetClientError):
     """The endpoint refused; its `__cause__` is botocore's ClientError.
 
     `status` is Triton's own HTTP status (SageMaker's OriginalStatusCode), or SageMaker's where it did not ask
-    Triton; `message` is in the words of whoever refused; `code` is SageMaker's error code, `ModelError` where
-    Triton refused; `log` is the ARN of the log where SageMaker names it.
+    Triton; `message` is in the words of the service that refused; `code` is SageMaker's error code,
+    `ModelError` where Triton refused; `log` is the ARN of the log where SageMaker names it.
     """
 
     def __init__(self, message: str, status: int, code: str, log: str | None = None) -> None:
@@ -43,33 +43,35 @@ _TOO_MANY_REQUESTS = 429
 
 def inference_error(error: ClientError) -> InferenceError:
     """The refusal; source of the fields: botocore's service model of sagemaker-runtime."""
-    said: Mapping[str, Any] = error.response
+    answer: Mapping[str, Any] = error.response
     return InferenceError(
-        _words(said["OriginalMessage"]) if "OriginalMessage" in said else said["Error"].get("Message", ""),
-        said["OriginalStatusCode"] if "OriginalStatusCode" in said else _http_status(said),
-        said["Error"].get("Code", ""),
-        said.get("LogStreamArn"),
+        _words(answer["OriginalMessage"])
+        if "OriginalMessage" in answer
+        else answer["Error"].get("Message", ""),
+        answer["OriginalStatusCode"] if "OriginalStatusCode" in answer else _http_status(answer),
+        answer["Error"].get("Code", ""),
+        answer.get("LogStreamArn"),
     )
 
 
 def is_worth_waiting(error: ClientError) -> bool:
     """Whether nothing was inferred yet: a model is still being loaded, or there are too many calls."""
-    said: Mapping[str, Any] = error.response
-    return said["Error"].get("Code") in _NOT_READY or _http_status(said) == _TOO_MANY_REQUESTS
+    answer: Mapping[str, Any] = error.response
+    return answer["Error"].get("Code") in _NOT_READY or _http_status(answer) == _TOO_MANY_REQUESTS
 
 
-def _http_status(said: Mapping[str, Any]) -> int:
-    status: int = said["ResponseMetadata"]["HTTPStatusCode"]
+def _http_status(answer: Mapping[str, Any]) -> int:
+    status: int = answer["ResponseMetadata"]["HTTPStatusCode"]
     return status
 
 
 def _words(message: str) -> str:
     """Triton answers `{"error": "..."}`; other servers and SageMaker itself answer plain text."""
     try:
-        said = json.loads(message)
+        answer = json.loads(message)
     except (ValueError, RecursionError):  # json's parser goes as deep as Python's stack
         return message
-    match said:
+    match answer:
         case {"error": str(words)}:
             return words
     return message

@@ -22,7 +22,7 @@ def decode(body: bytes, content_type: str) -> dict[str, Array]:
     """The outputs of an answer by their names; some may have come by JSON, others as binary data.
 
     All arrays are read-only. What came as binary data is a view of `body`, not a copy, except BOOL, BYTES and
-    BF16; it lies where the header ends, so its numbers are seldom aligned in memory, which numpy handles.
+    BF16; it begins where the header ends, so its numbers are rarely aligned in memory, which numpy handles.
     `array.copy()` is writable and aligned. BYTES are `bytes` objects either way, BF16 becomes float32.
 
     Raises:
@@ -34,7 +34,7 @@ def decode(body: bytes, content_type: str) -> dict[str, Array]:
     for described in _output_headers(body[:header_size]):
         output = _Output.read(described)
         if output.name in outputs:
-            raise AnswerError(f"output {output.name!r} is there twice")
+            raise AnswerError(f"output {output.name!r} is given twice")
         if output.binary_size is None:
             values = output.from_json()
         else:
@@ -86,7 +86,7 @@ class _Output:
         dtype = _BF16 if self.datatype == BF16 else NUMPY[self.datatype]
         if len(data) % dtype.itemsize:
             raise AnswerError(
-                f"output {self.name!r} has {len(data)} bytes, which is no multiple of {dtype.itemsize}"
+                f"output {self.name!r} has {len(data)} bytes, which is not a multiple of {dtype.itemsize}"
             )
         if self.datatype == BF16:
             widened = np.frombuffer(data, _BF16).astype(np.dtype("<u4")) << 16
@@ -138,10 +138,10 @@ def _output_headers(header: bytes) -> list[Any]:
     try:
         answer = json.loads(str(header, "utf-8"))
     except UnicodeDecodeError as error:
-        problem = "BYTES that are no UTF-8 can come as binary data only"
-        raise AnswerError(f"the answer's JSON is no UTF-8: {error}; {problem}") from error
+        remedy = "BYTES that are not UTF-8 can come as binary data only"
+        raise AnswerError(f"the answer's JSON is not UTF-8: {error}; {remedy}") from error
     except (ValueError, RecursionError) as error:
-        raise AnswerError(f"the answer is no JSON: {error}") from error
+        raise AnswerError(f"the answer is not JSON: {error}") from error
     match answer:
         case {"outputs": list(outputs)}:
             return outputs

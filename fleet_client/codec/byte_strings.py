@@ -26,7 +26,7 @@ def elements(name: str, array: Array) -> Iterator[bytes]:
             try:
                 yield element.encode()
             except UnicodeEncodeError as error:
-                raise PayloadError(f"input {name!r} holds {element!r}, which is no Unicode text") from error
+                raise PayloadError(f"input {name!r} holds {element!r}, which is not Unicode text") from error
         else:
             kind = type(element).__name__
             raise PayloadError(
@@ -36,7 +36,7 @@ def elements(name: str, array: Array) -> Iterator[bytes]:
 
 
 def packed(strings: Iterable[bytes]) -> bytes:
-    """The strings as they lie in a binary payload."""
+    """The strings as they are in a binary payload."""
     return b"".join(part for string in strings for part in (_LENGTH.pack(len(string)), string))
 
 

@@ -19,7 +19,7 @@ NUMPY: Mapping[str, np.dtype[Any]] = {
     **{f"INT{8 * size}": np.dtype(f"<i{size}") for size in (1, 2, 4, 8)},
     **{f"FP{8 * size}": np.dtype(f"<f{size}") for size in (2, 4, 8)},
 }
-"""The data types of fixed size as they lie in a payload: little-endian."""
+"""The data types of fixed size as they are in a payload: little-endian."""
 NOT_IN_JSON = {"FP16", BF16}
 """Triton 24.10 answers 400, "receiving FP16 data via JSON is not supported", and the same for sending."""
 _TRITON = {(dtype.kind, dtype.itemsize): name for name, dtype in NUMPY.items()}
@@ -47,7 +47,7 @@ def fitted(array: Array, datatype: str) -> Array:
     if not array.size:
         return array.astype(dtype)
     if array.dtype.kind not in _FITTING.get(dtype.kind, ""):
-        kind = "no numbers of 64 bits" if array.dtype.kind == "O" else array.dtype
+        kind = "not numbers of 64 bits" if array.dtype.kind == "O" else array.dtype
         raise ValueError(f"they are {kind}")
     if dtype.kind in "ui":
         limits, low, high = np.iinfo(dtype), int(array.min()), int(array.max())
@@ -69,7 +69,7 @@ def from_list(values: object, datatype: str) -> Array:
     try:
         array = np.array(values)
     except OverflowError as error:
-        raise ValueError("they are no numbers of 64 bits") from error
+        raise ValueError("they are not numbers of 64 bits") from error
     if datatype == "UINT64" and array.dtype.kind == "f":
         # numpy's guess for integers on both sides of 2**63, which float64 would round.
         elements = np.array(values, dtype=np.object_)

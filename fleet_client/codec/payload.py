@@ -8,7 +8,7 @@ JSON = "application/json"
 BINARY = "application/vnd.sagemaker-triton.binary+json;json-header-size="
 """The content type of a JSON header with raw tensors behind it, up to the header's size in bytes.
 
-Without SageMaker it is the header Inference-Header-Content-Length that says so; source: Triton's
+Without SageMaker the header Inference-Header-Content-Length has that size; source: Triton's
 src/sagemaker_server.cc.
 """
 

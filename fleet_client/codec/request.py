@@ -74,7 +74,7 @@ def _as_list(name: str, array: Array, datatype: str) -> list[Any]:
         try:
             return [element.decode() for element in elements(name, array)]
         except UnicodeDecodeError as error:
-            problem = f"holds {error.object!r}, which is no UTF-8 and cannot go by JSON: use binary"
+            problem = f"holds {error.object!r}, which is not UTF-8 and cannot go by JSON: use binary"
             raise PayloadError(f"input {name!r} {problem}") from error
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise PayloadError(f"input {name!r} holds NaN or infinity, which JSON does not have: use binary")
