@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Run it until it is told to end."""
+    """Run it until SIGTERM."""
     gc.disable()  # nothing of what is imported is ever garbage; it starts in two thirds of the time
     from fleet.local.supervisor import run
 

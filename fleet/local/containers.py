@@ -27,11 +27,11 @@ class Refusal(Exception):
 
 
 class ModelRefusal(Exception):
-    """The container gave no prediction; `status` and `said` are its own answer, 0 where it gave none."""
+    """The container gave no prediction; `status` and `message` are its own answer, 0 where it gave none."""
 
-    def __init__(self, status: int, said: str) -> None:
-        self.status, self.said = status, said
-        super().__init__(said)
+    def __init__(self, status: int, message: str) -> None:
+        self.status, self.message = status, message
+        super().__init__(message)
 
 
 class LackOfMemory(ModelRefusal):
@@ -40,8 +40,8 @@ class LackOfMemory(ModelRefusal):
     STATUS = 507
     """Triton's answer to a load or an invocation then; source: its src/sagemaker_server.cc."""
 
-    def __init__(self, said: str) -> None:
-        super().__init__(self.STATUS, said)
+    def __init__(self, message: str) -> None:
+        super().__init__(self.STATUS, message)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,17 +74,17 @@ class Container(Protocol):
         """Measures of the catalog as they stand."""
 
     def report(self) -> dict[str, object]:
-        """What the status tells of it beyond what all containers have."""
+        """The fields of the status beyond those of every container."""
 
     def close(self) -> None:
-        """Let nobody wait any more; called when its Triton has been stopped."""
+        """Release everyone who waits; called when its Triton has been stopped."""
 
     def route(
         self, target: str | None, seconds: float, *, again: bool = False
     ) -> AbstractContextManager[Route]:
         """The way of one invocation, open as long as it takes; a target model is ready within `seconds`.
 
-        `again` says that it is the second try of an invocation, which is counted already.
+        `again` marks the second try of an invocation, which is counted already.
 
         Raises:
             Refusal: the invocation does not fit the endpoint, or its target model is not ready in time.
@@ -118,8 +118,8 @@ class SingleModel:
     def route(self, target: str | None, seconds: float, *, again: bool = False) -> Iterator[Route]:
         """The container's own route; see Container."""
         if target is not None:
-            said = "TargetModel is for multi-model endpoints; this one has a single model"
-            raise Refusal(400, "ValidationError", said)
+            message = "TargetModel is for multi-model endpoints; this one has a single model"
+            raise Refusal(400, "ValidationError", message)
         server = self._triton.ready
         if server is None:
             raise ModelRefusal(0, RESTARTING)

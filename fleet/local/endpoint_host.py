@@ -48,7 +48,7 @@ class TritonHost:
         """Serve with one runtime.
 
         Args:
-            state: Where logs and work folders lie.
+            state: Where logs and work folders are.
             runtime: This machine's Triton.
             s3: A client of the embedded AWS, which need not run yet.
             limits: What a multi-model endpoint may take; asked at each load.
@@ -67,7 +67,7 @@ class TritonHost:
         """Serve the endpoint in place of what its name served before; return when it answers.
 
         Raises:
-            HostingError: it cannot be served; what its name served before goes on.
+            HostingError: it cannot be served; what its name served before is still served.
         """
         served = self._start(endpoint)
         with self._lock:
@@ -93,7 +93,7 @@ class TritonHost:
             served.end()
 
     def remove(self, name: str) -> None:
-        """Stop serving the endpoint; an unknown name is no error."""
+        """Stop serving the endpoint; an unknown name is ignored."""
         with self._lock:
             served = self._served.pop(name, None)
         if served is not None:

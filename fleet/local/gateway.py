@@ -92,7 +92,7 @@ class Gateway:
                 return _error(refusal.status, refusal.code, refusal.message)
             except ModelRefusal as refusal:
                 count.model_refused(refusal.status)
-                return self._model_error(name, refusal.status, refusal.said)
+                return self._model_error(name, refusal.status, refusal.message)
         response.headers["X-Amzn-Invoked-Production-Variant"] = container.variant
         return response
 
@@ -132,8 +132,8 @@ class Gateway:
             except (urllib3.exceptions.ReadTimeoutError, TimeoutError) as error:
                 raise ModelRefusal(0, TIMED_OUT) from error
             except urllib3.exceptions.HTTPError as error:
-                said = f"The container broke the connection: {type(error).__name__}"
-                raise ModelRefusal(0, said) from error
+                message = f"The container broke the connection: {type(error).__name__}"
+                raise ModelRefusal(0, message) from error
 
     def _ask(
         self, route: Route, body: bytes, headers: Mapping[str, str], seconds: float
@@ -147,15 +147,15 @@ class Gateway:
         finally:
             asked.cancel()  # of no effect where it has begun
 
-    def _model_error(self, name: str, status: int, said: str) -> Response:
+    def _model_error(self, name: str, status: int, answer: str) -> Response:
         kind = "client" if status // 100 == 4 else "server"
         group = container_log_group(name)
         message = (
-            f'Received {kind} error ({status}) from primary with message "{said}". See the log group {group}'
-            f" in account {self._account} for more information."
+            f'Received {kind} error ({status}) from primary with message "{answer}". See the log group'
+            f" {group} in account {self._account} for more information."
         )
         arn = f"arn:aws:logs:{self._region}:{self._account}:log-group:{group}"
-        extra = {"OriginalStatusCode": status, "OriginalMessage": said, "LogStreamArn": arn}
+        extra = {"OriginalStatusCode": status, "OriginalMessage": answer, "LogStreamArn": arn}
         return _error(424, "ModelError", message, extra)
 
 

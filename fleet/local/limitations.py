@@ -1,4 +1,4 @@
-"""What no local fleet can serve, or not yet: told before anything is started."""
+"""What no local fleet can serve, or not yet: reported before anything is started."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CODE = "FL383"
 
 
 def servable(project: Project, *, named: bool, find: Find = find_spec) -> tuple[Project, list[Finding]]:
-    """The project with the endpoints that this machine can serve, and what is to be said first.
+    """The project with the endpoints that this machine can serve, and the findings to show first.
 
     Args:
         project: With the locks of the local environment.
@@ -30,12 +30,12 @@ def servable(project: Project, *, named: bool, find: Find = find_spec) -> tuple[
         FindingsError: an endpoint that was named cannot be served, or none can.
     """
     found = {name: list(_of_endpoint(project, name, find)) for name in project.endpoints}
-    refused = {name for name, told in found.items() if any(each.severity is Severity.ERROR for each in told)}
+    refused = {name for name, each in found.items() if any(one.severity is Severity.ERROR for one in each)}
     others = tuple(name for name in project.endpoints if name not in refused)
     if refused and (named or not others):
         leave = f"; or leave it out: `fleet local up {' '.join(others)}`" if others else ""
-        raise FindingsError([_refusal(each, leave) for told in found.values() for each in told])
-    findings = [_left_out(each) for told in found.values() for each in told]
+        raise FindingsError([_refusal(each, leave) for findings in found.values() for each in findings])
+    findings = [_left_out(one) for each in found.values() for one in each]
     return replace(project, endpoints=others), findings
 
 

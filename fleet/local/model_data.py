@@ -1,4 +1,4 @@
-"""A deployed model's data: downloaded from where the Model says it is, unpacked as a stranger's."""
+"""A deployed model's data: downloaded from the Model's URL, unpacked as untrusted input."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def fetch_model_data(s3: S3Client, url: str, folder: Path) -> Path:
     """Download an archive and unpack it below `folder`; the folder of the unpacked model repository.
 
     Raises:
-        HostingError: it is not there, is no .tar.gz, takes more than half of what is free on the disk, or
-            holds anything but folders and files below its root.
+        HostingError: it does not exist, is not a .tar.gz, takes more than half of the free disk, or holds
+            anything but folders and files below its root.
         OSError: the disk is full.
     """
     archive, budget = folder / "model.tar.gz", budget_of_disk(folder)
@@ -37,7 +37,7 @@ def download(s3: S3Client, url: str, archive: Path, budget: Budget) -> None:
     """Download one object.
 
     Raises:
-        HostingError: it is not there.
+        HostingError: it does not exist.
         TooLargeError: it has more bytes than the budget; nothing was written.
         OSError: the disk is full.
     """
@@ -55,7 +55,7 @@ def unpack(archive: Path, folder: Path, url: str, budget: Budget) -> Path:
     """Unpack a .tar.gz into `folder`, which need not exist; the folder.
 
     Raises:
-        HostingError: it is no .tar.gz, or holds anything but folders and files below its root.
+        HostingError: it is not a .tar.gz, or holds anything but folders and files below its root.
         TooLargeError: it holds more than the budget; nothing was written.
         OSError: the disk is full.
     """

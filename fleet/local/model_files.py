@@ -1,4 +1,4 @@
-"""A deployed model's data that is no archive: the objects below a prefix, each of them a file.
+"""A deployed model's data that is not an archive: the objects below a prefix, each of them a file.
 
 Source of the names that may not be: SageMaker API reference, S3ModelDataSource, CompressionType. An object of
 the S3 console's "folders", whose key ends in a slash, is among them: SageMaker fails to deploy it.
@@ -27,8 +27,8 @@ def fetch_model_files(s3: S3Client, url: str, folder: Path) -> Path:
     """Download all objects below an s3:// URL that ends in a slash; the folder of the model repository.
 
     Raises:
-        HostingError: nothing is there, it takes more than half of what is free on the disk, or a key cannot
-            be a file of its own below the folder.
+        HostingError: there are none, they take more than half of the free disk, or a key cannot be a file of
+            its own below the folder.
         OSError: the disk is full.
     """
     bucket, _, prefix = url.removeprefix("s3://").partition("/")
@@ -68,7 +68,7 @@ def _path(key: str, below: str) -> PurePosixPath:
     for name in names:
         if not name.strip() or name in (".", "..") or "\0" in name or len(name.encode()) > MAX_NAME:
             raise HostingError(
-                f"the key {key!r} cannot be a file of a model: {name!r} is no name of a file or folder"
+                f"the key {key!r} cannot be a file of a model: {name!r} is not a name of a file or folder"
             )
     return PurePosixPath(*names)
 

@@ -26,7 +26,7 @@ class Package:
 
     @property
     def missing(self) -> str:
-        """What to say where it is not installed."""
+        """The message where it is not installed."""
         return f"{self.models} need {self.module}, which is not installed"
 
 

@@ -44,7 +44,7 @@ class Calls:
 class RunningEndpoint:
     """What the host keeps of an endpoint; `folder` is its work folder, deleted with it.
 
-    `may_put` says whether a role, an ARN, may publish metrics in a namespace.
+    `may_put` returns whether a role, an ARN, may publish metrics in a namespace.
     """
 
     endpoint: DeployedEndpoint

@@ -41,11 +41,11 @@ def start_supervisor(state: LocalState, account: str) -> Supervisor:
             _end(psutil.Process(process.pid))
             raise
     ended = {"problem": f"it ended at once; see {state.log('supervisor')}"}
-    said = json.loads(line) if line else ended
-    supervisor = None if "problem" in said else state.supervisor()
+    message = json.loads(line) if line else ended
+    supervisor = None if "problem" in message else state.supervisor()
     if supervisor is None:
         process.wait()
-        raise CannotRunError(f"the local fleet could not start: {(ended | said)['problem']}")
+        raise CannotRunError(f"the local fleet could not start: {(ended | message)['problem']}")
     return supervisor
 
 
@@ -58,7 +58,7 @@ def stop_supervisor(state: LocalState) -> bool:
     supervisor, file = state.supervisor(), state.supervisor_file
     if supervisor is None:
         if state.is_running():
-            raise state_problem(file, "is not there", state.root)
+            raise state_problem(file, "does not exist", state.root)
         return False
     process = supervisor_process(supervisor.pid, state.root)
     if process is not None:

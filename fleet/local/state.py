@@ -31,7 +31,7 @@ class Supervisor:
     keys: Keys
 
     def ask(self, method: str, path: str, *, seconds: float) -> urllib3.BaseHTTPResponse:
-        """The answer to a request that is none of AWS's API.
+        """The answer to a request that is not of AWS's API.
 
         Raises:
             urllib3.exceptions.HTTPError: there is no answer within the time.
@@ -41,7 +41,7 @@ class Supervisor:
     def __post_init__(self) -> None:
         """Raises ValueError where it was read from what no supervisor wrote."""
         if not isinstance(self.pid, int) or self.pid < 1 or not isinstance(self.url, str):
-            raise ValueError("its pid or its url is none")
+            raise ValueError("its pid or its url is invalid")
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class LocalState:
 
     @property
     def folder(self) -> Path:
-        """Where everything lies, whether or not it is there."""
+        """Where everything is; it need not exist."""
         return self.root / ".fleet" / "local"
 
     @property
@@ -81,10 +81,10 @@ class LocalState:
             return not _try_lock(lock, fcntl.LOCK_SH)
 
     def supervisor(self) -> Supervisor | None:
-        """Who runs the local fleet; None where nobody does, or where it is still starting.
+        """Who runs the local fleet; None where it does not run, or is still starting.
 
         Raises:
-            CannotRunError: somebody does, and the file that says who is damaged.
+            CannotRunError: it runs, and the file that names its process is damaged.
         """
         if not self.is_running():
             return None
@@ -105,7 +105,7 @@ class LocalState:
     def supervised(self, stop: threading.Event) -> Iterator[Callable[[], bool]]:
         """Run the local fleet: the lock is held as long as the process lives, so no pid has to be trusted.
 
-        What is given tells whether the lock file is still there: without it nobody finds this process again.
+        The function returns whether the lock file still exists: without it no command finds this process.
 
         Raises:
             CannotRunError: another process keeps the lock for more than a few seconds, or `stop` was set.
@@ -130,7 +130,7 @@ class LocalState:
         """Deploy to the local fleet, alone.
 
         Raises:
-            CannotRunError: somebody else does.
+            CannotRunError: another process does.
         """
         with _lock_file(self.folder / "up.lock") as lock:
             if not _try_lock(lock, fcntl.LOCK_EX):
@@ -138,19 +138,19 @@ class LocalState:
             yield
 
     def announce(self, supervisor: Supervisor) -> None:
-        """Say who runs the local fleet; its keys in a file that only this user can read."""
-        said = asdict(supervisor)
-        write_atomically(self.keys_file, json.dumps(said.pop("keys")) + "\n", mode=0o600)
-        write_atomically(self.supervisor_file, json.dumps(said) + "\n")
+        """Write who runs the local fleet; its keys in a file that only this user can read."""
+        fields = asdict(supervisor)
+        write_atomically(self.keys_file, json.dumps(fields.pop("keys")) + "\n", mode=0o600)
+        write_atomically(self.supervisor_file, json.dumps(fields) + "\n")
 
     @property
     def supervisor_file(self) -> Path:
-        """What says who runs the local fleet."""
+        """The file that names the process of the local fleet."""
         return self.folder / "supervisor.json"
 
     @property
     def keys_file(self) -> Path:
-        """Where the keys of the embedded AWS lie while it runs."""
+        """Where the keys of the embedded AWS are while it runs."""
         return self.folder / "keys.json"
 
     @property

@@ -63,9 +63,10 @@ def ask_status(supervisor: Supervisor) -> Status:
     except urllib3.exceptions.HTTPError as error:
         problem = f"the local fleet (process {supervisor.pid}) does not answer: {error}"
         raise CannotRunError(problem, "run `fleet local down`, then `fleet local up`") from error
-    said = json.loads(answer.data)
-    return Status(endpoints=[_endpoint_status(**each) for each in said["endpoints"]], skipped=said["skipped"])
+    report = json.loads(answer.data)
+    endpoints = [_endpoint_status(**each) for each in report["endpoints"]]
+    return Status(endpoints=endpoints, skipped=report["skipped"])
 
 
-def _endpoint_status(*, models: Sequence[dict[str, Any]] = (), **said: Any) -> EndpointStatus:
-    return EndpointStatus(models=[TargetModelStatus(**model) for model in models], **said)
+def _endpoint_status(*, models: Sequence[dict[str, Any]] = (), **fields: Any) -> EndpointStatus:
+    return EndpointStatus(models=[TargetModelStatus(**model) for model in models], **fields)

@@ -1,6 +1,6 @@
 """The background process of the local fleet: embedded AWS, gateway and the endpoints' Tritons.
 
-It runs until SIGTERM, and says on a file descriptor, in one JSON line, where it is or why it cannot run.
+It runs until SIGTERM, and writes to a file descriptor, in one JSON line, where it is or why it cannot run.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ GC_THRESHOLDS = (50_000, 20, 50)
 OF_THE_GATEWAY = Config(
     max_pool_connections=CALLS, connect_timeout=2, read_timeout=15, retries={"total_max_attempts": 1}
 )
-"""For S3: each of its calls asks whether an archive is there, and has little time for it."""
+"""For S3: each call asks whether an archive exists, and has little time for it."""
 
 
 def run(root: Path, announce: int) -> None:
@@ -61,11 +61,11 @@ def run(root: Path, announce: int) -> None:
             keys = Keys.random()
             url = _start(state, environment, keys, ends)
         except (CannotRunError, FindingsError) as error:
-            _tell(announce, {"problem": str(error)})
+            _announce(announce, {"problem": str(error)})
             return
         where = {"url": url, "account": environment.account, "region": environment.region}
         state.announce(Supervisor(pid=os.getpid(), keys=keys, **where))
-        _tell(announce, where)
+        _announce(announce, where)
         while not stop.wait(SECONDS_BETWEEN_LOOKS) and can_be_found():
             pass
 
@@ -107,9 +107,9 @@ def _start(state: LocalState, environment: Environment, keys: Keys, ends: ExitSt
     return aws.url
 
 
-def _tell(announce: int, said: dict[str, str]) -> None:
+def _announce(announce: int, message: dict[str, str]) -> None:
     with suppress(BrokenPipeError), os.fdopen(announce, "w") as pipe:
-        pipe.write(json.dumps(said) + "\n")
+        pipe.write(json.dumps(message) + "\n")
 
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ if TYPE_CHECKING:
 
 
 class Control:
-    """A WSGI application: the status report and the publishing of metrics; all else goes to the gateway."""
+    """A WSGI application: the status report and the publishing of metrics; the rest goes to the gateway."""
 
     def __init__(
         self,

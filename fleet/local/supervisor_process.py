@@ -20,7 +20,7 @@ def supervisor_command(root: Path, announce: int) -> list[str]:
 
 
 def supervisor_process(pid: int, root: Path) -> psutil.Process | None:
-    """The background process of the fleet in `root`, if a pid is its; None where it is anybody else's.
+    """The background process of the fleet in `root`, if a pid is its; None where it is another process's.
 
     A pid alone proves nothing: a file may be edited, and a number is given out again.
     """
@@ -33,7 +33,7 @@ def supervisor_process(pid: int, root: Path) -> psutil.Process | None:
 
 
 def state_problem(file: Path, why: str, root: Path) -> CannotRunError:
-    """What to say of a state file that does not lead to the process which runs the local fleet."""
+    """The refusal of a state file that does not lead to the process which runs the local fleet."""
     running = [pid for pid in psutil.pids() if supervisor_process(pid, root)]
     remedy = "end the process that `fuser` names for supervisor.lock beside it; then run `fleet local up`"
     if running:

@@ -55,10 +55,10 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supe
         check_place(root)
         project = open_project(root, LOCAL, endpoints)
         write_locks(project)
-        project, told = servable(project, named=bool(endpoints))
+        project, findings = servable(project, named=bool(endpoints))
         fleet = judged_fleet(project)  # the locks are those of a moment ago
-    if told:
-        show_findings(told)
+    if findings:
+        show_findings(findings)
     try:
         with steps.step("embedded AWS") as step:
             supervisor = state.supervisor()
@@ -96,7 +96,7 @@ def _deploy(
         assembly=assembly,
         steps=steps,
         progress=progress,
-        consent=lambda _: True,  # nobody depends on what is on this machine
+        consent=lambda _: True,  # nothing depends on what is on this machine
     ).run()
 
 

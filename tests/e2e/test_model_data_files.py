@@ -159,7 +159,7 @@ def test_all_files_below_the_prefix_are_downloaded_and_no_others(
 )
 def test_a_key_that_is_no_path_of_a_file_is_refused(aws: EmbeddedAws, tmp_path: Path, key: str) -> None:
     url = put(aws, f"wrong/{key.encode().hex()[:60]}/", {"config.pbtxt": b"", key: b""})
-    with pytest.raises(HostingError, match="is no name of a file or folder"):
+    with pytest.raises(HostingError, match="is not a name of a file or folder"):
         fetch_model_files(client(aws, "s3"), url, tmp_path)
     assert list(tmp_path.iterdir()) == []
 

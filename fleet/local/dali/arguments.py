@@ -15,7 +15,7 @@ WITHOUT_EFFECT = {
     *("host_memory_padding", "host_memory_padding_jpeg2k"),
     *("preallocate_height_hint", "preallocate_width_hint"),
 }
-"""Arguments that tell where and how fast an operator computes, and not what; as all that begin with `_`."""
+"""Arguments of where and how fast an operator computes, and not what; as all that begin with `_`."""
 
 
 class UnknownToStandInError(Exception):
@@ -59,7 +59,7 @@ class Arguments:
         return [float(each) for each in numbers]
 
     def pixels(self, name: str, *, count: int) -> list[int]:
-        """Lengths in pixels, which have to be there, whole, above 0 and up to MAX_SIDE; `count` of them."""
+        """Lengths in pixels: `count` of them, all given, whole, above 0 and up to MAX_SIDE."""
         if name not in self._left:
             raise UnknownToStandInError(f"operator {self._operator} without argument {name!r}")
         numbers = self.numbers(name, (), count)

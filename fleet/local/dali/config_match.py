@@ -1,6 +1,6 @@
 """Whether a model's configuration fits its DALI pipeline, in the words of Triton's DALI backend.
 
-The backend compares outputs as far as the pipeline declares them; the stand-in knows what it makes, and
+The backend compares the outputs that the pipeline declares; the stand-in knows what it makes, and
 compares all of them.
 
 Source: triton-inference-server/dali_backend r25.04, src/config_tools/config_tools.cc, ValidateConfig.
@@ -22,7 +22,7 @@ DATA_TYPES = (
 
 
 def mismatches(config: Mapping[str, Any], graph: Graph) -> Iterator[str]:
-    """What does not fit; of the inputs as far as the pipeline declares them.
+    """What does not fit; of the inputs, those that the pipeline declares.
 
     Args:
         config: The ModelConfig as Triton gives it to Python models.

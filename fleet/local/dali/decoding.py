@@ -55,12 +55,12 @@ def _check(image: Image.Image, content: bytes) -> None:
     bits = _bits(image, content)
     large = max(width, height) > MAX_SIDE or width * height > MAX_PIXELS
     if large or bits > 8 or image.mode not in OF_EIGHT_BITS:
-        said = f"{width} x {height} pixels of mode {image.mode} and {bits} bits a channel"
-        raise ImageError(f"an image of {said} is beyond the stand-in for DALI")
+        form = f"{width} x {height} pixels of mode {image.mode} and {bits} bits a channel"
+        raise ImageError(f"an image of {form} is beyond the stand-in for DALI")
 
 
 def _bits(image: Any, content: bytes) -> int:
-    """Of the deepest channel, as the file says: Pillow's mode is RGB for one of 16 bits as well."""
+    """Bits of the deepest channel, by the file: Pillow's mode is RGB for one of 16 bits as well."""
     stored = image.tile[0].args if image.tile else ""
     match image.format:
         case "PNG" if str(stored).endswith(";16B"):

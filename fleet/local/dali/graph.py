@@ -15,7 +15,7 @@ from fleet.local.dali.pipeline_file import Operator, SerializedPipeline
 
 @dataclass(frozen=True)
 class DeclaredInput:
-    """What the pipeline says of an input: the number of its DALIDataType, its dimensions; -1 if nothing."""
+    """An input as the pipeline declares it: the number of its DALIDataType, its dimensions; -1 if nothing."""
 
     data_type: int
     dimensions: int
@@ -53,7 +53,7 @@ class Graph:
             case (taken,), (into,) if operator.name in OPERATIONS:
                 operation = OPERATIONS[operator.name]
                 if self._kind(taken) != operation.takes:
-                    raise UnknownToStandInError(f"operator {operator.name} of {self._kind(taken).said}")
+                    raise UnknownToStandInError(f"operator {operator.name} of {self._kind(taken).words}")
                 step, kind = operation.build(arguments)
                 self._steps.append((taken, step, into))
             case _:

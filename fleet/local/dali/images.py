@@ -13,9 +13,9 @@ from PIL import Image
 
 Array = np.ndarray[Any, Any]
 MAX_PIXELS = 1 << 26
-"""Of an image; a few kilobytes may say that they hold more than a machine does."""
+"""Of an image; a file of a few kilobytes may declare more than the memory of the machine."""
 MAX_SIDE = 65_535
-"""Of an image, in pixels, as of every JPEG: `resized` adds rows and columns even to one that is narrow."""
+"""In pixels, the limit of JPEG: `resized` adds rows and columns even to a narrow image."""
 
 
 class ImageError(Exception):
@@ -25,7 +25,7 @@ class ImageError(Exception):
 def resized(image: Array, height: int, width: int) -> Array:
     """Linear interpolation, over all pixels that fall into a new one where it becomes smaller; UINT8.
 
-    Beyond its edges an image goes on as it is there.
+    Beyond its edges an image repeats them.
     """
     rows, columns = (-(-of // to) + 1 for of, to in zip(image.shape[:2], (height, width), strict=True))
     box = (columns, rows, columns + image.shape[1], rows + image.shape[0])

@@ -34,9 +34,9 @@ def load(version: Path, config: Mapping[str, Any]) -> Graph:
         with (version / file).open("rb") as opened:
             graph = Graph(read_pipeline(opened.read(MAX_SIZE + 1)))
     except (OSError, NoPipelineError) as error:
-        said = error.strerror if isinstance(error, OSError) else error
+        reason = error.strerror if isinstance(error, OSError) else error
         raise NotServedError(
-            f"{model}, {file}: {said}; the stand-in for DALI on this machine takes what DALI's"
+            f"{model}, {file}: {reason}; the stand-in for DALI on this machine takes what DALI's"
             " Pipeline.serialize has written, and no dali.py"
         ) from None
     except UnknownToStandInError as error:

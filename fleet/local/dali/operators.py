@@ -23,7 +23,7 @@ class ValueType:
     What a call sends has the type and the dimensions of its input: None here.
     """
 
-    said: str
+    words: str
     data_type: str | None = None
     dimensions: int | None = None
 

@@ -44,7 +44,7 @@ Value = float | int | str | bool | list["Value"]
 
 
 class NoPipelineError(Exception):
-    """The file holds no pipeline; the text says what it is."""
+    """The file is not a pipeline; the message has the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ def read_pipeline(content: bytes) -> SerializedPipeline:
     """Take a file apart.
 
     Raises:
-        NoPipelineError: it is none that `Pipeline.serialize` has written.
+        NoPipelineError: `Pipeline.serialize` did not write it.
     """
     if len(content) > MAX_SIZE:
         raise NoPipelineError(f"it has more than the {MAX_SIZE} bytes of a pipeline")
@@ -81,9 +81,9 @@ def read_pipeline(content: bytes) -> SerializedPipeline:
     try:
         pipeline.ParseFromString(content)
     except DecodeError:
-        raise NoPipelineError("it is no serialised pipeline") from None
+        raise NoPipelineError("it is not a serialised pipeline") from None
     if not pipeline.op or not pipeline.pipe_outputs:
-        raise NoPipelineError("it is no serialised pipeline, or one without operators or outputs")
+        raise NoPipelineError("it is not a serialised pipeline, or has no operators or no outputs")
     return SerializedPipeline(
         operators=tuple(map(_operator, pipeline.op)),
         outputs=tuple(_text(each.name) for each in pipeline.pipe_outputs),

@@ -20,13 +20,13 @@ _WIDGET = {"type", "x", "y", "width", "height", "properties"}
 _PROPERTIES = {"view", "title", "region", "metrics", "yAxis", "annotations"}
 _ANNOTATION = {"value", "label", "color"}
 _USUAL = "#4b5563"
-"""Of an annotation that says no colour."""
+"""Of an annotation without a colour."""
 _OPTIONS = {"id", "label", "expression", "period", "stat", "visible"}
 
 
 @dataclass(frozen=True)
 class Box:
-    """Where a widget lies, in cells of the dashboard's grid of 24 columns."""
+    """The place of a widget, in cells of the dashboard's grid of 24 columns."""
 
     x: int
     y: int

@@ -26,7 +26,7 @@ def draw_figure(graph: Graph, lines: Sequence[Line], start: datetime, end: datet
     """A graph with its legend as HTML, for a page that has plotly's JavaScript."""
     figure = go.Figure(
         [
-            # A line that lies on another one lets it be seen.
+            # A line on top of another one leaves it visible.
             _trace(
                 line,
                 COLOURS[number % len(COLOURS)],
@@ -113,7 +113,7 @@ def _name(line: Line) -> str:
 
 
 def _ends(graph: Graph, lines: Sequence[Line]) -> list[float]:
-    """Both ends of the axis; a line at its lower end, as of errors that do not happen, lies on the ground."""
+    """Both ends of the axis; a line at its lower end, as of errors that do not happen, is on the axis."""
     values = [value for line in lines for value in line.values.values()]
     # As CloudWatch does, it shows all annotations, however far they are from the values.
     values += [each.value for each in graph.annotations]

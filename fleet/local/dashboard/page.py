@@ -140,7 +140,7 @@ def _first(page: Page) -> datetime | None:
 
 
 def _shown_from(page: Page, first: datetime | None) -> datetime:
-    """Where the time axis begins: shortly before the first data, as a local fleet seldom runs for hours."""
+    """Where the time axis begins: shortly before the first data, as a local fleet rarely runs for hours."""
     return max(page.start, min((first or page.start) - MARGIN, page.end - SHORTEST))
 
 

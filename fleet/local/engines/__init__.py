@@ -1,1 +1,1 @@
-"""Stand-ins for the GPU and for trtexec, which say so in every line: engines are built here for show only."""
+"""Stand-ins for the GPU and trtexec, marked as such in every line: engines are built for show only."""

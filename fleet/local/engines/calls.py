@@ -1,4 +1,4 @@
-"""What the stand-ins were asked, for whoever wants to know: a line of JSON for each call."""
+"""The calls of the stand-ins, recorded on request: a line of JSON for each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CALLS = "FLEET_STAND_IN_CALLS"
 
 
 def record_call(environ: Mapping[str, str] = os.environ) -> None:
-    """Append this process's name and arguments, if anybody wants them."""
+    """Append this process's name and arguments, if a file is named for them."""
     file = environ.get(CALLS)
     if file:
         with Path(file).open("a", encoding="utf-8") as calls:

@@ -1,4 +1,4 @@
-"""What trtexec finds wrong with an ONNX model, as far as the model's own bytes tell."""
+"""The faults that trtexec finds in an ONNX model, where the model's own bytes show them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def require_importable(model: bytes) -> None:
     """Nothing, if all operators are of ONNX's own domain; which of those TensorRT lacks is not known here.
 
     Raises:
-        OnnxError: one is not, or the bytes are no ONNX model.
+        OnnxError: one is not, or the bytes are not an ONNX model.
     """
     try:
         for number, node in enumerate(_nodes(model)):

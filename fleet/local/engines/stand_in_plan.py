@@ -1,4 +1,4 @@
-"""A plan of the stand-in of trtexec, taken apart: which TensorRT it says to be of, and the ONNX model."""
+"""A plan of the stand-in of trtexec, taken apart: the TensorRT that it names, and the ONNX model."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fleet.repository.reading.stream import Stream
 
 
 class NoStandInError(Exception):
-    """The file is no plan of the stand-in; the text says what it is, and what to do."""
+    """The file is not a plan of the stand-in; the message names what it is, and the remedy."""
 
 
 @dataclass(frozen=True)
 class StandInPlan:
-    """The version of its TensorRT, the ONNX model, and what the model says of its inputs and outputs."""
+    """The version of its TensorRT, the ONNX model, and the inputs and outputs that the model declares."""
 
     tensorrt: str
     model: bytes

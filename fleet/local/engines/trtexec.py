@@ -41,15 +41,15 @@ def run() -> None:
 
 
 class Trtexec:
-    """The trtexec of one TensorRT, `10.9.0.34`; the environment says how it is to fail, if at all."""
+    """The trtexec of one TensorRT, `10.9.0.34`; the environment decides how it fails, if at all."""
 
     def __init__(self, version: str, environ: Mapping[str, str]) -> None:
         self._version, self._fault = version, environ.get(FAULT, "")
 
     def answer(self, arguments: Sequence[str]) -> int:
-        """Do what the arguments say; the exit code."""
+        """Run with the arguments; the exit code."""
         if not self._version:
-            print(f"{NAME}: neither FLEET_STAND_IN_TENSORRT nor TRT_VERSION tells whose trtexec this is")
+            print(f"{NAME}: neither FLEET_STAND_IN_TENSORRT nor TRT_VERSION names a version of TensorRT")
             return 1
         banner = f"TensorRT.{NAME} {self._stamp()} # trtexec {' '.join(arguments)}"
         print(f"&&&& RUNNING {banner}")
@@ -97,7 +97,7 @@ class Trtexec:
         plan.write_bytes(self._header() + model[: len(model) // 2])
         self._fail_on_request(building=True)
         plan.write_bytes(self._header() + model)
-        _say("I", f"wrote a plan of {plan.stat().st_size} bytes that only says to be one")
+        _say("I", f"wrote a plan of {plan.stat().st_size} bytes that no GPU can run")
         if cache := given.get("--timingCacheFile"):
             with Path(cache).open("a", encoding="utf-8") as file:
                 file.write(f"{NAME}, no timings: {onnx.name}\n")
@@ -130,7 +130,7 @@ class Trtexec:
         if not self._fault or (self._fault == NOT_LOADABLE) == building:
             return
         if self._fault == "hang":
-            _say("I", "hangs, as it is told to")
+            _say("I", "hangs on request")
             signal.pause()
         if self._fault == "killed":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -152,7 +152,7 @@ def real_lines(problem: str) -> tuple[str, ...]:
     for reason in table["reasons"]:
         if reason["problem"] == problem:
             return tuple(reason["example"])
-    return (f"told to fail: {problem}",)
+    return (f"fails on request: {problem}",)
 
 
 def options(version: str) -> frozenset[str]:

@@ -29,7 +29,7 @@ class Publisher:
     """Publishes every SECONDS_BETWEEN what was recorded, what the Tritons count, and gauges once a minute.
 
     A gauge goes once a minute as SageMaker's do, for their Sum is taken over instances and not over time:
-    towards the minute's end, or when somebody asks for fresh numbers.
+    towards the minute's end, or when fresh numbers are requested.
     """
 
     def __init__(

@@ -57,7 +57,7 @@ class MultiModel:
         return target is not None and self._residency.make_room(target, seconds, since=since)
 
     def close(self) -> None:
-        """Let nobody wait any more; call it when Triton has been stopped."""
+        """Release everyone who waits; call it when Triton has been stopped."""
         self._residency.close()
 
     @property

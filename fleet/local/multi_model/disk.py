@@ -88,20 +88,20 @@ class ModelDisk:
             return self._s3.head_object(Bucket=self._bucket, Key=key)["ETag"]
         except BotoCoreError as error:
             raise Refusal(
-                503, "ServiceUnavailable", f"S3 does not say whether {key} is there: {error}"
+                503, "ServiceUnavailable", f"S3 did not answer whether {key} exists: {error}"
             ) from error
         except ClientError as error:
             if error.response["ResponseMetadata"]["HTTPStatusCode"] != 404:
                 raise
-            said = (
+            message = (
                 f"Failed to download model data(bucket: {self._bucket}, key: {key}). Please ensure that there"
                 " is an object located at the URL and that the role passed to CreateModel has permissions to"
                 " download the model."
             )
-            raise Refusal(NOT_THERE, "ValidationError", said) from error
+            raise Refusal(NOT_THERE, "ValidationError", message) from error
 
     def fetch(self, target: str, others: Others) -> None:
-        """Have a target's archive on disk, downloaded if it is not there or has changed.
+        """Have a target's archive on disk, downloaded if it is missing or has changed.
 
         Raises:
             Refusal: the archive cannot be downloaded or unpacked, or leaves its main model to chance.
@@ -137,7 +137,7 @@ class ModelDisk:
         return [f"{target}: {each}" for target, unpacked in held for each in unpacked.differences]
 
     def drop(self, target: str) -> None:
-        """Delete a target's files; an unknown one is no error."""
+        """Delete a target's files; an unknown one is ignored."""
         with self._lock:
             unpacked = self._held.pop(target, None)
         if unpacked is not None:
@@ -219,7 +219,7 @@ class ModelDisk:
 
 
 def _is_full(error: OSError) -> bool:
-    """Whether a disk is full; copying a whole folder tells it only in words."""
+    """Whether a disk is full; copying a whole folder reports it only in words."""
     return error.errno == errno.ENOSPC or os.strerror(errno.ENOSPC) in str(error)
 
 
@@ -227,15 +227,15 @@ def _too_large(takes: str, limit: int) -> LackOfMemory:
     return _lack(f"{takes}; {MODEL_DISK} is {format_size(limit)}")
 
 
-def _lack(said: str) -> LackOfMemory:
-    return LackOfMemory(json.dumps({"error": said}))
+def _lack(message: str) -> LackOfMemory:
+    return LackOfMemory(json.dumps({"error": message}))
 
 
 def check_archive(repository: Path, target: str) -> None:
-    """See that a target's unpacked archive can be judged by Triton; all other faults are Triton's to say.
+    """See that Triton can validate a target's unpacked archive; all other faults are for Triton to report.
 
     Raises:
-        Refusal: its main model is left to chance, or a Python model has no code.
+        Refusal: its main model is ambiguous, or a Python model has no code.
     """
     models = sorted(entry for entry in repository.iterdir() if entry.is_dir() and not entry.is_symlink())
     try:
@@ -245,5 +245,5 @@ def check_archive(repository: Path, target: str) -> None:
             main_model(repository, [model.name for model in models])
             check_python_code(models)
     except FindingsError as error:
-        said = f"{target}: {error.findings[0].message}"
-        raise Refusal(400, "ValidationError", said) from error
+        message = f"{target}: {error.findings[0].message}"
+        raise Refusal(400, "ValidationError", message) from error

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class Gate:
-    """Lets whoever must be alone wait for those inside, and all others meanwhile wait outside."""
+    """Lets a thread that must be alone wait for those inside, and all others wait outside meanwhile."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()

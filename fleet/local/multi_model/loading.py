@@ -62,7 +62,7 @@ class TritonModels:
         """Load it from disk.
 
         Raises:
-            LackOfMemory: Triton says so.
+            LackOfMemory: Triton lacks memory.
             ModelRefusal: Triton refuses it for another reason, or has ended.
         """
         unpacked, server, start = self._disk.unpacked(model.target), _server(model), time.monotonic()
@@ -70,9 +70,9 @@ class TritonModels:
         answer = ModelsApi(server).load(unpacked.name, model.target, unpacked.folder)
         if answer.status != 200:
             reason = server.reason(unpacked.folder, log_end)
-            said = _container_message(answer, unpacked, reason)
+            message = _container_message(answer, unpacked, reason)
             lacking = answer.status == LackOfMemory.STATUS
-            raise LackOfMemory(said) if lacking else ModelRefusal(answer.status, said)
+            raise LackOfMemory(message) if lacking else ModelRefusal(answer.status, message)
         self._record("model_loading_time", (time.monotonic() - start) * 1e6)
 
     def require_room(self, model: Model) -> None:
@@ -118,14 +118,14 @@ def _server(model: Model) -> TritonServer:
 
 
 def _container_message(answer: TritonReply, unpacked: UnpackedArchive, reason: str) -> str:
-    """Triton's answer with the path that the container would have, and what only its log says."""
-    said = answer.said.replace(str(unpacked.folder.parent.parent), IN_THE_CONTAINER)
-    if not reason or not any(each in said for each in _UNEXPLAINED):
-        return said
+    """Triton's answer with the path that the container would have, and the reason that only its log has."""
+    message = answer.message.replace(str(unpacked.folder.parent.parent), IN_THE_CONTAINER)
+    if not reason or not any(each in message for each in _UNEXPLAINED):
+        return message
     try:
-        error = json.loads(said)["error"]
+        error = json.loads(message)["error"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        error = said
+        error = message
     return json.dumps({"error": f"{error}; {reason}"})
 
 

@@ -29,13 +29,13 @@ class TritonReply:
     """Triton's status, and its words where it refused."""
 
     status: int
-    said: str
+    message: str
 
 
 class ModelsApi:
     """Loads and unloads models of one run of Triton; a run that gives no answer in time is ended.
 
-    Whatever it was doing would go on, and nothing could be told of the model any more; its supervisor starts
+    It would continue what it was doing, and the state of the model would be unknown; its supervisor starts
     another run, which has no models.
     """
 
@@ -63,7 +63,7 @@ class ModelsApi:
         """
         answer = self._ask("DELETE", f"{PATH}/{name}", target, SECONDS_TO_UNLOAD)
         if answer.status != 200:
-            log.warning("unloading %s: Triton answered %d %s", target, answer.status, answer.said)
+            log.warning("unloading %s: Triton answered %d %s", target, answer.status, answer.message)
 
     def _ask(
         self, method: str, path: str, target: str, seconds: float, body: bytes | None = None
@@ -75,10 +75,10 @@ class ModelsApi:
             answer = self._server.pool.request(method, path, body=body, headers=headers, timeout=timeout)
         except urllib3.exceptions.ReadTimeoutError as error:
             self._server.stop(grace=0.0)
-            said = (
+            message = (
                 f"The container gave no answer for {seconds:g} s while {target} was {doing}; it is restarted."
             )
-            raise ModelRefusal(0, said) from error
+            raise ModelRefusal(0, message) from error
         except urllib3.exceptions.HTTPError as error:
             raise ModelRefusal(0, f"The container ended while {target} was {doing}.") from error
-        return TritonReply(status=answer.status, said=answer.data.decode("utf-8", "replace"))
+        return TritonReply(status=answer.status, message=answer.data.decode("utf-8", "replace"))

@@ -49,7 +49,7 @@ class Residency:
         """A loaded model, which stays loaded meanwhile; `again` for a call that is counted already.
 
         Raises:
-            Refusal: it is not ready within `seconds`; it goes on being loaded.
+            Refusal: it is not ready within `seconds`; its load continues.
             ModelRefusal: it cannot be loaded, or Triton is being restarted.
         """
         model = self._enter(target, seconds, counted=again)
@@ -61,7 +61,7 @@ class Residency:
     def make_room(self, target: str, seconds: float, *, since: int) -> bool:
         """Evict the least recently used model but the target; whether one has left within `seconds`.
 
-        Of several whose calls lacked memory when `eviction_count` was `since`, one eviction is for all.
+        One eviction serves all whose calls lacked memory when `eviction_count` was `since`.
         """
         try:
             evicting = self._workers.submit(self.evict_for, target, since)
@@ -76,7 +76,7 @@ class Residency:
     def forget(self, target: str, then: Callable[[], None]) -> None:
         """Unload a model for good and do something `then`; return at once.
 
-        From now on callers wait for another load, or for what `then` leaves; a load under way goes on.
+        From now on callers wait for another load, or for what `then` leaves; a load under way continues.
         """
         with self._changed:
             model = self._current_model(target)
@@ -92,7 +92,7 @@ class Residency:
             return [model for model in self._held.values() if self._is_loaded(model)]
 
     def close(self) -> None:
-        """Let nobody wait any more; call it when Triton has been stopped."""
+        """Release everyone who waits; call it when Triton has been stopped."""
         with self._changed:
             self._closed = True
             for model in self._held.values():
@@ -284,5 +284,5 @@ def _stop_refusal() -> ModelRefusal:
 
 def _not_ready(target: str) -> Refusal:
     """Source: botocore, sagemaker-runtime, ModelNotReadyException."""
-    said = f"Model {target} is still being downloaded or loaded. Wait and try your request again."
-    return Refusal(429, "ModelNotReadyException", said)
+    message = f"Model {target} is still being downloaded or loaded. Wait and try your request again."
+    return Refusal(429, "ModelNotReadyException", message)

@@ -9,29 +9,29 @@ from fleet.local.containers import Refusal
 
 _SHAPE = re.compile(r"[A-Za-z0-9._/@,:=+%-]{1,1024}")
 """Narrower than SageMaker's own (printable characters): Triton's Python backend puts the name unquoted into a
-shell's command line, in which others split it, hang the load, or run what they say (tried with 24.10)."""
+shell's command line, in which others split it, hang the load, or run as commands (tried with 24.10)."""
 
 
 def check_target(target: str | None) -> str:
     """The name, if it is one.
 
     Raises:
-        Refusal: there is none, or it is no path of an archive below the endpoint's prefix.
+        Refusal: it is missing, or not a path of an archive below the endpoint's prefix.
     """
     if target is None:
-        said = "TargetModel is required: this is a multi-model endpoint"
-        raise Refusal(400, "ValidationError", said)
+        message = "TargetModel is required: this is a multi-model endpoint"
+        raise Refusal(400, "ValidationError", message)
     if not _SHAPE.fullmatch(target):
-        said = (
+        message = (
             f"TargetModel {target!r} is refused: write 1 to 1024 letters, digits and . _ / @ , : = + % -, as"
             " Triton's Python backend runs a shell command with the name in it"
         )
-        raise Refusal(400, "ValidationError", said)
+        raise Refusal(400, "ValidationError", message)
     if {"", ".", ".."} & set(target.split("/")):
-        said = (
+        message = (
             f"TargetModel {target!r} leaves the endpoint's prefix: it is a path without empty parts, . and .."
         )
-        raise Refusal(400, "ValidationError", said)
+        raise Refusal(400, "ValidationError", message)
     return target
 
 

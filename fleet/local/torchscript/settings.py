@@ -26,7 +26,7 @@ NOWHERE = {
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What the parameters of a model come to; None is whatever torch does by itself."""
+    """The settings that a model's parameters give; None leaves torch its default."""
 
     inference_mode: bool
     optimized: bool
@@ -73,6 +73,6 @@ def _threads(model: str, counts: Mapping[str, int], name: str) -> int | None:
     """A count of 0 or less is as good as none."""
     count = counts.get(name, 0)
     if count > MAX_THREADS:
-        said = f"the stand-in takes {MAX_THREADS} threads at most, not {count}"
-        raise ValueError(f"model '{model}', parameter {name}: {said}")
+        reason = f"the stand-in takes {MAX_THREADS} threads at most, not {count}"
+        raise ValueError(f"model '{model}', parameter {name}: {reason}")
     return count if count > 0 else None

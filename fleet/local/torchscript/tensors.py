@@ -30,7 +30,7 @@ def input_places(model: str, names: Sequence[str], forward: Sequence[Argument]) 
     """The place of each input among the arguments; None where the only argument is a Dict by their names.
 
     Raises:
-        ValueError: the model cannot be called with these inputs; in the backend's words as far as it has any.
+        ValueError: the model cannot be called with these inputs; in the backend's words where it has any.
     """
     if not names:
         raise ValueError("model configuration must contain at least one input, none were specified.")
@@ -52,8 +52,8 @@ def input_places(model: str, names: Sequence[str], forward: Sequence[Argument]) 
     places = {name: own.index(name) for name in names} if set(names) <= set(own) else _numbers(names)
     if sorted(places.values()) != list(range(len(names))):
         # The backend does not look, and writes beside its list of tensors.
-        told = ", ".join(f"'{name}'" for name in names)
-        raise ValueError(f"model '{model}': inputs {told} are not numbered from 0 to {len(names) - 1}")
+        listed = ", ".join(f"'{name}'" for name in names)
+        raise ValueError(f"model '{model}': inputs {listed} are not numbered from 0 to {len(names) - 1}")
     return places
 
 
@@ -97,13 +97,13 @@ def answers(answer: Any, tensor: type) -> tuple[Any, ...]:
 
     Raises:
         ValueError: it is neither, or a tuple that holds anything else, whether the configuration asks for it
-            or not; in the backend's words as far as it has any.
+            or not; in the backend's words where it has any.
     """
     if isinstance(answer, tuple):
         for index, each in enumerate(answer):
             if not _is_output(each, tensor, f"output at index {index}"):
-                said = f"output at index {index}: Expected Tensor but got {type(each).__name__}"
-                raise ValueError(said)
+                message = f"output at index {index}: Expected Tensor but got {type(each).__name__}"
+                raise ValueError(message)
         return answer
     if not _is_output(answer, tensor, "output"):
         raise ValueError(

@@ -12,7 +12,7 @@ def with_tensors(config: Any, left_to: str) -> Any:
 
     Args:
         config: As Triton gives it to `auto_complete_config`.
-        left_to: What inputs and outputs would be left to, and why that cannot tell them here.
+        left_to: Where inputs and outputs would be read from, and why that is impossible here.
 
     Raises:
         TritonModelException: inputs or outputs are left out.

@@ -91,7 +91,7 @@ def _options(environment: Mapping[str, str]) -> str:
 def _service_options(environment: Mapping[str, str]) -> Iterator[str]:
     """Address and port of each service that is allowed.
 
-    Triton checks ports at the address of /invocations alone: what it is to refuse has to be there.
+    Triton checks ports at the address of /invocations alone: every service has that address to be refused.
     """
     for listener in listeners(_options(environment).split()):
         yield f"--{listener.service.flag}-address={EVERYWHERE}"
@@ -99,7 +99,7 @@ def _service_options(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def service_ports(environment: Mapping[str, str]) -> dict[str, int]:
-    """Where each service that is allowed answers, by its name; without those whose port is no number."""
+    """Where each service that is allowed answers, by its name; without those whose port is not a number."""
     found = {
         listener.service.name: replace(listener, port=_port(listener, environment)).number
         for listener in listeners(_options(environment).split())
@@ -124,7 +124,7 @@ def server_environment(
     multi = is_multi_model(environment)
     if not multi:
         process[DEFAULT_MODEL] = default_model(repository, environment)
-    # The script assigns the ping mode but never exports it: only a variable that was there before is changed.
+    # The script assigns the ping mode but never exports it: only a variable that existed before is changed.
     if _PING_MODE in environment:
         usual = "live" if multi else "ready"
         process[_PING_MODE] = environment.get("SAGEMAKER_TRITON_OVERRIDE_PING_MODE") or usual

@@ -1,7 +1,7 @@
 """How a Triton or a process of one of its models ended, in words.
 
-The kernel's OOM killer sends SIGKILL and writes to the kernel's log alone: nothing tells the process that
-started Triton. So a SIGKILL that the local fleet did not send is explained as the OOM killer's.
+The kernel's OOM killer sends SIGKILL and writes to the kernel's log alone: the process that started Triton
+gets no notice. So a SIGKILL that the local fleet did not send is explained as the OOM killer's.
 """
 
 from __future__ import annotations

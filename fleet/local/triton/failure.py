@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fleet.local.triton.exit_cause import OUT_OF_MEMORY
 
-_MESSAGE = re.compile(r'^[EW]\d{4} \S+ \d+ \S+\] "(?P<said>.*?)"?\s*$', re.MULTILINE)
+_MESSAGE = re.compile(r'^[EW]\d{4} \S+ \d+ \S+\] "(?P<text>.*?)"?\s*$', re.MULTILINE)
 _FAILED = re.compile(
     r"failed to load '(?P<model>[^']+)' version \d+: (?:Internal|Invalid argument): (?P<why>.*)", re.DOTALL
 )
@@ -22,7 +22,7 @@ _LOADED = re.compile(r"successfully loaded '(?P<model>[^']+)'")
 _ENDED = re.compile(r"Stub process '[^']*' is not healthy")
 _NO_MEMORY = re.compile(r"MemoryError|[Oo]ut of memory|bad_alloc")
 _PLACE = re.compile(r"^\s+(?P<file>/\S+)\((?P<line>\d+)\): ", re.MULTILINE)
-# What a Triton built with CUDA says on every machine without.
+# What a Triton built with CUDA logs on every machine without.
 _NO_GPU = re.compile(r"CudaDriverHelper|CUDA driver version is insufficient")
 
 
@@ -34,10 +34,10 @@ def explain(log: str, repository: Path, backends: Sequence[str]) -> str:
         repository: The model repository; its path is left out of the answer.
         backends: The backends that this machine has, named when another one is asked for.
     """
-    said = [match["said"].replace("\\n", "\n") for match in _MESSAGE.finditer(log)]
+    messages = [match["text"].replace("\\n", "\n") for match in _MESSAGE.finditer(log)]
     syntax = [match["why"] for match in _SYNTAX.finditer(log)]
     reasons = []
-    for message in said:
+    for message in messages:
         if match := _FAILED.search(message):
             reasons.append(f"model '{match['model']}' failed to load: {_shorten(match['why'], repository)}")
         elif match := _UNKNOWN.search(message):
@@ -51,7 +51,7 @@ def explain(log: str, repository: Path, backends: Sequence[str]) -> str:
     if not reasons and "Usage: tritonserver" in log:
         reasons = _bad_options(log)
     if not reasons:
-        reasons = [message for message in said if message and not _NO_GPU.search(message)]
+        reasons = [message for message in messages if message and not _NO_GPU.search(message)]
     text = "; ".join(dict.fromkeys(reason.strip().rstrip(";") for reason in reasons))
     text = text.replace(f"{repository}::", "").replace(f"{repository}/", "")
     if "unable to find backend library" in text:

@@ -33,7 +33,7 @@ def model_backend(model: Path) -> str:
 
 
 def model_config(model: Path) -> Any | None:
-    """The ModelConfig of a model directory; None where it cannot be read, which Triton will say."""
+    """The ModelConfig of a model directory; None where it cannot be read, which Triton will report."""
     file = model / CONFIG
     try:
         return parse(file.read_text("utf-8", "replace") if file.exists() else "")
@@ -44,6 +44,6 @@ def model_config(model: Path) -> Any | None:
 def stand_ins(repository: Path) -> Iterator[str]:
     """A line for each model of a staged repository that a stand-in for its backend serves."""
     for file in sorted(repository.rglob(CONFIG)):
-        said = SERVED_BY.get(model_backend(file.parent))
-        if said:
-            yield f"{file.relative_to(repository)}: {said}"
+        rewrite = SERVED_BY.get(model_backend(file.parent))
+        if rewrite:
+            yield f"{file.relative_to(repository)}: {rewrite}"

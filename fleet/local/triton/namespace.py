@@ -23,7 +23,7 @@ CAP_SYS_PTRACE, CAP_SYS_ADMIN = 19, 21  # linux/capability.h
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 0x1  # linux/sockios.h, linux/if.h
 MAX_MESSAGE = 1 << 16
 REFUSED = 71
-"""Exit code where the machine gives no namespace; standard error says why."""
+"""Exit code where the machine gives no namespace; standard error has the reason."""
 
 
 def main() -> None:
@@ -36,7 +36,7 @@ def main() -> None:
     except OSError as error:
         print(error, file=sys.stderr, flush=True)
         sys.exit(REFUSED)
-    # It is no child of the command, which knows nothing of it, but of its session, and so ends with it.
+    # It is not a child of the command, which does not know it, but is in its session, and so ends with it.
     child = os.fork()
     if child == 0:
         if os.fork() == 0:
@@ -72,7 +72,7 @@ def enter() -> None:
 def drop_capabilities() -> None:
     """Take from the command what root needs to enter the machine's network again, or another process of it.
 
-    Without them in the bounding set, execve gives them to nobody (capabilities(7)). Nobody but root has any.
+    Without them in the bounding set, execve grants them to no process (capabilities(7)). Only root has any.
     """
     libc = ctypes.CDLL(None)
     for capability in (CAP_SYS_PTRACE, CAP_SYS_ADMIN):
@@ -92,8 +92,8 @@ def bring_loopback_up() -> None:
 
 
 def give_sockets(way_in: socket.socket) -> None:
-    """Answer each message with a new TCP socket, which whoever gets it connects."""
-    with suppress(OSError):  # the other end is gone: an error would stand in Triton's log
+    """Answer each message with a new TCP socket, which the receiver connects."""
+    with suppress(OSError):  # the other end is gone: an error would be in Triton's log
         while way_in.recv(MAX_MESSAGE):
             with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as made:
                 socket.send_fds(way_in, [b"s"], [made.fileno()])

@@ -1,6 +1,6 @@
 """A network that one server has for itself: whatever it listens on, only who started it can connect.
 
-Triton's SageMaker port has no option for its address, and whoever reaches it loads any folder as a model.
+Triton's SageMaker port has no option for its address, and every client of it can load any folder as a model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CALLS = 256
 """Connections of a pool that are kept for the next calls."""
 _SCRIPT = str(Path(namespace.__file__))
 _SECONDS_TO_ANSWER = 30.0
-"""A machine that swaps may take long; after that, nobody tells a late answer from the next one."""
+"""A machine that swaps may take long; after that, a late answer would be mistaken for the next one."""
 
 
 class PrivateNetwork:
@@ -40,7 +40,7 @@ class PrivateNetwork:
     """
 
     def __init__(self, lost: Callable[[], None]) -> None:
-        """Args: what is called when sockets are asked for and nobody in the namespace gives any."""
+        """Args: what is called when sockets are requested and no process in the namespace gives any."""
         self._ours: socket.socket | None = None
         self._lock = threading.Lock()
         self._lost = lost
@@ -59,7 +59,7 @@ class PrivateNetwork:
             yield [sys.executable, "-I", "-S", _SCRIPT, str(theirs.fileno())], theirs.fileno()
 
     def close(self) -> None:
-        """End the process that gives sockets; connections go on."""
+        """End the process that gives sockets; connections stay open."""
         with self._lock:
             if self._ours is not None:
                 self._ours.close()
@@ -68,7 +68,7 @@ class PrivateNetwork:
         """A connection to a port of the network's loopback.
 
         Raises:
-            OSError: nobody listens there, or the network is gone.
+            OSError: no process listens there, or the network is gone.
         """
         made = self._socket()
         try:
@@ -140,12 +140,12 @@ def check_network() -> None:
         )
     code = process.wait()
     network.close()
-    said = process.communicate()[1].strip()
+    output = process.communicate()[1].strip()
     if code == 0:
         return
     problem = (
         "this machine gives Triton no network namespace, and in the machine's own network others could have"
-        f" it run their code: {said.splitlines()[-1] if said else f'exit code {code}'}"
+        f" it run their code: {output.splitlines()[-1] if output else f'exit code {code}'}"
     )
     raise CannotRunError(problem, _remedy())
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from fleet.local.triton.network import PrivateNetwork
 
-SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where POSIX shared memory lies on Linux
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where POSIX shared memory is on Linux
 
 # Ends the group when the pipe breaks: that is when this very process is gone, even by SIGKILL. Linux's own
-# "signal on the parent's death" will not do: it takes the thread that started the child for the parent.
+# "signal on the parent's death" will not do: it treats the thread that started the child as the parent.
 _GUARD = 'read -r _; kill -s KILL -- "-$1"; rm -f -- "/dev/shm/$2"*'
 
 
@@ -37,7 +37,7 @@ class ProcessGroup:
         """Set once the process and everything that it left behind are gone."""
         self.returncode: int | None = None
         self.was_stopped = False
-        """Whether `stop` has ended it, and not the process itself or somebody else."""
+        """Whether `stop` has ended it, and not the process itself or another one."""
         self.shm_prefix = shm_prefix
         self._lock = threading.Lock()
         self._network = network

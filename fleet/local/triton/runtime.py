@@ -23,7 +23,7 @@ WHEEL_VERSION = "0.7.0"
 RELEASE, SERVER_VERSION = (
     "24.10",
     "2.51.0",
-)  # of that version of the wheel; its server says so in its first lines
+)  # of that version of the wheel; its server logs it in its first lines
 
 _PLATFORMS = (
     f"{WHEEL} exists for Linux with glibc 2.35 or newer, on x86_64 and aarch64; "
@@ -176,7 +176,7 @@ def check_starts(command: list[str], library_path: tuple[Path, ...]) -> None:
         )
     except OSError as error:
         raise CannotRunError(f"{Path(command[0]).name} of Triton cannot be started: {error}") from error
-    # 127 is the linker's own exit code; whatever the program itself says means that it was linked.
+    # 127 is the linker's own exit code; any output of the program itself means that it was linked.
     if run.returncode == 127 or "error while loading shared libraries" in run.stderr:
         raise linker_error(Path(command[0]).name, run.stderr)
 

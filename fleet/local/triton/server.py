@@ -25,7 +25,7 @@ _SECONDS_BETWEEN_PINGS = 0.05
 
 
 class TritonServer:
-    """A tritonserver in SageMaker mode, in a network of its own: nobody else reaches any of its ports."""
+    """A tritonserver in SageMaker mode, in a network of its own: no other process reaches its ports."""
 
     def __init__(
         self, runtime: TritonRuntime, repository: Path, environment: Mapping[str, str], *, log: Path
@@ -67,7 +67,7 @@ class TritonServer:
             )
 
     def wait_ready(self, timeout: float) -> None:
-        """Return when /ping says that the models are loaded; a server that ends, ends the wait.
+        """Return when /ping reports that the models are loaded; a server that ends, ends the wait.
 
         Raises:
             HostingError: it ended, or took longer than `timeout` seconds and was stopped.
@@ -87,7 +87,7 @@ class TritonServer:
 
     @property
     def process(self) -> ProcessGroup:
-        """The process; its `dead` event tells when it has ended."""
+        """The process; its `dead` event is set when it has ended."""
         if self._process is None:
             raise RuntimeError("the server was not started")
         return self._process
@@ -133,7 +133,7 @@ class TritonServer:
         """A connection to a port of the server's network.
 
         Raises:
-            OSError: nobody listens there.
+            OSError: no process listens there.
         """
         return self._network.connect(port, SECONDS_TO_CONNECT)
 
@@ -142,12 +142,12 @@ class TritonServer:
         return self._log.stat().st_size
 
     def reason(self, repository: Path, since: int) -> str:
-        """Why what was loaded from a repository failed, from the log; empty where it does not say."""
+        """Why what was loaded from a repository failed, from the log; empty where the log has no reason."""
         backends = sorted(path.name for path in self._runtime.backend_directory.iterdir())
         return explain(self._log_text(since), repository, backends)
 
     def has_loaded(self, model: str) -> bool:
-        """Whether the log says that a model was loaded, by the name that it is registered under."""
+        """Whether the log reports a model as loaded, by the name that it is registered under."""
         return is_loaded(self._log_text(), model)
 
     def _log_text(self, since: int | None = None) -> str:

@@ -15,7 +15,7 @@ from fleet.repository.backends import named_backend
 
 _LINKED_FROM = (
     1024 * 1024
-)  # bytes; smaller files are copied, so that a model which writes into one harms nobody
+)  # bytes; smaller files are copied, so that a model which writes into one harms no other
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Rewrite:
 def stage(repository: Path, target: Path) -> list[Rewrite]:
     """Copy the repository to `target`, which must not exist, without the settings that need a GPU.
 
-    A configuration that does not parse is copied as it is: what is wrong with it is Triton's to say.
+    A configuration that does not parse is copied as it is: Triton reports what is wrong with it.
     """
     rewrites: list[Rewrite] = []
     shutil.copytree(repository, target, symlinks=True, copy_function=_link_or_copy)

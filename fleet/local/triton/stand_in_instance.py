@@ -35,7 +35,7 @@ class StandInInstance(ABC):
 
     @abstractmethod
     def compute(self, feed: Arrays) -> Arrays:
-        """The outputs by name; what it raises is told to each of the requests that make up the feed."""
+        """The outputs by name; what it raises is the answer to each of the requests that make up the feed."""
 
     @property
     def share(self) -> int:
@@ -68,7 +68,7 @@ class StandInInstance(ABC):
         return [(name, array.shape[1:]) for name, array in sorted(feed.items())]
 
     def _run(self, feeds: Sequence[Result]) -> Sequence[Result]:
-        """The outputs for each feed, or for each the exception that tells why there are none."""
+        """The outputs for each feed, or for each the exception that explains why there are none."""
         good = [feed for feed in feeds if not isinstance(feed, Exception)]
         if len(good) < len(feeds):
             return feeds  # one error: its key is like no other's
@@ -87,8 +87,8 @@ class StandInInstance(ABC):
         computed = self.compute(joined)
         for name, array in computed.items():
             if array.shape[:1] != (ends[-1],):
-                said = f"output '{name}' has the shape {array.shape} for a batch of {ends[-1]}"
-                raise ValueError(said)
+                message = f"output '{name}' has the shape {array.shape} for a batch of {ends[-1]}"
+                raise ValueError(message)
         parts = zip(*(np.split(array, ends[:-1]) for array in computed.values()), strict=True)
         return [dict(zip(computed, part, strict=True)) for part in parts]
 

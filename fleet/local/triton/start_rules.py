@@ -30,7 +30,7 @@ def default_model(repository: Path, environment: Mapping[str, str]) -> str:
     if (repository / "config.pbtxt").is_file():
         raise HostingError(
             "Incorrect directory structure. Model directory needs to contain the top level folder"
-            " (config.pbtxt lies at the root of the archive)"
+            " (config.pbtxt is at the root of the archive)"
         )
     inference_type = environment.get(INFERENCE_TYPE)
     if inference_type and inference_type not in INFERENCE_TYPES:

@@ -25,7 +25,7 @@ SageMaker publishes no number. A minute is what an invocation may take: by then 
 
 
 class State(StrEnum):
-    """What a supervised Triton does now; `failed` says that the last start did not succeed."""
+    """What a supervised Triton does now; `failed` means that the last start did not succeed."""
 
     STARTING = "starting"
     READY = "ready"
@@ -163,24 +163,24 @@ class SupervisedTriton:
             self._look_at_models(server)
 
     def _look_at_models(self, server: TritonServer) -> None:
-        """Note processes that have ended; /ping still says 200, so SageMaker starts none again either.
+        """Log processes that have ended; /ping still answers 200, so SageMaker does not restart them either.
 
         Source: triton-inference-server/server issues 8604 and 7230; tried with 24.10.
         """
         for pid, end in ended_models(server.process.pid).items():
             with self._lock:
                 is_new = pid not in self._ended_models
-                said = (
+                message = (
                     f"the process {pid} of a model {end}; Triton does not start it again, so its calls fail"
                 )
-                self._ended_models[pid] = said
+                self._ended_models[pid] = message
             if is_new:
-                self._note(said)
+                self._note(message)
 
-    def _note(self, said: str) -> None:
-        # A full disk is no reason to leave the server unwatched.
+    def _note(self, message: str) -> None:
+        # The server is watched even while the disk is full.
         with suppress(OSError), self._log.open("a") as log:
-            log.write(f"--- {said}\n")
+            log.write(f"--- {message}\n")
 
     def _become(self, state: State) -> None:
         with self._changed:

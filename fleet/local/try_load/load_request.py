@@ -1,4 +1,4 @@
-"""Triton's POST /models, which is bounded by whoever ends the server."""
+"""Triton's POST /models; its caller ends the server where it takes too long."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fleet.local.triton.server import TritonServer
 
 QUIET = {"SAGEMAKER_TRITON_LOG_VERBOSE": "false"}
 NOT_READ = "failed to poll"
-"""In the answer to a model whose configuration Triton does not take; why, only its log tells."""
+"""In the answer to a model whose configuration Triton does not take; only its log has the reason."""
 TARGET, ANY_TARGET = re.compile(r"[A-Za-z0-9._-]{1,200}"), "model.tar.gz"
 """Names of archives that Triton's Python backend can put into a shell's command line; what others become."""
 
 
 def target_of(archive: str) -> str:
-    """What Triton is told that an archive is called."""
+    """The name of an archive for Triton."""
     return archive if TARGET.fullmatch(archive) else ANY_TARGET
 
 

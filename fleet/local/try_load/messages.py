@@ -30,23 +30,23 @@ class Words:
     line: int | None = None
 
 
-def words(said: str, log: str, prepared: Preparation) -> Words:
-    """What was said about the staged copy, as the user would have it.
+def words(reason: str, log: str, prepared: Preparation) -> Words:
+    """What Triton reported of the staged copy, in terms of the user's files.
 
     Args:
-        said: The reason, by the HTTP answer or by the log.
+        reason: By the HTTP answer or by the log.
         log: What the server wrote, for the place.
         prepared: The staged copy.
     """
-    reason = plain(said, prepared)
+    reason = plain(reason, prepared)
     if match := _CODE_LINE.search(reason):
         return Words(reason=reason, file=Path(match["file"]), line=int(match["line"]))
     return words_about(_config_of(reason, log, prepared), reason, prepared)
 
 
-def words_about(file: Path | None, said: str, prepared: Preparation) -> Words:
-    """What was said about a file of the repository; the line, where it is a configuration and is named."""
-    reason = plain(said, prepared)
+def words_about(file: Path | None, reason: str, prepared: Preparation) -> Words:
+    """What Triton reported of a file of the repository; the line where it names one of a configuration."""
+    reason = plain(reason, prepared)
     line = _CONFIG_LINE.search(reason) if file else None
     return Words(reason=reason, file=file, line=int(line["line"]) if line else None)
 
@@ -61,9 +61,9 @@ def _config_of(reason: str, log: str, prepared: Preparation) -> Path | None:
     return None
 
 
-def plain(said: str, prepared: Preparation) -> str:
+def plain(reason: str, prepared: Preparation) -> str:
     """Without this machine's folders, and what the HTTP answer puts before the sentence."""
-    text = _PREFIXES.sub("", said)
+    text = _PREFIXES.sub("", reason)
     for folder in (prepared.registered, prepared.repository):
         text = text.replace(f"{folder}::", "").replace(f"{folder}/", "")
     text = text.replace(f"{prepared.folder}/", "")
@@ -71,6 +71,6 @@ def plain(said: str, prepared: Preparation) -> str:
 
 
 def ready(log: str) -> tuple[str, ...]:
-    """The models that a log says are loaded, sorted."""
+    """The models that a log reports as loaded, sorted."""
     models = {match["model"].rpartition("::")[2] for match in _LOADED.finditer(log)}
     return tuple(sorted(models))

@@ -49,7 +49,7 @@ def prepare(path: Path, runtime: TritonRuntime, *, multi_model: bool) -> Iterato
     """Copy a folder, or unpack an archive, for as long as it is needed; `path` itself is not touched.
 
     Raises:
-        HostingError: it is no archive, or holds entries that would leave its folder.
+        HostingError: it is not an archive, or holds entries that would leave its folder.
         TooLargeError: the archive would fill the disk.
         CannotRunError: this machine cannot copy it.
     """
@@ -94,7 +94,7 @@ def _stage(source: Path, target: Path) -> list[Rewrite]:
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         return stage(source, target)
-    except (OSError, RecursionError):  # a configuration that is none; Triton will say what is wrong with it
+    except (OSError, RecursionError):  # an invalid configuration; Triton reports what is wrong with it
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(source, target, symlinks=True)
         return []

@@ -48,9 +48,9 @@ def _answer(
     path: Path, copy: Preparation, default_model: str, seconds: float, *, of_many: bool
 ) -> TryLoadResult:
     archive = path.name if path.is_file() else f"{path.name}.tar.gz"
-    said = ask(copy, multi_model() if of_many else single(default_model), archive, seconds)
-    why = words(said.reason, said.log, copy)
-    if not said.reason and copy.originals:
+    outcome = ask(copy, multi_model() if of_many else single(default_model), archive, seconds)
+    why = words(outcome.reason, outcome.log, copy)
+    if not outcome.reason and copy.originals:
         why = original_refusal(copy, seconds) or why
     return TryLoadResult(
         path=path,
@@ -59,18 +59,18 @@ def _answer(
         reason=why.reason,
         file=path / why.file if why.file else None,
         line=why.line,
-        ready=ready(said.log) if not why.reason else (),
+        ready=ready(outcome.log) if not why.reason else (),
         rewrites=copy.rewrites,
         stand_ins=copy.stand_ins,
         doubts=copy.doubts,
-        silent=said.silent,
+        silent=outcome.silent,
     )
 
 
 ROOT = "model"
-"""How the container calls a model whose files lie at the root."""
+"""The container's name of a model whose files are at the root."""
 NO_VERSION = "files"
-"""Where what lies in the versions stands for itself: this is no version, so nothing can be loaded."""
+"""Where the files of the versions are put: this is not a version, so nothing can be loaded."""
 
 
 def original_refusal(copy: Preparation, seconds: float) -> Words | None:

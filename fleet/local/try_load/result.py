@@ -1,4 +1,4 @@
-"""What the real Triton of this machine says to a model repository."""
+"""The answer of this machine's real Triton to a model repository."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class TryLoadResult:
         release: The Triton that was asked.
         loaded: Whether it was.
         reason: Why not; empty if it was.
-        file: What the reason is about, below `path`; None where it does not say.
-        line: The line of that file; None where it does not say.
+        file: What the reason is about, below `path`; None where it names none.
+        line: The line of that file; None where it names none.
         ready: The model directories that are loaded; in multi-model mode the main one by its archive's name.
         rewrites: What was loaded otherwise than it is written, as this machine lacks a GPU or the backend.
         stand_ins: The models whose weights were not loaded, with the backends that they need.
@@ -49,8 +49,8 @@ class TryLoadResult:
         return [
             f"Triton {self.release} {verdict}",
             *(
-                f"the configuration of {model!r} was judged by Triton's core alone; the model's weights were"
-                f" not loaded: stand-in for {backend}"
+                f"Triton's core alone validated the configuration of {model!r}; the model's weights were not"
+                f" loaded: stand-in for {backend}"
                 for model, backend in self.stand_ins.items()
             ),
             *(f"loaded otherwise than it is written, for this machine: {each}" for each in self.rewrites),

@@ -22,7 +22,7 @@ OF_STAND_INS = shutil.ignore_patterns(*STAND_INS)
 def with_stand_ins(backends: Path, wanted: Iterable[str], target: Path) -> tuple[str, ...]:
     """Copy the backends of this machine to `target`, and put a stand-in for each that is wanted beside them.
 
-    What is no name of a folder gets none: Triton will say that it does not find it.
+    A name that cannot be a folder gets none: Triton reports that it does not find it.
 
     Returns:
         The backends that are stood in for, sorted.

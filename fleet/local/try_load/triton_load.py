@@ -21,7 +21,7 @@ STUB = "triton_python_b"
 """How Linux shortens the name of the process that runs a Python model."""
 SECONDS_BETWEEN_LOOKS, SECONDS_DEAD, SECONDS_TO_ANSWER = 0.2, 2.0, 5.0
 """A stub that ends as it should is a zombie for a moment only. On a busy machine Triton 24.10 now and then
-loads a model, says so in its log, and never answers."""
+loads a model, logs it, and never answers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ def ask(prepared: Preparation, environment: dict[str, str], archive: str, second
 
     Args:
         prepared: The repository.
-        environment: The variables of the container, which tell its mode.
+        environment: The variables of the container, which decide its mode.
         archive: In multi-model mode what the archive is called.
         seconds: How long it may take.
     """
@@ -82,17 +82,17 @@ def multi_model() -> dict[str, str]:
 
 
 def _load(server: TritonServer, prepared: Preparation, archive: str | None) -> str:
-    """Why it failed, empty if it did not; whoever waits too long ends the server, and so this."""
+    """Why it failed, empty if it did not; a caller that waits too long ends the server, and so this."""
     try:
         server.wait_ready(float("inf"))
     except HostingError as error:
         return str(error).removeprefix("Triton did not start: ").partition(" (log: ")[0]
     if archive is None:
         return ""
-    said, of_log = post(server, prepared.registered, archive), server.reason(prepared.repository, 0)
-    if NOT_READ in said or "\n\nAt:" in said:  # the log has the reason, and the line of the user's code
-        return of_log or said
-    return f"{said.strip()}; {of_log}" if "not available or ambiguous" in said and of_log else said
+    answer, of_log = post(server, prepared.registered, archive), server.reason(prepared.repository, 0)
+    if NOT_READ in answer or "\n\nAt:" in answer:  # the log has the reason, and the line of the user's code
+        return of_log or answer
+    return f"{answer.strip()}; {of_log}" if "not available or ambiguous" in answer and of_log else answer
 
 
 def _silent_outcome(
@@ -115,8 +115,8 @@ def _silent_outcome(
         dead_since = {pid: dead_since.get(pid, now) for pid in _dead_stubs(server)}
         if any(now - since > SECONDS_DEAD for since in dead_since.values()):
             why = server.reason(Path("/"), 0)
-            said = "Triton waits for ever for the process of a Python model, which has ended"
-            return LoadOutcome(reason=f"{said}: {why}" if why else said, silent=True)
+            message = "Triton waits for ever for the process of a Python model, which has ended"
+            return LoadOutcome(reason=f"{message}: {why}" if why else message, silent=True)
         wait([loading], SECONDS_BETWEEN_LOOKS)
     return None
 

@@ -85,7 +85,7 @@ class Court:
         answer = ModelsApi(server).load(case.id, case.target, repository)
         if answer.status == 200:
             return Verdict(loaded=True)
-        said = str(json.loads(answer.said)["error"])
+        said = str(json.loads(answer.message)["error"])
         if "failed to poll" in said:
             said = f"{said}; {server.reason(repository, start)}"
         return Verdict(loaded=False, said=said)

@@ -120,7 +120,7 @@ def test_a_model_of_a_gpu_backend_is_judged_by_the_core_and_the_answer_says_so(a
     answer = asker.ask(changed(PLAN, "plan/config.pbtxt", add=GPU), "single")
     assert answer.loaded
     assert answer.stand_ins == {"plan": "tensorrt"}
-    said = "the configuration of 'plan' was judged by Triton's core alone; the model's weights were not loaded: stand-in for tensorrt"
+    said = "Triton's core alone validated the configuration of 'plan'; the model's weights were not loaded: stand-in for tensorrt"
     assert said in answer.lines()
     assert [str(each) for each in answer.rewrites] == [
         "plan/config.pbtxt: instance_group { kind: KIND_GPU } -> instance_group { count: 1 kind: KIND_CPU }"

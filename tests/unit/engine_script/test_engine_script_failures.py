@@ -37,7 +37,7 @@ def require_told(store: EngineStore, failure: str, exit_code: int, *said: str) -
         (15, {"FLEET_STAND_IN_FAULT": "unsupported operator"}, "TensorRT has no TRTBatchedNMS: "),
         (16, {"FLEET_STAND_IN_FAULT": "out of memory"}, "OutOfMemory (no further information)"),
         (16, {"FLEET_STAND_IN_FAULT": "killed"}, "killed by the system"),
-        (18, {"FLEET_STAND_IN_FAULT": "nobody knows"}, "trtexec ended with exit code 1: told to fail"),
+        (18, {"FLEET_STAND_IN_FAULT": "nobody knows"}, "trtexec ended with exit code 1: fails on request"),
         (19, {"FLEET_STAND_IN_FAULT": "the plan does not load back"}, "trtexec ended with exit code 1"),
     ],
 )

@@ -55,10 +55,10 @@ DEEP = b"\x2a" + bytes([len(DEEP) & 127 | 128, len(DEEP) >> 7]) + DEEP
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "without operators or outputs"),
-        (b"import nvidia.dali as dali\n", "it is no serialised pipeline"),
-        (SHIPPED[:-5], "it is no serialised pipeline"),
-        (DEEP, "it is no serialised pipeline"),
+        (b"", "has no operators or no outputs"),
+        (b"import nvidia.dali as dali\n", "it is not a serialised pipeline"),
+        (SHIPPED[:-5], "it is not a serialised pipeline"),
+        (DEEP, "it is not a serialised pipeline"),
         (SHIPPED + bytes(MAX_SIZE), "it has more than the 1048576 bytes of a pipeline"),
     ],
     ids=["empty", "python", "cut-off", "deep", "large"],
@@ -188,7 +188,7 @@ def test_of_inputs_that_the_pipeline_does_not_declare_names_alone_are_compared()
     ("content", "said"),
     [
         (None, "model 'dali', model.dali: No such file or directory; .* and no dali.py"),
-        (b"import nvidia.dali", "model 'dali', model.dali: it is no serialised pipeline.* and no dali.py"),
+        (b"import nvidia.dali", "model 'dali', model.dali: it is not a serialised pipeline.* and no dali.py"),
         (SHIPPED, "model 'dali', Configuration file contains config for IN"),
     ],
     ids=["missing", "python", "other-names"],

@@ -79,7 +79,7 @@ def test_every_call_names_the_hash_in_its_path_and_the_target_in_its_header(
     triton: StandIn, api: ModelsApi
 ) -> None:
     answer = load(api)
-    assert json.loads(answer.said) == {"model_name": "abc", "url": "/models/abc/model"}
+    assert json.loads(answer.message) == {"model_name": "abc", "url": "/models/abc/model"}
     api.unload("abc", "cats.tar.gz")
     assert triton.calls == [("POST", "/models", "cats.tar.gz"), ("DELETE", "/models/abc", "cats.tar.gz")]
 

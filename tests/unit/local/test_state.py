@@ -105,7 +105,7 @@ def test_what_a_killed_process_left_is_not_taken_for_its_successors(state: Local
 
 def test_a_file_that_is_gone_is_told_by_down(state: LocalState) -> None:
     with state.supervised(threading.Event()), process("-m", "fleet.local", str(state.root)) as running:
-        with pytest.raises(CannotRunError, match=r"supervisor.json is not there") as refused:
+        with pytest.raises(CannotRunError, match=r"supervisor.json does not exist") as refused:
             stop_supervisor(state)
         assert f"`kill {running.pid}`" in refused.value.remedy
         assert running.poll() is None

@@ -14,15 +14,15 @@ import triton_python_backend_utils as pb_utils
 
 
 class TritonPythonModel:
-    """One instance of one model whose weights nobody reads."""
+    """One instance of one model whose weights are not read."""
 
     def initialize(self, args: dict[str, str]) -> None:
-        """Say in the server's log who this is."""
+        """Log that this is a stand-in."""
         config = json.loads(args["model_config"])
         backend, model = config["backend"], config["name"]
-        self.said = f"stand-in for the backend {backend!r}: the weights of {model!r} are not loaded"
-        pb_utils.Logger.log_info(self.said)
+        self.message = f"stand-in for the backend {backend!r}: the weights of {model!r} are not loaded"
+        pb_utils.Logger.log_info(self.message)
 
     def execute(self, requests: list[Any]) -> list[Any]:
         """Refuse each request."""
-        return [pb_utils.InferenceResponse(error=pb_utils.TritonError(self.said)) for _ in requests]
+        return [pb_utils.InferenceResponse(error=pb_utils.TritonError(self.message)) for _ in requests]

@@ -36,7 +36,7 @@ class TritonPythonModel(StandInInstance):
         return with_tensors(config, "its pipeline, which on this machine a stand-in for DALI serves")
 
     def initialize(self, args: dict[str, str]) -> None:
-        """Load the pipeline, and say in the server's log that this is a stand-in."""
+        """Load the pipeline, and log that this is a stand-in."""
         self.take(json.loads(args["model_config"]))
         try:
             self.graph = load(Path(args["model_repository"]) / args["model_version"], self.config)
@@ -47,7 +47,7 @@ class TritonPythonModel(StandInInstance):
         )
 
     def _batch_key(self, feed: object, index: int) -> object:
-        """Each request alone: a batch saves nothing here, and what is no image would fail all of it."""
+        """Each request alone: a batch saves nothing here, and one invalid image would fail all of it."""
         return index
 
     def compute(self, feed: Arrays) -> Arrays:

@@ -41,7 +41,7 @@ class TritonPythonModel(OnnxInstance):
         given = config.as_dict()
         if given["input"] and given["output"]:
             return config
-        # Triton tells this method no path; it is the first argument of the process.
+        # Triton passes no path to this method; it is the first argument of the process.
         file = Path("/proc/self/cmdline").read_bytes().split(b"\0")[1].decode()
         session = ort.InferenceSession(file, providers=["CPUExecutionProvider"])
         tensors = [*session.get_inputs(), *session.get_outputs()]
@@ -58,10 +58,10 @@ class TritonPythonModel(OnnxInstance):
         return config
 
     def initialize(self, args: dict[str, str]) -> None:
-        """Load the model, and say in the server's log that this is a stand-in."""
+        """Load the model, and log that this is a stand-in."""
         config = json.loads(args["model_config"])
         folder = Path(args["model_repository"]) / args["model_version"]
         file = folder / (config.get("default_model_filename") or "model.onnx")
         self.open(config, str(file / "model.onnx" if file.is_dir() else file))
-        told = f"stand-in for the ONNX Runtime backend: onnxruntime {ort.__version__} computes model"
-        pb_utils.Logger.log_info(f"{told} '{config['name']}' on the CPU")
+        message = f"stand-in for the ONNX Runtime backend: onnxruntime {ort.__version__} computes model"
+        pb_utils.Logger.log_info(f"{message} '{config['name']}' on the CPU")

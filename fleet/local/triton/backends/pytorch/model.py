@@ -39,7 +39,7 @@ class TritonPythonModel(StandInInstance):
     FAILED = "stand-in for PyTorch's backend"
 
     def initialize(self, args: dict[str, str]) -> None:
-        """Load the model, and say in the server's log that this is a stand-in."""
+        """Load the model, and log that this is a stand-in."""
         self.take(json.loads(args["model_config"]))
         name = self.config["name"]
         try:
@@ -55,10 +55,10 @@ class TritonPythonModel(StandInInstance):
         except ValueError as error:
             raise pb_utils.TritonModelException(str(error)) from None
         torch = f"torch {self.torch.__version__}"
-        said = f"{self.FAILED}: {torch} computes model '{name}' on the CPU"
+        message = f"{self.FAILED}: {torch} computes model '{name}' on the CPU"
         if self.settings.without_effect:
-            said += f"; without effect here: {', '.join(self.settings.without_effect)}"
-        pb_utils.Logger.log_info(said)
+            message += f"; without effect here: {', '.join(self.settings.without_effect)}"
+        pb_utils.Logger.log_info(message)
 
     def _require_declared(self, name: str) -> None:
         ragged = [each["name"] for each in self.config["input"] if each.get("allow_ragged_batch")]

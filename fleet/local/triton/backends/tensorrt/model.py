@@ -47,7 +47,7 @@ class TritonPythonModel(OnnxInstance):
         )
 
     def initialize(self, args: dict[str, str]) -> None:
-        """Load the ONNX model of the plan, and say in the server's log that this is a stand-in."""
+        """Load the ONNX model of the plan, and log that this is a stand-in."""
         config = json.loads(args["model_config"])
         name = config["name"]
         plan = _plan(config, Path(args["model_repository"]) / args["model_version"])
@@ -96,10 +96,10 @@ class TritonPythonModel(OnnxInstance):
 
 def _plan(config: dict[str, Any], folder: Path) -> StandInPlan:
     named = [*config.get("cc_model_filenames", {}).values(), config.get("default_model_filename") or PLAN]
-    said = []
+    reasons = []
     for file in dict.fromkeys(named):
         try:
             return read_stand_in_plan((folder / file).read_bytes())
         except (OSError, NoStandInError) as error:
-            said.append(f"{file}: {error.strerror if isinstance(error, OSError) else error}")
-    raise pb_utils.TritonModelException(f"model '{config['name']}', {'; '.join(said)}")
+            reasons.append(f"{file}: {error.strerror if isinstance(error, OSError) else error}")
+    raise pb_utils.TritonModelException(f"model '{config['name']}', {'; '.join(reasons)}")
