@@ -120,7 +120,7 @@ def acknowledge_invocation(caller: IConstruct, *functions: lambda_.Function) -> 
         *(
             Acknowledgment(
                 id=f"AwsSolutions-IAM5[Resource::<{_logical_id(function)}.Arn>:*]",
-                reason="versions of the one function that the framework is there to invoke",
+                reason="versions of the one function that the framework invokes",
             )
             for function in functions
         )

@@ -123,7 +123,7 @@ def service_token(place: Deployment, noun: str) -> str:
 
 
 def see_stacks(place: Deployment) -> Statement:
-    """For functions that must not fail while the stack that calls them rolls back."""
+    """For functions that must not fail while their stack rolls back."""
     return Statement(
         sid="SeeStacks",
         actions=["cloudformation:DescribeStacks"],

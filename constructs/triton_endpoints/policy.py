@@ -41,13 +41,13 @@ class Statement:
 
 
 def use_key(place: Deployment, *actions: str) -> list[Statement]:
-    """The use of the environment's key, if there is one, by S3 alone: nobody decrypts with it by themselves.
+    """The use of the environment's key, if there is one, by S3 alone: no one decrypts with it directly.
 
     Source: KMS developer guide, conditions-kms.html, kms:ViaService.
     """
     if not place.kms_key:
         return []
-    # In China no page says which of both S3 is called; both are S3's own.
+    # For China no page documents which of both names S3 has; both are S3's own.
     names = [f"s3.{place.region}.{dns}" for dns in dict.fromkeys((place.partition.dns, "amazonaws.com"))]
     through_s3 = {"StringEquals": {"kms:ViaService": _one_or_all(names)}}
     return [Statement(sid="UseKey", actions=actions, resources=[place.kms_key], conditions=through_s3)]
@@ -56,8 +56,8 @@ def use_key(place: Deployment, *actions: str) -> list[Statement]:
 def spares_others(place: Deployment) -> dict[str, Any]:
     """The condition that a resource has no tag of another environment.
 
-    What has no tag passes, and what does not exist: for that AWS says "could not find", which the functions
-    go by, and not that access is denied.
+    What has no tag passes, and what does not exist: for that AWS answers "could not find", on which the
+    functions rely, and not that access is denied.
     """
     return {"StringEqualsIfExists": {f"aws:ResourceTag/{ENVIRONMENT_TAG}": place.environment}}
 
@@ -84,7 +84,7 @@ def service_role(
     description: str,
     statements: Sequence[Statement],
 ) -> iam.CfnRole:
-    """A role that one of AWS's services takes on for this account alone, with its policy."""
+    """A role that one of AWS's services assumes for this account alone, with its policy."""
     trust = {
         "Action": "sts:AssumeRole",
         "Effect": "Allow",

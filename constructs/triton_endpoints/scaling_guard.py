@@ -122,6 +122,6 @@ def _statements(place: Deployment) -> list[Statement]:
             resources=[place.bucket_arn],
             conditions={"StringLike": {"s3:prefix": [SAVED]}},
         ),
-        # What is saved lies in a bucket that may be encrypted with the environment's key.
+        # What is saved is in a bucket that may be encrypted with the environment's key.
         *use_key(place, "kms:Decrypt", "kms:GenerateDataKey"),
     ]

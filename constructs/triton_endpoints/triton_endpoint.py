@@ -41,7 +41,7 @@ class TritonEndpoint(Construct):
             self,
             "Config",
             production_variants=[self._variant(endpoint, model)],
-            # New configurations have detailed observability on unless they say otherwise, and it is billed.
+            # New configurations have detailed observability on by default, and it is billed.
             metrics_config=sagemaker.CfnEndpointConfig.MetricsConfigProperty(
                 enable_detailed_observability=endpoint.spec.metrics.detailed_observability,
                 enable_enhanced_metrics=endpoint.spec.metrics.enhanced,
@@ -74,10 +74,10 @@ class TritonEndpoint(Construct):
         """Give the configuration a logical id that is another for each other UpdateEndpoint.
 
         SageMaker refuses an update with the configuration that runs, whatever else is new: "Cannot update
-        endpoint with the currently in use endpoint configuration". So what the endpoint is told besides makes
-        another configuration; tags, which are no update, do not.
+        endpoint with the currently in use endpoint configuration". So other settings of the endpoint make
+        another configuration; tags, which are not an update, do not.
         """
-        told = {
+        settings = {
             "deployment": self.endpoint.deployment_config,
             "retain": self.endpoint.retain_all_variant_properties,
             "retain_not": self.endpoint.exclude_retained_variant_properties,
@@ -91,7 +91,7 @@ class TritonEndpoint(Construct):
         }
         stack = Stack.of(self)
         # The alarms' names hold the configuration's, which is resolved here with the logical id from before.
-        digest = sha256(json.dumps(stack.resolve(told), sort_keys=True).encode()).hexdigest()
+        digest = sha256(json.dumps(stack.resolve(settings), sort_keys=True).encode()).hexdigest()
         self.config.override_logical_id(f"{stack.get_logical_id(self.config)}{digest[:8].upper()}")
 
     def _rollout(self, endpoint: ResolvedEndpoint) -> EndpointRollout | None:

@@ -108,7 +108,7 @@ WILDCARDS = (
     Wildcard(
         r"arn:[^:]+:cloudwatch:[^:]+:\d+:alarm:TritonFleet/[^/]+/rollback/\*",
         frozenset({"cloudwatch:DescribeAlarms"}),
-        "the alarms that call the endpoint's rollouts back, which are new with each configuration",
+        "the alarms that roll the endpoint's rollouts back, which are new with each configuration",
     ),
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint(-config)?/\*",
@@ -119,8 +119,8 @@ WILDCARDS = (
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint/\*",
         frozenset({"sagemaker:UpdateEndpointWeightsAndCapacities"}),
-        "Application Auto Scaling asks whoever registers a target; specs name endpoints, and a condition"
-        " spares those of other environments",
+        "Application Auto Scaling asks the caller that registers a target; specs name endpoints, and a"
+        " condition spares those of other environments",
     ),
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint/\*",
@@ -145,8 +145,8 @@ WILDCARDS = (
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/engines/(plans/\*/(model\.plan|manifest\.json|failure\.json|job/\*)|timing/\*)",
         frozenset({"s3:AbortMultipartUpload", "s3:PutObject"}),
-        "what comes of builds, named by the engine's key, and none of what other builds are told; plans and"
-        " manifests that are there stay as they are, it may not delete, and the bucket keeps versions",
+        "what comes of builds, named by the engine's key, and no requests of other builds; plans and"
+        " manifests that exist stay as they are, it may not delete, and the bucket keeps versions",
     ),
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:(processing|training)-job/engine-\*",

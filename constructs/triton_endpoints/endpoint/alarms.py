@@ -1,4 +1,4 @@
-"""The alarms that tell operators of an endpoint."""
+"""The alarms that notify the operators of an endpoint."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _OPERATORS: Mapping[Rings, str] = {
 
 
 class EndpointAlarms(Construct):
-    """An alarm for each threshold, which tells its severity's topic when it rings and when it ends.
+    """An alarm for each threshold, which notifies its severity's topic when it fires and when it ends.
 
     CloudFormation names them. The topics are Foundation's, known by parameters whose names follow from the
     environment; a dynamic reference, as a template's own parameter of the store would make every deploy an
-    update. The endpoint is named literally: an alarm may be there before it.
+    update. The endpoint is named literally: an alarm may exist before it.
     """
 
     def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
@@ -73,7 +73,7 @@ class EndpointAlarms(Construct):
         }
 
     def _gate_queries(self, alarm: Alarm) -> list[Query]:
-        # IF without a third argument leaves the minute out, and takes 0 for a value that is missing: so the
+        # IF without a third argument leaves the minute out, and counts a missing value as 0: so the
         # values themselves are counted, one for each call.
         # Source: CloudWatch user guide, using-metric-math.html.
         return [

@@ -29,7 +29,7 @@ SECONDS_OF_A_LOOK = 600
 SECONDS_TO_PASS = 1800
 """From then on a try that finds the endpoint not ready is the last one, and fails with its reason."""
 TOTAL_MINUTES = 45
-"""Longer than the last try may take: the framework's own "Operation timed out" says nothing. CloudFormation
+"""Longer than the last try may take: the framework's own "Operation timed out" has no reason. CloudFormation
 waits for an hour (source: its template reference, ServiceTimeout)."""
 SECONDS_BETWEEN = 15
 MEMORY_MIB = 512

@@ -47,7 +47,7 @@ class EndpointLogs(Construct):
 
 
 class OwnedLogs(Construct):
-    """An endpoint's log groups; `owned` is there before anything may log."""
+    """An endpoint's log groups; `owned` exists before anything may log."""
 
     def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
         super().__init__(scope, id)

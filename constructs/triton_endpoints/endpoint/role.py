@@ -30,9 +30,9 @@ class EndpointRole(Construct):
 
     The registry is that of the account which really keeps the image. The archives are granted by the
     endpoint's prefix, not by object: while a new version is rolled out the old one still scales out. The
-    alarms that call rollouts back are granted by their prefix, whether there is a rollout or not, so that no
+    alarms that roll rollouts back are granted by their prefix, whether there is a rollout or not, so that no
     permission is new when SageMaker asks for them. The role of a multi-model endpoint may list the whole
-    bucket: it sees the names, sizes and dates of all that lies there, and reads nothing more.
+    bucket: it sees the names, sizes and dates of all objects, and reads nothing more.
     """
 
     def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:

@@ -1,4 +1,4 @@
-"""How a new configuration takes over, and the alarms that call it back."""
+"""How a new configuration takes over, and the alarms that roll it back."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _TYPES = {Strategy.ALL_AT_ONCE: "ALL_AT_ONCE", Strategy.CANARY: "CANARY", Strate
 class EndpointRollout(Construct):
     """One variant's rollback alarms, whose names begin with `prefix`, and SageMaker's DeploymentConfig.
 
-    The alarms are of the new configuration, and new with it: metrics of a configuration go on after its
+    The alarms are of the new configuration, and new with it: metrics of a configuration continue after its
     rollout, and an alarm keeps its state when it is changed, so that the errors of what runs now would stop
-    what mends them. The endpoint is named literally in them, as it waits for them itself.
+    the rollout that fixes them. The endpoint is named literally in them, as it waits for them itself.
     """
 
     def __init__(

@@ -28,7 +28,7 @@ class EndpointScaling(Construct):
         variant: str,
         after: CfnResource | None = None,
     ) -> None:
-        """Scale a variant, once `after` is there."""
+        """Scale a variant, once `after` exists."""
         super().__init__(scope, id)
         self._scaling = scaling
         self._dimensions = {"EndpointName": endpoint_name, "VariantName": variant}

@@ -22,8 +22,8 @@ RETENTION_DAYS = 30
 class EngineBuild(Construct):
     """The projects of an environment, which publishing knows by their names.
 
-    The one with a GPU is there where CodeBuild has GPUs, or the environment has a fleet of them: elsewhere
-    CodeBuild would not take it. `topic` is the ARN of the one that hears of failed builds.
+    The one with a GPU is made where CodeBuild has GPUs, or the environment has a fleet of them: elsewhere
+    CodeBuild would refuse it. `topic` is the ARN of the one that is notified of failed builds.
     """
 
     def __init__(self, scope: Construct, id: str, *, place: Deployment, topic: str) -> None:

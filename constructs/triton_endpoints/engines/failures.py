@@ -1,4 +1,4 @@
-"""Who hears of builds of engines that failed: those who hear of warnings, as all that serves goes on."""
+"""Notifies those who get warnings of builds of engines that failed; every endpoint keeps serving."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fleet.spec.alarms import AlarmSeverity
 
 SEVERITY: AlarmSeverity = "warning"
 FAILED = ("FAILED", "FAULT", "TIMED_OUT")
-"""STOPPED is not among them: whoever stops a build knows."""
+"""STOPPED is not among them: the person who stops a build knows."""
 TEXT = (
     '"The build of a TensorRT engine ended as <status> (<endpoint>, <request>). All that serves goes on; what'
     ' was to be deployed with the engine is not published. Build: <build>. Log: <log>"'

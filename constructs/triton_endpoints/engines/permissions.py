@@ -15,7 +15,7 @@ _JOBS = ("Processing", "Training")
 _REPOSITORY = "sagemaker-tritonserver"
 _FAILURE = f"{PLANS}*/{FAILURE}"
 _RECORDS = (_FAILURE, f"{ENGINES}timing/*")
-"""What builds write again: not the requests, which tell other builds what to do."""
+"""What builds may overwrite: not the requests, which other builds carry out."""
 _KEY = ("kms:Decrypt", "kms:GenerateDataKey")
 _LEFT_BY_TRAINING = f"{PLANS}*/job/*"
 """Where a training job puts what its container leaves in /opt/ml/model."""
@@ -95,8 +95,8 @@ def _engines(place: Deployment, *, read: str = ENGINES, records: Sequence[str]) 
             actions=["s3:AbortMultipartUpload", "s3:PutObject"],
             resources=[f"{place.bucket_arn}/{key}" for key in records],
         ),
-        # Without conditions: S3 says of a missing object that it is missing to those alone who may list, and
-        # a question for one object has no prefix.
+        # Without conditions: S3 reports a missing object as missing only to a caller that may list, and a
+        # request for one object has no prefix.
         Statement(sid="SeeBucket", actions=["s3:ListBucket"], resources=[place.bucket_arn]),
     ]
 
@@ -126,7 +126,7 @@ def _plan_statements(place: Deployment) -> list[Statement]:
 
 
 def _source(place: Deployment) -> list[Statement]:
-    """Of a build of CodeBuild's, which asks where the bucket of its source is, and whose."""
+    """For a build by CodeBuild, which asks where the bucket of its source is, and whose."""
     return [
         Statement(
             sid="FetchSource",
@@ -142,7 +142,7 @@ def _source(place: Deployment) -> list[Statement]:
 
 
 def _image(place: Deployment) -> list[Statement]:
-    """Of every account that keeps images for the region, as a release's account is its endpoint's affair."""
+    """For every account that keeps images for the region: the account depends on the endpoint's release."""
     repositories = [
         place.arn("ecr", f"repository/{_REPOSITORY}", account=account)
         for account in registry_accounts(place.region)

@@ -1,4 +1,4 @@
-"""A CodeBuild project of engines: what each build is told is in StartBuild, and not here."""
+"""A CodeBuild project of engines: the settings of a single build are in StartBuild, and not here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ProjectKind:
 
     Attributes:
         slack_minutes: What a build does before and after the work whose time the environment limits.
-        image: What runs when nobody names an image: in it, nothing happens but a failure.
+        image: What runs when a build names no image: it can only fail.
         pulled_by: "SERVICE_ROLE" for images of ECR, "CODEBUILD" for CodeBuild's own.
     """
 
@@ -87,7 +87,7 @@ class EngineProject(Construct):
                 privileged_mode=False,
             ),
             service_role=role.attr_arn,
-            # What CodeBuild takes without one, but said.
+            # CodeBuild's own default, but explicit.
             encryption_key=place.kms_key or place.arn("kms", "alias/aws/s3"),
             logs_config=codebuild.CfnProject.LogsConfigProperty(
                 cloud_watch_logs=codebuild.CfnProject.CloudWatchLogsConfigProperty(
