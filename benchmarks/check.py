@@ -54,7 +54,7 @@ models:
 FINDINGS = """\
 environment:
   SAGEMAKER_TRITON_THREAD_CUONT: "8"
-  SAGEMAKER_TRITON_LOG_INFO: "yes please"
+  SAGEMAKER_TRITON_LOG_INFO: "certainly"
 """
 OVERRIDE = "  NAME: {instance: {type: ml.g4dn.xlarge, count: 1}, scaling: {max: 2}}\n"
 CODE = "class TritonPythonModel:\n    def execute(self, requests):\n        return []\n"
@@ -81,7 +81,7 @@ ensemble_scheduling {
 
 
 def main() -> int:
-    """Measure, print, and judge."""
+    """Measure, print, and compare with the bar."""
     with tempfile.TemporaryDirectory() as name:
         folders = {count: _fleet(Path(name) / str(count), count) for count in COUNTS}
         turns = [{count: _seconds(folders[count], count) for count in COUNTS} for _ in range(ROUNDS)]

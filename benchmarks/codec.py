@@ -33,7 +33,7 @@ BINARY = "application/vnd.sagemaker-triton.binary+json;json-header-size="
 
 
 def main() -> int:
-    """Measure, print, and judge."""
+    """Measure, print, and compare with the bar."""
     seconds = _measured(_binary_codecs(), _json_codecs())
     medians = {name: statistics.median(each) for name, each in seconds.items()}
     ours = medians["fleet_client, binary+json"]

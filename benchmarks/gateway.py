@@ -138,7 +138,7 @@ def _private_container(port: int) -> Iterator[HTTPConnectionPool]:
 
 @contextmanager
 def _process(name: str, port: int) -> Iterator[str]:
-    """A part in a process of its own, which ends with its standard input; what it says first."""
+    """A part in a process of its own, which ends with its standard input; its first line."""
     command = [sys.executable, __file__, name, str(port)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         if process.stdin is None or process.stdout is None:

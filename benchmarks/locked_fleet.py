@@ -38,7 +38,7 @@ def _encoder(name: str) -> bytes:
 def locked_fleet(root: Path, files: Mapping[str, str]) -> Path:
     """Write the files, by their paths below the root, and the locks of environment `dev`.
 
-    Of an ONNX file the text is the name of its graph, which is that of an encoder.
+    The text of an ONNX file is the name of its graph, which is that of an encoder.
     """
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)

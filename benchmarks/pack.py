@@ -34,7 +34,7 @@ TAR, PIGZ, SIZE = 12.0, 5.0, 1.01
 
 
 def main() -> int:
-    """Measure, print, and judge."""
+    """Measure, print, and compare with the bar."""
     missing = [tool for tool in ("tar", "gzip", "pigz") if shutil.which(tool) is None]
     if missing:
         print(f"cannot run: {', '.join(missing)} is not on PATH", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""500 different config.pbtxt judged in one process, and the same parsed by protobuf alone.
+"""500 different config.pbtxt checked in one process, and the same parsed by protobuf alone.
 
 `make bench NAME=repository`. Models of five kinds, of two to forty tensors, a fifth of them with a mistake.
 Medians of rounds in which both take turns; imports are measured apart, once. Exits with 1 where 500
@@ -44,7 +44,7 @@ MISTAKES = (
 
 
 def main() -> int:
-    """Measure, print, and judge."""
+    """Measure, print, and compare with the bar."""
     began = time.perf_counter()
     from google.protobuf import text_format
     from tritonclient.grpc import model_config_pb2
@@ -60,23 +60,23 @@ def main() -> int:
             text_format.Parse(text, model_config_pb2.ModelConfig())  # type: ignore[attr-defined]
         return 0
 
-    def judge() -> int:
+    def check() -> int:
         return sum(
             len(list(config_findings(parsed_config(text.encode(), Path("config.pbtxt")), "25.04")))
             for text in texts
         )
 
-    seconds = _measured({"protobuf alone": parse, "judged": judge})
+    seconds = _measured({"protobuf alone": parse, "checked": check})
     medians = {name: statistics.median(each) for name, each in seconds.items()}
     size = sum(map(len, texts))
-    print(f"{COUNT} configurations, {size:,} bytes, {judge()} findings; imports {imports:.2f} s")
+    print(f"{COUNT} configurations, {size:,} bytes, {check()} findings; imports {imports:.2f} s")
     print(f"{'':<18}{'median s':>10}{'best s':>10}{'times protobuf':>16}")
     for name, median in medians.items():
         print(
             f"{name:<18}{median:>10.3f}{min(seconds[name]):>10.3f}{median / medians['protobuf alone']:>16.2f}"
         )
-    whole = imports + medians["judged"]
-    ratio = round(medians["judged"] / medians["protobuf alone"], 2)
+    whole = imports + medians["checked"]
+    ratio = round(medians["checked"] / medians["protobuf alone"], 2)
     print(json.dumps({"times_protobuf": ratio, "seconds_with_imports": round(whole, 2)}))
     return int(whole >= SECONDS and not is_short())
 

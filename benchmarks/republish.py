@@ -70,7 +70,7 @@ class Republished:
 
 
 def main() -> int:
-    """Measure, print, and judge."""
+    """Measure, print, and compare with the bar."""
     result = republished()
     result.show()
     print(json.dumps({"republish_beyond_listing_s": round(result.beyond_listing, 3)}))
@@ -100,7 +100,7 @@ def _measured(project: Project, url: str) -> Republished:
     s3.create_bucket(Bucket=bucket)
 
     def once() -> PublishResult:
-        again = open_project(project.root, "dev")  # what the command does: spec and lock are read anew
+        again = open_project(project.root, "dev")  # what the command does: spec and lock are read again
         return publish(s3, again, resolve_project(again).endpoints, SilentProgress())
 
     def listing() -> int:

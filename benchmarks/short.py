@@ -1,7 +1,7 @@
 """The short form of a benchmark: `python benchmarks/NAME.py --short`.
 
-It does all of the work once and in small, fails as the long form does where that work is wrong, and judges no
-ratio: what it prints is too little to say anything of speed. Tests run it where FLEET_SLOW is set.
+It does all of the work once and in small, fails as the long form does where that work is wrong, and checks no
+ratio: one small run shows nothing of speed. Tests run it where FLEET_SLOW is set.
 """
 
 from __future__ import annotations

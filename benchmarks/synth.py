@@ -6,10 +6,10 @@ CDK. cdk-nag, which the project's own way runs as its gate, is left out of the r
 shown apart. Nothing is timed until the templates of both are the same. Fleets of 1, 10 and 100 endpoints
 take turns, each in a process of its own, the ways side by side. An endpoint costs what an app with
 endpoints takes beyond one without, made in the same process just before, so that starting Node.js,
-imports, Foundation and what the first endpoints load are no part of it; they are shown apart. Exits with
+imports, Foundation and what the first endpoints load are not in it; they are shown apart. Exits with
 1 where ours costs more than BAR times as much, for any number of endpoints, by medians.
 
-The bar is held against processor time, of Python and Node.js together, which other programs change less than
+The bar applies to processor time, of Python and Node.js together, which other programs change less than
 wall time. As the two of them wait for each other, one is close to the other; both are shown.
 """
 
@@ -52,7 +52,7 @@ PARTS = {"resolve": "read and resolved", "constructs": "constructs", "synth": "s
 
 
 def main() -> int:
-    """Compare, measure, print, and judge."""
+    """Compare, measure, print, and compare with the bar."""
     with tempfile.TemporaryDirectory() as name:
         fleets = {count: make_fleet(Path(name) / str(count), count) for count in (FIRST, *TURNS)}
         for count in [FIRST] if is_short() else fleets:
@@ -73,7 +73,7 @@ def _require_same_templates(fleet: Path) -> None:
     """Synthesise the fleet in both ways.
 
     Raises:
-        AssertionError: they say different things, so that comparing their times would say nothing.
+        AssertionError: their templates differ, so that comparing their times would show nothing.
     """
     templates: list[dict[str, Any]] = []
     for way in (OURS, RAW):
@@ -99,7 +99,7 @@ def _run(way: str, fleet: Path, first: Path) -> Run:
     """One process, with the CDK's settings as the CLI hands them on.
 
     Raises:
-        subprocess.CalledProcessError: it failed; what it said stands on standard error.
+        subprocess.CalledProcessError: it failed; its output is on standard error.
     """
     root = Path(__file__).resolve().parents[1]
     settings = json.dumps(json.loads((root / "cdk.json").read_text())["context"])
@@ -153,7 +153,7 @@ def _show_parts(runs: Runs) -> None:
 def _each(runs: Runs, way: str, count: int, clock: str) -> float:
     """Seconds of one of so many endpoints.
 
-    The app without endpoints is the same in both ways, so all its runs together say what it takes.
+    The app without endpoints is the same in both ways, so all its runs are taken together.
     """
     same = (FLEET,) if way == FLEET else (OURS, RAW)
     around = _median(run["again"][clock] for (each, _), of in runs.items() if each in same for run in of)
