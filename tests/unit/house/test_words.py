@@ -1,4 +1,4 @@
-"""The prose linter's words: each phrase is found in its sentence before, and not in the one after."""
+"""The prose linter's words: found in each sentence before, not in the one after, and in no text of these packages."""
 
 from __future__ import annotations
 
@@ -8,13 +8,52 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from fleet_folder import ROOT
+from python_texts import texts
 
 WORDS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".ci/words.yaml").read_text())
 FOUND = re.compile(r'^[^:\s]+:(\d+)(?::\d+)? error .*?: write "(.*)"\] \[Context', re.MULTILINE)
+LOOK_BEHIND = re.compile(r"\(\?<![^)]*\)")
+
+
+def compiled(pattern: str, *, case: bool = False) -> re.Pattern[str]:
+    """As .markdownlint-cli2.mjs compiles it; only Python wants look-behinds of one width."""
+    spaced = LOOK_BEHIND.sub(lambda found: found[0].replace(r"\s+", r"\s"), pattern.replace(" ", r"\s+"))
+    return re.compile(rf"(?<![\w/.-])(?:{spaced})(?![\w/-])", 0 if case else re.IGNORECASE)
+
+
+RULES = {compiled(entry["pattern"], case=entry.get("case", False)): entry["write"] for entry in WORDS}
+PACKAGES = ["benchmarks", "constructs", "emulator", "fleet/local", "fleet_client", "stacks"]
+"""Folders whose Python files are searched. Not `engine_build` and `lambda`: their bytes are deployed, so that a better
+word alone would deploy the functions of every account again."""
+_TEMPLATE = "in every template: another text would update the stacks of every account"
+QUOTED = {
+    "Please check your file, then try to upload again.": "Lambda, CreateFunction with a file that is not an archive",
+    "Please make sure the input tensor names are correct.": "trtexec, sampleEngines.cpp",
+    "got {}, please rebuild.": "TensorRT, deserialization of an engine of another version",
+    "Please ensure that there is an object located at the URL": "SageMaker, data of a model that S3 does not have",
+    "it wakes nobody": _TEMPLATE,
+    "All that serves goes on;": _TEMPLATE,
+}
+"""Phrases that stay, exact, each with the program that words it so or another reason; `{}` is a value or code."""
 ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \|$", re.MULTILINE)
+
+
+def lint_python(source: str) -> list[tuple[int, str, str]]:
+    """Line, phrase and proposal of each phrase in the texts of Python source."""
+    found = []
+    for line, text in texts(source):
+        for phrase in QUOTED:
+            text = text.replace(phrase, "{}")
+        found += [
+            (line + text[: match.start()].count("\n"), match[0], write)
+            for rule, write in RULES.items()
+            for match in rule.finditer(text)
+        ]
+    return found
 
 
 def lint(folder: Path, paragraphs: Sequence[str]) -> list[tuple[int, str]]:
@@ -74,3 +113,56 @@ def test_the_style_guide_shows_what_the_linter_finds(tmp_path: Path) -> None:
     found = {index for index, _ in lint(tmp_path, [before for before, _ in rows])}
     assert [before for index, (before, _) in enumerate(rows) if index not in found] == []
     assert lint(tmp_path, [after for _, after in rows]) == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_phrase_is_found_in_the_texts_of_python_files(package: str) -> None:
+    found = [
+        f"{file.relative_to(ROOT)}:{line}: {phrase!r}: write {write!r}"
+        for file in sorted((ROOT / package).rglob("*.py"))
+        for line, phrase, write in lint_python(file.read_text())
+    ]
+    assert found == [], "docs/style.md; if another program words it so, add the phrase to QUOTED"
+
+
+def test_every_quoted_phrase_is_in_a_file_and_would_be_found() -> None:
+    sources = [file.read_text() for package in PACKAGES for file in (ROOT / package).rglob("*.py")]
+    written = [text for source in sources for _, text in texts(source)]
+    assert [phrase for phrase in QUOTED if not any(phrase in text for text in written)] == []
+    assert [phrase for phrase in QUOTED if not any(rule.search(phrase) for rule in RULES)] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""The lock says which archives run."""\n',
+        "def read() -> None:\n    '''Read it.\n\n    The deploy goes on.\n    '''\n",
+        "x = 1  # the deploy goes on\n",
+        "# A plan is judged, and the deploy goes\n# on.\n",
+        'x = f"{name} is no {kind}"\n',
+        'x = ("A copy is"\n    " no backup")\n',
+        '"""The names\n\nof what\nlies here."""\n',
+    ],
+)
+def test_a_phrase_is_found_in_a_text_of_python(source: str) -> None:
+    assert lint_python(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'said = told("the lock records it")\n',
+        '"""The folder `held` is `no name`: `the lock says`."""\n',
+        'x = "{said}: {told}"\n',
+        'x = f"{said.told} and {lies!r}"\n',
+        "x = 1  # it goes\ny = 2\n# on its own\n",
+        *(f"x = {phrase!r}\n" for phrase in QUOTED),
+    ],
+)
+def test_names_code_and_quoted_phrases_of_python_are_not_found(source: str) -> None:
+    assert lint_python(source) == []
+
+
+def test_python_is_searched_for_the_same_phrases_as_markdown() -> None:
+    assert [entry["before"] for entry in WORDS if not lint_python(f"x = {entry['before']!r}\n")] == []
+    assert [entry["after"] for entry in WORDS if lint_python(f"x = {entry['after']!r}\n")] == []

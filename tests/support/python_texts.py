@@ -1,0 +1,43 @@
+"""What a Python file has to read: its comments, docstrings and other strings, without the code in them."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+
+_CODE = re.compile(r"`[^`\n]+`|\{[^{}\n]*\}")
+
+
+def texts(source: str) -> Iterator[tuple[int, str]]:
+    """Each text with the line of its beginning; comments of adjoining lines, and strings that Python joins, are one.
+
+    Values of f-strings are `{}`, as is inline code.
+    """
+    yield from ((line, _CODE.sub("{}", text)) for line, text in (*_comments(source), *_strings(source)))
+
+
+def _comments(source: str) -> Iterator[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type != tokenize.COMMENT:
+            continue
+        line, text = token.start[0], token.string.lstrip("#")
+        if found and line > found[-1][0] + found[-1][1].count("\n") + 1:
+            yield found.pop()
+        found = [(found[0][0], f"{found[0][1]}\n{text}")] if found else [(line, text)]
+    yield from found
+
+
+def _strings(source: str) -> Iterator[tuple[int, str]]:
+    tree = ast.parse(source)
+    joined = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    parts = {id(part) for node in joined for part in node.values}
+    for node in joined:
+        pieces = (str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        yield node.lineno, "".join(pieces)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts:
+            yield node.lineno, node.value
