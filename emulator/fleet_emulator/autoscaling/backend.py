@@ -18,7 +18,7 @@ from moto.applicationautoscaling.models import (
 )
 from moto.sagemaker.models import sagemaker_backends
 
-from fleet_emulator.autoscaling import urls
+from fleet_emulator.autoscaling import responses
 from fleet_emulator.autoscaling.schedules import require_schedule, require_time_zone
 from fleet_emulator.autoscaling.targets import InvalidError, ObjectNotFoundError, TargetId, suspended_state
 from fleet_emulator.autoscaling.variants import INSTANCE_COUNT, NAMESPACE, least_capacity, require_variant
@@ -29,7 +29,7 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
 
     @property
     def _url_module(self) -> ModuleType:
-        return urls
+        return responses
 
     def register_scalable_target(
         self,

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 
 from moto.applicationautoscaling.responses import ApplicationAutoScalingResponse
+from moto.applicationautoscaling.urls import url_bases
+
+__all__ = ["EmbeddedAutoScalingResponse", "url_bases", "url_paths"]
 
 
 class EmbeddedAutoScalingResponse(ApplicationAutoScalingResponse):
@@ -13,3 +16,7 @@ class EmbeddedAutoScalingResponse(ApplicationAutoScalingResponse):
     def describe_scaling_activities(self) -> str:
         """DescribeScalingActivities: there are none, as nothing scales by itself here."""
         return json.dumps({"ScalingActivities": []})
+
+
+url_paths = {"{0}/$": EmbeddedAutoScalingResponse.dispatch}
+"""Where moto finds the API, as `url_bases`; the names are moto's."""

@@ -15,7 +15,7 @@ from typing import Any
 from moto.cloudwatch import models as moto
 from moto.cloudwatch.exceptions import InvalidParameterValue
 
-from fleet_emulator.cloudwatch import urls
+from fleet_emulator.cloudwatch import responses
 from fleet_emulator.cloudwatch.queries import Queries, check_statistic
 from fleet_emulator.cloudwatch.samples import STATISTICS, Samples, StatisticSet
 from fleet_emulator.cloudwatch.store import Metric, MetricStore
@@ -33,7 +33,7 @@ class EmbeddedCloudWatch(moto.CloudWatchBackend):
 
     @property
     def _url_module(self) -> ModuleType:
-        return urls
+        return responses
 
     def put_metric_data(self, namespace: str, metric_data: list[dict[str, Any]]) -> None:
         """PutMetricData."""

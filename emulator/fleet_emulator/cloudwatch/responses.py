@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from moto.cloudwatch.responses import CloudWatchResponse
+from moto.cloudwatch.urls import url_bases
 from moto.core.responses import ActionResult
 
 from fleet_emulator.cloudwatch.store import Metric
 
 if TYPE_CHECKING:
     from fleet_emulator.cloudwatch.backend import EmbeddedCloudWatch
+
+
+__all__ = ["EmbeddedCloudWatchResponse", "url_bases", "url_paths"]
 
 
 class EmbeddedCloudWatchResponse(CloudWatchResponse):
@@ -30,3 +34,7 @@ class EmbeddedCloudWatchResponse(CloudWatchResponse):
             self._get_param("Unit"),
         )
         return ActionResult({"Label": name, "Datapoints": points})
+
+
+url_paths = {"{0}/$": EmbeddedCloudWatchResponse.dispatch}
+"""Where moto finds the API, as `url_bases`; the names are moto's."""

@@ -12,7 +12,7 @@ from moto.codebuild.exceptions import InvalidInputException, ResourceNotFoundExc
 from moto.codebuild.models import CodeBuildBackend
 
 from fleet_emulator import process_state
-from fleet_emulator.codebuild import urls
+from fleet_emulator.codebuild import responses
 from fleet_emulator.codebuild.build import QUEUED, STOPPED, Build
 from fleet_emulator.codebuild.limits import next_in_queue, require_place
 from fleet_emulator.codebuild.overrides import overridden
@@ -31,7 +31,7 @@ class EmbeddedCodeBuild(CodeBuildBackend):
 
     @property
     def _url_module(self) -> ModuleType:
-        return urls
+        return responses
 
     def start(self, request: Mapping[str, Any]) -> Build:
         """StartBuild; a repeated token, which CodeBuild knows for five minutes, is known for ever here.

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, cast
 
 from moto.codebuild.exceptions import InvalidInputException
 from moto.codebuild.responses import CodeBuildResponse
+from moto.codebuild.urls import url_bases
 from moto.core.responses import ActionResult
 
 from fleet_emulator.codebuild.limits import require_project_limit
 
 if TYPE_CHECKING:
     from fleet_emulator.codebuild.backend import EmbeddedCodeBuild
+
+
+__all__ = ["EmbeddedCodeBuildResponse", "url_bases", "url_paths"]
 
 
 class EmbeddedCodeBuildResponse(CodeBuildResponse):
@@ -48,3 +52,7 @@ class EmbeddedCodeBuildResponse(CodeBuildResponse):
     @property
     def _backend(self) -> EmbeddedCodeBuild:
         return cast("EmbeddedCodeBuild", self.codebuild_backend)
+
+
+url_paths = {"{0}/$": EmbeddedCodeBuildResponse.dispatch}
+"""Where moto finds the API, as `url_bases`; the names are moto's."""

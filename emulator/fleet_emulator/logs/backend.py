@@ -10,7 +10,7 @@ from types import ModuleType
 from moto.logs.exceptions import ResourceNotFoundException
 from moto.logs.models import LogsBackend
 
-from fleet_emulator.logs import urls
+from fleet_emulator.logs import responses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class EmbeddedLogs(LogsBackend):
 
     @property
     def _url_module(self) -> ModuleType:
-        return urls
+        return responses
 
     def encrypt(self, name: str, key: str | None) -> None:
         """Note which key encrypts a group, None for CloudWatch's own."""

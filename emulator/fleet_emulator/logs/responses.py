@@ -6,9 +6,13 @@ import json
 from typing import TYPE_CHECKING, cast
 
 from moto.logs.responses import LogsResponse
+from moto.logs.urls import url_bases
 
 if TYPE_CHECKING:
     from fleet_emulator.logs.backend import EmbeddedLogs
+
+
+__all__ = ["EmbeddedLogsResponse", "url_bases", "url_paths"]
 
 
 class EmbeddedLogsResponse(LogsResponse):
@@ -44,3 +48,7 @@ class EmbeddedLogsResponse(LogsResponse):
     @property
     def _backend(self) -> EmbeddedLogs:
         return cast("EmbeddedLogs", self.logs_backend)
+
+
+url_paths = {"{0}/$": EmbeddedLogsResponse.dispatch}
+"""Where moto finds the API, as `url_bases`; the names are moto's."""

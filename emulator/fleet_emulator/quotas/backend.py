@@ -7,7 +7,7 @@ from typing import Any
 
 from moto.servicequotas.models import ServiceQuotasBackend
 
-from fleet_emulator.quotas import urls
+from fleet_emulator.quotas import responses
 
 
 class EmbeddedServiceQuotas(ServiceQuotasBackend):
@@ -19,7 +19,7 @@ class EmbeddedServiceQuotas(ServiceQuotasBackend):
 
     @property
     def _url_module(self) -> ModuleType:
-        return urls
+        return responses
 
     def put(self, service: str, code: str, name: str, value: float) -> None:
         """Let a quota have a value."""

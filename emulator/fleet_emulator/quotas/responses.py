@@ -6,9 +6,12 @@ import json
 from typing import TYPE_CHECKING, cast
 
 from moto.servicequotas.responses import ServiceQuotasResponse
+from moto.servicequotas.urls import url_bases
 
 if TYPE_CHECKING:
     from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
+
+__all__ = ["EmbeddedServiceQuotasResponse", "url_bases", "url_paths"]
 
 PAGE = 100
 """Quotas on a page where the caller names no number; source: Service Quotas API reference, MaxResults."""
@@ -25,3 +28,7 @@ class EmbeddedServiceQuotasResponse(ServiceQuotasResponse):
         end = start + size
         more = {"NextToken": str(end)} if end < len(quotas) else {}
         return json.dumps({"Quotas": quotas[start:end], **more})
+
+
+url_paths = {"{0}/$": EmbeddedServiceQuotasResponse.dispatch}
+"""Where moto finds the API, as `url_bases`; the names are moto's."""

@@ -13,7 +13,7 @@ from typing import Any, cast
 from moto.s3.exceptions import NoSuchUpload
 from moto.s3.models import FakeKey, S3Backend
 
-from fleet_emulator.s3 import urls
+from fleet_emulator.s3 import responses
 from fleet_emulator.s3.checksums import ALGORITHM, COMPOSITE, FULL_OBJECT, TYPE, compute_checksum
 from fleet_emulator.s3.content import Content, Spool
 from fleet_emulator.s3.keys import OpenObject, content_of, fill, note
@@ -25,7 +25,7 @@ class EmbeddedS3(S3Backend):
 
     @property
     def _url_module(self) -> ModuleType:
-        return urls
+        return responses
 
     def put_object(  # type: ignore[override]
         self, bucket_name: str, key_name: str, value: bytes | Content, **options: Any

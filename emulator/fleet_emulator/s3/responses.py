@@ -7,11 +7,15 @@ from typing import Any, cast
 from moto.core.common_types import TYPE_RESPONSE
 from moto.s3.exceptions import PreconditionFailed
 from moto.s3.models import FakeKey
+from moto.s3.urls import url_bases
+from moto.s3.urls import url_paths as moto_paths
 
 from fleet_emulator.s3 import checksums
 from fleet_emulator.s3.checksums import FULL_OBJECT
 from fleet_emulator.s3.keys import OpenObject, checksum_headers
 from fleet_emulator.s3.multipart import MultipartResponse
+
+__all__ = ["EmbeddedS3Response", "url_bases", "url_paths"]
 
 
 class EmbeddedS3Response(MultipartResponse):
@@ -61,3 +65,7 @@ class EmbeddedS3Response(MultipartResponse):
         checksums.compare(checksum, [self.body])
         response_headers[checksum.header] = checksum.value
         return checksum.algorithm, checksum.value
+
+
+url_paths = {path: getattr(EmbeddedS3Response, dispatch.__name__) for path, dispatch in moto_paths.items()}
+"""Where moto finds the API, as `url_bases`; the names are moto's."""

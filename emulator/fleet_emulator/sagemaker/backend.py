@@ -16,7 +16,7 @@ from moto.sagemaker.utils import arn_formatter
 from fleet_emulator import process_state
 from fleet_emulator.failures import is_said, reason_of
 from fleet_emulator.hosting import DeployedEndpoint, HostingError
-from fleet_emulator.sagemaker import urls
+from fleet_emulator.sagemaker import responses
 from fleet_emulator.sagemaker.deployment import Config as DeploymentConfig
 from fleet_emulator.sagemaker.deployment import alarms_on, require_deployment
 from fleet_emulator.sagemaker.endpoint import EmbeddedEndpoint, deployed_endpoint
@@ -40,7 +40,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
 
     @property
     def _url_module(self) -> ModuleType:
-        return urls
+        return responses
 
     def create_model(
         self,

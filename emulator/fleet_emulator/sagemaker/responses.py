@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from moto.core.responses import ActionResult
+from moto.sagemaker.urls import url_bases
 
 from fleet_emulator.sagemaker.jobs.responses import EmbeddedJobsResponse
 from fleet_emulator.sagemaker.retention import Retention
 
 if TYPE_CHECKING:
     from fleet_emulator.sagemaker.backend import EmbeddedSageMaker
+
+
+__all__ = ["EmbeddedSageMakerResponse", "url_bases", "url_paths"]
 
 
 class EmbeddedSageMakerResponse(EmbeddedJobsResponse):
@@ -57,3 +61,7 @@ class EmbeddedSageMakerResponse(EmbeddedJobsResponse):
     @property
     def _backend(self) -> EmbeddedSageMaker:
         return cast("EmbeddedSageMaker", self.sagemaker_backend)
+
+
+url_paths = {"{0}/$": EmbeddedSageMakerResponse.dispatch}
+"""Where moto finds the API, as `url_bases`; the names are moto's."""

@@ -11,7 +11,7 @@ from moto.cloudformation.models import CloudFormationBackend, Stack
 from moto.cloudformation.utils import generate_changeset_id, generate_stack_id, validate_create_change_set
 
 from fleet_emulator import process_state
-from fleet_emulator.stacks import urls
+from fleet_emulator.stacks import responses
 from fleet_emulator.stacks.changes import EmbeddedChangeSet
 from fleet_emulator.stacks.deletion import Deletion
 from fleet_emulator.stacks.rollback import UpdateRollback
@@ -44,7 +44,7 @@ class EmbeddedCloudFormation(CloudFormationBackend):
 
     @property
     def _url_module(self) -> ModuleType:
-        return urls
+        return responses
 
     def create_stack(
         self,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from moto.cloudformation.exceptions import ValidationError
 from moto.cloudformation.responses import CloudFormationResponse
+from moto.cloudformation.urls import url_bases
 from moto.core.responses import ActionResult, EmptyResult
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
     from fleet_emulator.stacks.backend import EmbeddedCloudFormation
     from fleet_emulator.stacks.stack import EmbeddedStack
+
+
+__all__ = ["EmbeddedCloudFormationResponse", "url_bases", "url_paths"]
 
 
 class EmbeddedCloudFormationResponse(CloudFormationResponse):
@@ -101,3 +105,7 @@ def _resource(stack: EmbeddedStack, resource: Any) -> dict[str, Any]:
         "ResourceStatus": event.resource_status,
         "ResourceStatusReason": event.resource_status_reason,
     }
+
+
+url_paths = {"{0}/$": EmbeddedCloudFormationResponse.dispatch}
+"""Where moto finds the API, as `url_bases`; the names are moto's."""
