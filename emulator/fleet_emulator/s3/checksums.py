@@ -1,8 +1,8 @@
-"""S3's checksums: read from a request, computed, compared.
+"""S3's checksums: read from a request, computed, compared; of a whole object, or of its parts' checksums.
 
-Source: Amazon S3 User Guide, "Checking object integrity", and botocore's model of PutObject, UploadPart and
-CompleteMultipartUpload. CRC32, SHA1 and SHA256 are computed; no library here computes the others: they are
-kept as they were given.
+Source: Amazon S3 User Guide, "Checking object integrity" with its full object and composite checksum types,
+and botocore's model of PutObject, UploadPart and CompleteMultipartUpload. CRC32, SHA1 and SHA256 are
+computed; no library here computes the others: they are kept as they were given.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ SIZES = {"CRC32": 4, "SHA1": 20, "SHA256": 32}
 """Bytes of the checksums that are computed here."""
 _TRAILER = re.compile(rb"x-amz-checksum-([0-9a-z]+):([0-9A-Za-z+/=]+)")
 _MAX_TRAILER = 512
+_ONLY_FULL_OBJECT = "CRC64NVME"
 
 
 @dataclass(frozen=True)
@@ -129,3 +130,33 @@ def compare(given: Checksum, blocks: Iterable[bytes]) -> None:
 def bad_digest(algorithm: str) -> S3ClientError:
     """S3's refusal of content that does not match the request's checksum."""
     return S3ClientError("BadDigest", f"The {algorithm} you specified did not match the calculated checksum.")
+
+
+def algorithm_and_type(headers: Mapping[str, str]) -> tuple[str, str]:
+    """What CreateMultipartUpload asks for; both "" when it asks for none.
+
+    Raises:
+        S3ClientError: InvalidRequest, the two do not go together.
+    """
+    algorithm = headers.get(ALGORITHM, "").upper()
+    asked = headers.get(TYPE, "").upper()
+    if not algorithm:
+        if asked:
+            text = "The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header."
+            raise S3ClientError("InvalidRequest", text)
+        return "", ""
+    wanted = asked or (FULL_OBJECT if algorithm == _ONLY_FULL_OBJECT else COMPOSITE)
+    impossible = algorithm == _ONLY_FULL_OBJECT if wanted == COMPOSITE else not algorithm.startswith("CRC")
+    if impossible:
+        text = f"The {wanted} checksum type cannot be used with the {algorithm.lower()} checksum algorithm."
+        raise S3ClientError("InvalidRequest", text)
+    return algorithm, wanted
+
+
+def composite(algorithm: str, parts: Iterable[str | None]) -> Checksum | None:
+    """The checksum of the parts' checksums, with their number; None where it cannot be computed here."""
+    values = list(parts)
+    if algorithm not in SIZES or None in values:
+        return None
+    combined = digest(algorithm, (b64decode(value) for value in values if value is not None))
+    return Checksum(algorithm, f"{b64encode(combined).decode()}-{len(values)}")

@@ -14,8 +14,7 @@ from moto.s3.exceptions import EntityTooSmall, InvalidPart, MalformedXML, S3Clie
 from moto.s3.models import FakeKey, FakeMultipart
 
 from fleet_emulator.s3 import checksums
-from fleet_emulator.s3.checksum_types import algorithm_and_type, composite
-from fleet_emulator.s3.checksums import COMPOSITE, FULL_OBJECT, Checksum
+from fleet_emulator.s3.checksums import COMPOSITE, FULL_OBJECT, Checksum, algorithm_and_type, composite
 from fleet_emulator.s3.completion import Completion
 from fleet_emulator.s3.content import Content, Spool
 from fleet_emulator.s3.keys import content_of, fill, note
