@@ -13,9 +13,8 @@ from moto.cloudformation.utils import generate_changeset_id, generate_stack_id, 
 from fleet_emulator import process_state
 from fleet_emulator.stacks import responses
 from fleet_emulator.stacks.changes import EmbeddedChangeSet
-from fleet_emulator.stacks.deletion import Deletion
 from fleet_emulator.stacks.rollback import UpdateRollback
-from fleet_emulator.stacks.run import Run
+from fleet_emulator.stacks.run import Deletion, Run
 from fleet_emulator.stacks.stack import EmbeddedStack, Target
 from fleet_emulator.state_lock import handed_over
 
