@@ -1,4 +1,4 @@
-"""A job's run, in a thread of its own: its entrypoint as a process, with a folder for /opt/ml."""
+"""A job's run, in a thread of its own: inputs from S3, then its entrypoint, with a folder for /opt/ml."""
 
 from __future__ import annotations
 
@@ -6,19 +6,30 @@ import logging
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+from moto.s3.utils import bucket_and_name_from_url
 
 from fleet_emulator import process_state
-from fleet_emulator.sagemaker.jobs.inputs import InputError, copy_input, local_path
 from fleet_emulator.sagemaker.jobs.job import COMPLETED, FAILED, STOPPED, Job
+from fleet_emulator.sagemaker.jobs.request import JobInput
 from fleet_emulator.state_lock import turn
 from fleet_emulator.work.log_stream import LogStream
 from fleet_emulator.work.machine import NOTE, Machine
 from fleet_emulator.work.task import ExitReason, Outcome
 
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
 log = logging.getLogger("fleet_emulator")
 
 _MAX_REASON = 1024
 """Characters of ExitMessage and FailureReason; source: SageMaker API reference."""
+
+
+class InputError(Exception):
+    """An input cannot be had; the words begin as SageMaker's do."""
 
 
 def run_job(job: Job, *, account: str, region: str) -> None:
@@ -38,7 +49,7 @@ def _run(job: Job, root: Path, account: str, region: str) -> None:
     s3 = process_state.current().s3(region)
     try:
         for each in request.inputs:
-            copy_input(each, root, s3)
+            _copy_input(each, root, s3)
     except InputError as error:
         with turn():
             job.end(FAILED, reason=str(error)[:_MAX_REASON])
@@ -49,9 +60,9 @@ def _run(job: Job, root: Path, account: str, region: str) -> None:
     machine = Machine.of_instance(request.image, request.instance_type)
     variables = {
         **machine.variables(root, region=region),
-        **{name: local_path(value, root) for name, value in request.environment.items()},
+        **{name: _local_path(value, root) for name, value in request.environment.items()},
     }
-    command = [local_path(each, root) for each in request.command]
+    command = [_local_path(each, root) for each in request.command]
     with turn():
         job.start()
     try:
@@ -81,3 +92,40 @@ def _end(job: Job, outcome: Outcome, output: Path) -> None:
 def _words(file: Path) -> str:
     """What the container left in a file, cut to what a job's status holds."""
     return file.read_text("utf-8", "replace")[:_MAX_REASON] if file.is_file() else ""
+
+
+def _local_path(path: str, root: Path) -> str:
+    """A path of the container as it is on this machine; other text as it is."""
+    return f"{root}{path}" if path == "/opt/ml" or path.startswith("/opt/ml/") else path
+
+
+def _copy_input(wanted: JobInput, root: Path, s3: S3Client) -> None:
+    """Copy all objects below a prefix.
+
+    Raises:
+        InputError: there are none, or one has a key that leads out of its folder.
+    """
+    bucket, prefix = bucket_and_name_from_url(wanted.uri)
+    folder = Path(_local_path(wanted.folder, root))
+    found = 0
+    try:
+        for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket or "", Prefix=prefix or ""):
+            for each in page.get("Contents", ()):
+                found += 1
+                file = folder / _file_name(each["Key"], prefix or "")
+                if not file.resolve().is_relative_to(folder.resolve()):
+                    raise InputError(f"ClientError: {each['Key']} leads out of {wanted.folder}")
+                file.parent.mkdir(parents=True, exist_ok=True)
+                s3.download_file(bucket or "", each["Key"], str(file))
+    except ClientError as error:
+        raise InputError(f"ClientError: Data download failed: {error}") from error
+    if not found:
+        raise InputError(f"ClientError: Data download failed: No S3 objects found under S3 URL {wanted.uri}")
+
+
+def _file_name(key: str, prefix: str) -> str:
+    """An object keeps its own name, and what is below a folder its path in it."""
+    below = key.removeprefix(prefix)
+    return (
+        below.lstrip("/") if below and (prefix.endswith("/") or below[0] == "/") else key.rpartition("/")[2]
+    )
