@@ -35,9 +35,9 @@ def _strings(source: str) -> Iterator[tuple[int, str]]:
     tree = ast.parse(source)
     joined = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
     parts = {id(part) for node in joined for part in node.values}
-    for node in joined:
-        pieces = (str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
-        yield node.lineno, "".join(pieces)
+    for text in joined:
+        pieces = (str(part.value) if isinstance(part, ast.Constant) else "{}" for part in text.values)
+        yield text.lineno, "".join(pieces)
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts:
             yield node.lineno, node.value
