@@ -15,7 +15,6 @@ export default {
   globs: ["**/*.md"],
   ignores: [
     "CHANGELOG.md", // history
-    "docs/rules.md", // generated from fleet/rules/
   ],
   gitignore: true,
   noBanner: true,

@@ -35,9 +35,9 @@ def _about_allow(endpoint: EndpointContext, broken: Iterable[str], allowed: set[
             continue
         if code not in rules():
             hint = did_you_mean(word, list(rules()) if word.startswith("FL") else allowable_names())
-            yield finding_at(mark, "FL131", f"`allow` names {word}, which is no rule", hint)
+            yield finding_at(mark, "FL131", f"`allow` names {word}, which is not a rule", hint)
         elif code not in allowed:
-            message = f"{word} cannot be allowed: without what it asks for nothing can be decided"
+            message = f"{word} cannot be allowed: other checks depend on what it requires"
             yield finding_at(mark, "FL131", message, rules()[code].summary)
         elif code not in broken and mark.file == endpoint.source.file:
             message = f"`allow` names {word}, which finds nothing here"

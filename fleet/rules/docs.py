@@ -1,4 +1,4 @@
-"""docs/rules.md: every rule with an example of what it says, and every other code."""
+"""docs/rules.md: every rule with an example of its messages, and every other code."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ INTRO = """\
 
 # Rules
 
-`fleet check` says what AWS, Triton or the GPU would refuse later. Each finding has a name, a code that never
-changes its meaning, a place, a message, and a hint that says what to write instead. `fleet rules NAME`
-explains one on the command line; `fleet rules --theme THEME` lists those of a theme. A rule is named after
-what it finds; the sentence below its name says what should hold.
+`fleet check` finds what AWS, Triton or the GPU would refuse later. Each finding has a name, a code that never
+changes its meaning, a place, a message, and a hint with what to write instead. `fleet rules NAME` explains
+one on the command line; `fleet rules --theme THEME` lists those of a theme. A rule is named after what it
+finds; the sentence below its name is what should hold.
 
 - **error**: it would not work. `fleet check` exits with 1, and nothing is deployed.
-- **warning**: it works and is likely not meant, or nobody has proved that it fails. Rules rest on facts of
-  the catalog, and a fact that is not certain only warns, whatever the severity of its rule.
+- **warning**: it works but is probably a mistake, or it may fail, but no source proves it. Rules rest on
+  facts of the catalog; a fact that is not certain only warns, whatever the severity of its rule.
 
-A spec may break a rule on purpose, with the reason, where nobody overlooks it in a review:
+A spec may break a rule on purpose, with the reason, where a review sees it:
 
 ```yaml
 allow: {unlisted-multi-model-instance: "tried on ml.g6.xlarge, 3 May"}
@@ -32,14 +32,14 @@ allow: {unlisted-multi-model-instance: "tried on ml.g6.xlarge, 3 May"}
 
 `allow` takes the code in place of the name as well.
 
-A rule that is **needed** cannot be allowed: without what it asks for nothing can be decided. One that says
+A rule that is **needed** cannot be allowed: other checks depend on what it requires. One that is
 **an error at deploy** only warns before. An `allow` that silences nothing is [a finding itself](#fl130).
 """
 OTHERS = """\
 ## Other codes
 
-What is found where files are read, repositories packed, endpoints deployed and called. `allow` silences what
-is said of models themselves, where it stands so above the table, and nothing else.
+These are found while files are read, repositories packed, endpoints deployed and called. Among them,
+`allow` silences only the codes of the tables that mention it.
 """
 
 
@@ -49,7 +49,7 @@ def link_to(code: str) -> str:
 
 
 def rules_page(rules: Mapping[str, Rule], examples: Mapping[str, Example]) -> str:
-    """The page as Markdown; a rule without an example is told without."""
+    """The page as Markdown; a rule without an example is shown without."""
     by_theme = _by_theme(rules.values())
     parts = [INTRO, _contents(by_theme)]
     for theme, members in by_theme.items():
@@ -60,7 +60,7 @@ def rules_page(rules: Mapping[str, Rule], examples: Mapping[str, Example]) -> st
 
 
 def said_of(case: Case, rule: Rule) -> Iterator[str]:
-    """What `fleet check` says of a case, without its place: a line for each finding and one for its hint."""
+    """The findings for a case, without their place: a line for each finding and one for its hint."""
     for finding in case.findings(rule):
         yield f"{finding_prefix(finding.severity, finding.code)}: {finding.message}"
         if finding.hint:
@@ -100,10 +100,10 @@ def _rule_text(rule: Rule, example: Example | None) -> str:
 
 
 def _example_lines(example: Example, rule: Rule) -> list[str]:
-    said = "\n".join(said_of(example.wrong, rule))
+    findings = "\n".join(said_of(example.wrong, rule))
     return [
         f"```yaml\n{example.wrong.shown}\n```\n",
-        f"```text\n{said}\n```\n",
+        f"```text\n{findings}\n```\n",
         f"Instead:\n\n```yaml\n{example.right.shown}\n```\n",
     ]
 
@@ -118,10 +118,10 @@ def _source(source: str) -> str:
 
 
 def _group(group: Group) -> str:
-    but = f", but for {', '.join(group.names[code] for code in group.needed)}" if group.needed else ""
+    but = f", except {', '.join(group.names[code] for code in group.needed)}" if group.needed else ""
     allowed = [f"A spec may `allow` itself any of these{but}.\n"] if group.allowable else []
     lines = [f"### {group.about}\n", *allowed, "| name | code | severity | |", "| --- | --- | --- | --- |"]
-    for code, said in group.codes.items():
+    for code, sentence in group.codes.items():
         name = f'<a id="{code.lower()}"></a>{group.names[code]}'
-        lines.append(f"| {name} | {code} | {group.weight(code)} | {said} |")
+        lines.append(f"| {name} | {code} | {group.weight(code)} | {sentence} |")
     return "\n".join([*lines, ""])

@@ -28,7 +28,7 @@ SPEC = {
     "instance": {"type": "ml.g5.xlarge"},
     "models": [{"archive": "example", "repository": "../examples/example/models"}],
 }
-"""What an example does not say itself."""
+"""What an example does not set itself."""
 REGION = "us-east-1"
 ARCHIVE_SIZE = 1 << 20
 MAX_LINE = 160
@@ -75,7 +75,7 @@ class Case:
         return list(rule.check(self.decided()))
 
     def findings(self, rule: Rule) -> list[Finding]:
-        """What `fleet deploy` would say."""
+        """What `fleet deploy` would report."""
         return rule.findings(self.decided(), deploying=True)
 
     def _lock(self, spec: EndpointSpec) -> Lock | None:

@@ -25,7 +25,7 @@ class Group:
         names: Their names.
         warnings: Those that only warn.
         either: Those that are errors where the container surely fails, and warnings where it may not.
-        allowable: Whether a spec may allow itself the codes of the group, but for those that are `needed`.
+        allowable: Whether a spec may allow itself the codes of the group, except those that are `needed`.
         needed: Those that it may not.
     """
 
@@ -46,48 +46,48 @@ class Group:
 
 @cache
 def groups() -> tuple[Group, ...]:
-    """All codes that are no rules, in the order of the data file."""
+    """All codes that are not rules, in the order of the data file."""
     data = yaml.safe_load((files("fleet.rules") / FILE).read_text(encoding="utf-8"))
     return tuple(_group(**entry) for entry in data)
 
 
 @cache
 def other_codes() -> Mapping[str, str]:
-    """The sentence of each code that is no rule.
+    """The sentence of each code that is not a rule.
 
     Raises:
         ValueError: two groups have one code.
     """
     found = dict[str, str]()
     for group in groups():
-        for code, said in group.codes.items():
+        for code, sentence in group.codes.items():
             if code in found:
                 raise ValueError(f"{FILE} has {code} twice")
-            found[code] = said
+            found[code] = sentence
     return MappingProxyType(found)
 
 
 @cache
 def other_names() -> Mapping[str, str]:
-    """The name of each code that is no rule."""
+    """The name of each code that is not a rule."""
     return MappingProxyType({code: name for group in groups() for code, name in group.names.items()})
 
 
 @cache
 def allowable_codes() -> frozenset[str]:
-    """The codes that are no rules and that a spec may allow itself, as it may a rule."""
+    """The codes that are not rules and that a spec may allow itself, like a rule."""
     allowable = (group for group in groups() if group.allowable)
     return frozenset(code for group in allowable for code in group.codes if code not in group.needed)
 
 
 def severity_of(code: str) -> Severity:
-    """What a code that is no rule weighs, unless the finding says otherwise."""
+    """The severity of a code that is not a rule, unless the finding has its own."""
     warnings = {each for group in groups() for each in group.warnings}
     return Severity.WARNING if code in warnings else Severity.ERROR
 
 
 def weight_of_other(code: str) -> str:
-    """The severities of a code that is no rule, for people."""
+    """The severities of a code that is not a rule, for people."""
     return next(group.weight(code) for group in groups() if code in group.codes)
 
 

@@ -32,14 +32,14 @@ def outermost(
     endpoint: EndpointContext, resource: str, names: Mapping[str, Entry]
 ) -> Iterator[tuple[RawProperty, Entry]]:
     """The raw properties of the given names or below one, with what the name stands for; the outer ones."""
-    told = set[KeyPath]()
+    found = set[KeyPath]()
     for raw in judged_properties(endpoint, resource):
         general = f"{raw.general}."
         for name, meaning in names.items():
             if general.startswith(f"{name}."):
-                if raw.path[:-1] not in told:
+                if raw.path[:-1] not in found:
                     yield raw, meaning
-                told.add(raw.path)
+                found.add(raw.path)
 
 
 def value_text(value: object) -> str:

@@ -28,7 +28,7 @@ def rules_of(modules: Iterable[ModuleType]) -> Mapping[str, Rule]:
     """The rules of modules, sorted by code; one that a module imports from another counts once.
 
     Raises:
-        ValueError: two rules have one code, or a rule has the code of what is no rule.
+        ValueError: two rules have one code, or a rule has the code of something else.
     """
     found = dict[str, Rule]()
     for module in modules:

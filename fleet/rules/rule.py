@@ -1,4 +1,4 @@
-"""What a rule is: a function that looks at one endpoint and says what is wrong with it."""
+"""What a rule is: a function that looks at one endpoint and yields what is wrong with it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ DOCS = "docs/rules.md"
 class Problem:
     """A place in a spec, what is wrong there, and what to write instead.
 
-    `certain` says whether the facts behind it are proved; what is not is a warning, whatever the rule. Of a
-    `confidential` one the line is not shown.
+    `certain`: the facts behind it are proved; otherwise it is a warning, whatever the rule. `confidential`:
+    its line is not shown.
     """
 
     path: KeyPath
@@ -72,7 +72,7 @@ class Scope(Enum):
 class Rule:
     """One rule.
 
-    `needed`: without what it asks for nothing can be decided, so that a spec cannot allow itself to break it.
+    `needed`: other checks depend on what it requires, so a spec cannot allow itself to break it.
     `at_deploy`: a warning while a spec is being written, an error where it is to be deployed.
     """
 
@@ -115,13 +115,13 @@ def rule(
 ) -> Callable[[Check], Rule]:
     """Make a rule of a function, whose name is the rule's: a noun for what it finds, read after "allow".
 
-    The docstring's first line is the summary, the rest says why.
+    The docstring's first line is the summary, the rest is the reason.
 
     Args:
         code: The stable code, FLnnn; `fleet rules --next THEME` prints a free one.
         severity: Of what is proved.
         source: Where the rule's facts come from.
-        needed: Nothing can be decided without it.
+        needed: Other checks depend on it.
         at_deploy: Only a warning until the endpoint is deployed.
         scope: What the function looks at; it sees the endpoint on one machine at a time.
     """

@@ -19,10 +19,10 @@ INVOKE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_
 
 @rule("FL311", source=METRICS)
 def unmeasured_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An alarm is on a metric that such an endpoint has.
+    """An alarm is on a metric that the endpoint has.
 
-    Nothing would ever ring, without a word. What an environment's file says of all its endpoints only warns:
-    those that lack the metric do without the alarm.
+    The alarm would never fire. In an environment's file, which is for all its endpoints, it is a warning
+    only: endpoints that lack the metric get no alarm.
     """
     for record, (first, *_) in _given_thresholds(endpoint):
         if reason := missing_metric(record, endpoint):
@@ -35,7 +35,7 @@ def unmeasured_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
 def late_warning_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
     """An alarm warns before it is critical.
 
-    A warning at the critical threshold, or beyond it, tells nobody anything in time.
+    A warning at the critical threshold, or beyond it, comes too late.
     """
     for record, held in _given_thresholds(endpoint):
         values = {each.severity: each.value for each in held}
@@ -63,14 +63,14 @@ def unreachable_alarm_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
             if most is not None and each.value >= most:
                 sign = SIGNS[each.record.unit]
                 message = f"`{each.record.key}` is {each.value:.15g}{sign}: nothing exceeds {most:g}{sign}"
-                yield Problem(_path(each), f"{message}, so that it never rings", "write less")
+                yield Problem(_path(each), f"{message}, so the alarm never fires", "write less")
 
 
 @rule("FL314", Severity.WARNING, source=RECORDS)
 def permanent_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An alarm is quiet where scaling does what it is told.
+    """An alarm is quiet while scaling works as configured.
 
-    One at the utilisation that scaling holds, or on a `max` that is the `min` as well, rings all the time.
+    One at the utilisation that scaling targets, or on a `max` that equals `min`, fires all the time.
     """
     scaling = endpoint.spec.scaling
     if scaling is None:
@@ -79,17 +79,18 @@ def permanent_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
         target = scaling.targets.get(record.measure)
         for each in held:
             if record.unit == "part" and target is not None and each.value <= target:
-                message = f"`{record.key}` is {each.value:g}%, and `scaling` holds {target:g}%"
+                message = f"`{record.key}` is {each.value:g}%, and the target of `scaling` is {target:g}%"
                 yield Problem(_path(each), message, f"write more than {target:g}%")
         if record.lasts and scaling.min == scaling.max and not scaling.schedules:
             message = (
-                f"`{record.key}` rings as long as {scaling.max} instances run, and `scaling` keeps as many"
+                f"`{record.key}` fires while {scaling.max} instances run, and `scaling` always runs"
+                f" {scaling.max}"
             )
             yield Problem(_path(held[0]), message, "leave it out, or raise `scaling.max`")
 
 
 def _given_thresholds(endpoint: EndpointContext) -> Iterator[tuple[AlarmRecord, list[Threshold]]]:
-    """What the spec says itself, by key."""
+    """The thresholds that the spec sets itself, by key."""
     given = [each for each in thresholds(endpoint.spec) if each.given]
     for _, held in groupby(given, key=lambda each: each.record.key):
         found = list(held)

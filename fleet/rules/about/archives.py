@@ -19,18 +19,18 @@ FRONT_END = "https://github.com/triton-inference-server/server/blob/main/src/sag
 ARCHIVE_SETS = "docs/decisions/0006-a-set-of-archives-is-locked-or-live.md"
 ARTIFACTS = "docs/artifacts.md"
 ENSEMBLES_SINCE, NAMESPACES_SINCE = "23.01", "23.04"
-"""Of a multi-model container; both by the start script's and the front end's history."""
+"""For a multi-model container; from the history of the start script and of the front end."""
 
 
 @rule("FL205", source=START, needed=True)
 def ambiguous_default_model(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Of several models in a repository one is named as the one that answers.
+    """A repository with several models names the one that answers.
 
     The container refuses to start with several model directories and no default model.
     """
     there = _single_models(endpoint)
     if len(there) > 1 and endpoint.spec.default_model is None:
-        message = f"the repository holds {len(there)} models and none is named as the one that answers"
+        message = f"the repository has {len(there)} models, and `default_model` names none of them"
         yield Problem(("models", 0), message, f"write `default_model:` and one of {', '.join(there)}")
 
 
@@ -51,7 +51,7 @@ def default_model_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]
     """A multi-model endpoint has no default model: each call names its target."""
     if endpoint.spec.mode is not Mode.MULTI_MODEL:
         return
-    hint = "leave it out; callers say TargetModel"
+    hint = "leave it out; callers pass TargetModel"
     if endpoint.spec.default_model is not None:
         message = "`default_model` means nothing to a multi-model endpoint: each call names its target"
         yield Problem(("default_model",), message, hint)
@@ -64,8 +64,8 @@ def default_model_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]
 def bypassed_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
     """The ensemble of a repository is what answers, not one of its parts.
 
-    Only the default model is loaded, and what it depends on: an ensemble that is not the default stays out of
-    sight.
+    Only the default model is loaded, and what it depends on: an ensemble that is not the default is not
+    loaded.
     """
     if endpoint.spec.mode is not Mode.SINGLE or endpoint.default_model is None:
         return
@@ -75,7 +75,7 @@ def bypassed_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
                 f"`default_model` is {endpoint.default_model!r}, a part of the ensemble {each.name!r}:"
                 " the ensemble would not be loaded"
             )
-            hint = f"write `default_model: {each.name}`, or take the ensemble out of the repository"
+            hint = f"write `default_model: {each.name}`, or remove the ensemble from the repository"
             yield Problem(("default_model",), message, hint)
 
 
@@ -102,14 +102,14 @@ def split_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL246", Severity.WARNING, source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html")
 def shared_model_name(endpoint: EndpointContext) -> Iterator[Problem]:
-    """No two archives of an endpoint hold a model of one name.
+    """No two archives of an endpoint hold a model of the same name.
 
     Both work, in namespaces of their own, but Triton's metrics add them up under the one name.
     """
     for other, each in _namesakes(endpoint) if endpoint.spec.triton >= NAMESPACES_SINCE else ():
         message = (
             f"archives {other!r} and {each.archive!r} both hold a"
-            f" model {each.name!r}: metrics cannot tell them apart"
+            f" model {each.name!r}: metrics cannot distinguish them"
         )
         yield Problem(("models", each.index), message, "rename one of the two directories and its `name`")
 
@@ -120,14 +120,14 @@ def shared_model_name(endpoint: EndpointContext) -> Iterator[Problem]:
 def model_name_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     """A model's `name`, where its config.pbtxt has one, is its directory's.
 
-    "Directory name must equal model name", says Triton, and ends. The main model of a multi-model archive
-    alone may have any name, as it is served under the target's.
+    Triton ends with "Directory name must equal model name". Only the main model of a multi-model archive may
+    have any name, because it is served under the target's.
     """
     multi = endpoint.spec.mode is Mode.MULTI_MODEL
     for each in endpoint.models if multi else endpoint.loaded_models():
         if each.facts.name and (not multi or (each.archive, each.name) in endpoint.parts):
             message = (
-                f'the config.pbtxt in {each.name}/ says `name: "{each.facts.name}"`: they must be the same'
+                f'the config.pbtxt in {each.name}/ has `name: "{each.facts.name}"`: the two must be the same'
             )
             hint = f'write `name: "{each.name}"`, or leave it out'
             yield Problem(("models", each.index), message, hint)
@@ -135,9 +135,9 @@ def model_name_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL248", source="https://github.com/triton-inference-server/server/pull/5540")
 def model_name_conflict(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Before namespaces, which came with 23.04, no two archives of an endpoint hold a model of one name.
+    """Before namespaces, which came with 23.04, no two archives of an endpoint hold a model of the same name.
 
-    The second target that is asked for is "not unique across all model repositories".
+    The second target that is called is "not unique across all model repositories".
     """
     for other, each in _namesakes(endpoint) if endpoint.spec.triton < NAMESPACES_SINCE else ():
         message = f"archives {other!r} and {each.archive!r} both hold a model {each.name!r}"
@@ -222,15 +222,13 @@ def malformed_s3_repository(endpoint: EndpointContext) -> Iterator[Problem]:
 def repository_without_digest(endpoint: EndpointContext) -> Iterator[Problem]:
     """A repository in S3 is named with the digest of its content, a folder without.
 
-    What lies in S3 may change without anybody's review.
+    The content of S3 may change without a review.
     """
     name, environment = endpoint.spec.endpoint, endpoint.environment.environment
     for index, model in enumerate(endpoint.spec.models):
         if in_s3(model) and model.digest is None:
-            message = (
-                f"what lies at {model.repository} may change: the spec has to say which content is meant"
-            )
-            hint = f"write `digest:`; `fleet lock --env {environment} {name}` reads it and says what it is"
+            message = f"the content of {model.repository} may change, and the spec has no digest of it"
+            hint = f"write `digest:`; `fleet lock --env {environment} {name}` reads the content and prints it"
             yield Problem(("models", index, "repository"), message, hint)
         if not in_s3(model) and model.digest is not None:
             hint = "leave it out; only a repository in S3 has one"
@@ -247,7 +245,7 @@ def _namesakes(endpoint: EndpointContext) -> Iterator[tuple[str, PlacedModel]]:
 
 
 def _single_models(endpoint: EndpointContext) -> list[str]:
-    """The models of the one repository of mode `single`, as far as it is locked."""
+    """The models of the one repository of mode `single`, if it is locked."""
     if endpoint.spec.mode is not Mode.SINGLE:
         return []
     return sorted(each.name for each in endpoint.models)

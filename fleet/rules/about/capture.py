@@ -19,7 +19,7 @@ def capture_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """Calls of an endpoint with one model are captured.
 
     AWS's table of features has data capture and Model Monitor for endpoints that host a single model, not
-    for multi-model endpoints; the API takes it for both.
+    for multi-model endpoints; the API accepts both.
     """
     spec = endpoint.spec
     if spec.capture is not None and spec.mode is Mode.MULTI_MODEL:

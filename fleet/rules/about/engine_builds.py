@@ -43,8 +43,8 @@ def gpu_without_engine_builder(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(path, found.message, found.hint)
         elif image is not None and until is not None and there and numbers(there) >= numbers(until):
             message = (
-                f"TensorRT {there} of Triton {image.release} builds nothing for a {machine.gpu}"
-                f" ({machine.type}): TensorRT {until} gave it up"
+                f"TensorRT {there} of Triton {image.release} cannot build for a {machine.gpu}"
+                f" ({machine.type}): TensorRT {until} dropped it"
             )
             yield Problem(path, message, "take another family, or an older release")
 
@@ -53,7 +53,7 @@ def gpu_without_engine_builder(endpoint: EndpointContext) -> Iterator[Problem]:
 def oversized_workspace(endpoint: EndpointContext) -> Iterator[Problem]:
     """An engine's workspace is less than the GPU's memory.
 
-    It is a bound: what exceeds the GPU bounds nothing, and weights and tensors need their room as well.
+    It is a limit: one above the GPU's memory limits nothing, and weights and tensors need memory as well.
     """
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.GPU:
@@ -65,7 +65,9 @@ def oversized_workspace(endpoint: EndpointContext) -> Iterator[Problem]:
                 f"`workspace` is {size // BYTES['MiB']} MiB; the {machine.gpu} of {machine.type} has"
                 f" {machine.gpu_memory_mib} MiB in all"
             )
-            yield Problem((*path, "workspace"), message, "leave it out, which gives it all that is free")
+            yield Problem(
+                (*path, "workspace"), message, "leave it out: TensorRT may then use all free memory"
+            )
 
 
 @rule("FL391", source=ENGINES, needed=True, at_deploy=True)
@@ -106,21 +108,20 @@ def engine_lock_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
 def engine_in_s3_repository(endpoint: EndpointContext) -> Iterator[Problem]:
     """Engines are built for repositories in folders.
 
-    What lies in S3 is taken as it is, by its digest: no plan can join it.
+    A repository in S3 is used as it is, by its digest: no plan can be added to it.
     """
     for path, index, _ in spec_engines(endpoint.spec):
         archive = endpoint.spec.models[index]
         if in_s3(archive):
-            message = f"{archive.archive!r} lies at {archive.repository}: its engines cannot join it"
-            yield Problem(path, message, "fetch the repository, and name the folder that holds it")
+            message = f"{archive.archive!r} is at {archive.repository}: no engine can be added to it"
+            yield Problem(path, message, "download the repository, and name its folder")
 
 
 @rule("FL394", Severity.WARNING, source=HEADER)
 def hardware_compatible_engine(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An engine is compatible with other GPUs only on purpose: it is slower for it.
+    """An engine is compatible with other GPUs only on purpose: compatibility makes it slower.
 
-    Here each environment builds its engines on the GPU that serves them, so that none has to be taken
-    elsewhere.
+    Each environment builds its engines on the GPU that serves them, so none has to run on another GPU.
     """
     for path, _, engine in spec_engines(endpoint.spec):
         if engine.compatibility is not Compatibility.NONE:
@@ -136,16 +137,16 @@ def hardware_compatible_engine(endpoint: EndpointContext) -> Iterator[Problem]:
     source="https://github.com/NVIDIA/TensorRT/blob/main/samples/common/sampleEngines.cpp",
 )
 def int8_without_scales(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An engine of precision INT8 is of an ONNX model that carries its scales.
+    """The ONNX model of an INT8 engine contains its scales.
 
     Without QuantizeLinear and DequantizeLinear in it trtexec calibrates with random numbers: the engine is
     fast, and its answers are wrong.
     """
     for path, _, engine in spec_engines(endpoint.spec):
         if engine.precision is Precision.INT8:
-            message = "trtexec calibrates INT8 with random numbers, unless the ONNX model carries its scales"
+            message = "trtexec calibrates INT8 with random numbers, unless the ONNX model contains its scales"
             hint = (
-                "quantise the model before (QuantizeLinear, DequantizeLinear), and say so:"
+                "quantise the model first (QuantizeLinear, DequantizeLinear), then write"
                 ' `allow: {int8-without-scales: "…"}`'
             )
             yield Problem((*path, "precision"), message, hint)
@@ -155,27 +156,27 @@ def int8_without_scales(endpoint: EndpointContext) -> Iterator[Problem]:
 def onnx_without_digest(endpoint: EndpointContext) -> Iterator[Problem]:
     """An ONNX model in S3 is named with the digest of its content, a file without.
 
-    What lies in S3 may change without anybody's review.
+    The content of S3 may change without a review.
     """
     name, environment = endpoint.spec.endpoint, endpoint.environment.environment
     for path, _, engine in spec_engines(endpoint.spec):
         if onnx_in_s3(engine) and engine.digest is None:
-            message = f"what lies at {engine.onnx} may change: the spec has to say which content is meant"
-            hint = f"write `digest:`; `fleet lock --env {environment} {name}` reads it and says what it is"
+            message = f"the content of {engine.onnx} may change, and the spec has no digest of it"
+            hint = f"write `digest:`; `fleet lock --env {environment} {name}` reads the content and prints it"
             yield Problem((*path, "onnx"), message, hint)
         if not onnx_in_s3(engine) and engine.digest is not None:
             message, hint = (
                 "a file needs no digest: its lock has it",
-                "leave it out; only what lies in S3 has one",
+                "leave it out; only an ONNX model in S3 has one",
             )
             yield Problem((*path, "digest"), message, hint)
 
 
 @rule("FL399", source=ENGINES)
 def python_too_old_for_engine(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An engine is of a release whose image has Python 3.10 or newer, in which the build script runs.
+    """Engines are built in an image with Python 3.10 or newer, which the build script needs.
 
-    In an older image it would end after a machine with a GPU was started, and paid for.
+    In an older image the script would fail after a machine with a GPU was started and billed.
     """
     image = endpoint.image
     if image is None or _builds(image.details.python):

@@ -23,11 +23,11 @@ TYPED = "cast it to FP16, or quantise it with NVIDIA's ModelOpt"
 
 @rule("FL290", source=SUPPORT, scope=Scope.CONTAINER)
 def engine_beyond_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The GPU can do what the engine asks for.
+    """The GPU supports the engine's options.
 
     BF16 needs Ampere (compute capability 8.0), FP8 needs Ada (8.9); a T4 has neither. An engine is built on
-    the GPU of `instance.type`; that of a raw instance pool or variant loads it where it is the same, or where
-    `compatibility` says so.
+    the GPU of `instance.type`; a raw instance pool or variant loads it if its GPU is the same, or if
+    `compatibility` includes its GPU.
     """
     machine, builder = endpoint.machine, endpoint.own_machine
     if machine is None:
@@ -39,7 +39,7 @@ def engine_beyond_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
         if builder is not None and builder.gpu and not _loads(machine, builder, engine.compatibility):
             message = (
                 f"the engine of model {engine.model!r} is built on {builder.type} ({builder.gpu}), and"
-                f" {machine.type} ({machine.gpu}) is to load it"
+                f" {machine.type} ({machine.gpu}) has to load it"
             )
             yield Problem(path, message, f"take an instance with the GPU {builder.gpu}")
         for key, value, about in _options(engine):
@@ -58,7 +58,7 @@ def unsupported_engine_option(endpoint: EndpointContext) -> Iterator[Problem]:
     """The image's TensorRT knows the engine's options.
 
     trtexec got BF16 with 10.0, INT4 with 10.1, same-compute-capability with 10.9, and lost all precisions
-    with 11: from then on a layer has the types that the ONNX model says.
+    with 11: since then a layer has the types of the ONNX model.
     """
     image = endpoint.image
     there = None if image is None else expected_tensorrt(image.details)

@@ -35,10 +35,10 @@ def single_model_flag(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL243", source=SERVE)
 def start_script_flag(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Further flags do not say again what the container's start script says.
+    """Further flags do not repeat those of the container's start script.
 
-    The start script always loads one model by name, so that `--load-model=*`, which must be the only one,
-    ends the server as well.
+    The start script always loads one model by name; `--load-model=*` must be the only such flag, so it ends
+    the server as well.
     """
     own, single = flags_of_the_start_script(), endpoint.spec.mode is Mode.SINGLE
     for path, flag in _flags(endpoint):
@@ -54,9 +54,9 @@ def start_script_flag(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL244", source=SERVE)
 def flag_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
-    """What has a key or a variable of its own is not given as a flag, and flags stand under their own key.
+    """A setting with its own key or variable is not given as a flag, and flags are given under their own key.
 
-    The flag would be said twice, with two values; in a variable it would be out of sight of the rules.
+    The setting would be given twice, with two values; the rules do not read flags in a variable.
     """
     for path, flag in _flags(endpoint):
         variable, elsewhere = variable_of_flag(flag), {*flags_of_single_mode(), *flags_of_the_start_script()}
@@ -64,7 +64,7 @@ def flag_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
             key = variable.removeprefix(PREFIX).lower()
             in_container = key in Container.model_fields
             instead = f"`{key}:` in `container`" if in_container else f"{variable} in `environment`"
-            message = f"`additional_args` has {flag}, which {variable} is there for"
+            message = f"`additional_args` has {flag}, which {variable} sets"
             yield Problem(path, message, f"write {instead} instead")
     if ADDITIONAL_ARGS in endpoint.spec.environment:
         given = ", ".join(endpoint.spec.environment[ADDITIONAL_ARGS].split())
@@ -84,7 +84,7 @@ def unknown_flag(endpoint: EndpointContext) -> Iterator[Problem]:
             near = did_you_mean(name, flags())
             certain = "did you mean" in near
             hint = near if certain else "`tritonserver --help` lists them"
-            yield Problem(path, f"{name} is no flag of tritonserver that is known", hint, certain)
+            yield Problem(path, f"{name} is not a known flag of tritonserver", hint, certain)
 
 
 @rule("FL286", source=SERVE)
@@ -126,15 +126,15 @@ def variable_of_other_mode(endpoint: EndpointContext) -> Iterator[Problem]:
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html",
 )
 def ineffective_body_limit(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The server is not made ready for bodies that SageMaker does not pass on.
+    """The server's body limit is not set: SageMaker's limit is lower.
 
-    InvokeEndpoint takes 6 MiB; Triton's front end takes 64 MiB without being asked to.
+    InvokeEndpoint accepts 6 MiB; Triton's front end accepts 64 MiB by default.
     """
     for path, flag in _flags(endpoint):
         if flag.partition("=")[0] == BODY_FLAG:
             message = (
-                f"`additional_args` has {flag}: SageMaker passes"
-                " bodies of up to 6 MiB on, Triton takes 64 MiB"
+                f"`additional_args` has {flag}: SageMaker accepts"
+                " bodies of up to 6 MiB, Triton accepts 64 MiB by default"
             )
             yield Problem(path, message, "leave it out; send less at a time")
 

@@ -17,8 +17,8 @@ DLC = "https://github.com/aws/deep-learning-containers/blob/master/available_ima
 DRIVERS = "https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu-drivers.html"
 SUPPORT = "https://docs.nvidia.com/deeplearning/triton-inference-server/release-notes/"
 PAIRED_SINCE = 12
-"""The CUDA version from which containers are known to fail on a host of another one, newer or older; of older
-containers no source says so, and newer drivers run them elsewhere.
+"""The CUDA version from which containers are known to fail on a host of another one, newer or older. No
+source states this for older containers, and outside of SageMaker newer drivers run them.
 """
 TRITON = ("triton",)
 TYPE = ("instance", "type")
@@ -56,12 +56,12 @@ def region_without_release(endpoint: EndpointContext) -> Iterator[Problem]:
 def unlisted_image(endpoint: EndpointContext) -> Iterator[Problem]:
     """AWS lists the image in the region.
 
-    Of a few releases only the tag is published, not the regions that have it.
+    For a few releases only the tag is published, not the regions that have it.
     """
     image = endpoint.image
     if image is not None and not image.details.certain:
-        message = f"no list of AWS says that the image of Triton {image.release} is in {image.region}"
-        hint = f"`aws ecr describe-images --registry-id {image.account} --region {image.region}` tells"
+        message = f"no list of AWS has the image of Triton {image.release} in {image.region}"
+        hint = f"check with `aws ecr describe-images --registry-id {image.account} --region {image.region}`"
         yield Problem(TRITON, message, hint)
 
 
@@ -71,7 +71,7 @@ def missing_driver(endpoint: EndpointContext) -> Iterator[Problem]:
 
     SageMaker's default driver on g4dn, g5 and p4d is 470, on which no container for CUDA 12 or newer starts;
     the drivers for CUDA 12 do not know the Blackwell GPUs of g7, g7e and p6. Such an endpoint fails after a
-    quarter of an hour, without a line in its log.
+    quarter of an hour, with an empty log.
     """
     image, machine = endpoint.image, endpoint.machine
     if image is None or machine is None or machine.kind is not Processor.GPU or machine.retired:
@@ -83,7 +83,7 @@ def missing_driver(endpoint: EndpointContext) -> Iterator[Problem]:
         usual = default_driver(machine.family)
         message = (
             f"Triton {image.release} is built for CUDA {image.cuda}; without a named host image"
-            f" {machine.family} instances have driver {usual or 'that nobody names'}"
+            f" {machine.family} instances have {f'driver {usual}' if usual else 'an unknown driver'}"
         )
         hint = f"write `{endpoint.variant}.InferenceAmiVersion: {other.name}`"
         yield Problem(TYPE, message, hint, certain=usual is not None)
@@ -104,7 +104,7 @@ def missing_driver(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL222", source=DRIVERS, scope=Scope.MACHINE)
 def incompatible_ami(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The host image takes the instance's family.
+    """SageMaker accepts the host image with the instance's family.
 
     SageMaker refuses some pairs ("Invalid combination"); which ones, AWS does not publish in full.
     """
@@ -121,9 +121,9 @@ def incompatible_ami(endpoint: EndpointContext) -> Iterator[Problem]:
         message = f"SageMaker refuses {machine.family} instances with the host image {chosen.name}"
         yield Problem(path, message, _leave(named))
     elif machine.family not in chosen.accepts:
-        message = f"it is not proved that the host image {chosen.name} takes {machine.family} instances"
-        proved = f"; proved: {', '.join(chosen.accepts)}" if chosen.accepts else ""
-        hint = f'try it once, then write `allow: {{incompatible-ami: "tried on …"}}`{proved}'
+        message = f"no source confirms that the host image {chosen.name} runs on {machine.family} instances"
+        confirmed = f"; confirmed: {', '.join(chosen.accepts)}" if chosen.accepts else ""
+        hint = f'try it once, then write `allow: {{incompatible-ami: "tried on …"}}`{confirmed}'
         yield Problem(path, message, hint, certain=False)
 
 
@@ -132,8 +132,8 @@ def ami_driver_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     """The host image that is named has the driver of the container's CUDA version.
 
     A container for CUDA 12 needs driver 525 or newer, for CUDA 13 driver 580. Host and container of two CUDA
-    generations end in CannotStartContainerError, or in an endpoint that stays in Creating. Of a container for
-    CUDA 11 on a newer driver no source says so.
+    generations end in CannotStartContainerError, or in an endpoint that stays in Creating. No source states
+    this for a container for CUDA 11 on a newer driver.
     """
     named, image = endpoint.named_ami, endpoint.image
     chosen = endpoint.ami
@@ -154,7 +154,7 @@ def ami_driver_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
             f"has driver {chosen.driver}, for CUDA {chosen.cuda}" if chosen.gpu else "has no NVIDIA driver"
         )
         untried = image.cuda < chosen.cuda and image.cuda < PAIRED_SINCE
-        doubt = ", and no public source says that it runs there" if untried else ""
+        doubt = ", and no public source confirms that it runs there" if untried else ""
         message = f"{named} {driver}; Triton {image.release} is built for CUDA {image.cuda}{doubt}"
         yield Problem(endpoint.named_ami_path, message, _instead(image, untried), certain=not untried)
 

@@ -38,7 +38,7 @@ def unknown_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     wanted = endpoint.instance_type
     if wanted not in instance_types():
-        message = f"{wanted} is no instance that the catalog knows for hosting"
+        message = f"{wanted} is not an instance type that the catalog has for hosting"
         yield Problem(TYPE, message, did_you_mean(wanted, instance_types()))
 
 

@@ -16,14 +16,14 @@ from fleet.spec.lock import InstanceGroup, LockedModel
 SHM = f"{PREFIX}SHM_DEFAULT_BYTE_SIZE"
 MIB, GIB, GB = 1 << 20, 1 << 30, 10**9
 DIGITS = 19
-"""Of the largest number of bytes that tritonserver reads."""
+"""The digits of the largest number of bytes that tritonserver reads."""
 
 
 @rule("FL250", source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html", scope=Scope.CONTAINER)
 def shared_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
     """The instances of Python models fit into the instance's shared memory.
 
-    Each takes its region of /dev/shm at the start, 16 MiB unless said otherwise, and SageMaker gives a
+    Each takes its region of /dev/shm at the start, 16 MiB by default, and SageMaker gives a
     container half of the machine's memory as /dev/shm.
     """
     machine = endpoint.machine

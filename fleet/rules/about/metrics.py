@@ -13,10 +13,9 @@ METRICS = "https://github.com/triton-inference-server/server/blob/main/docs/user
 
 @rule("FL320", Severity.WARNING, source=METRICS)
 def dimensions_without_metrics(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Dimensions are named of metrics that the container publishes.
+    """Dimensions are given only for metrics that the container publishes.
 
-    `metrics.triton_dimensions` tells the dashboard how to find Triton's metrics; with `triton: false` there
-    are none to be found.
+    The dashboard finds Triton's metrics by `metrics.triton_dimensions`; with `triton: false` there are none.
     """
     metrics = endpoint.spec.metrics
     if metrics.triton_dimensions and not metrics.triton:

@@ -27,7 +27,7 @@ MIB = 1 << 20
 def unsupported_backend(endpoint: EndpointContext) -> Iterator[Problem]:
     """The release's image still has the model's backend.
 
-    TensorFlow went in 25.03, FasterTransformer in 23.06: a model of theirs fails to load.
+    Triton removed TensorFlow in 25.03 and FasterTransformer in 23.06: their models fail to load.
     """
     if endpoint.image is None:
         return
@@ -36,7 +36,7 @@ def unsupported_backend(endpoint: EndpointContext) -> Iterator[Problem]:
         if each.facts.backend in gone:
             since = gone[each.facts.backend]
             message = (
-                f"model {each.name!r} is of the {each.facts.backend} backend, which left Triton with {since};"
+                f"model {each.name!r} is of the {each.facts.backend} backend, which Triton {since} removed;"
                 f" the image is {endpoint.image.release}"
             )
             yield Problem(
@@ -58,9 +58,9 @@ def unreadable_model_config(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL275", source="docs/artifacts.md")
 def empty_folder_in_s3(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Of a repository that is given uncompressed, no version directory is empty.
+    """No version directory of an uncompressed repository is empty.
 
-    S3 knows no folders, and an ensemble without its version directory is not loaded.
+    S3 has no folders, and an ensemble without its version directory is not loaded.
     """
     for each in endpoint.models:
         uncompressed = endpoint.spec.models[each.index].compression is Compression.NONE
@@ -71,9 +71,9 @@ def empty_folder_in_s3(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL253", source=CONFIG, scope=Scope.CONTAINER)
 def gpu_model_without_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Models that run on a GPU alone are on an instance with a GPU.
+    """Models that need a GPU are on an instance with a GPU.
 
-    KIND_GPU on a machine without one fails the load, and so do numbers of GPUs, and TensorRT.
+    On a machine without one, KIND_GPU, GPU numbers and TensorRT fail the load.
     """
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.CPU:
@@ -91,7 +91,7 @@ def gpu_model_without_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL252", source=CONFIG, scope=Scope.CONTAINER)
 def unknown_gpu_number(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The GPUs that a model names are there.
+    """The GPUs that a model names exist.
 
     They are numbered from 0, and a number too high fails the load.
     """
@@ -126,7 +126,7 @@ def fixed_gpu_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL258", source=FRONT_END)
 def unstreamed_decoupled_model(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A model that answers in several parts is called by `generate`, on a single endpoint.
+    """A model that answers in several parts is called with `generate`, on an endpoint of mode `single`.
 
     Other calls of a decoupled model get status 400.
     """
@@ -152,7 +152,7 @@ def missing_response_cache(endpoint: EndpointContext) -> Iterator[Problem]:
     flags = endpoint.variables.get(ADDITIONAL_ARGS, "")
     for each in endpoint.loaded_models():
         if each.facts.response_cache and "--cache-config" not in flags:
-            message = f"model {each.name!r} caches its responses, and the server is given no cache"
+            message = f"model {each.name!r} caches its responses, and the server has no cache"
             hint = 'write `container: {additional_args: ["--cache-config=local,size=104857600"]}`'
             yield Problem(_entry(each), message, hint)
 

@@ -20,7 +20,7 @@ def metrics_of_isolated_container(endpoint: EndpointContext) -> Iterator[Problem
     """An isolated container does not publish Triton's metrics.
 
     It makes no call, not even of CloudWatch, and has no credentials. SageMaker's own metrics and the
-    container's log are not the container's calls, and go on.
+    container's log are not the container's calls, and continue.
     """
     spec = endpoint.spec
     if spec.network.isolated and spec.metrics.triton:

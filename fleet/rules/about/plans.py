@@ -1,4 +1,4 @@
-"""Rules about TensorRT plans that lie in a repository."""
+"""Rules about TensorRT plans in a repository."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VERSION_COMPATIBLE = "version-compatible=true"
 def plan_of_other_tensorrt(endpoint: EndpointContext) -> Iterator[Problem]:
     """A plan in the repository was built with the very TensorRT of the image.
 
-    A plan loads in the version that built it and in no other, down to the build number, unless both were told
+    A plan loads only in the version that built it, down to the build number, unless plan and server are set
     to be version compatible.
     """
     image = endpoint.image
@@ -32,7 +32,7 @@ def plan_of_other_tensorrt(endpoint: EndpointContext) -> Iterator[Problem]:
         for path, built in each.facts.plans.items():
             place, plan = ("models", each.index), f"{each.name}/{path}"
             if not built:
-                message = f"{plan} has no header that is known: nothing tells which TensorRT built it"
+                message = f"{plan} has an unknown header: the TensorRT that built it is unknown"
                 yield Problem(place, message, f"build it inside the image of {image.release}", certain=False)
             elif not _may_be(built, image.details):
                 has = image.details.tensorrt or f"at least {image.details.tensorrt_least}"
@@ -51,10 +51,10 @@ def plan_of_other_tensorrt(endpoint: EndpointContext) -> Iterator[Problem]:
     scope=Scope.CONTAINER,
 )
 def missing_plan_for_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Of plans for several GPUs one is for the instance's.
+    """Among plans for several GPUs, one is for the instance's.
 
-    `cc_model_filenames` names them by compute capability; without a match Triton takes the default file,
-    which is then not there.
+    `cc_model_filenames` names them by compute capability; without a match Triton loads the default file,
+    which does not exist then.
     """
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.GPU:
@@ -67,7 +67,9 @@ def missing_plan_for_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
             and each.facts.plans
             and not any(p.endswith(f"/{own}") for p in each.facts.plans)
         ):
-            message = f"model {each.name!r} names {own} for {machine.compute_capability}, which is not there"
+            message = (
+                f"model {each.name!r} names {own} for {machine.compute_capability}, which does not exist"
+            )
             yield Problem(("models", each.index), message, "put it into the version directory")
         default = any(path.endswith("/model.plan") for path in each.facts.plans)
         if named and machine.compute_capability not in named and not default:
@@ -81,10 +83,10 @@ def missing_plan_for_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL297", source=TRT, scope=Scope.CONTAINER)
 def plan_of_other_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Plans in a repository were built on the GPU that serves them, and the spec says on which.
+    """Plans in a repository were built on the GPU that serves them, and the spec names that GPU.
 
-    A plan does not say it itself. It loads on that GPU model and no other, whatever the compute capability,
-    unless it was built to be hardware compatible.
+    A plan does not record its GPU. It loads only on that GPU model, whatever the compute capability, unless
+    it was built to be hardware compatible.
     """
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.GPU:
@@ -95,11 +97,11 @@ def plan_of_other_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
         path: KeyPath = ("models", index, "built_on")
         if archive.built_on is None:
             if index in with_plans:
-                message = f"nothing says on which GPU the plans of {archive.archive!r} were built"
+                message = f"the GPU that built the plans of {archive.archive!r} is unknown"
                 hint = f"write `built_on: {machine.type}`, if its GPU ({machine.gpu}) built them"
                 yield Problem(("models", index), message, hint, certain=False)
         elif archive.built_on not in instance_types():
-            message = f"{archive.built_on} is no instance that the catalog knows"
+            message = f"{archive.built_on} is not an instance type that the catalog has"
             yield Problem(path, message, did_you_mean(archive.built_on, instance_types()))
         elif index in known - with_plans:
             message = f"{archive.archive!r} holds no TensorRT plan: `built_on` means nothing"
@@ -107,7 +109,7 @@ def plan_of_other_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
         elif (builder := instance(archive.built_on)).gpu != machine.gpu:
             message = (
                 f"the plans of {archive.archive!r} were built on {_machine_text(builder)}, and"
-                f" {_machine_text(machine)} is to load them"
+                f" {_machine_text(machine)} has to load them"
             )
             other = f", or take an instance with the GPU {builder.gpu}" if builder.gpu else ""
             yield Problem(path, message, f"build them on {machine.type}{other}")
@@ -118,12 +120,12 @@ def _machine_text(machine: Instance) -> str:
 
 
 def _may_be(built: str, release: Release) -> bool:
-    """Whether a plan's TensorRT is the release's, as far as both are known."""
+    """Whether a plan's TensorRT is the release's, in the parts that are known of both."""
     return not _differs(built, release.tensorrt) if release.tensorrt else _might_be(built, release)
 
 
 def _might_be(built: str, release: Release) -> bool:
-    """Whether it is not proved that the release has another."""
+    """Whether the release may have it: no source names another."""
     if release.tensorrt and release.tensorrt_certain:
         return not _differs(built, release.tensorrt)
     least, most = numbers(release.tensorrt_least or "0"), numbers(release.tensorrt_most or "99")
@@ -131,5 +133,5 @@ def _might_be(built: str, release: Release) -> bool:
 
 
 def _differs(built: str, there: str) -> bool:
-    """Compare as far as both are known."""
+    """Compare the parts that are known of both."""
     return any(a != b for a, b in zip(numbers(built), numbers(there), strict=False))

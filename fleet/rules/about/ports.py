@@ -41,13 +41,14 @@ def port_conflict(endpoint: EndpointContext) -> Iterator[Problem]:
 def reserved_port(endpoint: EndpointContext) -> Iterator[Problem]:
     """Metrics, gRPC and HTTP answer at ports that SageMaker lets a container bind.
 
-    It tells the container which ones, and the server does not start with another: the endpoint fails its
-    health check. Triton's own ports, 8000 to 8002, are not among them. AWS documents that its image takes a
-    free port instead of a blocked METRICS_PORT where metrics are published to CloudWatch: that is a warning.
+    SageMaker passes the range to the container, and the server does not start with another port: the endpoint
+    fails its health check. Triton's own ports, 8000 to 8002, are not among them. AWS documents that its image
+    takes a free port instead of a blocked METRICS_PORT where metrics are published to CloudWatch: that is a
+    warning.
     """
     ports = safe_ports()
     for listener in _listeners(endpoint):
-        # The invocations' own is refused before, as a port that two services share.
+        # The port of invocations is refused above, as a port that two services share.
         if listener.number is None or listener.is_safe or listener.number == INVOCATIONS_PORT:
             continue
         service, moved = listener.service, is_moved_by_image(listener, endpoint.variables)
@@ -63,7 +64,7 @@ def reserved_port(endpoint: EndpointContext) -> Iterator[Problem]:
 
 
 def _listeners(endpoint: EndpointContext) -> list[Listener]:
-    """All but those whose variable is empty, which is a mistake of its own."""
+    """All except those whose variable is empty, which is a mistake of its own."""
     found = listeners(service_arguments(endpoint.variables))
     return [each for each in found if each.is_given or not each.service.port_from]
 

@@ -22,17 +22,17 @@ RESERVATION = "CapacityReservationConfig.MlReservationArn"
 REGISTRY = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr(-fips)?\.(?P<region>[a-z0-9-]+)\.(?P<dns>[a-z.]+)/(?P<repository>[^:@]+)"
 )
-NO_MODEL = "which is no Model's name in the template"
+NO_MODEL = "which is not the name of a Model in the template"
 
 
 @rule("FL232", source=CONTAINER)
 def dangling_raw_name(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A raw property names what is there for the endpoint: a model of its stack, an image of its region.
+    """A raw property names what exists for the endpoint: a model of its stack, an image of its region.
 
-    The stack makes one Model, whose name CloudFormation chooses anew at every change; SageMaker refuses the
-    name of a model that does not exist. It pulls images of its own region alone, and a capacity reservation
-    is of one region and account. What an intrinsic function other than `Ref` and `Fn::GetAtt` computes is
-    not judged.
+    The stack makes one Model, for which CloudFormation chooses a new name at every change; SageMaker refuses
+    the name of a model that does not exist. It pulls images only from its own region, and a capacity
+    reservation is of one region and account. What an intrinsic function other than `Ref` and `Fn::GetAtt`
+    computes is not checked.
     """
     yield from _models(endpoint)
     yield from _images(endpoint)
@@ -47,12 +47,12 @@ def dangling_raw_name(endpoint: EndpointContext) -> Iterator[Problem]:
 def custom_image(endpoint: EndpointContext) -> Iterator[Problem]:
     """The container's image is SageMaker's own.
 
-    Of an image of one's own nobody knows the CUDA version, the backends and the TensorRT in it: the rules go
-    by `triton`, and do not check that the host's driver runs the image, or that its models load. Which
-    registries it may come from is for `disallowed-registry` (FL349).
+    The CUDA version, the backends and the TensorRT of a custom image are unknown: the rules go by `triton`,
+    and do not check that the host's driver runs the image, or that its models load. `disallowed-registry`
+    (FL349) checks which registry it comes from.
     """
     for raw, _ in outermost(endpoint, "Model", {IMAGE: IMAGE}):
-        message = "an image of one's own: its CUDA, driver and backends are not checked"
+        message = "a custom image: its CUDA, driver and backends are not checked"
         yield Problem(raw.path, message, "build it on the image of the release that `triton` names")
 
 
@@ -64,13 +64,13 @@ def _models(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(next(iter(raws.values())).path, message, hint)
         overrides = (pool.model for pool in pools(raws))
         for raw in (model, *overrides):
-            said = "" if raw is None else _no_model(raw.value)
-            if raw is not None and said:
-                yield Problem(raw.path, f"{raw.name} {said}", f"write `{_own()}`, the model of the spec")
+            reason = "" if raw is None else _no_model(raw.value)
+            if raw is not None and reason:
+                yield Problem(raw.path, f"{raw.name} {reason}", f"write `{_own()}`, the model of the spec")
 
 
 def _no_model(value: object) -> str:
-    """Why a value names no model of the template; empty where it does, or where nobody knows."""
+    """Why a value names no model of the template; empty where it does, or where that is unknown."""
     if value is None or names_own_model(value):
         return ""
     if not is_intrinsic(value):
@@ -94,7 +94,7 @@ def _images(endpoint: EndpointContext) -> Iterator[Problem]:
         if found is not None and (found["region"], found["dns"]) != (region, partition_of(region).dns):
             message = (
                 f"the image is in {found['region']} ({found['dns']}), and the endpoint in {region}:"
-                " SageMaker pulls images of its own region alone"
+                " SageMaker pulls images only from its own region"
             )
             here = f"{found['account']}.dkr.ecr.{region}.{partition_of(region).dns}"
             yield Problem(raw.path, message, f"copy it to {region}, and name it as {here}/…")
@@ -107,7 +107,7 @@ def _reservations(endpoint: EndpointContext) -> Iterator[Problem]:
         if not raw.general.endswith(f".{RESERVATION}") or not isinstance(raw.value, str):
             continue
         if raw.value.split(":")[1:5] != wanted:
-            message = f"{raw.value} is no reservation of account {account} in {region}"
+            message = f"{raw.value} is not a reservation of account {account} in {region}"
             yield Problem(raw.path, message, f"name one whose ARN begins with arn:{':'.join(wanted)}:")
 
 

@@ -20,9 +20,9 @@ OVERRIDES = "https://docs.aws.amazon.com/cdk/v2/guide/cfn-layer.html"
 def raw_property_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
     """What follows from the spec is not set as a raw property.
 
-    Rules, scaling, the dashboard and `fleet show` go by the spec, and would judge another endpoint than the
-    one deployed; of a host image and of time-outs it is only said. An endpoint has one model with one
-    container.
+    Rules, scaling, the dashboard and `fleet show` go by the spec, and would be about another endpoint than
+    the deployed one; for a host image and for time-outs this is only a warning. An endpoint has one model
+    with one container.
     """
     for resource in RESOURCES:
         members = {path: each for path, each in ledger(resource).items() if not (each.rule or each.inside)}
@@ -31,19 +31,19 @@ def raw_property_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
         )
         for raw, member in outermost(endpoint, resource, _decided_members(members, Decision.KEY)):
             if any(each.path[: len(raw.path)] == raw.path for each, _ in settled):
-                continue  # said below, as no key can say it
-            message = f"the raw property {raw.name} says what `{member.key}` says"
+                continue  # reported below: no key can set it
+            message = f"the raw property {raw.name} sets what `{member.key}` sets"
             yield Problem(raw.path, message, f"write `{member.key}` instead", certain=not member.judged)
         for raw, member in settled:
-            yield Problem(raw.path, f"{raw.name} is not to be set: {member.why}", "leave it out")
+            yield Problem(raw.path, f"{raw.name} must not be set: {member.why}", "leave it out")
 
 
 @rule("FL298", source=OVERRIDES)
 def raw_list_replacement(endpoint: EndpointContext) -> Iterator[Problem]:
     """No raw value takes the place of the whole variant or the whole container.
 
-    CDK lays a mapping over what is there, and puts a list, a single value or an intrinsic function in its
-    place: model, instance type and count of the spec are lost.
+    CDK merges a mapping into the template, but replaces with a list, a single value or an intrinsic function:
+    model, instance type and count of the spec are lost.
     """
     for resource, names in WHOLES.items():
         for raw in raw_properties(endpoint.spec, resource):

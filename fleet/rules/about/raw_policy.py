@@ -1,7 +1,7 @@
 """Rules about what `cloudformation` lays over the template.
 
-Here: the role and the image, of which a spec has what the product and its environment give it. Neither rule
-can be allowed in a spec, so they also look at what other rules only refuse by default.
+Here: the role and the image, which the product and the environment give to a spec. Neither rule can be
+allowed in a spec, so they also check what other rules refuse only by default.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ ROLE_ARN = re.compile(r"arn:[^:]+:iam::(?P<account>[0-9]{12}):")
 def disallowed_role(endpoint: EndpointContext) -> Iterator[Problem]:
     """The endpoint's role is the one that the product makes, or one that the environment allows.
 
-    With another a spec would run its models with whatever the account grants that role, past the
-    environment's `permissions_boundary`; a role of another account SageMaker cannot take on.
+    With another role, a spec would run its models with whatever the account grants that role, past the
+    environment's `permissions_boundary`; SageMaker cannot assume a role of another account.
     `allowed_roles` of the environment names the exceptions.
     """
     environment = endpoint.environment
@@ -38,7 +38,7 @@ def disallowed_role(endpoint: EndpointContext) -> Iterator[Problem]:
             found = ROLE_ARN.match(raw.value) if isinstance(raw.value, str) else None
             if found is not None and found["account"] != environment.account:
                 theirs, ours = found["account"], environment.account
-                message += f", of account {theirs}: SageMaker takes on roles of {ours} alone"
+                message += f", of account {theirs}: SageMaker assumes only roles of {ours}"
             yield Problem(raw.path, message, _hint(endpoint, "allowed_roles"))
 
 
@@ -46,40 +46,40 @@ def disallowed_role(endpoint: EndpointContext) -> Iterator[Problem]:
 def disallowed_registry(endpoint: EndpointContext) -> Iterator[Problem]:
     """The container's image is of a registry of SageMaker's own, or of one that the environment allows.
 
-    What the image brings runs with the endpoint's role, on every call. The registry is read off the name of
-    the image: one that CloudFormation computes, or that a model package brings, is refused.
+    What the image brings runs with the endpoint's role, on every call. The registry is read from the name of
+    the image: a name that CloudFormation computes, or that a model package brings, is refused.
     `allowed_registries` of the environment names the exceptions, and the role may pull from them.
     """
-    told = set[KeyPath]()
+    reported = set[KeyPath]()
     for raw in (raw for path in IMAGES for raw in _properties_at(endpoint, "Model", path)):
         reference = image_reference(raw.value) if raw.name == IMAGE else None
         if reference is None:
-            message = f"{raw.name} does not say which registry the image is of"
+            message = f"{raw.name} does not show which registry the image is from"
         elif not is_allowed(reference.registry, endpoint.environment):
             message = (
-                f"the image is of the registry {reference.registry}, which the environment does not allow"
+                f"the image is from the registry {reference.registry}, which the environment does not allow"
             )
         else:
             continue
-        if raw.path not in told:
-            told.add(raw.path)
+        if raw.path not in reported:
+            reported.add(raw.path)
             yield Problem(raw.path, message, _hint(endpoint, "allowed_registries"))
 
 
 def _properties_at(endpoint: EndpointContext, resource: str, path: str) -> Iterator[RawProperty]:
-    """The raw properties that decide what stands at a path.
+    """The raw properties that decide the value at a path.
 
     The outermost at or below it, and what CloudFormation computes in place of it or of what it is in.
     """
-    wanted, told = path.split("."), set[KeyPath]()
+    wanted, found = path.split("."), set[KeyPath]()
     for raw in raw_properties(endpoint.spec, resource):
         is_function = [_computes(part) for part in raw.parts]
         place = list(raw.parts[: is_function.index(True)] if any(is_function) else raw.parts)
         is_computed = any(is_function) or is_intrinsic(raw.value)
         if place[: len(wanted)] == wanted or (is_computed and wanted[: len(place)] == place):
-            if raw.path[:-1] not in told:
+            if raw.path[:-1] not in found:
                 yield raw
-            told.add(raw.path)
+            found.add(raw.path)
 
 
 def _computes(part: str) -> bool:
@@ -88,4 +88,4 @@ def _computes(part: str) -> bool:
 
 def _hint(endpoint: EndpointContext, key: str) -> str:
     file = f"environments/{endpoint.environment.environment}.yaml"
-    return f"leave it out, or have `{key}` of {file} allow it: no spec allows it itself"
+    return f"leave it out, or add it to `{key}` in {file}: a spec cannot allow it itself"

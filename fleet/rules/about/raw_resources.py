@@ -30,7 +30,7 @@ def unknown_raw_resource(endpoint: EndpointContext) -> Iterator[Problem]:
     source="https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-sagemaker-model.html",
 )
 def fixed_resource_name(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Model and endpoint configuration keep the names that CloudFormation makes.
+    """Model and endpoint configuration keep the names that CloudFormation chooses.
 
     Both are replaced on every change, and a second one of the same name cannot be made: the next deploy
     fails.

@@ -1,6 +1,6 @@
 """Rules about what `cloudformation` lays over the template.
 
-Here: what CloudFormation's own schema says, and what of it the CDK passes on.
+Here: CloudFormation's own schema, and the part of it that the CDK passes on.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from fleet.spec.source import KeyPath
 
 SCHEMAS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-sagemaker-endpointconfig.html"
 LISTS = ("ProductionVariants", "Tags")
-"""Lists that the template has already, so that an item of theirs can be laid over."""
+"""Lists that the template has already, so that their items can be overridden."""
 
 
 @rule("FL268", source=SCHEMAS)
 def unknown_raw_property(endpoint: EndpointContext) -> Iterator[Problem]:
     """CloudFormation has the raw property, and lets it be set.
 
-    It refuses a name that it does not know, and CDK drops some paths without a word: a key with dots below
+    It refuses a name that it does not know, and CDK drops some paths silently: a key with dots below
     another key, an item of a list that is not in the template.
     """
     for resource in RESOURCES:
-        told = set[KeyPath]()
+        reported = set[KeyPath]()
         for raw in judged_properties(endpoint, resource):
             message, hint = _unknown(resource, raw)
-            if message and raw.path[:-1] not in told:
+            if message and raw.path[:-1] not in reported:
                 yield Problem(raw.path, message, hint)
             if message:
-                told.add(raw.path)
+                reported.add(raw.path)
 
 
 @rule("FL269", source=SCHEMAS)
 def invalid_raw_value(endpoint: EndpointContext) -> Iterator[Problem]:
     """A raw value is of the type and within the limits that CloudFormation sets, and nothing is missing.
 
-    What an intrinsic function such as `Ref` computes is not judged.
+    What an intrinsic function such as `Ref` computes is not checked.
     """
     for resource in RESOURCES:
         raws = list(judged_properties(endpoint, resource))
@@ -52,8 +52,8 @@ def invalid_raw_value(endpoint: EndpointContext) -> Iterator[Problem]:
             if known is None or is_intrinsic(raw.value) or raw.takes_out or known.takes(raw.value):
                 continue
             if raw.value is None:
-                hint = f"write `{raw.name}` as one key to take it out"
-                yield Problem(raw.path, f"{raw.name} has no value, and CDK passes over it", hint)
+                hint = f"write `{raw.name}` as one key to remove it"
+                yield Problem(raw.path, f"{raw.name} has no value, and CDK ignores it", hint)
             else:
                 message = f"{raw.name} is {value_text(raw.value)}, which CloudFormation does not take"
                 yield Problem(raw.path, message + _in_the_api(raw), f"write {known.taken}")
@@ -61,10 +61,10 @@ def invalid_raw_value(endpoint: EndpointContext) -> Iterator[Problem]:
 
 
 def _in_the_api(raw: RawProperty) -> str:
-    """What is known of a value that the API takes; empty for any other."""
+    """What is known of a value that the API accepts; empty for any other."""
     for member, values in values_of_the_api().items():
         if raw.name.endswith(f".{member}") and str(raw.value) in values:
-            return f": the API alone has it, and {values[str(raw.value)]}"
+            return f": only the API has it, and {values[str(raw.value)]}"
     return ""
 
 
@@ -78,14 +78,14 @@ def _unknown(resource: str, raw: RawProperty) -> tuple[str, str]:
     reached = property_at(resource, raw.parts)
     if not reached.rest:
         if reached.property.read_only:
-            return f"{raw.name} is CloudFormation's to set", "leave it out"
+            return f"{raw.name} is set by CloudFormation", "leave it out"
         return _item_of_no_list(resource, raw)
     outer, name = ".".join(raw.parts[: -len(reached.rest)]), reached.rest[0]
     of = outer or f"AWS::SageMaker::{resource}"
     if "." in name and property_at(resource, tuple(raw.name.split("."))).rest == ():
         return f"`{name}` below another key is one name, not a path", f"write `{raw.name}` as one key"
     if "array" in reached.property.types:
-        return f"{of} is a list: `{name}` is no place in it", f"write `{outer}.0.{name}`"
+        return f"{of} is a list: `{name}` is not an index of it", f"write `{outer}.0.{name}`"
     if not reached.property.names:
         return f"{of} is {reached.property.taken}: there is no `{name}` in it", f"write a value for `{outer}`"
     message = f"{of} has no property `{name}` as of {properties_date()}"
@@ -99,12 +99,12 @@ def _item_of_no_list(resource: str, raw: RawProperty) -> tuple[str, str]:
         is_list = known is not None and "array" in known.types
         if is_list and not raw.is_item(depth) and outer[0] not in LISTS:
             name = ".".join(outer)
-            return f"the template has no list {name} to lay an item over", f"write `{name}` as a list"
+            return f"the template has no list {name} whose item could be changed", f"write `{name}` as a list"
     return "", ""
 
 
 def _incomplete(resource: str, raws: list[RawProperty]) -> Iterator[Problem]:
-    """Mappings that the spec begins, and that lack what CloudFormation asks for."""
+    """Mappings of the spec that lack what CloudFormation requires."""
     names, places = defaultdict[tuple[str, ...], set[str]](set), dict[tuple[str, ...], KeyPath]()
     for raw in raws:
         for depth in range(1, min(len(raw.parts), DEEPEST)):

@@ -37,7 +37,7 @@ WRITTEN_OUT = (
     f"{SHADOWS}.*",
     *(f"{each}.*.{POOLS}{item}" for each in VARIANTS for item in ("", ".*")),
 )
-"""What brings in instance types, by its general name."""
+"""What adds instance types, by its general name."""
 PARTS = {"gpus": "GPUs", "vcpus": "vCPUs"}
 
 
@@ -45,13 +45,13 @@ PARTS = {"gpus": "GPUs", "vcpus": "vCPUs"}
 def unsupported_pool_or_shadow(endpoint: EndpointContext) -> Iterator[Problem]:
     """Instance pools and shadow variants go with the mode and the instance type of the spec.
 
-    SageMaker takes neither for multi-model endpoints, and pools only in place of an instance type. Image,
-    engines, alarms and costs go by `instance.type`, which is to be the first pool's. An intrinsic function in
-    place of pools or shadow variants brings in instance types that nobody judges.
+    SageMaker accepts neither with multi-model endpoints, and pools only in place of an instance type. Image,
+    engines, alarms and costs go by `instance.type`, which has to be the first pool's. An intrinsic function
+    in place of pools or shadow variants adds instance types that no rule checks.
     """
     for raw in judged_properties(endpoint, "EndpointConfig"):
         if raw.general in WRITTEN_OUT and is_intrinsic(raw.value):
-            message = f"{raw.name} is an intrinsic function: what it computes cannot be judged"
+            message = f"{raw.name} is an intrinsic function: what it computes cannot be checked"
             yield Problem(raw.path, message, "write it out")
     for variant, raws in endpoint.raw_variants.items():
         yield from _pools(endpoint, variant, raws)
@@ -93,14 +93,14 @@ def too_many_variants(endpoint: EndpointContext) -> Iterator[Problem]:
     """An endpoint has one variant, one shadow variant at most, and five instance pools at most in each.
 
     The product scales and watches one variant. SageMaker takes no second shadow variant and no sixth pool.
-    What is beyond is not judged, so that no spec can allow itself more.
+    Anything beyond is not checked, so a spec cannot allow itself more.
     """
     found = dict[str, KeyPath]()
     for raw in raw_properties(endpoint.spec, "EndpointConfig"):
         if variant := further_variant(raw):
             found.setdefault(variant, raw.path)
     for variant, path in found.items():
-        yield Problem(path, "an endpoint has one variant", f"take {variant} out")
+        yield Problem(path, "an endpoint has one variant", f"remove {variant}")
     for raws in _shadows(endpoint)[1:]:
         yield Problem(_place(raws), "SageMaker takes one shadow variant, beside one variant", "leave it out")
     for variant, raws in endpoint.raw_variants.items():
@@ -138,7 +138,7 @@ def _pools(endpoint: EndpointContext, variant: str, raws: RawProperties) -> Iter
         yield Problem(found[0].path, message, "leave them out, or take `mode: single`")
     single = raws.get(("InstanceType",))
     if single is not None and single.value is not None:
-        message = f"{variant} has {POOLS}, which stand in place of an InstanceType"
+        message = f"{variant} has {POOLS}, which replace an InstanceType"
         yield Problem(single.path, message, "leave the InstanceType out")
     first = min(enumerate(found, 1), key=lambda each: each[1].priority or each[0])[1]
     if variant == OWN_VARIANT and first.type is not None and first.type != wanted:

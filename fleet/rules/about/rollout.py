@@ -18,20 +18,20 @@ API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DeploymentC
 EXCLUSIONS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html"
 MIN_INSTANCES = 2
 KEY = {Strategy.CANARY: "canary", Strategy.LINEAR: "step", Strategy.ROLLING: "step"}
-"""The key that says how large a step is."""
+"""The key for the size of a step."""
 LIMITS = {
     Strategy.CANARY: ("", "canary_percent_max"),
     Strategy.LINEAR: ("linear_step_percent_min", "linear_step_percent_max"),
     Strategy.ROLLING: ("rolling_batch_percent_min", "rolling_batch_percent_max"),
 }
-"""Of that key, in percent of the fleet."""
+"""The limits of that key, in percent of the fleet."""
 
 
 @rule("FL280", source=GUARDRAILS)
 def rollout_without_second_instance(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A rollout in steps has at least two instances to take them with.
+    """A rollout in steps has at least two instances.
 
-    Half of one instance cannot be moved; with scaling, its `min` or that of a schedule may be all that runs.
+    Half of one instance cannot be moved; with scaling, only its `min` or that of a schedule may run.
     """
     rollout, scaling = endpoint.spec.rollout, endpoint.spec.scaling
     if rollout is None or rollout.strategy not in KEY:
@@ -50,7 +50,7 @@ def rollout_without_second_instance(endpoint: EndpointContext) -> Iterator[Probl
 
 @rule("FL281", source=API)
 def rollout_timeout_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The time-out of a rollout exceeds its waits, and is within what SageMaker takes.
+    """The time-out of a rollout exceeds its waits, and is within SageMaker's limit.
 
     A canary bakes twice: its first share, and the rest that follows it.
     """
@@ -77,7 +77,7 @@ def rollout_timeout_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]
 
 @rule("FL282", source=API)
 def rollout_step_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A step is as large as SageMaker takes.
+    """The size of a step is within SageMaker's limits.
 
     A canary is half of the fleet at most, a linear step 10% to 50%, a rolling batch 5% to 50%; all in whole
     percent.
@@ -107,7 +107,7 @@ def rollout_key_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     if wanted is not None and getattr(rollout, wanted) is None:
         yield Problem(
             ("rollout", "strategy"),
-            f"a {strategy} rollout says how large a step is",
+            f"a {strategy} rollout needs `{wanted}`, the size of a step",
             f"write `{wanted}: 50%`",
         )
     for key in ("canary", "step"):
@@ -121,9 +121,9 @@ def rollout_key_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL276", source=EXCLUSIONS, scope=Scope.POOL)
 def rollout_of_unsupported_instance(endpoint: EndpointContext) -> Iterator[Problem]:
-    """SageMaker's deployment guardrails take the instance type.
+    """SageMaker's deployment guardrails support the instance type.
 
-    They do not take Inf1: a `rollout` of such an endpoint is refused.
+    They do not support Inf1: a `rollout` of such an endpoint is refused.
     """
     machine = endpoint.machine
     if endpoint.spec.rollout is not None and machine is not None and machine.family == "inf1":
@@ -133,23 +133,23 @@ def rollout_of_unsupported_instance(endpoint: EndpointContext) -> Iterator[Probl
 
 @rule("FL283", source=API, needed=True)
 def rollback_without_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A rollout that is called back for its latency says which latency is too long.
+    """A rollout that is rolled back for its latency has a threshold for the latency.
 
-    Of errors one percent is too much where `alarms` says nothing else; no latency is right for all models.
+    For errors the default of `alarms` is one percent; no latency is right for all models.
     """
     rollout, alarms = endpoint.spec.rollout, endpoint.spec.alarms
     if rollout is None or "latency" not in (rollout.rollback_on or ()):
         return
     if all(getattr(alarms, key, None) is None for key in LATENCIES):
-        message = "`rollback_on` names the latency, and `alarms` says of none that it is too long"
+        message = "`rollback_on` names the latency, and `alarms` has no threshold for it"
         yield Problem(("rollout", "rollback_on"), message, "write `alarms: {latency_p99: 200ms}`")
 
 
 @rule("FL277", Severity.WARNING, source=API)
 def bake_too_short(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A step bakes as long as its alarms need to ring.
+    """A step bakes as long as its alarms need to fire.
 
-    They look at three minutes; what is shorter is over before they can call the rollout back.
+    They look at three minutes; a shorter bake ends before they can roll the update back.
     """
     rollout, watched = endpoint.spec.rollout, PERIOD * PERIODS
     if rollout is not None and rollback_alarms(endpoint.spec, rollout) and rollout.bake < watched:
@@ -159,11 +159,11 @@ def bake_too_short(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL278", Severity.WARNING, source=GUARDRAILS)
 def rollout_without_alarms(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A rollout can be called back.
+    """A rollout can be rolled back.
 
-    `rollback_on: []` is for emergencies: to bring out a mended model while the alarms of the broken one ring.
+    `rollback_on: []` is for emergencies: to deploy a fixed model while the alarms of the broken one fire.
     """
     rollout = endpoint.spec.rollout
     if rollout is not None and rollout.rollback_on == ():
-        message = "`rollback_on` is empty: nothing calls this rollout back"
+        message = "`rollback_on` is empty: nothing rolls this update back"
         yield Problem(("rollout", "rollback_on"), message, "leave it out when the emergency is over")

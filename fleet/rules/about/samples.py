@@ -16,14 +16,14 @@ from fleet.spec.source import KeyPath
 
 MIB = 1 << 20
 REST_OF_THE_EVENT = 8192
-"""Bytes: everything else of it, such as ARNs and the URL to answer to."""
+"""Bytes: the rest of the event, such as ARNs and the URL for the answer."""
 
 
 @rule("FL326", source="docs/updates.md", needed=True)
 def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Samples and `warm` name archives of the spec, and those of a single endpoint none.
+    """Samples and `warm` name archives of the spec; on a single endpoint they name none.
 
-    A call of a multi-model endpoint names its target model; SageMaker refuses it of any other endpoint, and
+    A call of a multi-model endpoint names its target model; SageMaker refuses it for any other endpoint, and
     the deploy would fail at its end.
     """
     spec = endpoint.spec
@@ -54,15 +54,15 @@ def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
 def oversized_sample(endpoint: EndpointContext) -> Iterator[Problem]:
     """Samples fit CloudFormation's event for the endpoint check, and each request fits a call.
 
-    An update's event has the old samples as well as the new ones. For each further look the CDK's framework
-    throws it, escaped, as an error, whose message and trace both have it, and Step Functions takes 256 KiB.
-    InvokeEndpoint takes 6 MiB.
+    An update's event has the old samples as well as the new ones. For each further poll the CDK's framework
+    throws it, escaped, as an error, whose message and trace both contain it, and Step Functions accepts
+    256 KiB. InvokeEndpoint accepts 6 MiB.
     """
     spec = endpoint.spec
     fill = "name fewer, or write one value as `data`: it fills the whole shape"
     most = limit("custom_resource_event_bytes") - REST_OF_THE_EVENT
     if (size := event_bytes(spec)) > most:
-        message = f"`samples` and `warm` take {size} bytes of an update's event, and {most} are left to them"
+        message = f"`samples` and `warm` take {size} bytes of an update's event, and it has room for {most}"
         yield Problem(("samples",) if spec.samples else ("warm",), message, fill)
     most = limit("invoke_body_bytes")
     for index, sample in enumerate(spec.samples):
@@ -75,11 +75,11 @@ def oversized_sample(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL329", source="https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc")
 def tensor_sample_for_generate(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Samples are of an endpoint that takes named tensors.
+    """Only an endpoint that accepts named tensors has samples.
 
-    With `inference_type: generate` it takes another body, so that every sample would be refused.
+    With `inference_type: generate` it accepts another body, and every sample would be refused.
     """
     kind = endpoint.variables.get(INFERENCE_TYPE, "")
     if endpoint.spec.samples and kind.startswith("generate"):
-        message = "samples are sent as tensors, and the endpoint takes the bodies of `generate`"
+        message = "samples are sent as tensors, and the endpoint accepts the bodies of `generate`"
         yield Problem(("samples",), message, "leave `samples` out, or `container.inference_type`")

@@ -21,10 +21,10 @@ SCHEDULES = "https://docs.aws.amazon.com/autoscaling/application/APIReference/AP
 
 @rule("FL270", source=SCALING, needed=True)
 def scaling_to_zero(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A scaled endpoint keeps one instance at least, by its schedules as well.
+    """A scaled endpoint keeps at least one instance, in its schedules as well.
 
-    Nothing is left at zero that could measure a call and scale out again, and SageMaker refuses it; only its
-    inference components start from zero.
+    At zero nothing could measure a call and scale out again, and SageMaker refuses it; only its inference
+    components start from zero.
     """
     scaling = endpoint.spec.scaling
     for path, count in (scaling.floors if scaling else {}).items():
@@ -37,7 +37,7 @@ def scaling_to_zero(endpoint: EndpointContext) -> Iterator[Problem]:
 def initial_count_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]:
     """The first number of instances is one that scaling would keep.
 
-    Outside of its range scaling changes it at once, after the instances have been paid for.
+    Outside of its range scaling changes it at once, after the instances were billed.
     """
     scaling, count = endpoint.spec.scaling, endpoint.spec.instance.count
     if scaling is not None and not scaling.min <= count <= scaling.max:
@@ -49,9 +49,9 @@ def initial_count_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL272", source=METRICS, needed=True, scope=Scope.POOL)
 def unmeasured_scaling_target(endpoint: EndpointContext) -> Iterator[Problem]:
-    """What is scaled on is measured of such an endpoint.
+    """The endpoint has the metric that it is scaled on.
 
-    An instance without a GPU has no GPU utilisation: the policy would do nothing, without a word.
+    An instance without a GPU has no GPU utilisation: the policy would silently do nothing.
     """
     scaling, machine = endpoint.spec.scaling, endpoint.machine
     if scaling is None or machine is None:
@@ -66,7 +66,7 @@ def unmeasured_scaling_target(endpoint: EndpointContext) -> Iterator[Problem]:
 def scaling_of_burstable_instance(endpoint: EndpointContext) -> Iterator[Problem]:
     """Burstable instances are not scaled.
 
-    SageMaker does not scale T2; of T3 nothing is published.
+    SageMaker does not scale T2; nothing is published about T3.
     """
     machine = endpoint.machine
     if endpoint.spec.scaling is not None and machine is not None and machine.burstable:
@@ -78,7 +78,7 @@ def scaling_of_burstable_instance(endpoint: EndpointContext) -> Iterator[Problem
 
 @rule("FL274", Severity.WARNING, source=SCALING)
 def empty_scaling_range(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Scaling has room between its ends."""
+    """`min` of scaling is less than its `max`."""
     scaling = endpoint.spec.scaling
     if scaling is not None and scaling.min == scaling.max and not scaling.schedules:
         message = f"`min` and `max` are both {scaling.max}: nothing is ever scaled"
@@ -89,9 +89,10 @@ def empty_scaling_range(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL279", source=SCHEDULES)
 def inverted_schedule_range(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A schedule leaves a range: its fewest instances are not more than the most.
+    """The `min` of a schedule is not more than its `max`.
 
-    What a schedule does not say is taken from `scaling`; another schedule may have changed that meanwhile.
+    A value that a schedule does not set is taken from `scaling`; another schedule may have changed that
+    since.
     """
     scaling = endpoint.spec.scaling
     if scaling is None:
@@ -110,7 +111,7 @@ def inverted_schedule_range(endpoint: EndpointContext) -> Iterator[Problem]:
 def cron_with_two_days(endpoint: EndpointContext) -> Iterator[Problem]:
     """A cron expression leaves one of its two days open, by `?`.
 
-    AWS's guide shows one with `*` for both; Application Auto Scaling has refused such a one.
+    AWS's guide shows one with `*` for both; Application Auto Scaling has refused one like that.
     """
     scaling = endpoint.spec.scaling
     for index, schedule in enumerate(scaling.schedules if scaling else ()):
@@ -134,7 +135,8 @@ def concurrency_target_in_multi_model(endpoint: EndpointContext) -> Iterator[Pro
         and endpoint.spec.mode is Mode.MULTI_MODEL
     ):
         message = (
-            "`concurrent_requests` are measured of one model, every ten seconds; of several models neither"
+            "`concurrent_requests` needs a metric of one model, every ten seconds: multi-model"
+            " endpoints have none"
         )
         yield Problem(("scaling", "concurrent_requests"), message, "scale on `invocations_per_instance`")
 
@@ -151,7 +153,7 @@ def real_time_target_of_async_endpoint(endpoint: EndpointContext) -> Iterator[Pr
         return
     for measure in scaling.targets.keys() & {"invocations_per_instance", "concurrent_requests"}:
         message = (
-            f"`{measure}` is of real-time calls, and AsyncInferenceConfig makes the endpoint asynchronous"
+            f"`{measure}` counts real-time calls, and AsyncInferenceConfig makes the endpoint asynchronous"
         )
         yield Problem(("scaling", measure), message, "scale on `gpu_utilization`")
 

@@ -14,7 +14,7 @@ KNOWN_SECRET = re.compile(
     re.IGNORECASE,
 )
 SECRET_NAME = re.compile(rf"{KNOWN_SECRET.pattern}|^TOKEN$|(^|_)CREDENTIALS$", re.IGNORECASE)
-"""Names of secrets; those of the first kind are nothing else."""
+"""Names that may be of secrets; the known ones always are."""
 SECRET_VALUE = re.compile(
     r"(AKIA|ASIA)[0-9A-Z]{16}|hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{20,}"
 )
@@ -22,24 +22,24 @@ KEEP_IT = "keep it in Secrets Manager, give the container its ARN, and revoke wh
 
 
 def redact(name: str, value: str) -> str:
-    """A variable's value as a message may have it."""
+    """A variable's value as a message may show it."""
     return "a secret" if SECRET_VALUE.search(value) or SECRET_NAME.search(name) else repr(value)
 
 
 @rule("FL242", source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeModel.html")
 def plain_text_secret(endpoint: EndpointContext) -> Iterator[Problem]:
-    """No secret stands in the container's environment.
+    """The container's environment contains no secret.
 
-    Whoever may describe the Model or read the template, this file included, reads it there.
+    Anyone who may describe the Model or read the template or this file can read it.
     """
     for name, value in endpoint.spec.environment.items():
         path = ("environment", name)
         is_plain = value.strip() and not value.startswith(("arn:", "/")) and not value.isdecimal()
         if value.startswith(DYNAMIC) and SECRET_NAME.search(name):
-            message = f"{name} is resolved into the Model, where whoever may describe it reads it"
+            message = f"{name} is resolved into the Model, and anyone who may describe the Model can read it"
             yield Problem(path, message, KEEP_IT, certain=False)
         elif SECRET_VALUE.search(value) or (is_plain and KNOWN_SECRET.search(name)):
-            yield Problem(path, f"{name} holds a secret in the open", KEEP_IT, confidential=True)
+            yield Problem(path, f"{name} holds a secret in plain text", KEEP_IT, confidential=True)
         elif is_plain and SECRET_NAME.search(name):
-            message = f"{name} looks like a secret in the open"
+            message = f"{name} looks like a secret in plain text"
             yield Problem(path, message, KEEP_IT, certain=False, confidential=True)

@@ -12,27 +12,28 @@ from fleet.rules.rule import Problem, rule
 
 @rule("FL344", source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AddTags.html")
 def too_many_tags(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The tags of spec, environment and ours together are no more than a resource takes.
+    """The tags of spec, environment and product together are within the limit of a resource.
 
-    SageMaker and IAM take 50.
+    SageMaker and IAM accept 50.
     """
     count, most = len(endpoint_tags(endpoint.environment, endpoint.spec)), limit("tags")
     if endpoint.spec.tags and count > most:
         message = (
-            f"with those of the environment and two of ours these are {count} tags; a resource takes {most}"
+            f"with those of the environment and two of the product there are {count} tags; a resource"
+            f" takes {most}"
         )
         yield Problem(("tags",), message, "leave some out")
 
 
 @rule("FL345", source="https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html")
 def case_variant_tags(endpoint: EndpointContext) -> Iterator[Problem]:
-    """No two tags differ in upper and lower case alone.
+    """No two tags differ only in upper and lower case.
 
-    IAM takes `Team` and `team` for one key, and refuses a role that has both.
+    To IAM, `Team` and `team` are one key, and it refuses a role that has both.
     """
     known: dict[str, str] = {key.lower(): key for key in endpoint.environment.tags}
     for key in endpoint.spec.tags:
         other = known.setdefault(key.lower(), key)
         if other != key:
-            message = f"the tags {other!r} and {key!r} are one to IAM, which refuses a role with both"
+            message = f"the tags {other!r} and {key!r} are the same to IAM, which refuses a role with both"
             yield Problem(("tags", key), message, f"write {other!r}")

@@ -52,13 +52,13 @@ def platform_variable(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL234", source=SERVE)
 def empty_variable(endpoint: EndpointContext) -> Iterator[Problem]:
-    """No variable is set to nothing.
+    """No variable is empty.
 
-    The start script takes an empty value for none, the server behind it for a value, and then no call works.
+    The start script treats an empty value as unset, the server treats it as a value, and then no call works.
     """
     for path, name, value in _environment_entries(endpoint):
         if not value.strip():
-            message = f"`environment` sets {name} to nothing: the server takes an empty value for a value"
+            message = f"`environment` sets {name} to nothing: the server treats an empty value as a value"
             yield Problem(path, message, "leave it out")
 
 
@@ -66,7 +66,7 @@ def empty_variable(endpoint: EndpointContext) -> Iterator[Problem]:
 def variable_with_white_space(endpoint: EndpointContext) -> Iterator[Problem]:
     """The container's own settings hold no white space.
 
-    Its start script leaves the values unquoted, so that what follows a space becomes another option of
+    Its start script does not quote the values, so the text after a space becomes another option of
     tritonserver. Options have a key of their own: `container.additional_args`.
     """
     for path, name, value in _environment_entries(endpoint):
@@ -85,7 +85,7 @@ def unread_variable(endpoint: EndpointContext) -> Iterator[Problem]:
     """Something in the container reads the variable.
 
     Names that begin with SAGEMAKER_TRITON_ and mean nothing are typing errors, or were copied from an example
-    that never did what it says.
+    that never worked.
     """
     known = variables()
     for path, name, value in _environment_entries(endpoint):
@@ -98,13 +98,13 @@ def unread_variable(endpoint: EndpointContext) -> Iterator[Problem]:
             )
         elif name not in known:
             hint = did_you_mean(name, [each for each, about in known.items() if not about.dead])
-            message = f"{name} is no variable of the container"
+            message = f"{name} is not a variable of the container"
             yield Problem(path, message, hint, certain="did you mean" in hint)
 
 
 @rule("FL237", source=SERVE)
 def malformed_variable(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The value is one that tritonserver takes.
+    """The value is one that tritonserver accepts.
 
     Anything else ends the server at its start, and the endpoint fails its health check.
     """
@@ -113,7 +113,7 @@ def malformed_variable(endpoint: EndpointContext) -> Iterator[Problem]:
         if about is not None and not about.dead and value.split() == [value]:
             wanted = _expected_value(about, value)
             if wanted:
-                message = f"{name} is {redact(name, value)}; the container takes {wanted}"
+                message = f"{name} is {redact(name, value)}; the container accepts {wanted}"
                 yield Problem(path, message, f"write {wanted}")
 
 
@@ -123,22 +123,22 @@ def variable_of_other_release(endpoint: EndpointContext) -> Iterator[Problem]:
     release = endpoint.spec.triton
     if endpoint.spec.metrics.triton and release < (variables()[PUBLISH_METRICS].since or ""):
         message = f"`metrics.triton` means nothing to Triton {release}: its image publishes nothing"
-        said = "metrics" in endpoint.source.data
-        yield Problem(("metrics", "triton"), message, "write `metrics: {triton: false}`", certain=said)
+        is_given = "metrics" in endpoint.source.data
+        yield Problem(("metrics", "triton"), message, "write `metrics: {triton: false}`", certain=is_given)
     for name, path in set_by_spec(endpoint.spec).items():
         about = variables().get(name)
         if about is None or about.dead:
             continue
-        told = f"`{path[1]}`" if path[0] == "container" else name
+        shown = f"`{path[1]}`" if path[0] == "container" else name
         if about.since and release < about.since:
             hint = f'leave it out, or write `triton: "{about.since}"` or newer'
-            yield Problem(path, f"{told} means nothing to Triton {release}", hint, about.certain)
+            yield Problem(path, f"{shown} means nothing to Triton {release}", hint, about.certain)
         value = endpoint.variables.get(name, "")
         if value in about.values_until and release >= about.values_until[value]:
-            message = f"{told} is {value!r}, which is gone since {about.values_until[value]}"
+            message = f"{shown} is {value!r}, which was removed in {about.values_until[value]}"
             yield Problem(path, message, "leave it out, or take an older release", about.certain)
         if about.until and release >= about.until:
-            message = f"{told} means nothing to Triton {release}: it is gone since {about.until}"
+            message = f"{shown} means nothing to Triton {release}: it was removed in {about.until}"
             yield Problem(
                 path, message, f"leave it out, or take a release before {about.until}", about.certain
             )
@@ -146,20 +146,20 @@ def variable_of_other_release(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL239", source=SERVE)
 def inverted_namespacing(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Model namespaces are turned off, if at all, by the value that does it.
+    """Model namespaces are turned off, if at all, by the value that turns them off.
 
-    DISABLE_MODEL_NAMESPACING is handed on as the value of --model-namespacing: `true` keeps namespaces on. A
-    multi-model endpoint needs them, as two archives may hold models of one name.
+    DISABLE_MODEL_NAMESPACING is passed as the value of --model-namespacing: `true` keeps namespaces on. A
+    multi-model endpoint needs them, because two archives may hold models of the same name.
     """
     value = endpoint.spec.environment.get(NAMESPACING, "").lower()
     path = ("environment", NAMESPACING)
     if value in TRUE:
-        message = f"{NAMESPACING}={value} keeps namespaces on: its name says the opposite of what it does"
+        message = f"{NAMESPACING}={value} keeps namespaces on: its name means the opposite of what it does"
         yield Problem(path, message, "leave it out: they are on by default; `false` turns them off")
     if value in FALSE and endpoint.spec.mode == "multi-model":
         message = (
-            f"{NAMESPACING}={value} turns namespaces off (its name says the opposite): two archives with a"
-            " model of one name could not both be loaded"
+            f"{NAMESPACING}={value} turns namespaces off (its name means the opposite): two archives with a"
+            " model of the same name could not both be loaded"
         )
         yield Problem(path, message, "leave it out")
 
@@ -168,8 +168,8 @@ def inverted_namespacing(endpoint: EndpointContext) -> Iterator[Problem]:
 def conflicting_ping_mode(endpoint: EndpointContext) -> Iterator[Problem]:
     """The mode of /ping is set by two variables, or not at all.
 
-    The start script copies OVERRIDE_PING_MODE into PING_MODE without exporting it, so that only a PING_MODE
-    which is there already is changed, and alone each has no effect.
+    The start script copies OVERRIDE_PING_MODE into PING_MODE without exporting it, so only a PING_MODE
+    that is set already is changed, and alone each has no effect.
     """
     given = [name for name in PING if name in endpoint.spec.environment]
     if len(given) == 1 and endpoint.spec.mode == "single":
@@ -208,11 +208,11 @@ def oversized_environment(endpoint: EndpointContext) -> Iterator[Problem]:
 def verbose_log(endpoint: EndpointContext) -> Iterator[Problem]:
     """Verbose logging is off.
 
-    It writes several lines for each call, and CloudWatch Logs is paid for by the gigabyte.
+    It writes several lines for each call, and CloudWatch Logs is billed by the gigabyte.
     """
     if endpoint.spec.container.log_verbose:
         message = "`log_verbose` writes several lines to CloudWatch Logs for each call"
-        yield Problem(("container", "log_verbose"), message, "turn it on to look for a fault, then off")
+        yield Problem(("container", "log_verbose"), message, "turn it on only to look for a fault")
 
 
 def _environment_entries(endpoint: EndpointContext) -> Iterator[tuple[KeyPath, str, str]]:
@@ -222,7 +222,7 @@ def _environment_entries(endpoint: EndpointContext) -> Iterator[tuple[KeyPath, s
 
 
 def _expected_value(about: Variable, value: str) -> str:
-    """What a variable takes, if the value is none of it; else nothing."""
+    """What a variable accepts, if the value is not among it; else empty."""
     match about.type:
         case "bool":
             return "" if value.lower() in TRUE + FALSE else "`true` or `false`"

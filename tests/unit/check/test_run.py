@@ -77,7 +77,7 @@ class TestAllow:
         locked.spec(f'allow: {{{word}: "tried on 3 May"}}\n')
         refused = found(locked)["FL131"]
         assert refused.severity is Severity.ERROR
-        assert refused.message == f"`allow` names {word}, which is no rule"
+        assert refused.message == f"`allow` names {word}, which is not a rule"
         assert f"did you mean `{nearest}`?" in refused.hint
 
     @pytest.mark.parametrize("rule", ["release-without-image", "FL201"])

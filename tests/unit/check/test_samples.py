@@ -208,7 +208,7 @@ class TestSizes:
         (finding,) = said(folder, f"inputs: {{x: {{datatype: FP32, shape: [12000], data: [{data}]}}}}")
         assert "FL327 `samples` and `warm` take 288" in finding
         assert "write one value as `data`: it fills the whole shape" in finding
-        assert "of an update's event, and 90112 are left to them" in finding
+        assert "of an update's event, and it has room for 90112" in finding
         assert said(folder, "inputs: {x: {datatype: FP32, shape: [12000], data: 0.123456789}}") == []
 
     def test_samples_that_fit_leave_room_for_what_the_framework_makes_of_their_event(

@@ -246,7 +246,7 @@ class TestCheck:
             SPEC.replace("../repository", f"s3://models/bert.tar.gz\n    digest: {digest}"),
         )
         assert findings(bert)["FL393"] == [
-            "'bert' lies at s3://models/bert.tar.gz: its engines cannot join it"
+            "'bert' is at s3://models/bert.tar.gz: no engine can be added to it"
         ]
 
 

@@ -122,7 +122,7 @@ class TestTargets:
         )
         problems = list(rules()["FL295"].check(decided))
         assert len(problems) == count
-        assert all("TensorRT 10.5 gave it up" in each.message for each in problems)
+        assert all("TensorRT 10.5 dropped it" in each.message for each in problems)
 
     def test_a_cpu_is_left_to_the_rule_that_wants_a_gpu(self) -> None:
         assert found("FL295", machine="ml.c5.xlarge") == []

@@ -28,7 +28,7 @@ class TestDriver:
         (problem,) = problems("FL223", "22.12", "ml.g6.xlarge", image)
         assert not problem.certain
         assert f"has driver {ami(image).driver}" in problem.message
-        assert "no public source says that it runs there" in problem.message
+        assert "no public source confirms that it runs there" in problem.message
         assert problem.hint == (
             'leave `ami` out, or try it once and write `allow: {ami-driver-mismatch: "tried on …"}`'
         )
@@ -50,13 +50,13 @@ class TestDriver:
 class TestFamily:
     def test_the_families_that_are_proved_are_named(self) -> None:
         (problem,) = problems("FL222", "25.04", "ml.g6e.xlarge", CUDA_12[0])
-        assert problem.hint.endswith("; proved: g4dn, g5, g6")
+        assert problem.hint.endswith("; confirmed: g4dn, g5, g6")
 
     @pytest.mark.parametrize("machine", ["ml.g5.xlarge", "ml.p4d.24xlarge", "ml.p4de.24xlarge"])
     def test_where_sources_contradict_each_other_it_is_a_warning(self, machine: str) -> None:
         (problem,) = problems("FL222", "25.09", machine, CUDA_13)
         assert not problem.certain
-        assert problem.hint.endswith("; proved: g4dn, g6, g6e, g7e, p6-b200")
+        assert problem.hint.endswith("; confirmed: g4dn, g6, g6e, g7e, p6-b200")
 
     @pytest.mark.parametrize("machine", ["ml.g4dn.xlarge", "ml.g6e.xlarge", "ml.p6-b200.48xlarge"])
     def test_of_what_is_proved_nothing_is_said(self, machine: str) -> None:

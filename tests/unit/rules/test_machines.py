@@ -88,8 +88,8 @@ class TestPools:
         named = {"type": G6, "ami": "al2023-ami-sagemaker-inference-gpu-4-1"}
         spec = pooled(G6, "ml.p4d.24xlarge", instance=named, triton="25.09")
         assert said(spec, "FL222") == [
-            "instance pool 2: it is not proved that the host image al2023-ami-sagemaker-inference-gpu-4-1"
-            " takes p4d instances"
+            "instance pool 2: no source confirms that the host image al2023-ami-sagemaker-inference-gpu-4-1"
+            " runs on p4d instances"
         ]
 
     def test_a_named_host_image_is_held_against_the_release_once(self) -> None:
@@ -133,7 +133,7 @@ class TestPools:
         (message,) = said(pooled(G6, G5, models=built), "FL297", {"plan": PLAN})
         assert message == (
             "instance pool 2: the plans of 'example' were built on ml.g6.xlarge (L4), and ml.g5.xlarge (A10G)"
-            " is to load them"
+            " has to load them"
         )
 
     def test_pools_that_cloudformation_computes_stand_in_place_of_the_type(self) -> None:
@@ -203,7 +203,7 @@ class TestEngines:
     def test_an_engine_is_not_loaded_by_a_pool_of_another_gpu(self) -> None:
         assert said(self.spec(G6, G5), "FL290") == [
             "instance pool 2: the engine of model 'm' is built on ml.g6.xlarge (L4), and ml.g5.xlarge (A10G)"
-            " is to load it"
+            " has to load it"
         ]
 
     def test_pools_of_one_gpu_load_it(self) -> None:
@@ -258,13 +258,13 @@ class TestVariants:
         raw = {"VariantName": "b", "ModelName": OWN, "InstancePools": pools}
         spec = pooled(G6, cloudformation={"EndpointConfig": {"ShadowProductionVariants": [raw]}})
         (message,) = said(spec, "FL203")
-        assert message.startswith("shadow variant b, instance pool 3: ml.g99.xlarge is no instance")
+        assert message.startswith("shadow variant b, instance pool 3: ml.g99.xlarge is not an instance type")
 
     def test_a_raw_instance_type_of_the_own_variant_is_judged(self) -> None:
         raw = {"ProductionVariants.0.InstanceType": "ml.g99.xlarge"}
         spec = pooled(G6, cloudformation={"EndpointConfig": raw})
         (message,) = said(spec, "FL203")
-        assert message.startswith("ProductionVariants.0.InstanceType: ml.g99.xlarge is no instance")
+        assert message.startswith("ProductionVariants.0.InstanceType: ml.g99.xlarge is not an instance type")
 
     def test_a_shadow_variant_is_not_scaled(self) -> None:
         shadow = shadowed("ml.t2.medium")

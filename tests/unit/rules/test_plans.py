@@ -39,7 +39,7 @@ def found(built_on: dict[str, str | None], locked: dict[str, Any]) -> list[Probl
 def test_plans_of_another_gpu_are_refused_with_both_gpus(other: str, gpu: str) -> None:
     (problem,) = found({"a": other}, {"a": WITH_PLAN})
     assert problem.certain
-    assert f"were built on {other} ({gpu}), and ml.g5.xlarge (A10G) is to load them" in problem.message
+    assert f"were built on {other} ({gpu}), and ml.g5.xlarge (A10G) has to load them" in problem.message
     assert problem.hint == f"build them on ml.g5.xlarge, or take an instance with the GPU {gpu}"
 
 
@@ -68,4 +68,4 @@ def test_nothing_is_said_of_the_models_of_an_archive_that_is_not_locked() -> Non
 
 def test_an_instance_type_that_does_not_exist_is_told() -> None:
     (problem,) = found({"a": "ml.g5.huge"}, {"a": WITH_PLAN})
-    assert problem.message == "ml.g5.huge is no instance that the catalog knows"
+    assert problem.message == "ml.g5.huge is not an instance type that the catalog has"

@@ -102,7 +102,7 @@ class TestWhatFollowsFromTheSpec:
     def test_a_shadow_variant_has_nothing_that_the_variant_may_not_have(self, name: str) -> None:
         shadow = {"VariantName": "b", "InstanceType": "ml.g5.xlarge", name: {"Ref": "Other"}}
         message, _ = said("FL263", {"EndpointConfig": {"ShadowProductionVariants": [shadow]}})
-        assert message.startswith(f"ShadowProductionVariants.0.{name} is not to be set: ")
+        assert message.startswith(f"ShadowProductionVariants.0.{name} must not be set: ")
 
     @pytest.mark.parametrize(
         "name",
@@ -119,9 +119,7 @@ class TestWhatFollowsFromTheSpec:
 
     def test_an_asynchronous_endpoint_is_refused_as_nothing_could_invoke_it(self) -> None:
         message, hint = said("FL263", {"EndpointConfig": {"AsyncInferenceConfig": {"OutputConfig": {}}}})
-        assert message.startswith(
-            "AsyncInferenceConfig is not to be set: SageMaker answers no InvokeEndpoint"
-        )
+        assert message.startswith("AsyncInferenceConfig must not be set: SageMaker answers no InvokeEndpoint")
         assert hint == "leave it out"
 
     def test_a_model_package_is_refused_as_no_rule_has_read_it(self) -> None:

@@ -51,11 +51,17 @@ class TestModels:
     @pytest.mark.parametrize(
         ("value", "why"),
         [
-            ({"Ref": "Other"}, "refers to 'Other', which is no Model's name in the template"),
+            ({"Ref": "Other"}, "refers to 'Other', which is not the name of a Model in the template"),
             ({"Ref": OWN_MODEL}, f"refers to '{OWN_MODEL}': `Ref` of a Model is its ARN"),
-            ({"Fn::GetAtt": "Other.ModelName"}, "refers to 'Other.ModelName', which is no Model's name"),
-            ({"Fn::GetAtt": [OWN_MODEL, "Id"]}, f"refers to '{OWN_MODEL}.Id', which is no Model's name"),
-            ({"Fn::GetAtt": 7}, "refers to '7', which is no Model's name in the template"),
+            (
+                {"Fn::GetAtt": "Other.ModelName"},
+                "refers to 'Other.ModelName', which is not the name of a Model",
+            ),
+            (
+                {"Fn::GetAtt": [OWN_MODEL, "Id"]},
+                f"refers to '{OWN_MODEL}.Id', which is not the name of a Model",
+            ),
+            ({"Fn::GetAtt": 7}, "refers to '7', which is not the name of a Model in the template"),
         ],
     )
     def test_a_reference_leads_to_the_name_of_the_model(self, value: object, why: str) -> None:
@@ -94,7 +100,7 @@ class TestImages:
     def test_an_image_of_another_region_or_partition_is_an_error(self, registry: str, region: str) -> None:
         raw = {"PrimaryContainer.Image": f"{registry}/{PACKAGE}"}
         (message,) = said("FL232", "Model", raw, region)
-        assert message.endswith("SageMaker pulls images of its own region alone")
+        assert message.endswith("SageMaker pulls images only from its own region")
 
     @pytest.mark.parametrize(
         "image",
@@ -115,7 +121,7 @@ class TestReservations:
     )
     def test_a_reservation_is_of_the_environments_region_and_account(self, arn: str) -> None:
         assert config("FL232", {f"{RESERVED}.MlReservationArn": arn}) == [
-            f"{arn} is no reservation of account 111122223333 in us-east-1"
+            f"{arn} is not a reservation of account 111122223333 in us-east-1"
         ]
 
     @pytest.mark.parametrize("arn", [f"arn:aws:sagemaker:us-east-1:111122223333:{PLAN}", {"Ref": "Plan"}])
@@ -147,9 +153,7 @@ class TestPoolsAndShadows:
     @pytest.mark.parametrize("variant", ["ProductionVariants.0", "ShadowProductionVariants.0"])
     def test_pools_do_not_stand_beside_an_instance_type(self, variant: str) -> None:
         raw = {f"{variant}.InstanceType": "ml.g5.xlarge", f"{variant}.InstancePools": [POOL]}
-        assert config("FL347", raw) == [
-            f"{variant} has InstancePools, which stand in place of an InstanceType"
-        ]
+        assert config("FL347", raw) == [f"{variant} has InstancePools, which replace an InstanceType"]
 
     @pytest.mark.parametrize(
         "further", [{}, {"InstanceType": None}, {"ServerlessConfig": {"MaxConcurrency": 1}}]
@@ -174,7 +178,9 @@ class TestPoolsAndShadows:
         ],
     )
     def test_pools_and_shadow_variants_are_written_out(self, name: str, raw: dict[str, Any]) -> None:
-        assert config("FL347", raw) == [f"{name} is an intrinsic function: what it computes cannot be judged"]
+        assert config("FL347", raw) == [
+            f"{name} is an intrinsic function: what it computes cannot be checked"
+        ]
         assert config("FL232", raw) == []
 
 
@@ -208,7 +214,7 @@ class TestLimits:
         case = Case(spec=spec, region=REGION, models=None, archive_size=1 << 20)
         found = [(code, each) for code, rule in rules().items() for each in case.problems(rule)]
         assert [(code, each.message, each.hint) for code, each in found] == [
-            ("FL350", "an endpoint has one variant", "take ProductionVariants.1 out")
+            ("FL350", "an endpoint has one variant", "remove ProductionVariants.1")
         ]
 
     def test_no_spec_can_allow_itself_what_is_not_judged(self) -> None:

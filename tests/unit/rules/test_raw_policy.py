@@ -42,12 +42,12 @@ class TestRoles:
     def test_the_hint_names_the_key_of_the_environment(self) -> None:
         (problem,) = case("Model", {"ExecutionRoleArn": ROLE}).problems(rules()["FL346"])
         assert problem.hint == (
-            "leave it out, or have `allowed_roles` of environments/example.yaml allow it: no spec allows it itself"
+            "leave it out, or add it to `allowed_roles` in environments/example.yaml: a spec cannot allow it itself"
         )
 
     def test_a_role_of_another_account_is_told_as_such(self) -> None:
         (message,) = said("FL346", case("Model", {"ExecutionRoleArn": "arn:aws:iam::444455556666:role/a"}))
-        assert message.endswith(", of account 444455556666: SageMaker takes on roles of 111122223333 alone")
+        assert message.endswith(", of account 444455556666: SageMaker assumes only roles of 111122223333")
 
     @pytest.mark.parametrize(
         "raw",
@@ -71,13 +71,13 @@ class TestImages:
     @pytest.mark.parametrize("image", [f"{OTHERS}/own:1", f"{OWN}/own:1", "registry.example.com/own:1"])
     def test_an_image_of_another_registry_is_refused(self, image: str) -> None:
         assert said("FL349", case("Model", {"PrimaryContainer.Image": image})) == [
-            f"the image is of the registry {image.split('/')[0]}, which the environment does not allow"
+            f"the image is from the registry {image.split('/')[0]}, which the environment does not allow"
         ]
 
     @pytest.mark.parametrize("image", ["own:1", "library/own"])
     def test_an_image_without_a_registry_is_of_docker_hub(self, image: str) -> None:
         (message,) = said("FL349", case("Model", {"PrimaryContainer.Image": image}))
-        assert message.startswith("the image is of the registry docker.io, ")
+        assert message.startswith("the image is from the registry docker.io, ")
 
     @pytest.mark.parametrize(
         ("image", "allowed"),

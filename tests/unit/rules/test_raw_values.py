@@ -23,7 +23,7 @@ class TestNames:
         [
             (
                 {"ProductionVariants.VolumeSizeInGB": 1},
-                "ProductionVariants is a list: `VolumeSizeInGB` is no place in it",
+                "ProductionVariants is a list: `VolumeSizeInGB` is not an index of it",
                 "write `ProductionVariants.0.VolumeSizeInGB`",
             ),
             (
@@ -38,10 +38,10 @@ class TestNames:
             ),
             (
                 {"DataCaptureConfig.CaptureOptions.0.CaptureMode": "Input"},
-                "the template has no list DataCaptureConfig.CaptureOptions to lay an item over",
+                "the template has no list DataCaptureConfig.CaptureOptions whose item could be changed",
                 "write `DataCaptureConfig.CaptureOptions` as a list",
             ),
-            ({"EndpointConfigArn": "a"}, "EndpointConfigArn is CloudFormation's to set", "leave it out"),
+            ({"EndpointConfigArn": "a"}, "EndpointConfigArn is set by CloudFormation", "leave it out"),
             ({"MetricsConfig.0": 1}, "MetricsConfig has no property `0`", "known: "),
         ],
     )
@@ -118,8 +118,8 @@ class TestValues:
 
     def test_an_empty_value_below_another_key_does_nothing(self) -> None:
         message, hint = said("FL269", {"EndpointConfig": {"ProductionVariants.0": {"RoutingConfig": None}}})
-        assert message == "ProductionVariants.0.RoutingConfig has no value, and CDK passes over it"
-        assert hint == "write `ProductionVariants.0.RoutingConfig` as one key to take it out"
+        assert message == "ProductionVariants.0.RoutingConfig has no value, and CDK ignores it"
+        assert hint == "write `ProductionVariants.0.RoutingConfig` as one key to remove it"
 
     def test_a_mapping_that_the_spec_begins_has_all_that_is_required(self) -> None:
         found = case({"EndpointConfig": {"AsyncInferenceConfig.ClientConfig": {}}}).problems(rules()["FL269"])

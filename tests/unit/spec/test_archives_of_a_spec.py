@@ -101,7 +101,7 @@ def test_a_repository_in_s3_is_an_archive_or_a_prefix_whose_content_is_expected(
     [
         (f's3://models/embed, digest: "{DIGEST}"', "FL219", "is neither an archive nor a prefix in S3"),
         (f's3://models, digest: "{DIGEST}"', "FL219", "is neither an archive nor a prefix in S3"),
-        ("s3://models/embed/", "FL220", "the spec has to say which content is meant"),
+        ("s3://models/embed/", "FL220", "and the spec has no digest of it"),
         (f'../repository, digest: "{DIGEST}"', "FL220", "a folder needs no digest: its lock has it"),
     ],
 )

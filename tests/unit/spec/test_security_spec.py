@@ -109,7 +109,7 @@ def test_tags_that_are_one_to_iam_are_told_across_the_two_files(folder: FleetFol
     folder.environment("tags: {Team: search}\n")
     folder.spec("tags: {team: ranking}\n")
     (finding,) = folder.said()
-    assert "sentences.yaml:6 FL345 the tags 'Team' and 'team' are one to IAM" in finding
+    assert "sentences.yaml:6 FL345 the tags 'Team' and 'team' are the same to IAM" in finding
 
 
 @pytest.mark.parametrize(
