@@ -22,7 +22,7 @@ FORMATS = {
     "tensorflow_savedmodel": "tensorflow",
     "torch_aoti": "pytorch",
 }
-"""Platforms that tell the format of the model as well."""
+"""Platforms that name the format of the model as well."""
 FILES = {
     "model.graphdef": "tensorflow",
     "model.savedmodel": "tensorflow",
@@ -42,7 +42,7 @@ ORDER = ("ensemble", "tensorrt", "onnxruntime", "openvino", "pytorch", "python")
 def backend_of(config: Any, model: str, names: Collection[str]) -> str:
     """The backend that the config names, else the one that its platform or a file belongs to; "" if unknown.
 
-    `names` are those of FILES that lie in the first of the model's directories. Without any, what follows the
+    `names` are those of FILES in the first of the model's directories. Without any, what follows the
     first dot of the model's own name is its backend: `embed.dali`.
     """
     named = named_backend(config)

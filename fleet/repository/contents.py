@@ -1,4 +1,4 @@
-"""What a model repository holds, a folder or an archive: names, kinds and sizes, and what few files say."""
+"""What a model repository, a folder or an archive, holds: names, kinds, sizes, and a few files' content."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class EntryKind(StrEnum):
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry; `size` in bytes, 0 of what is no file."""
+    """One entry; `size` in bytes, 0 if it is not a file."""
 
     kind: EntryKind
     size: int = 0
@@ -37,11 +37,11 @@ class Contents:
     Attributes:
         place: The folder or the archive, as the user names it.
         archive: Whether it is an archive.
-        entries: By path, sorted; every folder above an entry is one, also where an archive does not say so.
-        texts: The content of files that are judged by it: each config.pbtxt and configs/*.pbtxt of a model,
+        entries: By path, sorted; every folder above an entry is one, also if an archive has no entry for it.
+        texts: The content of files that are checked by it: each config.pbtxt and configs/*.pbtxt of a model,
             and the Python files in its folders; of a TensorRT plan the first bytes.
-        headers: Of ONNX files, by path.
-        environments: Of packed Python environments, by path; of a folder only if a config names any.
+        headers: The headers of ONNX files, by path.
+        environments: Packed Python environments, by path; for a folder only if a config names any.
         findings: What is wrong with the folder or archive itself; what could not be read is missing above.
     """
 
@@ -79,5 +79,5 @@ class Contents:
         return [name for name, entry in self.below(folder).items() if entry.kind is EntryKind.FOLDER]
 
     def is_file(self, path: str) -> bool:
-        """Whether a regular file lies there."""
+        """Whether a regular file has that path."""
         return path in self.entries and self.entries[path].kind is EntryKind.FILE

@@ -1,4 +1,4 @@
-"""A model repository under other names, so that copies of it can be served side by side."""
+"""A model repository under other names, so that copies of it can be served together."""
 
 from __future__ import annotations
 

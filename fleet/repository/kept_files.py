@@ -26,7 +26,7 @@ class KeptFiles:
     sizes: dict[str, int] = field(default_factory=dict)
     """Bytes of all files in a folder of a model, by MODEL/FOLDER."""
     names: set[str] = field(default_factory=set)
-    """MODEL/FOLDER/NAME of what tells a backend."""
+    """MODEL/FOLDER/NAME of files that show the backend."""
     plans: dict[str, bytes] = field(default_factory=dict)
     """The first bytes of each TensorRT plan in such a folder, by path."""
     _configs_size: int = field(default=0, init=False)
@@ -45,7 +45,7 @@ class KeptFiles:
         return HEADER if path.endswith(PLAN) else 0
 
     def keep(self, path: str, head: bytes) -> None:
-        """The bytes that were asked for, as far as the file has them."""
+        """The requested bytes, or fewer if the file ends before."""
         if path.endswith(PLAN):
             self.plans[path] = head
         else:

@@ -26,7 +26,7 @@ def model_names(repository: Path, built: Collection[str] = ()) -> list[str]:
         FindingsError: the folder holds no model, a model's files at its root, or a model without a version.
     """
     if (repository / "config.pbtxt").exists():
-        message = "config.pbtxt lies at the root: this is a model, not a model repository"
+        message = "config.pbtxt is at the root: this is a model, not a model repository"
         hint = "name the folder above it, which holds one directory for each model"
         raise FindingsError(
             [Finding(code="FL402", message=message, hint=hint, file=repository / "config.pbtxt")]
@@ -49,7 +49,7 @@ def entries(repository: Path) -> Iterator[Path]:
     Hidden entries and `__pycache__` are left out.
 
     Raises:
-        FindingsError: an entry is neither folder nor file, or its name is no text.
+        FindingsError: an entry is neither folder nor file, or its name is not text.
     """
     for folder, folders, files in os.walk(repository, onerror=_unreadable):
         folders[:] = sorted(name for name in folders if belongs(name))
@@ -74,17 +74,17 @@ def belongs(name: str) -> bool:
 
 
 def is_version(folder: str) -> bool:
-    """Whether Triton takes a model's folder of that name for a version."""
+    """Whether Triton reads a model's folder of that name as a version."""
     return VERSION.fullmatch(folder) is not None
 
 
 def versions_of(model: Path) -> list[Path]:
-    """The folders of a model that Triton takes for versions, in no order."""
+    """The folders of a model that Triton reads as versions, in no order."""
     return [entry for entry in model.iterdir() if entry.is_dir() and is_version(entry.name)]
 
 
 def _misnamed_file_finding(model: Path) -> Finding:
-    message = f"{model.name!r} is no name for a model: the container splits its settings on white space"
+    message = f"{model.name!r} cannot be a model's name: the container splits its settings on white space"
     return Finding(code="FL405", message=message, hint=f"rename it to match {NAME.pattern}", file=model)
 
 
@@ -103,12 +103,12 @@ def _without_version(model: Path) -> Finding:
     is_model = (model / "config.pbtxt").exists()
     hint = f"put its files into {model.name}/1/; where a script makes them, run it first"
     if not is_model and not _holds_model_file(model):
-        hint = f"{hint}; if it is no model, take the folder out"
+        hint = f"{hint}; if it is not a model, remove the folder"
     return Finding(code="FL404", message=message, hint=hint, file=model)
 
 
 def _holds_model_file(folder: Path) -> bool:
-    """Whether a model's file lies in the folder or in one of its own; not where it vanishes meanwhile."""
+    """Whether a model's file is in the folder or in one of its subfolders; no if it vanishes meanwhile."""
     try:
         # No deeper: the repository may have been mistaken for a folder of half the disk.
         return any(any(folder.glob(pattern)) for pattern in ("model.*", "*/model.*"))

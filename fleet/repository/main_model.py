@@ -17,10 +17,10 @@ LITERAL = 'platform: "ensemble"'
 
 
 def main_model(repository: Path, models: Sequence[str]) -> str:
-    """The one directory of `models` that Triton would take for sure.
+    """The one directory of `models` that Triton is certain to load.
 
     Raises:
-        FindingsError: it is left to chance.
+        FindingsError: it is undefined which one.
     """
     if len(models) == 1:
         return models[0]

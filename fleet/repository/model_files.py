@@ -34,7 +34,7 @@ def missing_files(
     """What a model's version directories lack; nothing of a backend that is not Triton's own.
 
     Args:
-        config: The configuration, completed by nobody.
+        config: The configuration, not completed by the backend.
         backend: What serves the model.
         release: The Triton release, such as "25.04"; None for the newest.
         contents: The repository.
@@ -84,51 +84,51 @@ def _expected_files(config: ParsedConfig, facts: Backend, release: str | None) -
 
 
 def _as_it_is(contents: Contents, folder: str, file: ModelFile) -> Iterator[Finding]:
-    """What is wrong with a file or a folder that is there."""
+    """What is wrong with a file or a folder that exists."""
     path = _path(folder, file.name)
     kind, place = contents.entries[path].kind, contents.file(path)
     start, ending = splitext(path)
     if kind is EntryKind.FOLDER and file.kind == "file":
-        said = f"'{path}' is a folder, and the backend reads it as a file"
-        yield Finding(code=WRONG_KIND, message=said, file=place, hint="put the file itself there")
+        message = f"'{path}' is a folder, and the backend reads it as a file"
+        yield Finding(code=WRONG_KIND, message=message, file=place, hint="put the file itself there")
     elif kind is EntryKind.FILE and file.kind == "folder":
-        said = f"'{path}' is a file, and the backend reads it as a folder"
+        message = f"'{path}' is a file, and the backend reads it as a folder"
         hint = f"put it into a folder of that name: {file.name}/saved_model.pb"
-        yield Finding(code=WRONG_KIND, message=said, file=place, hint=hint)
+        yield Finding(code=WRONG_KIND, message=message, file=place, hint=hint)
     elif kind is EntryKind.FOLDER and file.inside and f"{path}/{file.inside}" not in contents.entries:
-        said = f"unable to find '{path}/{file.inside}'"
+        message = f"unable to find '{path}/{file.inside}'"
         hint = f"of a folder the backend reads {file.inside} in it"
-        yield Finding(code=MISSING, message=said, file=place, hint=hint)
+        yield Finding(code=MISSING, message=message, file=place, hint=hint)
     elif (
         kind is EntryKind.FILE
         and ending in file.beside
         and start + file.beside[ending] not in contents.entries
     ):
-        said = f"'{path}' has no '{start}{file.beside[ending]}' beside it, which would hold its weights"
+        message = f"'{path}' has no '{start}{file.beside[ending]}' beside it, which would hold its weights"
         hint = "leave it so if the model has no weights"
-        yield Finding(code=MISSING, message=said, file=place, hint=hint, severity=Severity.WARNING)
+        yield Finding(code=MISSING, message=message, file=place, hint=hint, severity=Severity.WARNING)
 
 
 def _missing_finding(
     config: ParsedConfig, facts: Backend, contents: Contents, folder: str, wanted: Sequence[ModelFile]
 ) -> Finding:
     paths = " or ".join(f"'{_path(folder, each.name)}'" for each in wanted)
-    code, said = MISSING, f"unable to find {paths} for model '{config.name}'"
+    code, message = MISSING, f"unable to find {paths} for model '{config.name}'"
     if facts.name == "python":
         version = folder.rpartition("/")[2]
         code = NO_CODE
-        said = (
+        message = (
             f"model '{config.name}' is of the Python backend and has no {wanted[0].name} in version"
             f" {version}, which is loaded: the load never ends"
         )
     hint = meant_file(facts, contents.below(folder), wanted[0])
     if config.message.default_model_filename:
-        return config.finding(code, said, NAMED, hint=hint)
-    return Finding(code=code, message=said, file=contents.file(folder), hint=hint)
+        return config.finding(code, message, NAMED, hint=hint)
+    return Finding(code=code, message=message, file=contents.file(folder), hint=hint)
 
 
 def _may_exist(config: ParsedConfig, contents: Contents, folder: str, wanted: Sequence[ModelFile]) -> bool:
-    """Whether it may lie out of the repository, or one for the GPU's compute capability serves instead."""
+    """Whether it may be outside of the repository, or one for the GPU's compute capability serves instead."""
     others = config.message.cc_model_filenames.values()
     out = any(_path(folder, each.name).startswith("..") for each in wanted)
     return out or any(_path(folder, each) in contents.entries for each in others)
@@ -139,9 +139,9 @@ def _for_capabilities(config: ParsedConfig, contents: Contents, folder: str) -> 
     for capability, name in sorted(config.message.cc_model_filenames.items()):
         path, place = _path(folder, name), ("cc_model_filenames", capability)
         if path not in contents.entries and not path.startswith(".."):
-            said = f"unable to find '{path}', which is that of GPUs of compute capability {capability}"
+            message = f"unable to find '{path}', which is that of GPUs of compute capability {capability}"
             hint = "put it there, or leave the entry out"
-            yield config.finding(MISSING, said, *place, hint=hint, severity=Severity.WARNING)
+            yield config.finding(MISSING, message, *place, hint=hint, severity=Severity.WARNING)
 
 
 def _name(config: ParsedConfig, facts: Backend, release: str | None) -> Iterator[Finding]:
@@ -149,12 +149,12 @@ def _name(config: ParsedConfig, facts: Backend, release: str | None) -> Iterator
     named = config.message.default_model_filename
     strict = facts.plain_since and (release is None or release >= facts.plain_since)
     if strict and (found := NOT_PLAIN.search(named)):
-        said = facts.plain_said.format(name=named, character=found[0])
-        yield config.finding(OUTSIDE, said, NAMED, hint="name a file in the version directory")
+        message = facts.plain_said.format(name=named, character=found[0])
+        yield config.finding(OUTSIDE, message, NAMED, hint="name a file in the version directory")
     elif normpath(named).startswith("..") and facts.name != "python":
-        said = f"{NAMED} is '{named}', which leads out of the version directory"
+        message = f"{NAMED} is '{named}', which leads out of the version directory"
         hint = "put the file into each version's directory: they share one otherwise"
-        yield config.finding(OUTSIDE, said, NAMED, hint=hint, severity=Severity.WARNING)
+        yield config.finding(OUTSIDE, message, NAMED, hint=hint, severity=Severity.WARNING)
 
 
 def _path(folder: str, name: str) -> str:
@@ -163,7 +163,7 @@ def _path(folder: str, name: str) -> str:
 
 
 def meant_file(facts: Backend, there: Mapping[str, Entry], wanted: ModelFile) -> str:
-    """A hint: what to write or rename where one entry alone looks like what was meant."""
+    """A hint: what to write or rename if exactly one entry looks like what was meant."""
     for each in facts.files:
         if each.parameter and each.name in there and each.name != wanted.name:
             (key, value), *_ = each.parameter.items()

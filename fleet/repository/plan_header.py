@@ -1,14 +1,14 @@
 """Which TensorRT built a plan, by the plan's first bytes.
 
 Source: NVIDIA/TensorRT, samples/common/sampleEngines.cpp, printPlanVersion, in v10.0.0 to v11.1 alike: how
-`trtexec --getPlanVersionOnly` tells it without loading the plan. First comes a tag of four bytes, then the
+`trtexec --getPlanVersionOnly` shows it without loading the plan. First comes a tag of four bytes, then the
 number of the format, 32 bits, little-endian; in format 0 bytes 24 to 27 are major, minor, patch and build.
 """
 
 from __future__ import annotations
 
 HEADER = 28
-"""So many bytes of a plan tell its version."""
+"""The bytes of a plan that contain its version."""
 FORMAT_0 = b"ftrt" + bytes(4)
 VERSION = slice(24, HEADER)
 

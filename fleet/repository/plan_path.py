@@ -36,7 +36,7 @@ def plan_place(model: Path, compute_capability: str) -> str:
 
 
 def _file(config: Path, compute_capability: str) -> str:
-    """What cannot be read is told where the repository is judged."""
+    """The file's name; a config that cannot be read is reported where the repository is checked."""
     message = model_config(config.read_bytes()) if config.is_file() else None
     if message is None:
         return PLAN

@@ -1,4 +1,4 @@
-"""Archives of anybody's, unpacked: folders and files alone, within a budget, and nothing until all was seen.
+"""Untrusted archives, unpacked: only folders and files, within a budget, and nothing before all was seen.
 
 Each archive is read twice: nothing is written before its last entry has been looked at. No link is ever made,
 so no path can lead out of the folder by one (CVE-2025-4517 and its like).
@@ -21,7 +21,7 @@ from fleet.repository.reading.gunzip import MAGIC, MAX_ENTRIES, Bounds, Gunzip
 from fleet.repository.reading.stream import PIECE, FileStream, Stream, UnreadableError
 from fleet.repository.reading.tar import Member, members
 
-AS_SOMETHING_ELSE = "is there as a folder and as something else"
+AS_SOMETHING_ELSE = "is in the archive as a folder and as something else"
 ZIP_TYPES = {0: "", stat.S_IFREG: "", stat.S_IFDIR: "", stat.S_IFLNK: "a symbolic link"}
 """By the type of a file in its Unix mode; 0 where the archive was not made on Unix."""
 
@@ -74,12 +74,12 @@ def budget(size: int | None = None, what: str = "") -> Budget:
 
 
 def budget_of_disk(folder: Path) -> Budget:
-    """Half of what is free where `folder` lies: Triton gets a changed copy of what is unpacked."""
+    """Half of what is free on the disk of `folder`: Triton gets a changed copy of what is unpacked."""
     return budget(free(folder) // 2, "half of what is free on this disk")
 
 
 def free(folder: Path) -> int:
-    """Bytes that are free where a folder lies, which need not exist yet."""
+    """Bytes that are free on the disk of a folder, which need not exist yet."""
     there = next(each for each in (folder, *folder.parents) if each.exists())
     return shutil.disk_usage(there).free
 
@@ -87,11 +87,12 @@ def free(folder: Path) -> int:
 def unpack_tar(archive: Path, folder: Path, budget: Budget) -> None:
     """Unpack a .tar.gz into `folder`, which is made if it is missing.
 
-    Of permissions, whether its owner may execute a file is kept; of two files of one name, the later one.
+    The only permission that is kept is whether the owner may execute a file; of two files of one name, the
+    later one is kept.
 
     Raises:
-        TooLargeError: it holds more than the budget; nothing was written.
-        UnpackingError: it is no .tar.gz, is damaged, or holds anything but folders and files below its root;
+        TooLargeError: it holds more than the budget; nothing was written. UnpackingError: it is not a
+        .tar.gz, is damaged, or holds anything but folders and files below its root;
             nothing was written.
         OSError: it cannot be read, or the disk is full.
     """
@@ -110,8 +111,8 @@ def unpack_zip(opened: BinaryIO, folder: Path, budget: Budget) -> None:
     """Unpack a zip file into `folder`, which is made if it is missing.
 
     Raises:
-        TooLargeError: it holds more than the budget; nothing was written.
-        UnpackingError: it is no zip file, or holds anything but folders and files below its root; nothing was
+        TooLargeError: it holds more than the budget; nothing was written. UnpackingError: it is not a zip
+        file, or holds anything but folders and files below its root; nothing was
             written.
         OSError: the disk is full.
     """
@@ -124,7 +125,7 @@ def unpack_zip(opened: BinaryIO, folder: Path, budget: Budget) -> None:
             folder.mkdir(exist_ok=True)
             archive.extractall(folder)
     except (BadZipFile, NotImplementedError, RuntimeError) as error:  # RuntimeError: it has a password
-        raise UnpackingError(f"it is no zip file that can be unpacked: {error}") from error
+        raise UnpackingError(f"it is not a zip file that can be unpacked: {error}") from error
 
 
 @dataclass
@@ -177,7 +178,7 @@ def _tar_entries(opened: BinaryIO, budget: Budget) -> Iterator[tuple[str, Member
 
 def _gunzip(packed: Stream, bounds: Bounds) -> Stream:
     if packed.peek(len(MAGIC)) != MAGIC:
-        raise UnreadableError("it is no gzip")
+        raise UnreadableError("it is not gzip")
     return Gunzip(packed, bounds)
 
 

@@ -41,9 +41,9 @@ def _accelerator(
 ) -> Iterator[Finding]:
     there = [each.name for each in known.values() if release is None or each.since <= release]
     if given.name not in there:
-        said = f"unknown Execution Accelerator '{given.name}' is requested"
+        message = f"unknown Execution Accelerator '{given.name}' is requested"
         hint = f"the backend has {', '.join(there)}"
-        yield config.finding(CODE, said, *place, "name", hint=hint, severity=severity)
+        yield config.finding(CODE, message, *place, "name", hint=hint, severity=severity)
         return
     accelerator = known[given.name]
     for key in sorted(given.parameters):
@@ -53,11 +53,11 @@ def _accelerator(
             since = (
                 f"Triton has it from {parameter.since} on, and the image is {release}" if parameter else ""
             )
-            said = accelerator.said.format(key=key)
+            message = accelerator.said.format(key=key)
             hint = since or f"it takes {', '.join(sorted(accelerator.parameters))}"
         elif parameter and (wrong := wrong_value(parameter, given.parameters[key], config.name, release)):
-            said, hint = wrong.said, wrong.hint
+            message, hint = wrong.said, wrong.hint
         else:
             continue
         weighs = wrong.severity if wrong and severity is Severity.ERROR else severity
-        yield config.finding(CODE, said, *place, "parameters", key, hint=hint, severity=weighs)
+        yield config.finding(CODE, message, *place, "parameters", key, hint=hint, severity=weighs)

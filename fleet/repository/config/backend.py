@@ -18,7 +18,7 @@ from fleet.repository.config.message import ParsedConfig
 
 ENSEMBLE = "ensemble"
 CLOSE = 0.75
-"""How like a known backend's name another has to be to be taken for it; of 1."""
+"""The least similarity to a known backend's name, from 0 to 1, for a proposal of that name."""
 TENSORRT_PLAN = "tensorrt_plan"
 DEFAULT_PLATFORMS = {
     "tensorrt": TENSORRT_PLAN,
@@ -46,12 +46,12 @@ def platform_of(config: ParsedConfig) -> str:
 
 
 def is_ensemble(config: ParsedConfig) -> bool:
-    """Whether Triton takes the model for an ensemble."""
+    """Whether Triton treats the model as an ensemble."""
     return bool(config.message.platform == ENSEMBLE or config.message.HasField("ensemble_scheduling"))
 
 
 def completes(config: ParsedConfig) -> bool:
-    """Whether what an input or output lacks may be left to the backend; one that nobody knows may do it."""
+    """Whether the backend may complete an input or output; an unknown backend may."""
     message = config.message
     facts = backend_facts(backend_of(config), platform=message.platform, runtime=message.runtime)
     return not is_ensemble(config) and (
@@ -65,15 +65,15 @@ def runtime(config: ParsedConfig) -> Iterator[Finding]:
     if is_ensemble(config):
         return
     if named and not normpath(f"{folder}/{named}").startswith(f"{folder}/"):
-        said = f"backend library name '{named}' escapes backend directory, for model '{config.name}'"
+        message = f"backend library name '{named}' escapes backend directory, for model '{config.name}'"
     elif named == "model.py" and folder == "python":
-        said = f"unable to find Python backend based backend library '{named}' for model '{config.name}'"
+        message = f"unable to find Python backend based backend library '{named}' for model '{config.name}'"
     elif named and named != "model.py" and not named.endswith(".so"):
-        said = f"unable to find backend library '{named}' for model '{config.name}'"
+        message = f"unable to find backend library '{named}' for model '{config.name}'"
     else:
         return
     hint = "leave out `runtime`: it is the backend's own library, `libtriton_BACKEND.so`, or `model.py`"
-    yield config.finding("FL417", said, "runtime", hint=hint)
+    yield config.finding("FL417", message, "runtime", hint=hint)
 
 
 def identity(config: ParsedConfig, release: str | None = None) -> Iterator[Finding]:
@@ -82,33 +82,35 @@ def identity(config: ParsedConfig, release: str | None = None) -> Iterator[Findi
     name, backend, platform = config.name, message.backend, message.platform
     if platform == ENSEMBLE:
         if backend:
-            said = f"Ensemble model '{name}' must have platform type 'ensemble' and empty backend type"
-            yield config.finding("FL417", said, "backend", hint="leave out `backend`")
+            reason = f"Ensemble model '{name}' must have platform type 'ensemble' and empty backend type"
+            yield config.finding("FL417", reason, "backend", hint="leave out `backend`")
         return
     resolved = backend_of(config)
     names = {each.backend for each in backends().values()}
     near = get_close_matches(backend.lower(), names, 1, CLOSE) if backend not in names else []
     if backend and near:
-        said = f"unable to find backend library for backend '{backend}'"
+        reason = f"unable to find backend library for backend '{backend}'"
         hint = f"did you mean `{near[0]}`? Of a backend of your own nothing is known here"
-        yield config.finding("FL417", said, "backend", hint=hint, severity=Severity.WARNING)
+        yield config.finding("FL417", reason, "backend", hint=hint, severity=Severity.WARNING)
     if not backend and platform and not resolved:
-        said = f"unexpected platform type '{platform}' for {name}"
+        reason = f"unexpected platform type '{platform}' for {name}"
         hint = f"write `backend`, or one of the platforms {', '.join(sorted(PLATFORMS | FORMATS))}"
-        yield config.finding("FL417", said, "platform", hint=hint)
+        yield config.finding("FL417", reason, "platform", hint=hint)
         return
     since = platform_since(platform)
     if release is not None and since > release:
-        said = f"unexpected platform type '{platform}' for {name}"
+        reason = f"unexpected platform type '{platform}' for {name}"
         hint = f"Triton has it from {since} on, and the image is {release}"
-        yield config.finding("FL417", said, "platform", hint=hint)
+        yield config.finding("FL417", reason, "platform", hint=hint)
         return
     pairs = PAIRS.get(resolved, ())
     if pairs and platform and platform not in pairs:
-        said = f"unexpected 'platform' and 'backend' pair, got:{platform}, {resolved}"
+        reason = f"unexpected 'platform' and 'backend' pair, got:{platform}, {resolved}"
         hint = f"leave out `platform`, or write {' or '.join(pairs)}"
-        yield config.finding("FL417", said, "platform", hint=hint)
+        yield config.finding("FL417", reason, "platform", hint=hint)
     if not resolved and not message.default_model_filename and not config.directory:
-        said = "neither `backend` nor `platform` is given: Triton goes by the model's files, then by its name"
+        reason = (
+            "neither `backend` nor `platform` is given: Triton goes by the model's files, then by its name"
+        )
         hint = "write `backend`, so that what serves the model does not depend on its files"
-        yield config.finding("FL417", said, hint=hint, severity=Severity.WARNING)
+        yield config.finding("FL417", reason, hint=hint, severity=Severity.WARNING)

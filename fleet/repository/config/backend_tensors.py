@@ -1,4 +1,4 @@
-"""What a model's backend refuses of its inputs, outputs and instance groups, whatever model lies beside."""
+"""What a model's backend refuses of its inputs, outputs and instance groups, without reading its files."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ def _types(config: ParsedConfig, facts: Backend, release: str | None) -> Iterato
             given = config.enum(tensor, "data_type")
             if given in (*there, "TYPE_INVALID"):
                 continue
-            said = f"unsupported datatype {given} for {kind} '{tensor.name}' for model '{config.name}'"
+            message = f"unsupported datatype {given} for {kind} '{tensor.name}' for model '{config.name}'"
             hint = f"the {facts.backend} backend has {', '.join(there)}"
             if given in facts.types_since:
                 hint = f"Triton has it from {facts.types_since[given]} on, and the image is {release}"
-            yield config.finding(CODE, said, kind, index, "data_type", hint=hint)
+            yield config.finding(CODE, message, kind, index, "data_type", hint=hint)
 
 
 def _optional(config: ParsedConfig, release: str | None) -> Iterator[Finding]:
     known = release is None or release >= NO_OPTIONAL_SINCE
     for index, tensor in enumerate(config.message.input):
         if tensor.optional and config.message.max_batch_size > 0 and known:
-            said = (
+            message = (
                 f"unable to load model '{config.name}', optional input '{tensor.name}' is not supported for"
                 " models that support batching"
             )
             hint = "write `max_batch_size: 0`, or leave out `optional`"
-            yield config.finding(CODE, said, "input", index, "optional", hint=hint)
+            yield config.finding(CODE, message, "input", index, "optional", hint=hint)

@@ -22,10 +22,12 @@ def batch_io(config: ParsedConfig) -> Iterator[Finding]:
     for index, made in enumerate(config.message.batch_input):
         yield from _sources(config, "input", index, made, inputs)
         if config.enum(made, "data_type") not in DATA_TYPES:
-            said = f"batch input data type must be TYPE_INT32 or TYPE_FP32 for {config.name}"
+            message = f"batch input data type must be TYPE_INT32 or TYPE_FP32 for {config.name}"
             if not made.data_type:
-                said = "unexpected batch input data type 'TYPE_INVALID'"
-            yield config.finding(CODE, said, "batch_input", index, "data_type", hint="write one of the two")
+                message = "unexpected batch input data type 'TYPE_INVALID'"
+            yield config.finding(
+                CODE, message, "batch_input", index, "data_type", hint="write one of the two"
+            )
     for index, scattered in enumerate(config.message.batch_output):
         yield from _sources(config, "output", index, scattered, inputs)
         yield from _targets(config, index, scattered, outputs)
@@ -34,15 +36,15 @@ def batch_io(config: ParsedConfig) -> Iterator[Finding]:
 def _sources(config: ParsedConfig, what: str, index: int, each: Any, inputs: set[str]) -> Iterator[Finding]:
     place, count = (f"batch_{what}", index), len(each.source_input)
     if count != 1:
-        said = (
+        message = (
             f"batch {what} kind '{config.enum(each, 'kind')}' expects 1 source input, got {count}"
             f" for {config.name}"
         )
-        yield config.finding(CODE, said, *place, "source_input", hint="name one input in `source_input`")
+        yield config.finding(CODE, message, *place, "source_input", hint="name one input in `source_input`")
     for number, name in enumerate(each.source_input):
         if name not in inputs:
-            said = f"unknown source input name '{name}' for {config.name}"
-            yield config.finding(CODE, said, *place, "source_input", number, hint=_names_text(inputs))
+            message = f"unknown source input name '{name}' for {config.name}"
+            yield config.finding(CODE, message, *place, "source_input", number, hint=_names_text(inputs))
 
 
 def _targets(config: ParsedConfig, index: int, each: Any, outputs: set[str]) -> Iterator[Finding]:
@@ -50,11 +52,11 @@ def _targets(config: ParsedConfig, index: int, each: Any, outputs: set[str]) -> 
     for number, name in enumerate(each.target_name):
         place = ("batch_output", index, "target_name", number)
         if name not in outputs:
-            said = f"unknown target output name '{name}' for {config.name}"
-            yield config.finding(CODE, said, *place, hint=_names_text(outputs))
+            message = f"unknown target output name '{name}' for {config.name}"
+            yield config.finding(CODE, message, *place, hint=_names_text(outputs))
         elif name in seen:
-            said = f"target output name '{name}' can only be specified once for {config.name}"
-            yield config.finding(CODE, said, *place, hint="leave it out here")
+            message = f"target output name '{name}' can only be specified once for {config.name}"
+            yield config.finding(CODE, message, *place, hint="leave it out here")
         seen.add(name)
 
 

@@ -1,4 +1,4 @@
-"""Whether a model runs on a GPU as far as its configuration decides it, and whether its backend can.
+"""Whether a model runs on a GPU by its configuration, and whether its backend can.
 
 Sources: tensorrt_backend, src/instance_state.cc, and openvino_backend, src/openvino.cc, ModelInstanceState.
 """
@@ -25,6 +25,6 @@ def backend_kinds(config: ParsedConfig, facts: Backend) -> Iterator[Finding]:
     for index, group in enumerate(config.message.instance_group):
         kind = config.enum(group, "kind")
         if facts.kinds and kind not in facts.kinds:
-            said = facts.kinds_said.format(model=config.name)
+            message = facts.kinds_said.format(model=config.name)
             hint = f"write `kind: {facts.kinds[-1]}`"
-            yield config.finding("FL459", said, "instance_group", index, "kind", hint=hint)
+            yield config.finding("FL459", message, "instance_group", index, "kind", hint=hint)

@@ -18,30 +18,30 @@ CODE = "FL427"
 
 
 def ensemble(config: ParsedConfig) -> Iterator[Finding]:
-    """What is wrong with an ensemble, or with a model that is none and looks like one."""
+    """What is wrong with an ensemble, or with a model that is not one and looks like one."""
     message, name = config.message, config.name
     if not message.HasField(SCHEDULING):
         if message.platform == ENSEMBLE:
-            said = f"ensemble scheduling must be set for ensemble {name} whose platform is ensemble"
+            reason = f"ensemble scheduling must be set for ensemble {name} whose platform is ensemble"
             hint = "write `ensemble_scheduling { step [ ... ] }`"
-            yield config.finding(CODE, said, "platform", hint=hint)
+            yield config.finding(CODE, reason, "platform", hint=hint)
         return
     if message.platform != ENSEMBLE:
-        said = f"ensemble scheduling cannot be set for model '{name}' whose platform is not ensemble"
-        yield config.finding(CODE, said, SCHEDULING, hint='write `platform: "ensemble"` and no `backend`')
+        reason = f"ensemble scheduling cannot be set for model '{name}' whose platform is not ensemble"
+        yield config.finding(CODE, reason, SCHEDULING, hint='write `platform: "ensemble"` and no `backend`')
         return
     refused = {
         "instance_group": (bool(message.instance_group), "instance group should not be specified"),
         "optimization": (message.HasField("optimization"), "optimization should not be specified"),
         "model_warmup": (bool(message.model_warmup), "model_warmup can not be specified"),
     }
-    for field, (given, said) in refused.items():
+    for field, (given, reason) in refused.items():
         if given:
             hint = f"leave out `{field}`: the composing models have their own"
-            yield config.finding(CODE, f"{said} for ensemble '{name}'", field, hint=hint)
+            yield config.finding(CODE, f"{reason} for ensemble '{name}'", field, hint=hint)
     if not message.ensemble_scheduling.step:
-        said = f"must specify 'step' for ensemble '{name}'"
-        yield config.finding(CODE, said, SCHEDULING, hint="write a `step` for each composing model")
+        reason = f"must specify 'step' for ensemble '{name}'"
+        yield config.finding(CODE, reason, SCHEDULING, hint="write a `step` for each composing model")
         return
     incomplete = list(_incomplete(config))
     yield from incomplete or flow(config)
@@ -51,8 +51,8 @@ def _incomplete(config: ParsedConfig) -> Iterator[Finding]:
     for index, step in enumerate(config.message.ensemble_scheduling.step):
         for field in ("model_name", "input_map", "output_map"):
             if not getattr(step, field):
-                said = f"must specify '{field}' in step {index} of ensemble '{config.name}'"
-                yield config.finding(CODE, said, SCHEDULING, "step", index, hint=HINTS[field])
+                message = f"must specify '{field}' in step {index} of ensemble '{config.name}'"
+                yield config.finding(CODE, message, SCHEDULING, "step", index, hint=HINTS[field])
 
 
 HINTS = {

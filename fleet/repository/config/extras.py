@@ -30,8 +30,8 @@ def response_cache(config: ParsedConfig) -> Iterator[Finding]:
     }
     for kind, given in kinds.items():
         if given:
-            said = f"Response Cache does not currently support model {config.name} {kind}"
-            yield config.finding("FL429", said, "response_cache", hint="leave out `response_cache`")
+            reason = f"Response Cache does not currently support model {config.name} {kind}"
+            yield config.finding("FL429", reason, "response_cache", hint="leave out `response_cache`")
 
 
 def repository_agents(config: ParsedConfig) -> Iterator[Finding]:
@@ -40,16 +40,16 @@ def repository_agents(config: ParsedConfig) -> Iterator[Finding]:
         config.message.HasField("model_repository_agents")
         and not config.message.model_repository_agents.agents
     ):
-        said = "the model asks for repository agents and names none: the server ends"
-        yield config.finding("FL437", said, "model_repository_agents", hint="leave it out")
+        message = "the model asks for repository agents and names none: the server ends"
+        yield config.finding("FL437", message, "model_repository_agents", hint="leave it out")
     for index, agent in enumerate(config.message.model_repository_agents.agents):
         if agent.name not in AGENTS:
-            said = (
+            message = (
                 f"unable to find 'libtritonrepoagent_{agent.name}.so' for repo agent '{agent.name}',"
                 " searched: /opt/tritonserver/repoagents"
             )
             place = ("model_repository_agents", "agents", index)
-            yield config.finding("FL437", said, *place, hint=f"the images have {', '.join(AGENTS)}")
+            yield config.finding("FL437", message, *place, hint=f"the images have {', '.join(AGENTS)}")
 
 
 def metrics(config: ParsedConfig) -> Iterator[Finding]:
@@ -57,21 +57,21 @@ def metrics(config: ParsedConfig) -> Iterator[Finding]:
     for index, control in enumerate(config.message.model_metrics.metric_control):
         place, family = ("model_metrics", "metric_control", index), control.metric_identifier.family
         if not control.HasField("metric_identifier"):
-            said = "metric control must specify 'metric_identifier'"
+            message = "metric control must specify 'metric_identifier'"
         elif not family:
-            said = "metric identifier must specify non-empty 'family'"
+            message = "metric identifier must specify non-empty 'family'"
         elif not control.HasField("histogram_options"):
-            said = "metric control must specify 'histogram_options'"
+            message = "metric control must specify 'histogram_options'"
         elif not control.histogram_options.buckets:
-            said = "histogram options must specify non-empty 'buckets'"
+            message = "histogram options must specify non-empty 'buckets'"
         else:
             if family != CUSTOMIZABLE:
-                said = (
+                message = (
                     f"Metric family '{family}' in 'metric_identifier' is not a customizable metric in"
                     " Triton core."
                 )
                 yield config.finding(
-                    "FL431", said, *place, hint=f"only {CUSTOMIZABLE} is", severity=Severity.WARNING
+                    "FL431", message, *place, hint=f"only {CUSTOMIZABLE} is", severity=Severity.WARNING
                 )
             continue
-        yield config.finding("FL431", said, *place, hint=f"the family is {CUSTOMIZABLE}")
+        yield config.finding("FL431", message, *place, hint=f"the family is {CUSTOMIZABLE}")

@@ -27,17 +27,17 @@ def fil_parameters(config: ParsedConfig, release: str | None) -> Iterator[Findin
     else:
         needed, kind = new, given.get(new)
     if kind is None:
-        said = f"Required parameter {needed} not found in config"
+        message = f"Required parameter {needed} not found in config"
         hint = f'write `{_entry(needed, "true")}`, or "false" of a regressor'
         severity, place = Severity.ERROR, ("parameters",)
         if needed == old and new in given:
             hint = f"Triton calls `{new}` so from {RENAMED} on, and the image is {release}: {hint}"
             severity = Severity.WARNING
-        yield config.finding("FL453", said, *place, hint=hint, severity=severity)
+        yield config.finding("FL453", message, *place, hint=hint, severity=severity)
     elif kind == "true" and "threshold" not in given:
-        said = "Required parameter threshold not found in config"
+        message = "Required parameter threshold not found in config"
         hint = f"a classifier needs it: write `{_entry('threshold', '0.5')}`"
-        yield config.finding("FL453", said, "parameters", hint=hint)
+        yield config.finding("FL453", message, "parameters", hint=hint)
 
 
 def _entry(key: str, value: str) -> str:
@@ -48,17 +48,19 @@ def fil_tensors(config: ParsedConfig) -> Iterator[Finding]:
     """Inputs and outputs with which a forest is loaded and answers no request."""
     inputs = {each.name: index for index, each in enumerate(config.message.input)}
     if INPUT not in inputs:
-        said = f"the FIL backend reads the input '{INPUT}', and model '{config.name}' has none of that name"
-        yield config.finding("FL455", said, "input", hint=f'write `name: "{INPUT}"`')
+        message = (
+            f"the FIL backend reads the input '{INPUT}', and model '{config.name}' has none of that name"
+        )
+        yield config.finding("FL455", message, "input", hint=f'write `name: "{INPUT}"`')
     else:
         index = inputs[INPUT]
         kind = config.enum(config.message.input[index], "data_type")
         if kind not in ("TYPE_FP32", "TYPE_INVALID"):
             given = kind.removeprefix("TYPE_")
-            said = f"incorrect type {given} for input with required type FP32"
+            message = f"incorrect type {given} for input with required type FP32"
             yield config.finding(
-                "FL455", said, "input", index, "data_type", hint="write `data_type: TYPE_FP32`"
+                "FL455", message, "input", index, "data_type", hint="write `data_type: TYPE_FP32`"
             )
     if all(each.name != OUTPUT for each in config.message.output):
-        said = f"No output with name {OUTPUT} in configuration."
-        yield config.finding("FL455", said, "output", hint=f'write `name: "{OUTPUT}"`')
+        message = f"No output with name {OUTPUT} in configuration."
+        yield config.finding("FL455", message, "output", hint=f'write `name: "{OUTPUT}"`')

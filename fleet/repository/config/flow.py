@@ -17,7 +17,7 @@ from fleet.repository.config.message import ParsedConfig, Position
 CODE = "FL428"
 STEP = ("ensemble_scheduling", "step")
 MAX_NAMES = 20
-"""So many findings of one kind are told of an ensemble."""
+"""The most findings of one kind for an ensemble."""
 
 
 @dataclass
@@ -31,7 +31,7 @@ class FlowTensor:
 
 
 def flow(config: ParsedConfig) -> Iterator[Finding]:
-    """Tensors that are written twice, never or for nobody, and inputs and outputs without a use."""
+    """Tensors that are written twice or never, or are never read, and inputs and outputs without a use."""
     tensors, twice = _graph(config)
     ready = _ready(tensors, {each.name for each in config.message.input})
     for found in (
@@ -50,11 +50,11 @@ def _graph(config: ParsedConfig) -> tuple[dict[str, FlowTensor], list[Finding]]:
             place: Position = (*STEP, index, "output_map", output)
             tensor = tensors.setdefault(name, FlowTensor(place))
             if tensor.written and len(twice) < MAX_NAMES:
-                said = (
+                message = (
                     f"ensemble tensor '{name}' can appear in an output map only once for ensemble"
                     f" '{config.name}' step {index}"
                 )
-                twice.append(config.finding(CODE, said, *place, hint="give this output another tensor"))
+                twice.append(config.finding(CODE, message, *place, hint="give this output another tensor"))
             tensor.written = True
             tensor.sources |= set(step.input_map.values())
         for own, name in sorted(step.input_map.items()):
@@ -63,7 +63,7 @@ def _graph(config: ParsedConfig) -> tuple[dict[str, FlowTensor], list[Finding]]:
 
 
 def _ready(tensors: Mapping[str, FlowTensor], inputs: Set[str]) -> set[str]:
-    """The tensors that are there at last, when the ensemble's inputs are there at first."""
+    """The tensors that all steps produce from the ensemble's inputs, with these inputs."""
     waiting = {name: len(tensor.sources) for name, tensor in tensors.items()}
     after = _after(tensors)
     ready, arrived = set[str](), deque(name for name in tensors if name in inputs)
@@ -92,9 +92,9 @@ def _without_use(config: ParsedConfig, tensors: Mapping[str, FlowTensor]) -> Ite
     for kind in ("input", "output"):
         for index, each in enumerate(getattr(config.message, kind)):
             if each.name not in tensors:
-                said = f"ensemble {kind} '{each.name}' for ensemble {config.name}' is not used"
+                message = f"ensemble {kind} '{each.name}' for ensemble {config.name}' is not used"
                 hint = f"no step's `{kind}_map` has it as a value: map it, or leave it out"
-                yield config.finding(CODE, said, kind, index, hint=hint)
+                yield config.finding(CODE, message, kind, index, hint=hint)
 
 
 def _unwritten_tensors(
@@ -103,32 +103,32 @@ def _unwritten_tensors(
     for index, each in enumerate(config.message.output):
         if each.name not in tensors or each.name in ready:
             continue
-        said = f"output '{each.name}' for ensemble '{config.name}' is not written"
+        message = f"output '{each.name}' for ensemble '{config.name}' is not written"
         last, seen = each.name, {each.name}
         while missing := min(tensors[last].sources - ready - seen, default=""):
             last = missing
             seen.add(last)
         if last != each.name:
-            said += f": at least one of its depending tensors, '{last}', is not connected"
-        lost = f"no step writes '{last}', and it is no input"
+            message += f": at least one of its depending tensors, '{last}', is not connected"
+        lost = f"no step writes '{last}', and it is not an input"
         hint = "the steps run in a circle" if tensors[last].written else lost
-        yield config.finding(CODE, said, "output", index, hint=hint)
+        yield config.finding(CODE, message, "output", index, hint=hint)
 
 
 def _unused_tensors(
     config: ParsedConfig, tensors: Mapping[str, FlowTensor], ready: Set[str]
 ) -> Iterator[Finding]:
-    """Tensors that nobody reads or writes; those that an output waits for are told as its own."""
+    """Tensors that are never read or written; those that an output waits for are reported with it."""
     outputs = {each.name for each in config.message.output}
     awaited = _before(tensors, outputs)
     for name, tensor in sorted(tensors.items()):
         if name not in outputs and (name not in ready or not tensor.read):
-            said = f"ensemble tensor '{name}' is unused in ensemble '{config.name}'"
+            message = f"ensemble tensor '{name}' is unused in ensemble '{config.name}'"
             if name in ready:
-                hint = "no step reads it, and it is no output"
-                yield config.finding(CODE, said, *tensor.place, hint=hint)
+                hint = "no step reads it, and it is not an output"
+                yield config.finding(CODE, message, *tensor.place, hint=hint)
             elif name not in awaited:
-                yield config.finding(CODE, said, *tensor.place, hint="nothing writes it")
+                yield config.finding(CODE, message, *tensor.place, hint="nothing writes it")
 
 
 def _before(tensors: Mapping[str, FlowTensor], names: Iterable[str]) -> set[str]:

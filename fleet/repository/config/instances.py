@@ -33,20 +33,20 @@ def instances(config: ParsedConfig) -> Iterator[Finding]:
 def _gpus(config: ParsedConfig, index: int, group: Any, subject: str) -> Iterator[Finding]:
     kind, place = config.enum(group, "kind"), ("instance_group", index, "gpus")
     if kind in ("KIND_CPU", "KIND_MODEL") and group.gpus:
-        said = f"{subject} has kind {kind} but specifies one or more GPUs"
-        yield config.finding(CODE, said, *place, hint="leave out `gpus`, or write `kind: KIND_GPU`")
+        message = f"{subject} has kind {kind} but specifies one or more GPUs"
+        yield config.finding(CODE, message, *place, hint="leave out `gpus`, or write `kind: KIND_GPU`")
         return
     for number, gpu in enumerate(group.gpus):
         if not 0 <= gpu < most_gpus():
-            said = (
+            message = (
                 f"{subject} specifies invalid or unsupported gpu id {gpu}. GPUs with at least the minimum"
                 " required CUDA compute compatibility are counted from 0; no instance has more than"
                 f" {most_gpus()}"
             )
             if kind != "KIND_GPU":
-                said = f"{subject} has kind KIND_CPU but specifies one or more GPUs: there is no GPU {gpu}"
+                message = f"{subject} has kind KIND_CPU but specifies one or more GPUs: there is no GPU {gpu}"
             yield config.finding(
-                CODE, said, *place, number, hint="leave out `gpus` for one instance on each GPU"
+                CODE, message, *place, number, hint="leave out `gpus` for one instance on each GPU"
             )
 
 
@@ -55,22 +55,22 @@ def _profiles(config: ParsedConfig, index: int, group: Any, subject: str) -> Ite
     if not backend_of(config) and not config.directory:
         return
     if group.profile and platform != TENSORRT_PLAN:
-        said = (
+        message = (
             f"{subject} and platform {platform}specifies profile field which is only supported for"
             " TensorRT models"
         )
-        yield config.finding(CODE, said, *place, hint="leave out `profile`")
+        yield config.finding(CODE, message, *place, hint="leave out `profile`")
         return
     for number, profile in enumerate(group.profile):
         if not profile:
-            said = "profile name must not be empty"
+            message = "profile name must not be empty"
         elif not NUMBER.match(profile):
-            said = f"unable to parse '{profile}': stoi"
+            message = f"unable to parse '{profile}': stoi"
         elif profile.lstrip().startswith("-") and int(NUMBER.match(profile)[0]):  # type: ignore[index]
-            said = (
+            message = (
                 f"{subject} and platform {platform} specifies invalid profile {profile}. The field should"
                 " contain the string representation of a non-negative integer."
             )
         else:
             continue
-        yield config.finding(CODE, said, *place, number, hint='write the number of the profile, `"0"`')
+        yield config.finding(CODE, message, *place, number, hint='write the number of the profile, `"0"`')

@@ -26,7 +26,7 @@ from fleet.repository.config.warm_up import warm_up
 from fleet.repository.text_format.nodes import Field, Message, elements
 
 MAX_FINDINGS = 50
-"""So many findings of one check are told of a file."""
+"""The most findings of one check for a file."""
 CHECKS = (
     runtime,
     tensors,
@@ -49,7 +49,7 @@ def config_findings(config: ParsedConfig, release: str | None, backend: str = ""
     Args:
         config: The parsed text.
         release: The Triton release, such as "25.04"; None for the newest, where nothing depends on the image.
-        backend: What serves the model where its files say so; else what the configuration says.
+        backend: What serves the model by its files; if empty, by the configuration.
     """
     served = backend or backend_of(config)
     for found in (
@@ -63,7 +63,7 @@ def config_findings(config: ParsedConfig, release: str | None, backend: str = ""
 
 
 def _first(found: list[Finding]) -> list[Finding]:
-    """As many findings of one check as anybody reads; the last says that there are more."""
+    """The first findings of one check; the last one ends with "and more"."""
     if len(found) < MAX_FINDINGS:
         return found
     last = found[MAX_FINDINGS - 1]
@@ -77,9 +77,9 @@ def newer_fields(config: ParsedConfig, release: str | None) -> Iterator[Finding]
     for message, field in _fields(config.message.DESCRIPTOR, config.tree.root):
         came = fields_since().get(message, {}).get(field.name, "")
         if came > release:
-            said = f'Message type "{message}" has no field named "{field.name}".'
+            reason = f'Message type "{message}" has no field named "{field.name}".'
             hint = f"Triton has it from {came} on, and the image is {release}: leave it out"
-            yield config.finding_at("FL416", said, field.at, hint=hint)
+            yield config.finding_at("FL416", reason, field.at, hint=hint)
 
 
 @cache

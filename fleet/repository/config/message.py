@@ -33,8 +33,8 @@ class ParsedConfig:
         file: As the user names it.
         message: The `inference.ModelConfig`.
         content: What was parsed.
-        directory: The model's directory; "" where the file is judged without its folder.
-        completed: Whether the backend completes inputs and outputs from the model that lies there; None if
+        directory: The model's directory; "" where the file is checked without its folder.
+        completed: Whether the backend completes inputs and outputs from the model in the directory; None if
             that is not known.
     """
 
@@ -104,7 +104,7 @@ def parsed_config(content: bytes, file: Path, directory: str = "") -> ParsedConf
         FindingsError: Triton's schema does not take it.
     """
     if len(content) > MAX_BYTES or not within_bounds(content):
-        message = "this is no configuration of a model: it, or a line of it, is far too long"
+        message = "this is not a configuration of a model: it, or a line of it, is far too long"
         raise FindingsError([Finding(code=CODE, message=message, file=file, line=1)])
     try:
         config = parse_config(content)
@@ -119,5 +119,5 @@ def parsed_config(content: bytes, file: Path, directory: str = "") -> ParsedConf
 def _refusal(error: PbtxtError, content: bytes, file: Path) -> Finding:
     lines = content.decode(errors="replace").split("\n")
     line = lines[error.line - 1] if error.line <= len(lines) else ""
-    said, hint = wording(str(error), line, error.column)
-    return Finding(code=CODE, message=said, file=file, line=error.line, column=error.column, hint=hint)
+    message, hint = wording(str(error), line, error.column)
+    return Finding(code=CODE, message=message, file=file, line=error.line, column=error.column, hint=hint)

@@ -1,4 +1,4 @@
-"""Whether a backend can read the value of a parameter, and what it says where it cannot.
+"""Whether a backend can read the value of a parameter, and its message if it cannot.
 
 Sources: triton-inference-server/backend, src/backend_common.cc, ParseBoolValue, ParseIntValue and their like;
 what else the backends have is named beside each in the catalog.
@@ -61,8 +61,8 @@ def _wrong_number(parameter: Parameter, value: str, model: str, release: str | N
         return _refusal(parameter, value, model, release, beyond)
     if not rest.strip():
         return None
-    said = f"{parameter.name} is {value!r}, of which only {value.removesuffix(rest).strip()} is read"
-    return Wrong(said, "write the number alone", Severity.WARNING)
+    message = f"{parameter.name} is {value!r}, of which only {value.removesuffix(rest).strip()} is read"
+    return Wrong(message, "write the number alone", Severity.WARNING)
 
 
 def _number(parameter: Parameter, value: str) -> tuple[Decimal | None, str]:
@@ -80,14 +80,14 @@ def _number(parameter: Parameter, value: str) -> tuple[Decimal | None, str]:
     return Decimal(found[1]), value[found.end() :]
 
 
-def _refusal(parameter: Parameter, value: str, model: str, release: str | None, said: str) -> Wrong:
+def _refusal(parameter: Parameter, value: str, model: str, release: str | None, message: str) -> Wrong:
     fails = parameter.fails and (release is None or parameter.fails_since <= release)
     if fails:
-        words = said.format(value=value, lower=value.lower(), key=parameter.name, model=model)
+        words = message.format(value=value, lower=value.lower(), key=parameter.name, model=model)
         return Wrong(words, _hint(parameter, value, release), Severity.ERROR)
-    ignored = f"{parameter.name} is {value!r}, which is ignored without a word"
+    ignored = f"{parameter.name} is {value!r}, which is silently ignored"
     if parameter.default:
-        ignored += f": {parameter.default} is taken instead"
+        ignored += f": {parameter.default} is used instead"
     return Wrong(ignored, _hint(parameter, value, release), Severity.WARNING)
 
 

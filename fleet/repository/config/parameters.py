@@ -15,7 +15,7 @@ from fleet.repository.config.parameter_values import wrong_value
 from fleet.repository.config.python_parameters import python_parameters
 
 NEAR = 0.85
-"""How like a known key another one has to be to be taken for it; of 1."""
+"""The least similarity to a known key, from 0 to 1, for a proposal of that key."""
 BATCH_STRATEGY = "TRITON_BATCH_STRATEGY_PATH"
 
 
@@ -24,7 +24,7 @@ def parameters(config: ParsedConfig, backend: str, release: str | None) -> Itera
 
     Args:
         config: The configuration.
-        backend: What serves the model; nothing is said of the parameters of one that is not Triton's own.
+        backend: What serves the model; the parameters of one that is not Triton's own are not checked.
         release: The Triton release, such as "25.04"; None for the newest.
     """
     if backend == "ensemble":
@@ -53,14 +53,14 @@ def _of_core(config: ParsedConfig, release: str | None) -> Iterator[Finding]:
 def _parameter(config: ParsedConfig, facts: Backend, key: str, release: str | None) -> Iterator[Finding]:
     known = facts.parameters.get(key)
     if known is None:
-        said, hint = _unknown(facts, key)
+        message, hint = _unknown(facts, key)
     elif known.until and (release is None or release >= known.until):
-        said = (
+        message = (
             f"parameter '{key}' has not been read by the {facts.backend} backend since Triton {known.until}"
         )
         hint = f"write `{known.instead}` instead" if known.instead else "leave it out"
     elif release is not None and known.since > release:
-        said = (
+        message = (
             f"parameter '{key}' is read by the {facts.backend} backend from Triton {known.since} on;"
             f" the image is {release}"
         )
@@ -68,20 +68,20 @@ def _parameter(config: ParsedConfig, facts: Backend, key: str, release: str | No
     else:
         yield from _value(config, known, release)
         return
-    if said:
-        yield config.finding("FL452", said, "parameters", key, hint=hint, severity=Severity.WARNING)
+    if message:
+        yield config.finding("FL452", message, "parameters", key, hint=hint, severity=Severity.WARNING)
 
 
 def _unknown(facts: Backend, key: str) -> tuple[str, str]:
-    """What to say of a key that the backend lacks, and a hint; both empty if it may be somebody's own."""
+    """The message and hint for a key that the backend lacks; both empty if the key may be the user's own."""
     if key in facts.elsewhere:
         return f"parameter '{key}' {facts.elsewhere[key]}", "leave it out"
     readable = {each.lower(): each for each, of in facts.parameters.items() if not of.until}
     near = get_close_matches(key.lower(), readable, 1, NEAR)
     if facts.open or not near:
         return "", ""
-    said = f"parameter '{key}' is none that the {facts.backend} backend reads"
-    return said, f"did you mean `{readable[near[0]]}`?"
+    message = f"parameter '{key}' is not read by the {facts.backend} backend"
+    return message, f"did you mean `{readable[near[0]]}`?"
 
 
 def _value(config: ParsedConfig, parameter: Parameter, release: str | None) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Where a Python model's own environment lies, as its configuration names it.
+"""The path of a Python model's own environment, as its configuration names it.
 
 Source: triton-inference-server/python_backend, r26.05, src/python_be.cc, ModelState::ModelState, which
 replaces the variable only at the beginning: elsewhere it also drops as many characters as stand before it.
@@ -16,21 +16,21 @@ VARIABLE = "$$TRITON_MODEL_DIRECTORY"
 
 
 def python_parameters(config: ParsedConfig) -> Iterator[Finding]:
-    """What is wrong with the names of a model's code and of its environment, whatever lies there."""
+    """What is wrong with the names of a model's code and of its environment, without looking at the files."""
     yield from _code(config)
     if KEY not in config.message.parameters:
         return
     path, place = config.message.parameters[KEY].string_value, ("parameters", KEY)
     if path.find(VARIABLE) > 0:
-        said = f"{KEY} is {path!r}: {VARIABLE} counts at the beginning alone, and the path comes out wrong"
+        message = f"{KEY} is {path!r}: {VARIABLE} is replaced only at the beginning, so the path is wrong"
         hint = f'write "{VARIABLE}/" and the path below the model\'s directory'
-        yield config.finding("FL450", said, *place, hint=hint)
+        yield config.finding("FL450", message, *place, hint=hint)
     elif path and not path.startswith(("/", VARIABLE)) and "://" not in path:
-        said = f"{KEY} is {path!r}, which is looked for below the directory that the server was started in"
+        message = f"{KEY} is {path!r}, which is looked for below the directory that the server was started in"
         hint = f'write "{VARIABLE}/" before it'
         if "TRITON_MODEL_DIRECTORY" in path:
             hint = f'write "{VARIABLE}", with two dollar signs'
-        yield config.finding("FL451", said, *place, hint=hint, severity=Severity.WARNING)
+        yield config.finding("FL451", message, *place, hint=hint, severity=Severity.WARNING)
 
 
 def _code(config: ParsedConfig) -> Iterator[Finding]:
@@ -40,11 +40,11 @@ def _code(config: ParsedConfig) -> Iterator[Finding]:
     if not named or "/" in named:
         return
     if stem == named:
-        said = f"Model name must end with '.py'. Model name is \"{named}\"."
+        message = f"Model name must end with '.py'. Model name is \"{named}\"."
     elif "." in stem:
-        said = f"No module named '1.{stem.partition('.')[0]}'"
+        message = f"No module named '1.{stem.partition('.')[0]}'"
     elif any(each.isspace() for each in stem):
-        said = f"{named!r} is started by a shell, which splits it on white space"
+        message = f"{named!r} is started by a shell, which splits it on white space"
     else:
         return
-    yield config.finding("FL458", said, "default_model_filename", hint="call it as a module: `model.py`")
+    yield config.finding("FL458", message, "default_model_filename", hint="call it as a module: `model.py`")

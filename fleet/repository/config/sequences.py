@@ -39,14 +39,14 @@ def _names(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
     for index, tensor in enumerate(batcher.control_input):
         place = (SEQUENCE, "control_input", index)
         if not tensor.name:
-            said = f"sequence batching control tensor must have a name for {config.name}"
-            yield config.finding(CODE, said, *place, hint="name the model's input that takes the control")
+            message = f"sequence batching control tensor must have a name for {config.name}"
+            yield config.finding(CODE, message, *place, hint="name the model's input that takes the control")
         elif tensor.name in seen:
-            said = (
+            message = (
                 f"sequence batching control tensor '{tensor.name}' is specified for multiple control kinds"
                 f" for {config.name}"
             )
-            yield config.finding(CODE, said, *place, hint="give each control an input of its own")
+            yield config.finding(CODE, message, *place, hint="give each control an input of its own")
         seen.add(tensor.name)
 
 
@@ -57,8 +57,8 @@ def _controls(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
             place = (SEQUENCE, "control_input", index, "control", number)
             kind = config.enum(control, "kind")
             if kind in seen:
-                said = f"sequence batching specifies multiple {kind} tensors for {config.name}"
-                yield config.finding(CODE, said, *place, hint="leave one of them out")
+                message = f"sequence batching specifies multiple {kind} tensors for {config.name}"
+                yield config.finding(CODE, message, *place, hint="leave one of them out")
             elif kind == CORRELATION:
                 yield from _correlation(config, control, place)
             elif kind in KINDS:
@@ -70,46 +70,46 @@ def _boolean(config: ParsedConfig, control: Any, kind: str, place: Position) -> 
     given = [field for field in VALUES if getattr(control, field)]
     either = "'int32_false_true', 'fp32_false_true'"
     if not given:
-        said = (
+        message = (
             f"sequence batching must specify either {either} or 'bool_false_true' for {kind} for"
             f" {config.name}"
         )
-        yield config.finding(CODE, said, *place, hint="write `int32_false_true: [ 0, 1 ]`")
+        yield config.finding(CODE, message, *place, hint="write `int32_false_true: [ 0, 1 ]`")
     elif len(given) > 1:
-        said = (
+        message = (
             f"sequence batching specifies more than one from {either} and 'bool_false_true'"
             f" for {kind} for {config.name}"
         )
-        yield config.finding(CODE, said, *place, hint=f"keep {given[0]} alone")
+        yield config.finding(CODE, message, *place, hint=f"keep only {given[0]}")
     elif len(getattr(control, given[0])) != 2:
-        said = (
+        message = (
             f"sequence batching control '{given[0]}' must have exactly 2 entries for {kind} for {config.name}"
         )
-        yield config.finding(CODE, said, *place, given[0], hint="the first means false, the second true")
+        yield config.finding(CODE, message, *place, given[0], hint="the first means false, the second true")
 
 
 def _correlation(config: ParsedConfig, control: Any, place: Position) -> Iterator[Finding]:
     if any(getattr(control, field) for field in VALUES):
-        said = (
+        message = (
             "sequence batching must not specify either 'int32_false_true', 'fp32_false_true' or"
             f" 'bool_false_true' for {CORRELATION} for {config.name}"
         )
-        yield config.finding(CODE, said, *place, hint="a correlation ID has a `data_type` instead")
+        yield config.finding(CODE, message, *place, hint="a correlation ID has a `data_type` instead")
     if config.enum(control, "data_type") not in (*NUMBERS, "TYPE_STRING"):
-        said = (
+        message = (
             f"unexpected data type for control {CORRELATION} for {config.name}. Allowed data types are"
             " TYPE_UINT64, TYPE_INT64, TYPE_UINT32, TYPE_INT32 and TYPE_STRING"
         )
-        yield config.finding(CODE, said, *place, "data_type", hint="write `data_type: TYPE_UINT64`")
+        yield config.finding(CODE, message, *place, "data_type", hint="write `data_type: TYPE_UINT64`")
 
 
 def _strategy(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
     if batcher.HasField("oldest"):
-        said = f"sequence batching preferred batch size must be {{}} for {config.name}"
-        yield from preferred_sizes(config, batcher.oldest.preferred_batch_size, said, SEQUENCE, "oldest")
+        message = f"sequence batching preferred batch size must be {{}} for {config.name}"
+        yield from preferred_sizes(config, batcher.oldest.preferred_batch_size, message, SEQUENCE, "oldest")
     share = batcher.direct.minimum_slot_utilization
     # Not `not 0 <= share <= 1`: no number at all is taken, and nothing is less or more than that.
     if batcher.HasField("direct") and (share < 0 or share > 1):
-        said = f"sequence batching minimum slot utilization must be in range (0.0, 1.0] for {config.name}"
-        hint = f"{share:g} is no share of 1"
-        yield config.finding(CODE, said, SEQUENCE, "direct", "minimum_slot_utilization", hint=hint)
+        message = f"sequence batching minimum slot utilization must be in range (0.0, 1.0] for {config.name}"
+        hint = f"{share:g} is not between 0 and 1"
+        yield config.finding(CODE, message, SEQUENCE, "direct", "minimum_slot_utilization", hint=hint)

@@ -23,17 +23,17 @@ def states(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
         place = ("sequence_batching", "state", index, "initial_state")
         count = len(state.initial_state)
         if count > 1:
-            said = (
+            message = (
                 f"initial_state field for state input '{state.input_name}' must contain exactly one or zero"
                 f" element. Found '{count}' elements."
             )
-            yield config.finding(CODE, said, *place, 1, hint="leave all but one out")
+            yield config.finding(CODE, message, *place, 1, hint="leave all but one out")
         elif count == 1:
-            said, hint = _initial(state, state.initial_state[0])
+            message, hint = _initial(state, state.initial_state[0])
             if state.input_name in seen:
-                said, hint = f"State input name '{state.input_name}' specified more than once.", ""
-            if said:
-                yield config.finding(CODE, said, *place, 0, hint=hint)
+                message, hint = f"State input name '{state.input_name}' specified more than once.", ""
+            if message:
+                yield config.finding(CODE, message, *place, 0, hint=hint)
             seen.add(state.input_name)
 
 
@@ -41,31 +41,31 @@ def _initial(state: Any, initial: Any) -> tuple[str, str]:
     """The first thing that is wrong with an initial state, and a hint; nothing if all is well."""
     name = state.input_name
     if initial.data_type != state.data_type:
-        said = (
+        message = (
             f"The data type used for 'initial_state' field of state '{name}' does not match the state"
             " data type."
         )
-        return said, "write the data type of the state"
+        return message, "write the data type of the state"
     if not initial.name:
-        said = f"Field 'name' must be set when using initial_state for state input '{name}'."
-        return said, "any name will do"
+        message = f"Field 'name' must be set when using initial_state for state input '{name}'."
+        return message, "any name will do"
     if len(initial.dims) != len(state.dims):
-        said = (
+        message = (
             "Number of dimensions in 'initial_state' doesn't match the size of 'state' dimensions for"
             f" state input '{name}'. {len(initial.dims)} != {len(state.dims)}"
         )
-        return said, "write as many `dims` as the state has"
+        return message, "write as many `dims` as the state has"
     for own, wanted in zip(initial.dims, state.dims, strict=True):
         if own == ANY:
-            said = f"'initial_state' field for state input name '{name}' contains variable dimensions."
-            return said, "write numbers: the first state has to have a size"
+            message = f"'initial_state' field for state input name '{name}' contains variable dimensions."
+            return message, "write numbers: the first state has to have a size"
         if wanted not in (ANY, own):
-            said = (
+            message = (
                 f"'initial_state' dim for input name '{name}' doesn't match 'state' dim description."
                 f" {own} != {wanted}"
             )
-            return said, ""
+            return message, ""
     if initial.WhichOneof("state_data") is None:
-        said = f"initial_state setting expects state'{name}' to have state_data set"
-        return said, "write `zero_data: true`, or a `data_file`"
+        message = f"initial_state setting expects state'{name}' to have state_data set"
+        return message, "write `zero_data: true`, or a `data_file`"
     return "", ""

@@ -31,8 +31,8 @@ def tensors(config: ParsedConfig) -> Iterator[Finding]:
 def _tensor(config: ParsedConfig, kind: str, index: int, tensor: Any) -> Iterator[Finding]:
     place = (kind, index)
     if not tensor.name:
-        said = f"model {kind} must specify 'name' for {config.name}"
-        yield config.finding("FL418", said, *place, hint=f"name it as the model calls its {kind}")
+        message = f"model {kind} must specify 'name' for {config.name}"
+        yield config.finding("FL418", message, *place, hint=f"name it as the model calls its {kind}")
         return
     subject = f"model {kind} '{tensor.name}'"
     for field, missing in (("data_type", not tensor.data_type), ("dims", not tensor.dims)):
@@ -47,9 +47,9 @@ def _tensor(config: ParsedConfig, kind: str, index: int, tensor: Any) -> Iterato
     if not tensor.dims:
         return
     if _wrong(tensor.dims):
-        said = f"{subject} dimension must be {SIZES} for {config.name}"
+        message = f"{subject} dimension must be {SIZES} for {config.name}"
         hint = "a batch dimension is not written: it comes from `max_batch_size`"
-        yield config.finding("FL418", said, *place, "dims", hint=hint)
+        yield config.finding("FL418", message, *place, "dims", hint=hint)
         return
     if tensor.HasField("reshape"):
         yield from _reshape(config, place, subject, tensor)
@@ -58,8 +58,8 @@ def _tensor(config: ParsedConfig, kind: str, index: int, tensor: Any) -> Iterato
 def _severity(config: ParsedConfig, field: str) -> Severity:
     """Of a missing field: a warning where the backend may take it from the model, which is not known here.
 
-    TensorRT takes it from the plan: a file that is judged alone is judged without one, as Triton's own
-    tests do it.
+    TensorRT takes it from the plan: a file that is checked alone is checked without one, as in Triton's own
+    tests.
     """
     if config.completed is not None or not completes(config):
         return Severity.ERROR
@@ -73,42 +73,42 @@ EXAMPLES = {"data_type": "`data_type: TYPE_FP32`, or what the model takes", "dim
 def _reshape(config: ParsedConfig, place: tuple[str, int], subject: str, tensor: Any) -> Iterator[Finding]:
     dims, shape = tensor.dims, tensor.reshape.shape
     if not shape and config.message.max_batch_size == 0:
-        said = "cannot have empty reshape for non-batching model as scalar tensors are not supported"
+        message = "cannot have empty reshape for non-batching model as scalar tensors are not supported"
         hint = "write `shape: [ 1 ]`, or a `max_batch_size` of at least 1"
     elif _wrong(shape):
-        said, hint = f"reshape dimensions must be {SIZES}", ""
+        message, hint = f"reshape dimensions must be {SIZES}", ""
     elif _count(dims) != (_count(shape) if shape else 1):
-        said = "has different size for dims and reshape"
+        message = "has different size for dims and reshape"
         hint = f"{_format_dims(dims)} and {_format_dims(shape)} do not have equally many elements"
     elif ANY in dims and len(_parts(dims)) != len(_parts(shape)):
-        said = "has different number of variable-size dimensions for dims and reshape"
+        message = "has different number of variable-size dimensions for dims and reshape"
         hint = f"{_format_dims(dims)} cannot become {_format_dims(shape)}"
     elif ANY in dims and _parts(dims) != _parts(shape):
-        said = "has different size for dims and reshape"
+        message = "has different size for dims and reshape"
         change = f"{_format_dims(dims)} cannot become {_format_dims(shape)}"
         hint = f"{change}: what stands between -1 has to be of one size"
     else:
         return
-    yield config.finding("FL419", f"{subject} {said} for {config.name}", *place, "reshape", hint=hint)
+    yield config.finding("FL419", f"{subject} {message} for {config.name}", *place, "reshape", hint=hint)
 
 
 def _layout(config: ParsedConfig, kind: str, index: int, tensor: Any) -> Iterator[Finding]:
     """What only some formats and platforms have."""
     place = (kind, index)
     if kind == "input" and tensor.format and len(tensor.dims) != 3 and tensor.dims:
-        said = f"model input NHWC/NCHW require 3 dims for {config.name}"
+        message = f"model input NHWC/NCHW require 3 dims for {config.name}"
         hint = f"leave out `format`, or write three `dims` instead of {_format_dims(tensor.dims)}"
-        yield config.finding("FL420", said, *place, "format", hint=hint)
+        yield config.finding("FL420", message, *place, "format", hint=hint)
     if platform_of(config) != TENSORRT_PLAN and (config.directory or backend_of(config)):
         if tensor.is_shape_tensor:
-            said = f"shape tensors are only supported for TensorRT platform for {config.name}"
-            yield config.finding("FL420", said, *place, "is_shape_tensor", hint="leave it out")
+            message = f"shape tensors are only supported for TensorRT platform for {config.name}"
+            yield config.finding("FL420", message, *place, "is_shape_tensor", hint="leave it out")
         if tensor.is_non_linear_format_io:
-            said = f"Non-linear IO format is only supported for the TensorRT platform for {config.name}"
-            yield config.finding("FL420", said, *place, "is_non_linear_format_io", hint="leave it out")
+            message = f"Non-linear IO format is only supported for the TensorRT platform for {config.name}"
+            yield config.finding("FL420", message, *place, "is_non_linear_format_io", hint="leave it out")
     elif tensor.is_non_linear_format_io and len(tensor.dims) != 3:
-        said = f"Non-linear IO format {kind} requires 3 dims for {config.name}"
-        yield config.finding("FL420", said, *place, "is_non_linear_format_io")
+        message = f"Non-linear IO format {kind} requires 3 dims for {config.name}"
+        yield config.finding("FL420", message, *place, "is_non_linear_format_io")
 
 
 def _duplicate_tensors(config: ParsedConfig) -> Iterator[Finding]:
@@ -116,11 +116,11 @@ def _duplicate_tensors(config: ParsedConfig) -> Iterator[Finding]:
         seen = set[str]()
         for index, tensor in enumerate(getattr(config.message, kind)):
             if tensor.name and tensor.name in seen:
-                said = (
+                message = (
                     f"{kind} {tensor.name!r} is described twice; Triton keeps the first and ignores this one"
                 )
                 yield config.finding(
-                    "FL418", said, kind, index, hint="leave one out", severity=Severity.WARNING
+                    "FL418", message, kind, index, hint="leave one out", severity=Severity.WARNING
                 )
             seen.add(tensor.name)
 

@@ -1,4 +1,4 @@
-"""The version policy, as far as it decides without looking at the versions.
+"""The part of the version policy that can be checked without the versions.
 
 Source: triton-inference-server/core, r26.06, src/model_repository_manager/model_lifecycle.cc, AsyncLoad and
 VersionsToLoad.
@@ -19,10 +19,10 @@ def version_policy(config: ParsedConfig) -> Iterator[Finding]:
     """A policy that takes no version at all, or no version that there can be."""
     policy = config.message.version_policy
     choice = policy.WhichOneof("policy_choice")
-    said = NONE_LOADED.format(config.name)
+    message = NONE_LOADED.format(config.name)
     if choice == "latest" and policy.latest.num_versions == 0:
         hint = "write `latest { num_versions: 1 }`, or leave the policy out"
-        yield config.finding(CODE, said, "version_policy", hint=hint)
+        yield config.finding(CODE, message, "version_policy", hint=hint)
     if choice == "specific" and not any(version >= 0 for version in policy.specific.versions):
         hint = "name the versions: `specific { versions: [ 1 ] }`"
-        yield config.finding(CODE, said, "version_policy", hint=hint)
+        yield config.finding(CODE, message, "version_policy", hint=hint)

@@ -22,28 +22,34 @@ def warm_up(config: ParsedConfig) -> Iterator[Finding]:
     for index, sample in enumerate(config.message.model_warmup):
         place = ("model_warmup", index)
         if not sample.batch_size:
-            said = f"the warm-up sample '{sample.name}' has no `batch_size`: Triton skips it"
-            yield config.finding(CODE, said, *place, hint="write `batch_size: 1`", severity=Severity.WARNING)
+            message = f"the warm-up sample '{sample.name}' has no `batch_size`: Triton skips it"
+            yield config.finding(
+                CODE, message, *place, hint="write `batch_size: 1`", severity=Severity.WARNING
+            )
             continue
         wrong = list(_data(config, index, sample))
         yield from wrong or _request(config, index, sample)
         if sample.batch_size > max(config.message.max_batch_size, 1):
-            said = (
+            message = (
                 f"the warm-up sample '{sample.name}' is a batch of {sample.batch_size}, and the model takes"
                 f" {config.message.max_batch_size}: the server ends"
             )
-            yield config.finding(CODE, said, *place, "batch_size", hint="write no more than `max_batch_size`")
+            yield config.finding(
+                CODE, message, *place, "batch_size", hint="write no more than `max_batch_size`"
+            )
 
 
 def _data(config: ParsedConfig, index: int, sample: Any) -> Iterator[Finding]:
     for name, each in sorted(sample.inputs.items()):
         place = ("model_warmup", index, "inputs", name)
         if ANY in each.dims:
-            said = f"warmup setting expects all variable-size dimensions are specified for input '{name}'"
-            yield config.finding(CODE, said, *place, hint="write a number for each dimension")
+            message = f"warmup setting expects all variable-size dimensions are specified for input '{name}'"
+            yield config.finding(CODE, message, *place, hint="write a number for each dimension")
         elif each.WhichOneof("input_data_type") is None:
-            said = f"warmup setting expects input '{name}' to have input_data_type set"
-            yield config.finding(CODE, said, *place, hint="write `random_data: true`, or `zero_data: true`")
+            message = f"warmup setting expects input '{name}' to have input_data_type set"
+            yield config.finding(
+                CODE, message, *place, hint="write `random_data: true`, or `zero_data: true`"
+            )
 
 
 def _request(config: ParsedConfig, index: int, sample: Any) -> Iterator[Finding]:
@@ -52,12 +58,14 @@ def _request(config: ParsedConfig, index: int, sample: Any) -> Iterator[Finding]
     given = sorted(set(sample.inputs) & set(inputs))
     missing = sorted(name for name, each in inputs.items() if not each.optional and name not in given)
     if missing:
-        said = (
+        message = (
             f"expected {_number(inputs)} but got {len(given)} inputs for model '{config.name}'. Got input(s)"
             f" {_list_names(given)}, but missing required input(s) {_list_names(missing)}. Please provide all"
             " required input(s)."
         )
-        yield config.finding(CODE, said, "model_warmup", index, hint="a sample has all of the model's inputs")
+        yield config.finding(
+            CODE, message, "model_warmup", index, hint="a sample has all of the model's inputs"
+        )
         return
     for name in given:
         yield from _input(config, index, name, sample.inputs[name], inputs[name])
@@ -67,21 +75,21 @@ def _input(config: ParsedConfig, index: int, name: str, given: Any, wanted: Any)
     place = ("model_warmup", index, "inputs", name)
     types = [config.enum(each, "data_type").removeprefix("TYPE_") for each in (given, wanted)]
     if wanted.data_type and given.data_type != wanted.data_type:
-        said = (
+        message = (
             f"inference input '{name}' data-type is '{_data_type_names(types[0])}', but model"
             f" '{config.name}' expects '{_data_type_names(types[1])}'"
         )
-        yield config.finding(CODE, said, *place, "data_type", hint=f"write `data_type: TYPE_{types[1]}`")
+        yield config.finding(CODE, message, *place, "data_type", hint=f"write `data_type: TYPE_{types[1]}`")
     elif wanted.dims and not _fits(wanted.dims, given.dims):
         batch = [str(each) for each in ((ANY,) if config.message.max_batch_size > 0 else ())]
         expected = ",".join((*batch, *map(str, wanted.dims)))
         got = ",".join((*("1" for _ in batch), *map(str, given.dims)))
-        said = (
+        message = (
             f"unexpected shape for input '{name}' for model '{config.name}'. Expected [{expected}], got"
             f" [{got}]."
         )
         yield config.finding(
-            CODE, said, *place, "dims", hint="write `dims` as the input has them, without the batch"
+            CODE, message, *place, "dims", hint="write `dims` as the input has them, without the batch"
         )
 
 

@@ -1,4 +1,4 @@
-"""What protobuf says of a text that it refuses, in the words of the C++ parser that Triton has.
+"""Protobuf's message for a text that it refuses, in the words of the C++ parser that Triton has.
 
 Source: protobuf, src/google/protobuf/text_format.cc and io/tokenizer.cc, and
 python/google/protobuf/text_format.py.
@@ -45,7 +45,7 @@ WORDS = (
         r'Field "\1" is specified along with field "\2", another member of oneof "\3".',
     ),
 )
-"""What the Python parser says, and what the C++ parser says instead."""
+"""The Python parser's message, and the C++ parser's instead."""
 HINTS = {
     "Expected integer": "write a whole number",
     "Numbers starting": "leave the zero out",
@@ -60,19 +60,19 @@ HINTS = {
 }
 
 
-def wording(said: str, line: str, column: int | None) -> tuple[str, str]:
-    """The message and a hint for what protobuf's Python parser says of a place in a line of the text."""
+def wording(message: str, line: str, column: int | None) -> tuple[str, str]:
+    """The message and a hint for what protobuf's Python parser reports of a place in a line of the text."""
     at = (column or 1) - 1
     token = TOKEN.match(line, at)
     field = FIELD.search(line[max(at - FAR, 0) : at])
-    if expected := EXPECTED.fullmatch(said):
-        said = _expectation(expected[1], token[0] if token else "", field[1] if field else "")
-    if found := NO_FIELD.search(said):
+    if expected := EXPECTED.fullmatch(message):
+        message = _expectation(expected[1], token[0] if token else "", field[1] if field else "")
+    if found := NO_FIELD.search(message):
         known = _fields(found["message"])
         near = get_close_matches(found["field"], known, 1)
         hint = f"did you mean `{near[0]}`?" if near else f"it has {', '.join(sorted(known))}"
         return f"{found[0]}.", hint if known else ""
-    if found := NO_VALUE.search(said):
+    if found := NO_VALUE.search(message):
         value, values = found["name"] or found["number"], _values(found["enum"])
         near = get_close_matches(value, values, 1)
         hint = f"did you mean `{near[0]}`?" if near else f"write one of {', '.join(values)}"
@@ -81,11 +81,11 @@ def wording(said: str, line: str, column: int | None) -> tuple[str, str]:
         name = field[1] if field else found["enum"]
         return f'Unknown enumeration value of "{value}" for field "{name}".', _of_template(line) or hint
     for pattern, words in WORDS:
-        if pattern.search(said):
-            said = pattern.sub(words, said)
+        if pattern.search(message):
+            message = pattern.sub(words, message)
             break
-    return said, _of_template(line) or next(
-        (hint for start, hint in HINTS.items() if said.startswith(start)), ""
+    return message, _of_template(line) or next(
+        (hint for start, hint in HINTS.items() if message.startswith(start)), ""
     )
 
 

@@ -1,4 +1,4 @@
-"""Models that the code of a Python model calls, and that nobody loads for it.
+"""Models that the code of a Python model calls, and that are not loaded for it.
 
 An ensemble's composing models are loaded with it; what a Python model calls is not (tried with 24.10).
 """
@@ -22,7 +22,7 @@ REQUEST, LOADS = "InferenceRequest", "load_model"
 def unloaded_calls(
     contents: Contents, setting: ServingContainer, loaded: Collection[str], models: Mapping[str, Model]
 ) -> Iterator[Finding]:
-    """Calls of models that are not loaded, or not there, in the Python code of those that are.
+    """Calls of models that are not loaded, or do not exist, in the Python code of those that are.
 
     Only names that stand in the call itself are seen.
     """
@@ -38,7 +38,7 @@ def unloaded_calls(
 
 
 def called_models(contents: Contents, model: Model) -> set[str]:
-    """The models that a model's code calls and does not load by itself, as far as it names them."""
+    """The models that a model's code calls by name and does not load by itself."""
     found = [_calls(code) for code in _codes(contents, model).values()]
     loads = {name for _, own in found for name in own}
     return {name for calls, _ in found for _, name in calls} - loads
@@ -55,9 +55,9 @@ def _unloaded_finding(
     file: Path, line: int, model: str, called: str, setting: ServingContainer, models: Mapping[str, Model]
 ) -> Finding:
     who = f"the code of model {model!r}" if model else "the model's code"
-    said = f"{who} calls {called!r}, which {_why(called, models)}: each such call fails"
+    message = f"{who} calls {called!r}, which {_why(called, models)}: each such call fails"
     hint = _hint(called, setting, models)
-    return Finding(code=CODE, message=said, file=file, line=line, hint=hint, severity=Severity.WARNING)
+    return Finding(code=CODE, message=message, file=file, line=line, hint=hint, severity=Severity.WARNING)
 
 
 def _why(name: str, models: Mapping[str, Model]) -> str:

@@ -1,4 +1,4 @@
-"""The container that a repository is judged for."""
+"""The container for which a repository is checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ServingContainer:
         multi_model: Whether it is one archive of several, loaded by name when it is called.
         release: The Triton release, such as "25.04"; None where it is not known.
         default_model: The directory that a single container loads, if one is named.
-        further: Directories that it is told to load besides.
+        further: Directories that it is set to load as well.
         built: Models whose TensorRT engine is built later: the repository lacks it on purpose.
     """
 

@@ -14,23 +14,23 @@ from fleet.repository.config.message import ParsedConfig
 from fleet.repository.loading.steps import STEP, steps_of
 
 MAX_NAMES = 10
-"""So many circles of a repository are told."""
+"""The most circles that are reported for a repository."""
 
 
 def circles(configs: Mapping[str, ParsedConfig]) -> Iterator[Finding]:
     """The first ensembles whose steps lead back to them, with the shortest way."""
     steps = {name: [step for step in steps_of(config) if step in configs] for name, config in configs.items()}
-    told = 0
+    count = 0
     for name in sorted(_in_circles(steps)):
-        if told == MAX_NAMES:
+        if count == MAX_NAMES:
             return
         if way := _way_back(name, steps):
-            told += 1
+            count += 1
             yield _circle(name, configs[name], way)
 
 
 def _circle(name: str, config: ParsedConfig, way: Sequence[str]) -> Finding:
-    said = f"circular dependency between ensembles: {name} -> ... -> {way[-1]} -> {name}"
+    message = f"circular dependency between ensembles: {name} -> ... -> {way[-1]} -> {name}"
     after = way[1] if len(way) > 1 else name
     index = next(
         number
@@ -38,7 +38,7 @@ def _circle(name: str, config: ParsedConfig, way: Sequence[str]) -> Finding:
         if step.model_name == after
     )
     hint = f"the steps lead {' -> '.join((*way, name))}"
-    return config.finding("FL434", said, *STEP, index, "model_name", hint=hint)
+    return config.finding("FL434", message, *STEP, index, "model_name", hint=hint)
 
 
 def _in_circles(steps: Mapping[str, Sequence[str]]) -> set[str]:

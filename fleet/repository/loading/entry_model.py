@@ -19,12 +19,12 @@ from fleet.repository.loading.container import ServingContainer
 from fleet.repository.main_model import ENSEMBLE, LITERAL
 
 ROOT = ""
-"""The model whose files lie at the root of an archive."""
+"""The model whose files are at the root of an archive."""
 
 
 @dataclass(frozen=True)
 class EntryModel:
-    """The model that answers; None where none would for sure. `findings` say why, or what is doubtful."""
+    """The model that answers; None if that is not certain. `findings` are the reason, or doubts."""
 
     model: str | None
     findings: tuple[Finding, ...] = ()
@@ -36,25 +36,25 @@ def main_of(contents: Contents, setting: ServingContainer, configs: Mapping[str,
     if contents.is_file(CONFIG):
         return EntryModel(ROOT) if setting.multi_model else EntryModel(None, (_at_root(contents),))
     if not folders:
-        said = "No model found in model repository"
+        message = "No model found in model repository"
         if setting.multi_model:
-            said = f"{NONE_LOADED.format(contents.place.name)}: it holds no directory"
+            message = f"{NONE_LOADED.format(contents.place.name)}: it holds no directory"
         hint = "an archive's root holds one directory for each model"
-        return EntryModel(None, (Finding(code="FL407", message=said, hint=hint, file=contents.place),))
+        return EntryModel(None, (Finding(code="FL407", message=message, hint=hint, file=contents.place),))
     if setting.multi_model:
         return _of_archive(contents, folders, configs)
     return _of_single(contents, setting, folders, configs)
 
 
 def _at_root(contents: Contents) -> Finding:
-    said = (
+    message = (
         "Incorrect directory structure. Model directory needs to contain the top level folder:"
-        " config.pbtxt lies at the root, so this is a model and no model repository"
+        " config.pbtxt is at the root, so this is a model, not a model repository"
     )
     hint = (
         "name the folder above it" if not contents.archive else "pack the folder above it: MODEL/config.pbtxt"
     )
-    return Finding(code="FL402", message=said, hint=hint, file=contents.file(CONFIG))
+    return Finding(code="FL402", message=message, hint=hint, file=contents.file(CONFIG))
 
 
 def _of_single(
@@ -64,37 +64,37 @@ def _of_single(
     if wanted is not None:
         if wanted in folders:
             return _entry_by_name(contents, wanted)
-        said = f"Directory with provided SAGEMAKER_TRITON_DEFAULT_MODEL_NAME {wanted} does not exist"
+        message = f"Directory with provided SAGEMAKER_TRITON_DEFAULT_MODEL_NAME {wanted} does not exist"
         hint = f"the repository has {', '.join(folders)}"
-        return EntryModel(None, (Finding(code="FL460", message=said, hint=hint, file=contents.place),))
+        return EntryModel(None, (Finding(code="FL460", message=message, hint=hint, file=contents.place),))
     if len(folders) == 1:
         return _entry_by_name(contents, folders[0])
     models = [name for name in folders if name in configs or _looks_like_a_model(contents, name)]
     strays = [name for name in folders if name not in models]
-    said = (
+    message = (
         "More than 1 model directory found in model repository. Either provide a single directory or set"
         " SAGEMAKER_TRITON_DEFAULT_MODEL_NAME to run the ensemble backend. Directories found in model"
         f" repository: {' '.join(folders)}"
     )
     if strays and len(models) == 1:
-        hint = f"take {', '.join(strays)} out: that is no model, and the container counts it"
-        return EntryModel(None, (Finding(code="FL460", message=said, hint=hint, file=contents.place),))
+        hint = f"remove {', '.join(strays)}: that is not a model, and the container counts it"
+        return EntryModel(None, (Finding(code="FL460", message=message, hint=hint, file=contents.place),))
     if not models:
         return EntryModel(None, (_none(contents, folders),))
     tops = _tops(models, configs)
     if len(tops) != 1:
         hint = f"write one of them as the endpoint's `default_model`: {', '.join(models)}"
-        return EntryModel(None, (Finding(code="FL460", message=said, hint=hint, file=contents.place),))
+        return EntryModel(None, (Finding(code="FL460", message=message, hint=hint, file=contents.place),))
     hint = f"write `default_model: {tops[0]}` into the endpoint's spec"
-    found = Finding(code="FL460", message=said, hint=hint, file=contents.place, severity=Severity.WARNING)
+    found = Finding(code="FL460", message=message, hint=hint, file=contents.place, severity=Severity.WARNING)
     return EntryModel(tops[0], (found,))
 
 
 def _entry_by_name(contents: Contents, folder: str) -> EntryModel:
     if not any(each.isspace() for each in folder):
         return EntryModel(folder)
-    said = f"{folder!r} is no name for a model: the container splits its settings on white space"
-    found = Finding(code="FL405", message=said, hint="rename it", file=contents.file(folder))
+    message = f"{folder!r} cannot be a model's name: the container splits its settings on white space"
+    found = Finding(code="FL405", message=message, hint="rename it", file=contents.file(folder))
     return EntryModel(folder, (found,))
 
 
@@ -114,20 +114,22 @@ def _of_archive(
     if len(detected) == 1:
         return EntryModel(detected[0], tuple(_mistaken(detected[0], configs)))
     if detected:
-        said = f"the archive holds {len(detected)} ensembles, {', '.join(detected)}: any of them may answer"
+        message = (
+            f"the archive holds {len(detected)} ensembles, {', '.join(detected)}: any of them may answer"
+        )
         hint = "give each ensemble an archive of its own"
-        return EntryModel(None, (Finding(code="FL409", message=said, hint=hint, file=contents.place),))
+        return EntryModel(None, (Finding(code="FL409", message=message, hint=hint, file=contents.place),))
     if len(folders) == 1:
         return EntryModel(folders[0])
     unseen = [name for name in folders if name in configs and is_ensemble(configs[name])]
     if unseen:
         config = configs[unseen[0]]
-        said = (
+        message = (
             "the container does not see that this is an ensemble, and may load any of the models"
             f" {', '.join(folders)} in its place"
         )
         hint = f"write it literally: `{LITERAL}`"
-        return EntryModel(None, (config.finding("FL468", said, "platform", hint=hint),))
+        return EntryModel(None, (config.finding("FL468", message, "platform", hint=hint),))
     if not any(name in configs or _looks_like_a_model(contents, name) for name in folders):
         return EntryModel(None, (_none(contents, folders),))
     return EntryModel(None, (_by_chance(contents, folders, configs),))
@@ -135,39 +137,39 @@ def _of_archive(
 
 def _mistaken(name: str, configs: Mapping[str, ParsedConfig]) -> Iterator[Finding]:
     if name in configs and not is_ensemble(configs[name]) and len(configs) > 1:
-        said = (
-            f"the container takes {name!r} for an ensemble, because its text holds `{LITERAL}`, and loads"
-            " it alone"
+        message = (
+            f"the container treats {name!r} as an ensemble, because its text holds `{LITERAL}`, and loads"
+            " only this model"
         )
-        hint = "take the words out of the comment"
-        yield configs[name].finding("FL468", said, hint=hint, severity=Severity.WARNING)
+        hint = "remove the words from the comment"
+        yield configs[name].finding("FL468", message, hint=hint, severity=Severity.WARNING)
 
 
 def _none(contents: Contents, folders: Sequence[str]) -> Finding:
     """Several folders, and no model among them: one too high, or too low."""
-    said = f"none of {', '.join(folders)} is a model: each holds no config.pbtxt and no version directory"
+    message = f"none of {', '.join(folders)} is a model: each holds no config.pbtxt and no version directory"
     within = {path.split("/")[0] for path in contents.entries if path.endswith(f"/{CONFIG}")}
     hint = "a model is a directory with config.pbtxt and a version, 1/"
     if within:
         hint = f"name each repository: {', '.join(str(contents.file(name)) for name in sorted(within))}"
-    return Finding(code="FL407", message=said, hint=hint, file=contents.place)
+    return Finding(code="FL407", message=message, hint=hint, file=contents.place)
 
 
 def _by_chance(contents: Contents, folders: Sequence[str], configs: Mapping[str, ParsedConfig]) -> Finding:
     models = [name for name in folders if name in configs or _looks_like_a_model(contents, name)]
     strays = [name for name in folders if name not in models]
     if len(models) > 1:
-        said = (
+        message = (
             f"the archive holds {len(models)} models and no ensemble, {', '.join(models)}: any of them"
             " would be loaded, and the others not"
         )
         hint = f"give each an archive of its own; an ensemble is known by the literal `{LITERAL}`"
-        return Finding(code="FL408", message=said, hint=hint, file=contents.place)
-    said = (
-        f"the archive holds {', '.join(strays)} beside its model: the container may take that for the model"
+        return Finding(code="FL408", message=message, hint=hint, file=contents.place)
+    message = (
+        f"the archive holds {', '.join(strays)} beside its model: the container may load that as the model"
     )
-    hint = f"take {', '.join(strays)} out"
-    return Finding(code="FL460", message=said, hint=hint, file=contents.file(strays[0]))
+    hint = f"remove {', '.join(strays)}"
+    return Finding(code="FL460", message=message, hint=hint, file=contents.file(strays[0]))
 
 
 def _looks_like_a_model(contents: Contents, folder: str) -> bool:

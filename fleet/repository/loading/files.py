@@ -29,22 +29,22 @@ class FileReference(NamedTuple):
 
 
 def named_files(contents: Contents, model: str, config: ParsedConfig) -> Iterator[Finding]:
-    """Label files, warm-up samples and initial states that are not there, too short, or out of the model."""
+    """Label files, warm-up samples and initial states that are missing, too short or outside of the model."""
     for each in _file_references(config):
         path = normpath(f"{each.folder}/{each.name}") if each.folder else normpath(each.name)
         whole = f"{model}/{path}" if model else path
         if path.startswith(("../", "/")) or path == "..":
-            said = f"the file {each.name!r} of model {config.name!r} lies outside of the model's directory"
-            yield config.finding(CODE, said, *each.place, hint="put it into the model's directory")
+            message = f"the file {each.name!r} of model {config.name!r} is outside of the model's directory"
+            yield config.finding(CODE, message, *each.place, hint="put it into the model's directory")
         elif not contents.is_file(whole):
-            said = f"failed to open text file for read {whole}: No such file or directory"
-            yield config.finding(CODE, said, *each.place, hint=f"put the file to {whole}")
+            message = f"failed to open text file for read {whole}: No such file or directory"
+            yield config.finding(CODE, message, *each.place, hint=f"create {whole}")
         elif (there := contents.entries[whole].size) < each.size:
-            said = (
+            message = (
                 f"{each.folder} setting expects {each.size} bytes, but the data provided from"
                 f" {each.name}only has {there} bytes"
             )
-            yield config.finding(CODE, said, *each.place, hint="write as many elements as `dims` say")
+            yield config.finding(CODE, message, *each.place, hint="write as many elements as `dims` require")
 
 
 def _file_references(config: ParsedConfig) -> Iterator[FileReference]:

@@ -22,7 +22,7 @@ from fleet.repository.plan_path import FIRST
 from fleet.repository.reading.path import read
 
 UNREADABLE = "FL440"
-"""Of an archive whose rest is unknown, nothing more can be said."""
+"""An archive whose rest is unknown cannot be checked further."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ def judge_path(path: Path, *, mode: str, release: str) -> list[Finding]:
 
 
 def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
-    """Judge a repository as the container of the setting takes it."""
+    """Check a repository as the container of the setting would load it."""
     if any(each.code == UNREADABLE and each.severity is Severity.ERROR for each in contents.findings):
         return LoadPlan(main=None, loaded=(), unloaded=(), findings=contents.findings)
     contents = _with_built_versions(contents, setting.built)
@@ -132,11 +132,11 @@ def _as_warning(finding: Finding) -> Finding:
 
 def _unloaded_findings(contents: Contents, unloaded: Collection[str], main: str) -> Iterator[Finding]:
     for name in unloaded:
-        said = f"model {name!r} stays unloaded: the container loads {main!r} and what its steps name"
+        message = f"model {name!r} stays unloaded: the container loads {main!r} and what its steps name"
         yield Finding(
             code="FL461",
-            message=said,
+            message=message,
             file=contents.file(name),
-            hint="take it out, name it in the ensemble's steps, or have it loaded by a flag",
+            hint="remove it, name it in the ensemble's steps, or load it by a flag",
             severity=Severity.WARNING,
         )

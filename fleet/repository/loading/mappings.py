@@ -1,4 +1,4 @@
-"""The tensors of an ensemble held against those of its composing models: names, types, shapes, batch sizes.
+"""The tensors of an ensemble compared with those of its composing models: names, types, shapes, batch sizes.
 
 Source: triton-inference-server/core, r26.06, src/ensemble_scheduler/ensemble_utils.cc,
 ValidateEnsembleConfig, ValidateTensorMapping and ValidateTensorConsistency.
@@ -37,12 +37,12 @@ def mappings(config: ParsedConfig, configs: Mapping[str, ParsedConfig]) -> Itera
 def _batch_size(config: ParsedConfig, model: ParsedConfig) -> Iterator[Finding]:
     largest, own = config.message.max_batch_size, model.message.max_batch_size
     if own and own < largest:
-        said = (
+        message = (
             f"ensemble {config.name} allows maximum batch size {largest}, but it contains model {model.name}"
             f" which only allows maximum batch size to be {own}"
         )
         hint = f"write `max_batch_size: {own}`, or raise that of {model.name}"
-        yield config.finding(CODE, said, "max_batch_size", hint=hint)
+        yield config.finding(CODE, message, "max_batch_size", hint=hint)
 
 
 def _of_kind(
@@ -60,22 +60,24 @@ def _of_kind(
             if model.completed is False or (each.data_type and each.dims):
                 yield from _fits(config, place, name, _see_tensor(model, each, each.dims), known)
         if not there:
-            said = (
+            message = (
                 f"in ensemble {config.name}, ensemble tensor {name} {WORDS[kind]} {own}"
                 f" in model {step.model_name}"
             )
-            yield config.finding(CODE, said, *place, hint=_names_text(kind, [each.name for each in tensors]))
+            yield config.finding(
+                CODE, message, *place, hint=_names_text(kind, [each.name for each in tensors])
+            )
 
 
 def _unmapped_tensors(config: ParsedConfig, index: int, step: Any, model: ParsedConfig) -> Iterator[Finding]:
     for each in model.message.input:
         if each.name not in step.input_map and not each.optional:
-            said = (
+            message = (
                 f"in ensemble {config.name}, input {each.name} in model {step.model_name}"
                 " is not mapped to any ensemble tensors"
             )
             hint = f'write `input_map {{ key: "{each.name}" value: "..." }}`'
-            yield config.finding(CODE, said, *STEP, index, hint=hint)
+            yield config.finding(CODE, message, *STEP, index, hint=hint)
 
 
 def _fits(
@@ -89,18 +91,18 @@ def _fits(
     other = known.setdefault(name, tensor)
     start = f"in ensemble {config.name}, ensemble tensor {name}: "
     if other.data_type != tensor.data_type:
-        said = (
+        message = (
             f"{start}inconsistent data type: {other.data_type} is inferred from model {other.model} while"
             f" {tensor.data_type} is inferred from model {tensor.model}"
         )
-        yield config.finding(CODE, said, *place, hint="one of the two configurations has to change")
+        yield config.finding(CODE, message, *place, hint="one of the two configurations has to change")
     elif not consistent(other, tensor):
-        said = (
+        message = (
             f"{start}inconsistent shape: {shape_text(other)} is inferred from model {other.model} while"
             f" {shape_text(tensor)} is inferred from model {tensor.model}"
         )
         hint = "with `max_batch_size: 0` a model writes the batch dimension itself, else it leaves it out"
-        yield config.finding(CODE, said, *place, hint=hint)
+        yield config.finding(CODE, message, *place, hint=hint)
 
 
 def _see_tensor(model: ParsedConfig, tensor: Any, dims: Any) -> SeenTensor:
@@ -117,7 +119,7 @@ ANY = -1
 
 @dataclass(frozen=True)
 class SeenTensor:
-    """What a model says of a tensor; `dims` are without the batch, which it has if `batching`."""
+    """A tensor as a model describes it; `dims` are without the batch, which it has if `batching`."""
 
     model: str
     data_type: str

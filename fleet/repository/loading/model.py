@@ -1,4 +1,4 @@
-"""One model in its folder: its configuration, and what has to lie beside it."""
+"""One model in its folder: its configuration, and the files that it needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fleet.repository.python.conda_match import conda_findings
 
 STREAMS_SINCE = "25.03"
 SHELL = re.compile(r"[\s&'\"();|<>`$\\*]")
-"""What a shell takes for its own: the Python backend starts each model by one (tried with 24.10)."""
+"""Characters that a shell interprets: the Python backend starts each model in one (tried with 24.10)."""
 
 
 def model_findings(
@@ -58,9 +58,11 @@ def model_findings(
                 yield from external_findings(config, header, contents, contents.path(folder, version))
     too_old = setting.release is not None and setting.release < STREAMS_SINCE
     if is_main and config.message.model_transaction_policy.decoupled and (setting.multi_model or too_old):
-        said = "HTTP end point doesn't support models with decoupled transaction policy"
+        message = "HTTP end point doesn't support models with decoupled transaction policy"
         hint = f"only a single endpoint with Triton {STREAMS_SINCE} or newer streams"
-        yield config.finding("FL469", said, "model_transaction_policy", hint=hint, severity=Severity.WARNING)
+        yield config.finding(
+            "FL469", message, "model_transaction_policy", hint=hint, severity=Severity.WARNING
+        )
 
 
 def ensemble_findings(model: Model, models: Mapping[str, Model]) -> Iterator[Finding]:
@@ -78,22 +80,22 @@ def ensemble_findings(model: Model, models: Mapping[str, Model]) -> Iterator[Fin
         if name in configs and configs[name].message.model_transaction_policy.decoupled
     ]
     if decoupled and model.config.message.response_cache.enable:
-        said = (
+        message = (
             f"Response Cache does not currently support model {model.config.name} with 'decoupled'"
             " transaction"
             " policy. Please disable the response cache."
         )
         hint = f"leave it out: {decoupled[0]} answers in several parts, so the ensemble does"
-        yield model.config.finding("FL429", said, "response_cache", hint=hint)
+        yield model.config.finding("FL429", message, "response_cache", hint=hint)
 
 
 def _class(contents: Contents, model: Model) -> Iterator[Finding]:
     """Code without the class that the Python backend makes an instance of."""
     for path, code in python_codes(contents, model.directory, model.config, model.versions):
         if lacks_class(code):
-            said = f"module '{path.parent.name}.{path.stem}' has no attribute 'TritonPythonModel'"
+            message = f"module '{path.parent.name}.{path.stem}' has no attribute 'TritonPythonModel'"
             hint = "write `class TritonPythonModel`, with `execute(self, requests)`"
-            yield Finding(code="FL470", message=said, hint=hint, file=contents.file(str(path)), line=1)
+            yield Finding(code="FL470", message=message, hint=hint, file=contents.file(str(path)), line=1)
 
 
 def _runtime(contents: Contents, model: Model) -> Iterator[Finding]:
@@ -107,39 +109,39 @@ def _runtime(contents: Contents, model: Model) -> Iterator[Finding]:
         and named not in own
         and not any(map(contents.is_file, brought))
     ):
-        said = f"unable to find backend library '{named}' for model '{model.config.name}'"
+        message = f"unable to find backend library '{named}' for model '{model.config.name}'"
         hint = f"leave out `runtime`, it is libtriton_{model.backend}.so, or put the library beside the model"
-        yield model.config.finding("FL417", said, "runtime", hint=hint)
+        yield model.config.finding("FL417", message, "runtime", hint=hint)
 
 
 def _name(contents: Contents, model: Model) -> Iterator[Finding]:
     """A directory that a Python model cannot be started in."""
     if model.backend == "python" and (found := SHELL.search(model.directory)):
-        said = (
-            f"{model.directory!r} is no name for a Python model: it is started by a shell, which reads"
+        message = (
+            f"{model.directory!r} cannot be a Python model's name: a shell starts it, and interprets"
             f" {found[0]!r}"
         )
         place = contents.file(model.directory)
-        yield Finding(code="FL405", message=said, hint="rename the directory", file=place)
+        yield Finding(code="FL405", message=message, hint="rename the directory", file=place)
 
 
 def _identity(model: Model, *, free_name: bool) -> Iterator[Finding]:
     config, folder = model.config, model.directory
     if config.message.name not in ("", folder) and not free_name:
-        said = (
+        message = (
             f"unexpected directory name '{folder}' for model '{config.message.name}', directory name must"
             " equal model name"
         )
         hint = f'write `name: "{folder}"`, or leave it out: Triton takes the directory\'s name'
-        yield config.finding("FL411", said, "name", hint=hint)
+        yield config.finding("FL411", message, "name", hint=hint)
     if (
         not model.backend
         and config.message.platform == ""
         and not config.message.HasField("ensemble_scheduling")
     ):
-        said = (
+        message = (
             f"Invalid model name: Could not determine backend for model '{config.name}' with no backend"
             " in model configuration. Expected model name of the form 'model.<backend_name>'."
         )
         hint = "write `backend`, and put the model's file into the version directory"
-        yield config.finding("FL417", said, hint=hint)
+        yield config.finding("FL417", message, hint=hint)

@@ -1,4 +1,4 @@
-"""The models of a repository with their configurations, as far as these can be read."""
+"""The models of a repository with those configurations that can be read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Model:
         config: As Triton completes it where what completes it can be read; an empty one without a
             config.pbtxt.
         given: Whether there is a config.pbtxt.
-        backend: What serves it; "" if nothing tells.
+        backend: What serves it; "" if unknown.
         versions: The version directories that would be loaded.
     """
 
@@ -44,7 +44,7 @@ def models_of(contents: Contents) -> tuple[dict[str, Model], dict[str, list[Find
         path = contents.path(folder, CONFIG)
         given = contents.is_file(path)
         if path in contents.entries and not given:
-            message = "config.pbtxt is no file: the server ends"
+            message = "config.pbtxt is not a file: the server ends"
             refused[folder] = [
                 Finding(code="FL415", message=message, hint="put a file there", file=contents.file(path))
             ]

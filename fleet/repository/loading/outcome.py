@@ -13,7 +13,7 @@ from fleet.repository.python.code import check_python_code
 def served_models(repository: Path, *, multi_model: bool, built: Collection[str] = ()) -> tuple[str, ...]:
     """The model directories of a repository that the container of an endpoint can serve, sorted.
 
-    Engines of the models that are `built` need not be there yet.
+    Engines of the models that are `built` need not exist yet.
 
     Raises:
         FindingsError: the layout is not Triton's, a Python model lacks its code, or on a multi-model endpoint

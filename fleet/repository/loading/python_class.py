@@ -1,4 +1,4 @@
-"""The class of a Python model, as far as its code tells without being run."""
+"""The class of a Python model, found in its code without running it."""
 
 from __future__ import annotations
 

@@ -28,9 +28,11 @@ def missing_models(config: ParsedConfig, models: Collection[str]) -> Iterator[Fi
     for index, step in enumerate(config.message.ensemble_scheduling.step):
         if step.model_name in missing:
             names = ", ".join(missing)
-            said = f"ensemble {config.name} contains models that are not available or ambiguous: {names}"
+            message = f"ensemble {config.name} contains models that are not available or ambiguous: {names}"
             there = ", ".join(sorted(name for name in models if name != config.directory)) or "no other model"
-            yield config.finding(CODE, said, *STEP, index, "model_name", hint=f"the repository has {there}")
+            yield config.finding(
+                CODE, message, *STEP, index, "model_name", hint=f"the repository has {there}"
+            )
             return
 
 
@@ -39,12 +41,12 @@ def missing_versions(config: ParsedConfig, versions: Mapping[str, Sequence[str]]
     for index, step in enumerate(config.message.ensemble_scheduling.step):
         there, wanted = versions.get(step.model_name), step.model_version
         if there and wanted != LATEST and str(wanted) not in there:
-            said = (
+            message = (
                 f"ensemble '{config.name}' depends on '{step.model_name}' whose required version {wanted} is"
                 " not loaded."
             )
             hint = f"write `model_version: -1`; {step.model_name} has {', '.join(there)}"
-            yield config.finding(CODE, said, *STEP, index, "model_version", hint=hint)
+            yield config.finding(CODE, message, *STEP, index, "model_version", hint=hint)
 
 
 def decoupled_branches(config: ParsedConfig, configs: Mapping[str, ParsedConfig]) -> Iterator[Finding]:
@@ -73,10 +75,10 @@ def decoupled_branches(config: ParsedConfig, configs: Mapping[str, ParsedConfig]
 
 
 def _refusal(config: ParsedConfig, index: int | None, model: str) -> Finding:
-    said = (
+    message = (
         f"in ensemble {config.name}, step of model '{model}' receives inputs originated from different"
         " decoupled models"
     )
     place = ("output",) if index is None else ("ensemble_scheduling", "step", index)
     hint = "only one of the models that lead to a step, or to the outputs, may answer in several parts"
-    return config.finding("FL433", said, *place, hint=hint)
+    return config.finding("FL433", message, *place, hint=hint)

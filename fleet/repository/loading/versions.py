@@ -46,10 +46,10 @@ def versions(contents: Contents, model: str, config: ParsedConfig, *, built: boo
     yield from _numbers(contents, model, config, there)
     for name in contents.folders(model):
         if LEADING_ZERO.fullmatch(name):
-            said = f"ignore version directory '{name}' which contains leading zeros in its directory name"
+            message = f"ignore version directory '{name}' which contains leading zeros in its directory name"
             yield Finding(
                 code="FL464",
-                message=said,
+                message=message,
                 file=contents.file(contents.path(model, name)),
                 hint=f"rename it to {int(name)}",
                 severity=Severity.WARNING,
@@ -58,13 +58,13 @@ def versions(contents: Contents, model: str, config: ParsedConfig, *, built: boo
     if policy.WhichOneof("policy_choice") == "specific" and there:
         for index, version in enumerate(policy.specific.versions):
             if str(version) not in there:
-                said = (
+                message = (
                     f"version {version} is specified for model '{config.name}', but the version directory"
                     " is not present"
                 )
                 place = ("version_policy", "specific", "versions", index)
                 hint = f"the model has {', '.join(there)}"
-                yield config.finding("FL465", said, *place, hint=hint, severity=Severity.WARNING)
+                yield config.finding("FL465", message, *place, hint=hint, severity=Severity.WARNING)
     if not built:
         yield from _empty(contents, model, there)
     if not policy_versions(config, there):
@@ -89,23 +89,23 @@ def _empty(contents: Contents, model: str, there: Sequence[str]) -> Iterator[Fin
 
 
 def _numbers(contents: Contents, model: str, config: ParsedConfig, there: Sequence[str]) -> Iterator[Finding]:
-    """Folders that Triton takes for versions which are then not there, or whose number it cannot hold."""
+    """Folders that Triton reads as versions which do not exist, or whose number it cannot hold."""
     mistaken = {name: str(number) for name, number in mistaken_for_versions(contents, model).items()}
     loaded = policy_versions(config, sorted({*there, *mistaken.values()}))
     for name, number in mistaken.items():
         if number in loaded and number not in there:
-            said = (
-                f"Triton takes the directory '{name}' for version {number} of model '{config.name}',"
-                " which is not there"
+            message = (
+                f"Triton reads the directory '{name}' as version {number} of model '{config.name}',"
+                " which does not exist"
             )
             place = contents.file(contents.path(model, name))
             hint = f"rename it to {number}, or to a name that does not begin with a number"
-            yield Finding(code="FL464", message=said, file=place, hint=hint)
+            yield Finding(code="FL464", message=message, file=place, hint=hint)
     for name in contents.folders(model):
         if is_version(name) and int(name) > MAX_VERSION:
-            said = f"version {name} of model '{config.name}' is beyond 64 bits: the server ends"
+            message = f"version {name} of model '{config.name}' is beyond 64 bits: the server ends"
             place = contents.file(contents.path(model, name))
-            yield Finding(code="FL464", message=said, file=place, hint="write a smaller number")
+            yield Finding(code="FL464", message=message, file=place, hint="write a smaller number")
 
 
 def _without(contents: Contents, model: str, config: ParsedConfig) -> Finding:
@@ -116,7 +116,7 @@ def _without(contents: Contents, model: str, config: ParsedConfig) -> Finding:
     elif named_backend(config.message) == "tensorrt":
         hint = (
             f"put its plan into {folder}/, or have it built from ONNX by `engines` of the spec, which"
-            f" `fleet new` proposes where {model}.onnx lies beside the repository"
+            f" `fleet new` proposes if {model}.onnx is beside the repository"
         )
     return Finding(
         code="FL404",

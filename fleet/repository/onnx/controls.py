@@ -33,7 +33,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Control:
-    """An input of the graph that takes a control, and where the config says so."""
+    """An input of the graph that takes a control, and its place in the config."""
 
     name: str
     data_type: str
@@ -62,26 +62,26 @@ def control_findings(config: ParsedConfig, header: OnnxHeader, *, batching: bool
     there = {each.name: each for each in header.inputs}
     for control in controls_of(config):
         if control.name not in there:
-            said = (
+            message = (
                 f"configuration specified sequence control '{control.name}',"
                 " but model does not provide that input"
             )
             hint = f"the graph has {', '.join(there) or 'no inputs'}"
-            yield config.finding(CODE, said, *control.place, hint=hint)
+            yield config.finding(CODE, message, *control.place, hint=hint)
             continue
         tensor = there[control.name]
         start = f"unable to load model '{config.name}', sequence control '{control.name}'"
         dims = (tensor.shape or ())[batching:]
         if dims != (1,):
-            said = f"{start} in model has dims {shape_text(dims)} but dims [1] is expected"
+            message = f"{start} in model has dims {shape_text(dims)} but dims [1] is expected"
             yield config.finding(
-                CODE, said, *control.place, hint="export the graph with one value per sequence"
+                CODE, message, *control.place, hint="export the graph with one value per sequence"
             )
         if tensor.data_type != control.data_type:
             name = NAMES.get(tensor.data_type, tensor.data_type.removeprefix("TYPE_"))
-            said = (
+            message = (
                 f"{start}, the model expects data-type {name} but the model configuration specifies data-type"
                 f" {control.data_type}"
             )
             hint = f"give the control as {tensor.data_type or 'another type'}"
-            yield config.finding(CODE, said, *control.place, hint=hint)
+            yield config.finding(CODE, message, *control.place, hint=hint)

@@ -15,7 +15,7 @@ from fleet.repository.reading.stream import Stream, UnreadableError
 MAX_SIZE = (1 << 31) - 1
 """Bytes of a message that protobuf reads, and ONNX Runtime with it."""
 MAX_HELD, EACH = 64 << 20, 200
-"""Bytes of all names and shapes that are held; what Python takes for each is counted as well."""
+"""Bytes of all names and shapes that are kept, and Python's own bytes for each."""
 MAX_DEPTH = 100
 """Messages within one another, as many as protobuf reads."""
 INSIDE = {
@@ -35,18 +35,18 @@ INSIDE = {
     "sparse initializer": {1: "initializer", 2: "tensor"},
     "sparse tensor": {1: "tensor", 2: "tensor"},
 }
-"""By message, what its fields hold, as far as it is looked into."""
+"""By message, the content of the fields that are read."""
 
 
 def read_header(stream: Stream, size: int, budget: Budget | None = None) -> OnnxHeader:
-    """What a file of so many bytes says; one that cannot be read has a `problem`."""
+    """The header of a file of so many bytes; one that cannot be read has a `problem`."""
     if is_pointer(stream):
         return OnnxHeader(problem=IS_POINTER)
     graph = _Graph(Wire(stream, size, budget or Budget()), size)
     try:
         graph.read()
     except WireError as error:
-        return OnnxHeader(problem=f"it is no ONNX file, or a damaged one: {error}", certain=error.certain)
+        return OnnxHeader(problem=f"it is not an ONNX file, or a damaged one: {error}", certain=error.certain)
     except UnreadableError as error:
         return OnnxHeader(problem=str(error), certain=False)
     return graph.header()
@@ -81,7 +81,7 @@ class _Graph:
 
     def _problem(self) -> str:
         if not self._found:
-            return "it is no ONNX file, or a damaged one: it holds no graph"
+            return "it is not an ONNX file, or a damaged one: it holds no graph"
         if self._size > MAX_SIZE:
             return f"it has {self._size} bytes, more than the {MAX_SIZE} that ONNX Runtime reads"
         return ""

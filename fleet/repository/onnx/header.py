@@ -9,9 +9,9 @@ TENSOR = "ONNX_TYPE_TENSOR"
 
 @dataclass(frozen=True)
 class OnnxTensor:
-    """A tensor, with its Triton data type: `TYPE_FP32`; "" if it is no tensor or Triton has no such type.
+    """A tensor, with its Triton data type: `TYPE_FP32`; "" if it is not a tensor or Triton has no such type.
 
-    A dimension is -1 where the graph leaves it open or gives it a name; `shape` is None where it says none.
+    A dimension is -1 where the graph leaves it open or gives it a name; `shape` is None where it has none.
     `onnx_type` is what it is instead of a tensor, as Triton's backend calls it.
     """
 
@@ -23,10 +23,10 @@ class OnnxTensor:
 
 @dataclass(frozen=True)
 class OnnxHeader:
-    """What the file says of a graph; `problem` is why it cannot be read or loaded, or empty.
+    """A graph's header; `problem` is why it cannot be read or loaded, or empty.
 
-    `inputs` are without those that an initializer gives a value. Of them, `overridable` are those that a
-    request may give another one. ONNX Runtime may know more of the outputs: it infers dimensions that the
+    `inputs` are without those that an initializer gives a value; those of them that a request may give
+    another value are `overridable`. ONNX Runtime may know more of the outputs: it infers dimensions that the
     file leaves open. `external` are the files, relative to the graph's folder, that hold weights. `certain`
     is False if only this reader has the problem.
     """

@@ -1,4 +1,4 @@
-"""What the ONNX Runtime backend says where a config and its graph disagree.
+"""The ONNX Runtime backend's messages where a config and its graph disagree.
 
 Sources: triton-inference-server/onnxruntime_backend, r24.10 to r26.06, src/onnxruntime.cc,
 AutoCompleteMaxBatch, ModelInstanceState, ValidateInputs and ValidateOutputs; triton-inference-server/backend,
@@ -28,7 +28,7 @@ def has_field(config: ParsedConfig, field: str) -> bool:
 
 
 def onnx_findings(config: ParsedConfig, header: OnnxHeader, file: Path) -> Iterator[Finding]:
-    """What is wrong with a graph in a file, or with a config for it; only what is written there is judged."""
+    """What is wrong with a graph in a file or with its config; only what is written there is checked."""
     if header.problem:
         message = f"unable to load model '{config.name}': its ONNX file cannot be read: {header.problem}"
         severity = Severity.ERROR if header.certain else Severity.WARNING
@@ -36,20 +36,20 @@ def onnx_findings(config: ParsedConfig, header: OnnxHeader, file: Path) -> Itera
         return
     if others := [each for each in (*header.inputs, *header.outputs) if each.onnx_type != TENSOR]:
         for each in others:
-            said = f"Unsupported ONNX Type '{each.onnx_type}' for I/O '{each.name}', expected '{TENSOR}'."
-            yield Finding(code=CODE, message=said, file=file, hint="let the graph have tensors alone")
+            reason = f"Unsupported ONNX Type '{each.onnx_type}' for I/O '{each.name}', expected '{TENSOR}'."
+            yield Finding(code=CODE, message=reason, file=file, hint="let the graph have only tensors")
         return
     batching = config.message.max_batch_size > 0
     has_inputs = has_field(config, "input") or has_field(config, "batch_input")
     completes = not has_inputs or not has_field(config, "output")
     if completes and can_batch(header) != batching:
         if batching:
-            said = (
+            reason = (
                 f"autofill failed for model '{config.name}': model does not support batching while non-zero"
                 " max_batch_size is specified"
             )
             hint = "write `max_batch_size: 0`, or export the graph with an open first dimension everywhere"
-            yield config.finding(CODE, said, "max_batch_size", hint=hint)
+            yield config.finding(CODE, reason, "max_batch_size", hint=hint)
             return
         batching = True
     yield from _count(config, header)
@@ -61,19 +61,23 @@ def onnx_findings(config: ParsedConfig, header: OnnxHeader, file: Path) -> Itera
 def external_findings(
     config: ParsedConfig, header: OnnxHeader, contents: Contents, folder: str
 ) -> Iterator[Finding]:
-    """Files with weights that are not there; the graph that names them lies in this folder."""
+    """Files with weights that do not exist; the graph that names them is in this folder."""
     for location in header.external:
         path = posixpath.normpath(posixpath.join(folder, location))
         if location.startswith("/") or path.startswith(".."):
-            said = f"model '{config.name}' has weights in {location!r}, which leads out of the repository"
-            hint = "save the weights beside the graph, under a name alone"
+            message = f"model '{config.name}' has weights in {location!r}, which leads out of the repository"
+            hint = "save the weights beside the graph, under a plain name"
             yield Finding(
-                code="FL447", message=said, file=contents.file(folder), hint=hint, severity=Severity.WARNING
+                code="FL447",
+                message=message,
+                file=contents.file(folder),
+                hint=hint,
+                severity=Severity.WARNING,
             )
         elif not contents.is_file(path):
-            said = f"model '{config.name}' has weights in {location!r}, and no such file is there"
+            message = f"model '{config.name}' has weights in {location!r}, which does not exist"
             hint = "put it beside the graph: it is a part of the model"
-            yield Finding(code="FL447", message=said, file=contents.file(path), hint=hint)
+            yield Finding(code="FL447", message=message, file=contents.file(path), hint=hint)
 
 
 def can_batch(header: OnnxHeader) -> bool:
@@ -92,14 +96,14 @@ def _count(config: ParsedConfig, header: OnnxHeader) -> Iterator[Finding]:
     elif not message.batch_input:
         expected += there
     if expected != there:
-        said = (
+        reason = (
             f"unable to load model '{config.name}', configuration expects {expected} inputs,"
             f" model provides {there}"
         )
         names = ", ".join(
             f"{each.name} ({each.data_type}, {shape_text(each.shape)})" for each in header.inputs
         )
-        yield config.finding(CODE, said, "input", hint=f"the graph has {names or 'no inputs'}")
+        yield config.finding(CODE, reason, "input", hint=f"the graph has {names or 'no inputs'}")
 
 
 def _tensors(
@@ -113,8 +117,10 @@ def _tensors(
         tensor = there.get(given.name)
         if tensor is None:
             names = ", ".join(sorted(there, key=str.encode))
-            said = f"unexpected inference {kind} '{given.name}', allowed {kind}s are: {names}"
-            yield config.finding(CODE, said, kind, index, "name", hint="write the name as the graph has it")
+            message = f"unexpected inference {kind} '{given.name}', allowed {kind}s are: {names}"
+            yield config.finding(
+                CODE, message, kind, index, "name", hint="write the name as the graph has it"
+            )
             continue
         yield from _data_type(config, kind, index, given, tensor)
         if kind == "input" and given.allow_ragged_batch:
@@ -127,27 +133,27 @@ def _data_type(
     config: ParsedConfig, kind: str, index: int, given: Any, tensor: OnnxTensor
 ) -> Iterator[Finding]:
     data_type = config.enum(given, "data_type")
-    # That one is missing, Triton says by itself.
+    # Triton itself reports a missing one.
     if data_type in (tensor.data_type, "TYPE_INVALID"):
         return
     # What a config calls TYPE_STRING is BYTES to the backend's own names.
     there = {"": "TYPE_<invalid>", "TYPE_STRING": "TYPE_BYTES"}.get(tensor.data_type, tensor.data_type)
-    said = (
+    message = (
         f"unable to load model '{config.name}', configuration expects datatype {data_type} for {kind}"
         f" '{given.name}', model provides {there}"
     )
     hint = f"write `data_type: {tensor.data_type}`" if tensor.data_type else "Triton has no such data type"
-    yield config.finding(CODE, said, kind, index, "data_type", hint=hint)
+    yield config.finding(CODE, message, kind, index, "data_type", hint=hint)
 
 
 def _ragged_tensors(config: ParsedConfig, index: int, tensor: OnnxTensor) -> Iterator[Finding]:
     if tensor.shape != (-1,):
-        said = (
+        message = (
             f"unable to load model '{config.name}', configuration expects model provides input with shape"
             f" [-1]  for ragged input '{tensor.name}', model provides {shape_text(tensor.shape)}"
         )
         hint = "leave out `allow_ragged_batch`, or export the graph with that input flat"
-        yield config.finding(CODE, said, "input", index, "allow_ragged_batch", hint=hint)
+        yield config.finding(CODE, message, "input", index, "allow_ragged_batch", hint=hint)
 
 
 def _shape(

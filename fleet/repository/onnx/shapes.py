@@ -15,7 +15,7 @@ INFERRED = "ONNX Runtime may infer what the graph leaves open; if it does not, w
 
 @dataclass(frozen=True)
 class ShapeProblem:
-    """What the backend says; not `certain` where ONNX Runtime may know more of a shape than the file."""
+    """The backend's message; not `certain` where ONNX Runtime may know more of a shape than the file."""
 
     message: str
     hint: str
@@ -56,14 +56,14 @@ def shape_problem(
 
 def _differs(model: str, tensor: OnnxTensor, full: tuple[int, ...], *, batching: bool) -> str:
     shape = tensor.shape or ()
-    said = (
+    message = (
         f"model '{model}', tensor '{tensor.name}': the model expects {len(shape)} dimensions"
         f" (shape {shape_text(shape)}) but the model configuration specifies {len(full)} dimensions"
     )
     if not batching:
-        return f"{said} (shape {shape_text(full)})"
+        return f"{message} (shape {shape_text(full)})"
     return (
-        f"{said} (an initial batch dimension because max_batch_size > 0 followed by the explicit tensor"
+        f"{message} (an initial batch dimension because max_batch_size > 0 followed by the explicit tensor"
         f" shape, making complete shape {shape_text(full)})"
     )
 

@@ -1,8 +1,8 @@
-"""What an ONNX graph says of one input or output.
+"""One input or output of an ONNX graph.
 
 Sources: onnx/onnx.proto (ValueInfoProto, TypeProto); triton-inference-server/onnxruntime_backend, r26.06,
-src/onnxruntime_utils.cc, for the data types; onnxruntime, core/graph/node_arg.cc, which takes a negative
-dimension for an open one.
+src/onnxruntime_utils.cc, for the data types; onnxruntime, core/graph/node_arg.cc, which treats a negative
+dimension as an open one.
 """
 
 from __future__ import annotations

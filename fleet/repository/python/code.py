@@ -76,7 +76,7 @@ def model_names_in(file: Path, models: Set[str]) -> Iterator[tuple[int, str]]:
 def syntax_tree(code: bytes) -> ast.Module | None:
     """The tree of a module; None if this Python cannot parse it, as the container's is another.
 
-    Several ask for the tree of one file: it is theirs to read alone.
+    Several callers get the tree of one file: they must not change it.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # what a model's author writes is not the user's worry

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CondaEnvironment:
-    """What lies in a packed environment; `problem` is why it cannot be read, or empty.
+    """The content of a packed environment; `problem` is why it cannot be read, or empty.
 
     `activate` is the path of bin/activate in it, "" if there is none; `python` is the minor version of its
     interpreter, such as "3.12", "" if it has none.

@@ -62,7 +62,7 @@ def _environment_findings(
 ) -> Iterator[Finding]:
     entry = contents.entries.get(path)
     if entry is None and path:
-        message = f"Failed to get the canonical path for {path}: nothing lies there"
+        message = f"Failed to get the canonical path for {path}: it does not exist"
         packed = [name for name in contents.below(model) if name.endswith(PACKED)]
         hint = (
             f"the model has {', '.join(packed)}"
@@ -77,7 +77,9 @@ def _environment_findings(
     elif path in contents.environments:
         yield from _fits(config, contents, model, path, contents.environments[path], release)
     elif path.endswith(NO_TAR):
-        message = f"{path} is no archive that the Python backend reads: it takes tar, with gzip or without"
+        message = (
+            f"{path} is not an archive that the Python backend reads: it reads tar, with gzip or without"
+        )
         yield config.finding("FL448", message, *PLACE, hint="pack it by `conda pack -o NAME.tar.gz`")
 
 
@@ -91,7 +93,7 @@ def _fits(
 ) -> Iterator[Finding]:
     if environment.problem:
         message = f"the Python environment {path} cannot be unpacked: {environment.problem}"
-        yield config.finding("FL448", message, *PLACE, hint="pack it anew by `conda pack`")
+        yield config.finding("FL448", message, *PLACE, hint="pack it again with `conda pack`")
         return
     if environment.activate != ACTIVATE:
         message = (
@@ -110,7 +112,7 @@ def _fits(
 def _root_hint(environment: CondaEnvironment) -> str:
     above = environment.activate.removesuffix(ACTIVATE).rstrip("/")
     if above:
-        return f"it lies in {above!r}: pack what is in that folder, and not the folder"
+        return f"it is in {above!r}: pack the content of that folder, not the folder"
     return "make it by `conda pack`, which adds the script, or by `python -m venv`"
 
 

@@ -25,11 +25,11 @@ OTHERS = {
 }
 """First bytes of what SageMaker does not unpack."""
 MAX_MAGIC = max(map(len, OTHERS))
-ANEW = "make it anew: `tar -C REPOSITORY --exclude='.[!.]*' -czf ARCHIVE .`"
+ANEW = "make it again: `tar -C REPOSITORY --exclude='.[!.]*' -czf ARCHIVE .`"
 
 
 def read_archive(file: Path) -> Contents:
-    """What lies in a tar archive, compressed by gzip or not.
+    """The content of a tar archive, compressed by gzip or not.
 
     Raises:
         FindingsError: it cannot be opened, is another kind of archive, or none.
@@ -74,7 +74,7 @@ class _Archive:
                 is_any = True
                 self._take(member)
         except (TooLargeError, TooManyError) as error:
-            self._notes.add("FL443", f"the rest of the archive is not judged: {error}", hint=ANEW)
+            self._notes.add("FL443", f"the rest of the archive is not checked: {error}", hint=ANEW)
             return
         except UnreadableError as error:
             if not is_any:
@@ -88,13 +88,13 @@ class _Archive:
         try:
             while rest := self._stream.read(PIECE):
                 if rest.count(0) != len(rest):
-                    message = "the archive goes on after its end, and what follows is not unpacked"
+                    message = "the archive has data after its end, which is not unpacked"
                     self._notes.add("FL440", message, hint=ANEW, severity=Severity.WARNING)
                     return
         except CutOffError as error:
             self._notes.add("FL440", f"the archive cannot be read to its end: {error}", hint=ANEW)
         except TooLargeError as error:
-            self._notes.add("FL443", f"the rest of the archive is not judged: {error}", hint=ANEW)
+            self._notes.add("FL443", f"the rest of the archive is not checked: {error}", hint=ANEW)
         except UnreadableError as error:
             message = f"what follows the end of the archive is damaged: {error}"
             self._notes.add("FL440", message, hint=ANEW, severity=Severity.WARNING)

@@ -19,7 +19,7 @@ FOLDER = Entry(EntryKind.FOLDER)
 
 
 class TooManyError(UnreadableError):
-    """There are more entries than anybody needs."""
+    """There are more entries than the limit."""
 
 
 class Collector:
@@ -95,14 +95,14 @@ class Collector:
             raise TooManyError(f"it holds more than {MAX_FOLDERS} folders, or {MAX_AT_ROOT} at its root")
 
     def _clash(self, path: str) -> None:
-        message = f"{path!r} is there as a folder and as something else"
-        self.notes.add("FL442", message, path, hint="it cannot be unpacked: make the archive anew")
+        message = f"{path!r} is in the archive as a folder and as something else"
+        self.notes.add("FL442", message, path, hint="it cannot be unpacked: make the archive again")
 
     def _forget_replaced(self, path: str) -> None:
         for kept in (self.texts, self.headers, self.environments):
             kept.pop(path, None)
-        message = f"{path!r} is there twice: the later one is unpacked over the earlier"
-        hint = "make the archive anew, naming each folder once and nothing in it"
+        message = f"{path!r} is in the archive twice: the later one is unpacked over the earlier"
+        hint = "make the archive again, naming each folder once and nothing in it"
         self.notes.add("FL442", message, path, hint, Severity.WARNING)
 
 

@@ -1,4 +1,4 @@
-"""Where an entry of somebody else's archive may lie: the one rule for all that read or unpack one."""
+"""The paths that an entry of an untrusted archive may have: one rule for all that read or unpack one."""
 
 from __future__ import annotations
 

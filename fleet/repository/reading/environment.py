@@ -22,7 +22,7 @@ MAX_ROOTS = 100
 
 
 class Traits:
-    """What tells an environment, by the paths in it."""
+    """What identifies an environment, by the paths in it."""
 
     def __init__(self) -> None:
         self._activate = ""
@@ -46,7 +46,7 @@ def read_environment(content: Stream, bounds: Bounds) -> CondaEnvironment:
     """A packed environment.
 
     Raises:
-        TooLargeError: it unpacks to too much, as does what it lies in.
+        TooLargeError: it unpacks to too much, and so does the archive that it is in.
     """
     traits = Traits()
     try:

@@ -44,7 +44,7 @@ class FileStore:
 
     def _text(self, path: str, size: int, content: Stream, kind: str) -> None:
         if size > MAX_TEXT or size > self._left[kind]:
-            message = f"{path!r} has {size} bytes, and is not judged by what is in it"
+            message = f"{path!r} has {size} bytes: its content is not checked"
             hint = f"at most {MAX_TEXT} bytes are read of a file, and {MAX_TEXTS} of all of its kind"
             self._gathered.notes.add("FL444", message, path, hint, Severity.WARNING)
             return
@@ -53,10 +53,10 @@ class FileStore:
 
 
 def kind_of(path: str) -> str:
-    """What a file is judged as: "config", "code", "plan", "onnx", "packed"; "" if by its name alone.
+    """What a file is checked as: "config", "code", "plan", "onnx", "packed"; "" if only by its name.
 
-    Configs lie in a model or in its folder `configs`, code beside model.py in a folder of a model. The
-    repository itself may be the one model that there is.
+    Configs are in a model or in its folder `configs`, code is beside model.py in a folder of a model. The
+    repository itself may be the only model.
     """
     *folders, name = path.split("/")
     depth = len(folders)

@@ -17,7 +17,7 @@ NAMED = b"EXECUTION_ENV_PATH"
 
 
 def read_folder(folder: Path, *, packed: bool = False) -> Contents:
-    """What lies in a folder; links in it are not followed.
+    """The content of a folder; links in it are not followed.
 
     Packed environments are read only if a config has the parameter that names one: it takes seconds.
 
@@ -32,7 +32,7 @@ def read_folder(folder: Path, *, packed: bool = False) -> Contents:
     try:
         _list(gathered, packed=packed)
     except TooManyError as error:
-        gathered.notes.add("FL443", f"the rest of the folder is not judged: {error}")
+        gathered.notes.add("FL443", f"the rest of the folder is not checked: {error}")
     except OSError as error:
         message = f"the folder cannot be read: {error.strerror}"
         raise FindingsError([Finding(code="FL406", message=message, file=folder)]) from error
@@ -91,7 +91,7 @@ def _read(gathered: Collector) -> None:
     bounds = Bounds(packed=0)
     kept = FileStore(gathered, bounds)
     kinds = {path: kind_of(path) for path, size in gathered.files()}
-    # What is packed comes last: the configs tell whether it is needed.
+    # Packed environments come last: the configs show whether they are needed.
     for path, size in sorted(gathered.files(), key=lambda each: (kinds[each[0]] == "packed", each[0])):
         if not kinds[path]:
             continue
@@ -103,7 +103,7 @@ def _read(gathered: Collector) -> None:
             with (gathered.place / path).open("rb", buffering=0) as file:
                 kept.read(path, size, FileStream(file, size))
         except TooLargeError as error:
-            gathered.notes.add("FL443", f"{path!r} is not judged: {error}", path)
+            gathered.notes.add("FL443", f"{path!r} is not checked: {error}", path)
         except (OSError, UnreadableError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             gathered.notes.add("FL406", f"the file cannot be read: {reason}", path)

@@ -22,7 +22,7 @@ MAX_ENTRIES = 1_000_000
 
 
 class TooLargeError(UnreadableError):
-    """It unpacks to more than anybody needs."""
+    """It unpacks to more than the limit."""
 
 
 @dataclass
@@ -92,7 +92,7 @@ class Gunzip(Stream):
                 return False
             self._data = self._data.lstrip(b"\0")
         if not self._data.startswith(MAGIC[:1]):
-            raise UnreadableError("it is no gzip")
+            raise UnreadableError("it is not gzip")
         self._inflate = isal_zlib.decompressobj(GZIP)
         return True
 

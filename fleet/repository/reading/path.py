@@ -1,4 +1,4 @@
-"""A model repository, wherever it lies."""
+"""A model repository in a folder or an archive."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from fleet.repository.reading.folder import read_folder
 
 
 def read(path: Path) -> Contents:
-    """What lies in a folder or in an archive.
+    """The content of a folder or an archive.
 
     Raises:
-        FindingsError: nothing is there, it cannot be opened, or is neither.
+        FindingsError: it does not exist, cannot be opened, or is neither.
     """
     if path.is_dir():
         return read_folder(path)

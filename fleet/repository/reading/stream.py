@@ -103,7 +103,7 @@ class Part(Stream):
         self._whole, self.size, self.left = whole, size, size
 
     def end(self) -> bool:
-        """Pass over what is left; whether all was there."""
+        """Skip the rest; whether it was complete."""
         self._held, self._at = b"", 0
         self._pass(self.left)
         return not self.left

@@ -1,7 +1,7 @@
-"""A tar stream of anybody's, read as it passes by, in a fixed amount of memory.
+"""An untrusted tar stream, read in one pass, in a fixed amount of memory.
 
-`tarfile` reads names and headers of any length into memory and follows them back and forth. Of it, only the
-parsing of one header is used. Formats: POSIX pax and ustar
+`tarfile` reads names and headers of any length into memory and follows them back and forth. Only its parsing
+of one header is used. Formats: POSIX pax and ustar
 (https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html), GNU tar's long names and sparse files.
 """
 
@@ -52,7 +52,7 @@ WITHOUT_CONTENT = (
 CUT_OFF = "its tar stream is cut off"
 RECORD = re.compile(rb"([1-9]\d{0,6}) ([^=\0]+)=")
 HAS_MORE, MORE_AGAIN = 482, 504
-"""Where the header of a sparse file, and each block that goes on with it, say that another one follows."""
+"""The offsets of the flag for another block: in the header of a sparse file, and in each further block."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def members(stream: Stream, bounds: Bounds) -> Iterator[Member]:
 
     Raises:
         TooLargeError: there are more than `bounds` lets through.
-        UnreadableError: it is no tar stream, or a damaged one, or cut off.
+        UnreadableError: it is not a tar stream, or a damaged one, or cut off.
     """
     if is_pointer(stream):
         raise UnreadableError(IS_POINTER)
@@ -115,7 +115,7 @@ def _member(stream: Stream, header: tarfile.TarInfo, extended: Mapping[str, str]
     what = WHAT.get(header.type, "neither a folder nor a file")
     if any(key.startswith("GNU.sparse.") for key in extended):
         path, what = extended.get("GNU.sparse.name", path), "a sparse file"
-    # Whether an entry that is no file has a content nevertheless is something that programs do not agree on.
+    # Programs do not agree on whether an entry that is not a file may have content.
     if not re.fullmatch(r"[0-9]{1,15}", size) or (int(size) and header.type in WITHOUT_CONTENT):
         raise UnreadableError(f"its tar stream gives {path!r} a size of {size!r}")
     is_folder = header.isdir() or (not what and path.endswith("/"))

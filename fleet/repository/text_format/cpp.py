@@ -54,7 +54,7 @@ def _pieces(content: bytes) -> Iterator[bytes]:
 
 
 def _problem(kind: str, token: bytes) -> str:
-    """What the tokenizer says of a token that only Python takes; "" of any other."""
+    """The tokenizer's message for a token that only Python accepts; "" for any other."""
     match kind:
         case "comment" if NUL in token:
             return "Invalid control characters encountered in text."
@@ -74,13 +74,13 @@ def _problem(kind: str, token: bytes) -> str:
 
 
 def _readable(literal: bytes) -> bytes:
-    """A literal that says the same in UTF-8, and is left as it is where it says nothing else."""
-    said = unescape(literal[1:-1])
+    """A literal of the same value in UTF-8; the literal itself if it is UTF-8 already."""
+    message = unescape(literal[1:-1])
     try:
-        said.decode()
+        message.decode()
         literal.decode()
     except UnicodeDecodeError:
-        text = said.decode("utf-8", "replace")
+        text = message.decode("utf-8", "replace")
         return '"{}"'.format("".join(_quote(each) for each in text)).encode()
     return literal
 

@@ -27,7 +27,7 @@ class Scalar:
 
     @property
     def text(self) -> str:
-        """What a string says, or the word; bytes that are not UTF-8 become surrogates."""
+        """A string's value, or the word; bytes that are not UTF-8 become surrogates."""
         whole = b"".join(unescape(each[1:-1]) if self.is_string else each for each in self.literals)
         return whole.decode("utf-8", "surrogateescape")
 

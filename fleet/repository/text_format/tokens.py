@@ -1,6 +1,6 @@
 """The tokens of protobuf's text format.
 
-What Python's protobuf takes for a token is one, since its verdict on a file counts.
+A token is what Python's protobuf reads as one, because its verdict on a file counts.
 
 Source: protobuf, python/google/protobuf/text_format.py and src/google/protobuf/io/tokenizer.cc.
 """
@@ -102,7 +102,7 @@ LETTERS = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t"
 
 
 def unescape(literal: bytes) -> bytes:
-    """What a literal without its quotation marks says."""
+    """The value of a literal that is given without its quotation marks."""
     return ESCAPE.sub(_escape, literal) if b"\\" in literal else literal
 
 

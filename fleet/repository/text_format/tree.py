@@ -136,7 +136,7 @@ def _number(word: str) -> str:
 
 @dataclass(frozen=True)
 class Text:
-    """A string: the names of the fields around it, what it says, its line, and where its last literal ends.
+    """A string: the names of the fields around it, its value, its line, and where its last literal ends.
 
     `end` is an offset in bytes, just before the closing quotation mark.
     """

@@ -1,4 +1,4 @@
-"""Whether protobuf takes a file for a config.pbtxt; nothing else decides that."""
+"""Whether protobuf can parse a file as a config.pbtxt; nothing else decides that."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ MAX_BACKSLASHES = 256
 def parse_config(content: bytes, *, later: bool = False) -> Any:
     """The ModelConfig message that a file is; not to be changed by the caller.
 
-    The last ones are kept: what is judged of an endpoint was read for its lock before.
+    The last ones are cached: what is checked of an endpoint was read for its lock before.
 
     Args:
         content: The file.
-        later: Whether fields that the schema does not have are passed over, as a later Triton may have them.
+        later: Whether fields that the schema does not have are ignored, because a later Triton may have them.
 
     Raises:
         PbtxtError: protobuf refuses the file, or would take too long.
@@ -58,13 +58,13 @@ def _check_backslashes(content: bytes) -> None:
 
 
 def _problem(error: Any, text: str) -> str:
-    """What protobuf says, without the place and the whole line, which a finding has of its own."""
-    said = str(error)
+    """Protobuf's message, without the place and the whole line, which a finding has of its own."""
+    message = str(error)
     line, column = error.GetLine(), error.GetColumn()
     if line is None:
-        return said
+        return message
     whole_line = text.split("\n")[line - 1]
-    return said.removeprefix(f"{line}:{column} : ").removeprefix(f"'{whole_line}': ")
+    return message.removeprefix(f"{line}:{column} : ").removeprefix(f"'{whole_line}': ")
 
 
 def _line_beyond_range(content: bytes, descriptor: Any) -> int:

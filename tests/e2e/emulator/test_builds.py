@@ -138,7 +138,7 @@ def test_an_image_whose_tensorrt_nobody_says_has_that_for_which_engines_are_plan
     [
         (zipped({"../outside": "x"}), "'../outside' leads out of its folder"),
         (zipped({"/outside": "x"}), "'/outside' is an absolute path"),
-        (b"no zip", "is no zip file"),
+        (b"no zip", "is not a zip file"),
         (None, "The specified key does not exist"),
     ],
     ids=["above", "absolute", "no zip", "absent"],

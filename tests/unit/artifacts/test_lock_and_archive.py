@@ -101,18 +101,18 @@ def test_a_folder_without_a_version_may_be_no_model_unless_it_holds_files_of_one
     with pytest.raises(FindingsError) as refused:
         model_names(tmp_path)
     (finding,) = refused.value.findings
-    assert ("take the folder out" in finding.hint) is may_be_none
+    assert ("remove the folder" in finding.hint) is may_be_none
 
 
 def test_a_models_folder_in_place_of_a_repository_is_refused(folder: FleetFolder, repository: Path) -> None:
     (repository / "config.pbtxt").write_text("")
-    with pytest.raises(FindingsError, match="FL402: config.pbtxt lies at the root"):
+    with pytest.raises(FindingsError, match="FL402: config.pbtxt is at the root"):
         write_locks(open_project(folder.root, "dev"))
 
 
 def test_a_models_name_with_white_space_is_refused(folder: FleetFolder, repository: Path) -> None:
     (repository / "my model" / "1").mkdir(parents=True)
-    with pytest.raises(FindingsError, match="FL405: 'my model' is no name for a model"):
+    with pytest.raises(FindingsError, match="FL405: 'my model' cannot be a model's name"):
         write_locks(open_project(folder.root, "dev"))
 
 

@@ -62,13 +62,13 @@ def test_an_environment_without_gzip_and_an_unpacked_one_fit_as_well(tmp_path: P
 def test_a_model_at_the_root_has_its_environment_beside_its_config(tmp_path: Path) -> None:
     assert findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/env", below("env"), "24.10", "") == []
     (absent,) = findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/envs", {}, None, "")
-    assert absent.message == "Failed to get the canonical path for envs: nothing lies there"
+    assert absent.message == "Failed to get the canonical path for envs: it does not exist"
 
 
 def test_what_is_not_there_is_an_error_that_names_what_is(tmp_path: Path) -> None:
     (absent,) = findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/absent.tar.gz", packed(ENVIRONMENT))
     assert (absent.code, absent.severity, absent.line) == ("FL448", Severity.ERROR, 1)
-    assert absent.message == "Failed to get the canonical path for m/absent.tar.gz: nothing lies there"
+    assert absent.message == "Failed to get the canonical path for m/absent.tar.gz: it does not exist"
     assert absent.hint == "the model has env.tar.gz"
 
 
@@ -80,7 +80,7 @@ def test_a_script_that_is_not_at_the_root_is_told_with_its_place(tmp_path: Path,
         "Path m/env.tar.gz/bin/activate does not exist. The Python environment should contain an 'activate'"
         " script."
     )
-    assert f"it lies in {folder!r}" in wrong.hint
+    assert f"it is in {folder!r}" in wrong.hint
 
 
 def test_an_environment_without_a_script_is_told(tmp_path: Path) -> None:
@@ -175,4 +175,4 @@ def test_an_environment_that_cannot_be_unpacked_is_an_error(
 
 def test_an_archive_of_another_kind_is_an_error(tmp_path: Path) -> None:
     (wrong,) = findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/env.zip", {"m/env.zip": b"PK"})
-    assert "m/env.zip is no archive that the Python backend reads" in wrong.message
+    assert "m/env.zip is not an archive that the Python backend reads" in wrong.message

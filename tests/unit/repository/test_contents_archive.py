@@ -103,10 +103,10 @@ def test_a_tar_file_without_gzip_is_read_and_told(tmp_path: Path) -> None:
         (header("s", kind=tarfile.GNUTYPE_SPARSE), "error FL403: 's' is a sparse file"),
         (header("v", kind=b"V"), "error FL403: 'v' is neither a folder nor a file"),
         (extended(record("GNU.sparse.name", "s")) + file("x"), "error FL403: 's' is a sparse file"),
-        (file("a") + file("a"), "warning FL442: 'a' is there twice"),
-        (file("a") + file("a/b"), "error FL442: 'a' is there as a folder and as something else"),
-        (file("a/b") + file("a"), "error FL442: 'a' is there as a folder and as something else"),
-        (header("a", kind=tarfile.SYMTYPE) + file("a/b"), "error FL442: 'a' is there as a folder"),
+        (file("a") + file("a"), "warning FL442: 'a' is in the archive twice"),
+        (file("a") + file("a/b"), "error FL442: 'a' is in the archive as a folder and as something else"),
+        (file("a/b") + file("a"), "error FL442: 'a' is in the archive as a folder and as something else"),
+        (header("a", kind=tarfile.SYMTYPE) + file("a/b"), "error FL442: 'a' is in the archive as a folder"),
     ],
 )
 def test_an_entry_that_is_not_trusted_is_told_and_the_rest_is_read(
@@ -152,8 +152,8 @@ def test_an_archive_that_is_cut_off_is_judged_as_far_as_it_goes(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("after", "severity", "said"),
     [
-        (b"garbage", "warning", "what follows the end of the archive is damaged: it is no gzip"),
-        (zipped(file("b") + END), "warning", "goes on after its end, and what follows is not unpacked"),
+        (b"garbage", "warning", "what follows the end of the archive is damaged: it is not gzip"),
+        (zipped(file("b") + END), "warning", "has data after its end, which is not unpacked"),
         (zipped(b"")[:-3], "error", "cannot be read to its end: it is cut off"),
     ],
 )

@@ -41,7 +41,7 @@ def test_a_bomb_is_read_up_to_a_ratio_and_in_little_memory(
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert told(contents) == [
-        "FL443: the rest of the archive is not judged: it unpacks to more than 100 times its size"
+        "FL443: the rest of the archive is not checked: it unpacks to more than 100 times its size"
     ]
     assert contents.is_file("m/1/model.py")
     assert peak < 6 << 20
@@ -150,7 +150,7 @@ def test_more_folders_than_any_repository_has_end_the_reading(
     )
     contents = read(many)
     assert told(contents) == [
-        "FL443: the rest of the archive is not judged: it holds more than 60 folders, or 30 at its root"
+        "FL443: the rest of the archive is not checked: it holds more than 60 folders, or 30 at its root"
     ]
     assert len(contents.entries) <= 64
 

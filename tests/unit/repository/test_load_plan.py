@@ -52,7 +52,7 @@ def test_a_tensorrt_model_without_a_version_is_told_where_an_onnx_model_would_be
     (found,) = errors({"a/config.pbtxt": 'platform: "tensorrt_plan"\n'})
     assert found.code == "FL404"
     assert found.hint.startswith("put its plan into a/1/, or have it built from ONNX by `engines`")
-    assert found.hint.endswith("where a.onnx lies beside the repository")
+    assert found.hint.endswith("if a.onnx is beside the repository")
 
 
 def test_an_ensemble_whose_empty_version_was_lost_in_packing_is_refused_with_the_remedy() -> None:

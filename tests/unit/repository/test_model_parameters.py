@@ -102,12 +102,12 @@ def test_what_the_backend_can_read_or_nobody_knows_is_left_alone(
         (
             "openvino",
             {"RESHAPE_IO_LAYERS": "true"},
-            "RESHAPE_IO_LAYERS is 'true', which is ignored without a word",
+            "RESHAPE_IO_LAYERS is 'true', which is silently ignored",
         ),
         (
             "fil",
             {**FOREST, "cpu_nthread": "all"},
-            "cpu_nthread is 'all', which is ignored without a word: -1",
+            "cpu_nthread is 'all', which is silently ignored: -1",
         ),
     ],
 )

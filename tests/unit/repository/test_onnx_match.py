@@ -297,4 +297,4 @@ def test_files_with_weights_have_to_be_there() -> None:
         ("FL447", Severity.WARNING, Path("repository/m/1")),
         ("FL447", Severity.WARNING, Path("repository/m/1")),
     ]
-    assert "'data/absent.bin', and no such file is there" in found[0].message
+    assert "'data/absent.bin', which does not exist" in found[0].message

@@ -113,8 +113,8 @@ def test_an_archive_that_leaves_its_folder_by_links_is_refused_wherever_it_is_re
         (extended(record("path", "../x")) + file("x"), "'../x' leads out of its folder"),
         (file("m\\x"), "holds a backslash"),
         (file("m/a\x1bb"), "holds control characters"),
-        (file("m"), "'m' is there as a folder and as something else"),
-        (file("m/1/model.py/x"), "'m/1/model.py' is there as a folder and as something else"),
+        (file("m"), "'m' is in the archive as a folder and as something else"),
+        (file("m/1/model.py/x"), "'m/1/model.py' is in the archive as a folder and as something else"),
         (file("m/x", b"cut")[:-1], "cut off"),
     ],
 )
@@ -251,7 +251,7 @@ def test_an_archive_in_s3_that_leaves_its_folder_by_links_is_not_packed() -> Non
 
 
 def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
-    for content, reason in ((b"", "is no gzip"), (b"no archive", "is no gzip"), (zipped(b"x"), "no tar")):
+    for content, reason in ((b"", "is not gzip"), (b"no archive", "is not gzip"), (zipped(b"x"), "no tar")):
         with pytest.raises(UnpackingError, match=reason):
             unpack(content, tmp_path)
     with pytest.raises(FindingsError):
