@@ -1,4 +1,4 @@
-"""What wakes somebody: thresholds, each of one severity or of both."""
+"""Alarm thresholds, each of one severity or of both."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class BySeverity(Document):
     def _has_one(self) -> Self:
         if not self.thresholds:
             raise ValueError(
-                "nothing rings by it: give `warning`, `critical` or both, or write `null` for it all"
+                "it has no threshold: give `warning`, `critical` or both, or write `null` for the alarm"
             )
         return self
 
@@ -46,36 +46,36 @@ class Times(BySeverity):
     """Milliseconds by severity."""
 
     warning: Milliseconds | None = None
-    """What tells those who look after the endpoint in working hours."""
+    """The threshold for those who look after the endpoint in working hours."""
     critical: Milliseconds | None = None
-    """What wakes somebody."""
+    """The threshold for the person on call."""
 
 
 class Shares(BySeverity):
     """Shares by severity."""
 
     warning: Share | None = None
-    """What tells those who look after the endpoint in working hours."""
+    """The threshold for those who look after the endpoint in working hours."""
     critical: Share | None = None
-    """What wakes somebody."""
+    """The threshold for the person on call."""
 
 
 class Durations(BySeverity):
     """Durations by severity."""
 
     warning: Lasting | None = None
-    """What tells those who look after the endpoint in working hours."""
+    """The threshold for those who look after the endpoint in working hours."""
     critical: Lasting | None = None
-    """What wakes somebody."""
+    """The threshold for the person on call."""
 
 
 class Counts(BySeverity):
     """Numbers by severity."""
 
     warning: Count | None = None
-    """What tells those who look after the endpoint in working hours."""
+    """The threshold for those who look after the endpoint in working hours."""
     critical: Count | None = None
-    """What wakes somebody."""
+    """The threshold for the person on call."""
 
 
 VALUE, MAP = "[value]", "[severities]"

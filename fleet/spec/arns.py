@@ -21,20 +21,20 @@ def _key(value: str) -> str:
     if not _KEY.fullmatch(value):
         asked = quote(value) if value else "alias/NAME"
         command = f"aws kms describe-key --key-id {asked} --query KeyMetadata.Arn --output text"
-        problem = "an alias is not taken" if _ALIAS.fullmatch(value) else "it is no ARN of a KMS key"
+        problem = "an alias is not accepted" if _ALIAS.fullmatch(value) else "it is not the ARN of a KMS key"
         raise Mistake(problem, f"write the key's own ARN; `{command}` prints it")
     return value
 
 
 def _boundary(value: str) -> str:
     if not _BOUNDARY.fullmatch(value):
-        raise Mistake("it is no ARN of an IAM policy", "write `arn:aws:iam::ACCOUNT:policy/NAME`")
+        raise Mistake("it is not the ARN of an IAM policy", "write `arn:aws:iam::ACCOUNT:policy/NAME`")
     return value
 
 
 def _role(value: str) -> str:
     if not _ROLE.fullmatch(value):
-        raise Mistake("it is no ARN of an IAM role", "write `arn:aws:iam::ACCOUNT:role/NAME`")
+        raise Mistake("it is not the ARN of an IAM role", "write `arn:aws:iam::ACCOUNT:role/NAME`")
     return value
 
 

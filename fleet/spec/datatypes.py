@@ -33,7 +33,7 @@ class Datatype(StrEnum):
 
     @property
     def is_float(self) -> bool:
-        """Whether its values are fractions, which are rounded and may be no numbers."""
+        """Whether its values are fractions, which are rounded and may be NaN."""
         return self in _FLOATS
 
     @property
@@ -49,15 +49,15 @@ class Datatype(StrEnum):
         return 4 if self is Datatype.BYTES else int("".join(filter(str.isdigit, self.value))) // 8
 
     def problem(self, value: object) -> str | None:
-        """Why a value is none of the data type, as a clause; None where it is one."""
+        """Why a value is not of the data type, as a clause; None if it is."""
         if self is Datatype.BYTES:
-            return None if isinstance(value, str) else "is no text; put it in quotes"
+            return None if isinstance(value, str) else "is not text; put it in quotes"
         if self is Datatype.BOOL:
             return None if isinstance(value, bool) else "is neither true nor false"
         if self.is_float:
             return self._wrong_float(value)
         if isinstance(value, bool) or not isinstance(value, int):
-            return "is no whole number"
+            return "is not a whole number"
         unsigned = self.value.startswith("U")
         bits = 8 * self.bytes - (not unsigned)
         low, high = 0 if unsigned else -(1 << bits), (1 << bits) - 1
@@ -66,9 +66,9 @@ class Datatype(StrEnum):
     def _wrong_float(self, value: object) -> str | None:
         if isinstance(value, str):
             names = ", ".join(f'"{name}"' for name in NOT_FINITE)
-            return None if value in NOT_FINITE else f"is no number, and none of {names}"
+            return None if value in NOT_FINITE else f"is not a number or one of {names}"
         if isinstance(value, bool) or not isinstance(value, int | float):
-            return "is no number"
+            return "is not a number"
         try:
             bits = int.from_bytes(struct.pack(_FLOATS[self], value), "little")
         except (OverflowError, struct.error):

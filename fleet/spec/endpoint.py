@@ -72,7 +72,7 @@ class Compression(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class PackedArchive:
-    """One archive as it is packed: its name, which entry of `models` says so, and which copy this is."""
+    """One archive as it is packed: its name, its entry in `models`, and which copy it is."""
 
     name: str
     index: int

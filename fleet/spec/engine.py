@@ -26,7 +26,7 @@ Shape = Annotated[
 ]
 """The dimensions of one tensor with its batch, as trtexec writes them: `16x3x224x224`; 8 at most."""
 InputName = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x20,'*]+$")]
-"""A name that trtexec can be told: it takes commas and quotes for its own, and `*` for any name."""
+"""A name that can be passed to trtexec, which interprets commas and quotes, and `*` as any name."""
 
 
 class Precision(StrEnum):

@@ -17,7 +17,7 @@ _COMMAND = "aws codebuild batch-get-fleets --names NAME --query 'fleets[].arn' -
 
 def _fleet(value: str) -> str:
     if not _FLEET.fullmatch(value):
-        raise Mistake("it is no ARN of a CodeBuild fleet", f"`{_COMMAND}` prints it")
+        raise Mistake("it is not the ARN of a CodeBuild fleet", f"`{_COMMAND}` prints it")
     return value
 
 
@@ -45,5 +45,5 @@ class EngineBuilds(Document):
         known = families_of(Processor.GPU)
         for family in fleets:
             if family not in known:
-                raise Mistake(f"{family!r} is no GPU family", f"known: {', '.join(known)}", (family,))
+                raise Mistake(f"{family!r} is not a GPU family", f"known: {', '.join(known)}", (family,))
         return fleets

@@ -29,7 +29,7 @@ _RUNBOOK = re.compile(r"https://[^\s#]+#?")
 def _page(value: str) -> str:
     if not _RUNBOOK.fullmatch(value):
         raise Mistake(
-            "it is no page that alarms can link to",
+            "alarms cannot link to it",
             "write an address that begins with https://, without spaces and without a section"
             " (`#...`): each alarm adds its own",
         )
@@ -115,7 +115,7 @@ class Environment(Document):
     @classmethod
     def _is_of_this_machine(cls, local: LocalLimits | None, info: ValidationInfo) -> LocalLimits | None:
         if local is not None and info.data.get("environment", LOCAL) != LOCAL:
-            raise ValueError("`local` limits this machine: it belongs in environments/local.yaml alone")
+            raise ValueError("`local` limits this machine: it belongs only in environments/local.yaml")
         return local
 
     @field_validator("kms_key", "permissions_boundary")
@@ -133,7 +133,7 @@ class Environment(Document):
         if {"account", "region"} <= info.data.keys():
             for index, arn in enumerate(roles):
                 if problem := elsewhere(arn, info.data["account"], info.data["region"]):
-                    raise Mistake(problem, "SageMaker takes on roles of its own account alone", (index,))
+                    raise Mistake(problem, "SageMaker assumes only roles of its own account", (index,))
         return roles
 
     @field_validator("engine_builds")
@@ -147,13 +147,13 @@ class Environment(Document):
 
     @field_validator("notifications")
     @classmethod
-    def _are_of_this_account(cls, told: Notifications, info: ValidationInfo) -> Notifications:
+    def _are_of_this_account(cls, notifications: Notifications, info: ValidationInfo) -> Notifications:
         if not {"account", "region"} <= info.data.keys():
-            return told
-        for severity, subscribers in told.by_severity.items():
+            return notifications
+        for severity, subscribers in notifications.by_severity.items():
             for index, subscriber in enumerate(subscribers):
                 if protocol(subscriber) != "email" and (
                     problem := elsewhere(subscriber, info.data["account"], info.data["region"])
                 ):
                     raise Mistake(problem, BY_HAND, (severity, index))
-        return told
+        return notifications

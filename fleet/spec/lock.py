@@ -27,16 +27,16 @@ class InstanceGroup(Document):
 
 
 class LockedModel(Document):
-    """What a model's config.pbtxt and files say; all defaults where the config cannot be read."""
+    """What a model's config.pbtxt and files contain; all defaults where the config cannot be read."""
 
     unreadable: bool = False
     """Whether there is a config.pbtxt that is not in protobuf's text format, or holds what no model has."""
     name: str = ""
-    """As the config says it, where that is not the directory's."""
+    """The config's name, where that is not the directory's."""
     backend: str = ""
-    """Which one serves it; where the config does not say, the one whose file lies in a version directory."""
+    """The config's backend; without one, the backend whose file is in a version directory."""
     platform: str = ""
-    """As the config says it, where it says more than the backend: `tensorflow_graphdef`."""
+    """The config's platform, where it names more than the backend: `tensorflow_graphdef`."""
     max_batch_size: Whole = 0
     """0: requests are not batched."""
     instances: Annotated[tuple[InstanceGroup, ...], Field(strict=False)] = ()
@@ -57,7 +57,7 @@ class LockedModel(Document):
     plans: dict[str, str] = Field(default_factory=dict)
     """TensorRT's version, `10.9.0.34`, of the plans in those versions, by path below the model directory.
 
-    "" where the plan's header does not tell it.
+    "" where the plan's header does not contain it.
     """
     by_compute_capability: dict[str, str] = Field(default_factory=dict)
     """File names by the compute capability of the GPU that they are for: `cc_model_filenames`."""
@@ -75,24 +75,24 @@ class LockedEngine(Document):
     key: Digest
     """Follows from the ONNX model, trtexec's arguments, the GPU and the container image."""
     onnx: Digest
-    """Of the ONNX model."""
+    """The ONNX model's."""
     size: Whole
-    """Of the ONNX model, in bytes."""
+    """The ONNX model's, in bytes."""
 
 
 class LockedArchive(Document):
     """One archive as it was when the lock was written."""
 
     digest: Digest
-    """Of the tar stream, before compression; with `engines`, of `repository` and their keys."""
+    """The tar stream's, before compression; with `engines`, that of `repository` and their keys."""
     size: Whole
-    """Of the tar stream, in bytes; without the plans of `engines`."""
+    """The tar stream's, in bytes; without the plans of `engines`."""
     repository: Digest | None = None
-    """With `engines`: of the tar stream without their plans."""
+    """With `engines`: the digest of the tar stream without their plans."""
     engines: dict[ModelName, LockedEngine] = Field(default_factory=dict)
     """By the model that the plan is for."""
     models: Annotated[dict[ModelName, LockedModel], BeforeValidator(_without_facts)]
-    """The model directories inside, sorted; a list of names, as locks once had it, tells nothing of them."""
+    """The model directories inside, sorted; a list of names, as in old locks, has no facts of them."""
 
 
 class LockedRepository(Document):
@@ -109,7 +109,7 @@ class Lock(Document):
 
     endpoint: Name
     promoted_from: str | None = None
-    """The environment in which these archives were tested; the repositories here may have gone on."""
+    """The environment in which these archives were tested; the repositories here may have changed since."""
     archives: dict[Name, LockedArchive]
     """By the archive's name, each copy for itself."""
     repositories: dict[Name, LockedRepository] = Field(default_factory=dict)

@@ -14,7 +14,7 @@ _DAYS: tuple[int, ...] = tuple(data_file("log_retention.yaml")["days"])
 
 def _taken_by_cloudwatch(days: int) -> int:
     if days not in _DAYS:
-        raise ValueError(f"CloudWatch knows {', '.join(map(str, _DAYS))} days alone")
+        raise ValueError(f"CloudWatch accepts only {', '.join(map(str, _DAYS))} days as retention")
     return days
 
 

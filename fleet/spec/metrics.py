@@ -16,7 +16,7 @@ DIMENSIONS = 30
 
 Dimension = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}$")]
 PUBLISHED = 60
-"""Seconds between two values of a metric, unless SageMaker is told another interval."""
+"""Seconds between two values of a metric, unless SageMaker has another interval."""
 
 
 def _published_by_sagemaker(seconds: int) -> int:

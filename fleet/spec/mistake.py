@@ -1,4 +1,4 @@
-"""What a validator says where it knows what to write instead."""
+"""A validator's message with the remedy."""
 
 from __future__ import annotations
 

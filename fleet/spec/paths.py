@@ -17,13 +17,13 @@ LOCK_END = ".lock.yaml"
 
 @dataclass(frozen=True)
 class EndpointSelection:
-    """Endpoints of the project by name, and specs that lie elsewhere; nothing named means all endpoints."""
+    """Endpoints of the project by name, and specs outside of it; nothing named means all endpoints."""
 
     endpoints: tuple[str, ...]
     drafts: tuple[Path, ...]
 
     def draft_names(self) -> list[str]:
-        """The endpoints of the drafts, as far as these can be read."""
+        """The endpoints of those drafts that can be read."""
         names = list[str]()
         for draft in self.drafts:
             with suppress(FindingsError):
@@ -32,7 +32,7 @@ class EndpointSelection:
 
 
 def named_by(root: Path, environment: str, arguments: Sequence[str]) -> EndpointSelection:
-    """Tell endpoints from paths: of a spec, its lock, the environment, or a folder of specs.
+    """Read endpoints from paths: of a spec, its lock, the environment, or a folder of specs.
 
     Args:
         root: The project.
@@ -75,7 +75,7 @@ def _sort(
         case _ if file.suffix == ".yaml":
             drafts.append(file)
         case _:
-            raise _unusable(file, "this is no spec", "name a file NAME.yaml, or a folder of such")
+            raise _unusable(file, "this is not a spec", "name a file NAME.yaml, or a folder of such files")
 
 
 def _below(root: Path, file: Path) -> list[str]:
@@ -103,11 +103,11 @@ def _unusable(file: Path, message: str, hint: str) -> FindingsError:
 
 
 def same_names(specs: Sequence[tuple[str, Path]]) -> Iterator[Finding]:
-    """Specs of one endpoint, as SageMaker tells names apart: not by upper and lower case."""
+    """Specs of one endpoint for SageMaker, which ignores upper and lower case."""
     first: dict[str, Path] = {}
     for name, file in specs:
         other = first.setdefault(name.lower(), file)
         if other != file:
-            message = f"the endpoint {name!r} is in {other.name} already: SageMaker takes a name once"
-            hint = "rename one of them; upper and lower case do not tell them apart"
+            message = f"the endpoint {name!r} is in {other.name} already: in SageMaker a name is unique"
+            hint = "rename one of them; SageMaker ignores upper and lower case"
             yield Finding(code="FL123", message=message, hint=hint, file=file, line=1)

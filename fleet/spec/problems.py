@@ -1,4 +1,4 @@
-"""What pydantic refuses, told as findings: file and line, what was found, what is allowed, what was meant."""
+"""What pydantic refuses, as findings: file and line, what was found, what is allowed, what was meant."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ ELSEWHERE: Mapping[type[BaseModel], tuple[type[BaseModel], str]] = {
         "it is a key of a spec: write it under `defaults:`, or in one endpoint's spec",
     ),
 }
-"""By what a file is: what else there is, and what to say of its keys."""
+"""By the kind of file: the other kinds, and the hint for their keys."""
 LISTED = 40
-"""So many of the words that could be meant are named."""
+"""The most words that are named as what could be meant."""
 NO_KEYS = ("[key]", VALUE, MAP)
 """What pydantic puts into the place of a mistake beside keys."""
 Model = TypeVar("Model", bound=BaseModel)
@@ -89,7 +89,7 @@ def _explain(model: type[BaseModel], path: KeyPath, detail: ErrorDetails, value:
             return "FL111", f"the key `{shown}` is missing", field
         case "string_type":
             plain = isinstance(detail["input"], bool | int | float)
-            hint = f'put it in quotes, "{value}": without them it is no text' if plain else ""
+            hint = f'put it in quotes, "{value}": without them it is not text' if plain else ""
         case "value_error":
             error = detail["ctx"]["error"]
             hint = error.hint if isinstance(error, Mistake) else ""
@@ -206,7 +206,7 @@ def in_words(detail: ErrorDetails, unit: str = "") -> str:
 
 
 def remedy(detail: ErrorDetails) -> str:
-    """What to write where the value tells; else nothing."""
+    """What to write, if the value shows it; else empty."""
     kind, value = detail["type"], detail["input"]
     if kind == "bool_type" and (meant := _BOOLEANS.get(str(value).lower())):
         return f"write `{meant}`, without quotes"

@@ -1,4 +1,4 @@
-"""The files of one environment: which there are, and what they say together."""
+"""The files of one environment: which exist, and their merged content."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Project:
         return _load_spec(self.root, endpoint, self.environment_source)
 
     def draft(self, file: Path) -> LoadedSpec:
-        """Read a spec that lies anywhere, as it would hold in this environment; its file may have any name.
+        """Read a spec from any place, merged with this environment; its file may have any name.
 
         Raises:
             FindingsError: every mistake of its files.
@@ -65,7 +65,7 @@ class Project:
         return _load(source, self.environment_source)
 
     def lock_file(self, endpoint: str) -> Path:
-        """Where the endpoint's lock lies, whether or not it exists."""
+        """The path of the endpoint's lock, whether or not it exists."""
         return self.root / "locks" / self.environment.environment / f"{endpoint}.lock.yaml"
 
 
@@ -82,13 +82,13 @@ def endpoint_names(root: Path) -> list[str]:
 def open_project(
     root: Path, environment: str, endpoints: Sequence[str] = (), elsewhere: Sequence[str] = ()
 ) -> Project:
-    """Read one environment and see which of its endpoints are meant: those named, else all.
+    """Read one environment and choose its endpoints: those named, else all.
 
-    `elsewhere` names endpoints whose specs lie somewhere else; the environment may have overrides for them.
+    `elsewhere` names endpoints whose specs are in other places; the environment may have overrides for them.
 
     Raises:
         FindingsError: a name has no file, or the environment is wrong; then what is wrong with the specs is
-            said as well.
+            reported as well.
     """
     file = (
         root / "environments" / f"{_require_known(environment, environment_names(root), 'environment')}.yaml"
@@ -103,7 +103,7 @@ def open_project(
         settings = validate(Environment, source)
         _named_as_its_file(source, "environment", settings.environment)
     except FindingsError as error:
-        # Without the environment's defaults only the specs' own YAML can be judged.
+        # Without the environment's defaults only the specs' own YAML can be checked.
         look = partial(_load_spec, environment=source) if source.data else _read_spec
         all_of(chosen, lambda name: look(root, name), error.findings + findings)
         raise

@@ -15,9 +15,9 @@ from fleet.spec.source import KeyPath, Mark, Source, first_of
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
 BYTES_OF_A_VALUE = 10
-"""A file holds one key or value at most for so many of the bytes that it may have: each takes its time."""
+"""A file may have at most one key or value per so many bytes of its limit: each takes time to read."""
 MAX_EXPLAINED_BYTES = 1 << 14
-"""Characters of a text that is no YAML, to be read again by a slower parser."""
+"""The most characters of a text that is not YAML for which a slower parser finds the reason."""
 NO_TEXT = re.compile(r"[\ud800-\udfff]")
 """What YAML's escapes can write, and no file, variable or message can hold."""
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -28,7 +28,7 @@ def read_source(file: Path, max_bytes: int = MAX_BYTES) -> Source:
     """Read one YAML file whose top level is a mapping.
 
     Raises:
-        FindingsError: it cannot be read, is no YAML, repeats a key, or uses what these files do not need
+        FindingsError: it cannot be read, is not YAML, repeats a key, or uses what these files do not need
             (anchors and aliases, tags, more than `max_bytes`, a value for less than 10 of these, 32 levels).
     """
     try:
@@ -70,7 +70,7 @@ class _Reader:
         """The only document; None where there is none.
 
         Raises:
-            yaml.YAMLError: the text is no YAML.
+            yaml.YAMLError: the text is not YAML.
         """
         next(self.events)  # the start of the stream, and then of the document
         if isinstance(next(self.events), yaml.StreamEndEvent):
@@ -171,10 +171,10 @@ def _finding(
 
 
 def _said_better(file: Path, text: str, error: Exception) -> Exception:
-    """PyYAML's own parser says better what is wrong, and the same on every machine.
+    """The error of PyYAML's own parser, which is clearer, and the same on every machine.
 
     Raises:
-        FindingsError: it comes to what these files do not need before it comes to the mistake.
+        FindingsError: it reaches what these files do not need before it reaches the mistake.
     """
     if len(text) <= MAX_EXPLAINED_BYTES:
         try:

@@ -1,4 +1,4 @@
-"""How a new configuration takes over from the old one, and what calls it back."""
+"""How a new configuration takes over from the old one, and what rolls it back."""
 
 from __future__ import annotations
 

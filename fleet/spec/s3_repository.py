@@ -1,4 +1,4 @@
-"""Model repositories that lie in S3, as a spec names them."""
+"""Model repositories in S3, as a spec names them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ HINT = "write `s3://BUCKET/KEY.tar.gz`, or `s3://BUCKET/PREFIX/` with a slash at
 
 
 def in_s3(archive: Archive) -> bool:
-    """Whether a repository is no folder."""
+    """Whether a repository is in S3, not in a folder."""
     return archive.repository.startswith(S3)
 
 
 def onnx_in_s3(engine: Engine) -> bool:
-    """Whether an engine's ONNX model is no file."""
+    """Whether an engine's ONNX model is in S3, not in a file."""
     return engine.onnx.startswith(S3)
 
 

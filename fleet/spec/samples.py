@@ -53,8 +53,8 @@ TensorName = Annotated[
 def _status(status: int) -> int:
     if status != OK and not (400 <= status <= 500 and status != 429):
         raise ValueError(
-            "write 200, or a status that the model refuses with: 400 to 500 but for 429; what is tried again"
-            " is no answer"
+            "write 200, or a status with which the model refuses: 400 to 500 except 429, after which clients"
+            " retry"
         )
     return status
 
@@ -127,7 +127,7 @@ class Output(Document):
                 raise ValueError("`tolerance` is of `data` or `first`, and there is neither")
             return self
         if self.datatype is None:
-            raise ValueError(f"`{key}` needs `datatype`, which says how it is compared")
+            raise ValueError(f"`{key}` needs `datatype`, by which it is compared")
         if isinstance(self.data, list):
             _check_shape(self.data, self.shape)
         whole = prod(self.shape) if self.shape and ANY_SIZE not in self.shape else None
@@ -166,10 +166,10 @@ class Sample(Document):
 
 
 def _check_shape(data: list[object], shape: tuple[int, ...] | None) -> None:
-    """One list is elements in row-major order; nested ones are as the shape says.
+    """Check that data fits a shape: one list is elements in row-major order, nested ones have the shape.
 
     Raises:
-        ValueError: they are not.
+        ValueError: it does not fit.
     """
     nested = _list_shape(data)
     if shape is None:
@@ -181,7 +181,7 @@ def _check_shape(data: list[object], shape: tuple[int, ...] | None) -> None:
         if not fits:
             needs = f"{known} elements" if ANY_SIZE not in shape else f"a multiple of {known} elements"
             raise ValueError(
-                f"the shape {list(shape)} takes {needs}, and `data` has {count}; one value that stands alone"
+                f"the shape {list(shape)} takes {needs}, and `data` has {count}; a single value"
                 " fills the whole shape"
             )
         return

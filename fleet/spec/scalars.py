@@ -32,5 +32,5 @@ def plain_value(text: str) -> Scalar:
     if _NUMBER.fullmatch(text) and math.isfinite(float(text)):
         return float(text)
     if _NUMBER.fullmatch(text) or _OTHER_NUMBER.fullmatch(text):
-        raise ValueError(f"{text} is no decimal number")
+        raise ValueError(f"{text} is not a decimal number")
     return text

@@ -66,7 +66,7 @@ class Scaling(Document):
 
     @property
     def targets(self) -> Mapping[str, float]:
-        """What is held, by measure, as the spec says it."""
+        """The targets that the spec sets, by measure."""
         held = {measure: getattr(self, measure) for measure in MEASURES}
         return {measure: value for measure, value in held.items() if value is not None}
 
@@ -77,7 +77,7 @@ class Scaling(Document):
 
     @property
     def ceilings(self) -> Mapping[KeyPath, int]:
-        """The most instances, as a rule and by each schedule that says so, by their keys in the spec."""
+        """The most instances, by default and in each schedule that sets it, by their keys in the spec."""
         scheduled: dict[KeyPath, int] = {
             ("scaling", "schedules", index, "max"): each.max
             for index, each in enumerate(self.schedules)
@@ -87,7 +87,7 @@ class Scaling(Document):
 
     @property
     def floors(self) -> Mapping[KeyPath, int]:
-        """The fewest instances, as a rule and by each schedule that says so, by their keys in the spec."""
+        """The fewest instances, by default and in each schedule that sets it, by their keys in the spec."""
         scheduled: dict[KeyPath, int] = {
             ("scaling", "schedules", index, "min"): each.min
             for index, each in enumerate(self.schedules)

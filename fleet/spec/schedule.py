@@ -73,8 +73,8 @@ def _expression(text: str) -> str:
     problem = {"cron": _wrong_cron, "rate": _wrong_rate, "at": _wrong_time}.get(kind)
     if problem is None or rest == inner:
         raise ValueError("write `cron(0 8 ? * MON-FRI *)`, `rate(12 hours)` or `at(2026-12-24T18:00:00)`")
-    if said := problem(inner):
-        raise ValueError(said)
+    if reason := problem(inner):
+        raise ValueError(reason)
     return text
 
 
@@ -85,12 +85,15 @@ def _wrong_cron(inner: str) -> str:
         return f"a cron expression has six fields ({named}), not {len(fields)}"
     for field, text in zip(_FIELDS, fields, strict=True):
         if not field.takes(text):
-            return f"{text!r} is no {field.name} of a cron expression: {field.least} to {field.most}, or `*`"
+            return (
+                f"{text!r} is invalid for {field.name} of a cron expression"
+                f": {field.least} to {field.most}, or `*`"
+            )
     return "only one of the two days may be `?`" if fields[2] == fields[4] == "?" else ""
 
 
 def _wrong_rate(inner: str) -> str:
-    return "" if _RATE.fullmatch(inner) else f"{inner!r} is no rate: write `12 hours` or `1 day`"
+    return "" if _RATE.fullmatch(inner) else f"{inner!r} is not a rate: write `12 hours` or `1 day`"
 
 
 def _wrong_time(inner: str) -> str:
@@ -100,7 +103,7 @@ def _wrong_time(inner: str) -> str:
         time = None
     # strptime takes 8:0:0 as well, which Application Auto Scaling does not.
     right = time is not None and time.strftime(_TIME) == inner
-    return "" if right else f"{inner!r} is no time: write `2026-12-24T18:00:00`"
+    return "" if right else f"{inner!r} is not a time: write `2026-12-24T18:00:00`"
 
 
 def _time_zone(name: str) -> str:

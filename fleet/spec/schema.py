@@ -33,7 +33,7 @@ def endpoint_schema() -> dict[str, Any]:
 
 
 def environment_schema() -> dict[str, Any]:
-    """Of `environments/ENV.yaml`, whatever stands under `defaults` and `overrides`."""
+    """The schema of `environments/ENV.yaml`, with any content of `defaults` and `overrides`."""
     return Environment.model_json_schema(schema_generator=_AsWritten)
 
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from fleet.findings import Finding
 
 MAX_FINDINGS = 100
-"""So many findings of one file are told."""
+"""The most findings of one file that are reported."""
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Where a value stands in a document: `("scaling", "min")`, `("models", 0, "archive")`."""
 
@@ -38,7 +38,7 @@ def moved_to(mark: Mark, finding: Finding) -> Finding:
 
 
 def first_of(findings: Sequence[Finding], count: int) -> list[Finding]:
-    """As many of `count` findings of a file as anybody reads; the last says how many more there are."""
+    """The first of `count` findings of a file; the last one has the number of the others."""
     *others, last = findings[:MAX_FINDINGS]
     more = f" (and {count - MAX_FINDINGS} more mistakes in this file)" if count > MAX_FINDINGS else ""
     return [*others, replace(last, message=f"{last.message}{more}")]
@@ -60,14 +60,14 @@ class Source:
         return self.marks.get((), Mark(self.file, 1, 1))
 
     def latest_mark(self, path: KeyPath) -> Mark:
-        """Of a mapping, the place on which another file had the last word; else the mapping's own."""
+        """For a mapping, the last place that another file overrides; else the mapping's own."""
         own = self.mark(path)
         below = (mark for key, mark in self.marks.items() if key[: len(path)] == path)
         laid_over = [mark for mark in below if mark.file != self.file]
         return laid_over[-1] if laid_over and own.file == self.file else own
 
     def section(self, *path: str) -> Source:
-        """The mapping below a path as a document of its own; empty where there is none."""
+        """The mapping below a path as a document of its own; empty if there is none."""
         found = self
         for key in path:
             found = found._sections.get(key) or Source(self.file, {})

@@ -14,18 +14,18 @@ from fleet.spec.reference.words import Schema, alternatives, resolve_reference, 
 ANY = "NAME"
 """What stands in a path for any key of a free mapping."""
 _LEFT_OUT = re.compile(r"(?:; l|(?:^| )L)eft out: (.+?)(?:\.(?: |$)|$)")
-"""How a description says what follows where its key is not there."""
+"""The words in which a description gives what holds without its key."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """One key: what it takes, what holds without it (None: it is required), what it says."""
+    """One key: what it takes, what holds without it (None: it is required), its description."""
 
     path: str
     name: str
     takes: str
     default: str | None
-    said: str
+    description: str
     has_section: bool
 
 
@@ -34,7 +34,7 @@ class Section:
     """A mapping by its path, such as `scaling.schedules[]`; the file itself has an empty one."""
 
     path: str
-    said: str
+    description: str
     keys: tuple[Key, ...]
 
 
@@ -49,12 +49,12 @@ def anchor(path: str) -> str:
 
 
 def left_out(description: str) -> str | None:
-    """What holds where a key is not there, as its description says it."""
+    """What holds without a key, from its description."""
     follows = _LEFT_OUT.search(" ".join(description.split()))
     return follows[1] if follows else None
 
 
-def _sections(mapping: Schema, path: str, said: str, root: Schema) -> Iterator[Section]:
+def _sections(mapping: Schema, path: str, description: str, root: Schema) -> Iterator[Section]:
     keys, below = [], []
     for name, schema in mapping["properties"].items():
         own = f"{path}.{name}" if path else name
@@ -62,7 +62,7 @@ def _sections(mapping: Schema, path: str, said: str, root: Schema) -> Iterator[S
         if inner is not None:
             below.append((inner[0], own + inner[1], _about(schema, inner[0])))
         keys.append(_key(own, name, schema, mapping, root))
-    yield Section(path, said, tuple(keys))
+    yield Section(path, description, tuple(keys))
     for each in below:
         yield from _sections(*each, root)
 

@@ -49,7 +49,7 @@ def environment_page() -> str:
 
 @dataclass(frozen=True)
 class Beside:
-    """What a section has beside its table: YAML that is part of such a file, and the page that tells more."""
+    """What a section has beside its table: YAML that is part of such a file, and the page with more."""
 
     example: str = ""
     see: str = ""
@@ -60,8 +60,8 @@ def reference_page(intro: str, schema: Schema, beside: Mapping[str, Beside]) -> 
     found = sections(schema)
     takes = "\n".join(key.takes for section in found for key in section.keys)
     used = [kind for kind in KINDS if re.search(rf"\b{kind.word}s?\b", takes)]
-    told = [_section(each, beside.get(each.path, Beside())) for each in found]
-    return "\n".join([NOTICE, intro, WORDS.format("\n".join(map(_kind, used))), *told])
+    texts = [_section(each, beside.get(each.path, Beside())) for each in found]
+    return "\n".join([NOTICE, intro, WORDS.format("\n".join(map(_kind, used))), *texts])
 
 
 @cache
@@ -80,8 +80,8 @@ def _section(section: Section, beside: Beside) -> str:
     named = [f'<a id="{anchor(section.path)}"></a>\n'] if depth else []
     lines = [*named, f"{'#' * min(depth + 2, 4)} {section.path or 'All keys'}\n"]
     more = f"More: [{beside.see.partition('#')[0]}]({beside.see})." if beside.see else ""
-    said = " ".join(filter(None, (section.said if section.path else "", more)))
-    lines += [f"{said}\n"] if said else []
+    description = " ".join(filter(None, (section.description if section.path else "", more)))
+    lines += [f"{description}\n"] if description else []
     lines += [f"```yaml\n{beside.example}```\n"] if beside.example else []
     lines += ["| key | value | default | |", "| --- | --- | --- | --- |", *map(_row, section.keys)]
     return "\n".join([*lines, ""])
@@ -91,7 +91,7 @@ def _row(key: Key) -> str:
     at = anchor(key.path)
     name = f"[`{key.name}`](#{at})" if key.has_section else f'<a id="{at}"></a>`{key.name}`'
     default = "**required**" if key.default is None else key.default
-    return f"| {name} | {_cell(key.takes)} | {_cell(default)} | {_cell(key.said)} |"
+    return f"| {name} | {_cell(key.takes)} | {_cell(default)} | {_cell(key.description)} |"
 
 
 def _cell(text: str) -> str:

@@ -17,7 +17,7 @@ from fleet.spec.values import Bytes, Digest, Milliseconds, ModelName, Name, Seco
 
 Schema: TypeAlias = Mapping[str, Any]
 BOUNDLESS = 10**9
-"""From here on a maximum is that of the number's type, or none that anybody meets."""
+"""From here on a maximum is that of the number's type, or never reached."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def resolve_reference(schema: Schema, root: Schema) -> Schema:
 
 
 def alternatives(schema: Schema) -> list[Schema]:
-    """The forms that a value may have, but for null."""
+    """The forms that a value may have, except null."""
     forms = schema.get("anyOf") or schema.get("oneOf") or [schema]
     return [form for form in forms if form.get("type") != "null"]
 

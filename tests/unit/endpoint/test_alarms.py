@@ -170,7 +170,7 @@ class TestMistakes:
                 "`alarms.latency_p99.warning` is 1: write a whole number and a unit",
             ),
             ("errors: {worse: 1%}", "unknown key `alarms.errors.worse`"),
-            ("errors: {}", "`alarms.errors`: nothing rings by it"),
+            ("errors: {}", "`alarms.errors`: it has no threshold"),
             ("at_capacity: 90s", '`alarms.at_capacity` is "90s": alarms look at whole minutes'),
             (
                 "gpu_memory: 90",

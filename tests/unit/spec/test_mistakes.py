@@ -21,8 +21,8 @@ from fleet_folder import SPEC, FleetFolder
         ),
         ("environment: {A: &a b}", "sentences.yaml:6 FL104 anchors are not read"),
         ("environment: {C: *a}", "sentences.yaml:6 FL104 aliases are not read"),
-        ("environment: {A: 0x10}", "sentences.yaml:6 FL106 0x10 is no decimal number"),
-        ("cloudformation: {Model: {A: 1e999}}", "sentences.yaml:6 FL106 1e999 is no decimal number"),
+        ("environment: {A: 0x10}", "sentences.yaml:6 FL106 0x10 is not a decimal number"),
+        ("cloudformation: {Model: {A: 1e999}}", "sentences.yaml:6 FL106 1e999 is not a decimal number"),
         ("environment: {A: !!bool x}", "sentences.yaml:6 FL104 tags are not read: tag:yaml.org,2002:bool"),
         ("environment: !foo {A: b}", "sentences.yaml:6 FL104 tags are not read: !foo"),
         ("metrics: no", 'sentences.yaml:6 FL112 `metrics` is "no": it must be a mapping of keys'),
@@ -80,9 +80,9 @@ from fleet_folder import SPEC, FleetFolder
         ),
         (
             "scaling: {min: 1, max: 2, invocations_per_instance: .inf}",
-            "FL106 .inf is no decimal number",
+            "FL106 .inf is not a decimal number",
         ),
-        ("scaling: {min: 1, max: 2, invocations_per_instance: 1e999}", "FL106 1e999 is no decimal number"),
+        ("scaling: {min: 1, max: 2, invocations_per_instance: 1e999}", "FL106 1e999 is not a decimal number"),
         (
             "scaling: {min: 1, max: 9999999999, gpu_utilization: 60}",
             "`scaling.max` is 9999999999: it must be at most 2147483647",

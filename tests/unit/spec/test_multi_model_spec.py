@@ -161,7 +161,7 @@ def test_limits_of_this_machine_belong_into_the_local_environment(folder: FleetF
     folder.environment("local: {model_memory: 512MiB}\n")
     (finding,) = folder.findings()
     assert finding.line == 4
-    assert "it belongs in environments/local.yaml alone" in finding.message
+    assert "it belongs only in environments/local.yaml" in finding.message
     folder.environment()
     folder.environment("local: {model_memory: 512MiB, model_disk: 4GiB}\n", name="local")
     local = open_project(folder.root, "local").environment.local
