@@ -57,7 +57,7 @@ def engine_findings(loaded: LoadedSpec, index: int, contents: Contents) -> Itera
 
 
 def _in_its_place(loaded: LoadedSpec, contents: Contents, model: str) -> Iterator[Finding]:
-    """Where the plan goes there is no place, or something lies there already."""
+    """The plan has no place in the repository, or a file of its name exists."""
     wanted = loaded.spec.instance.type
     capability = instance(wanted).compute_capability if wanted in instance_types() else ""
     try:
@@ -66,7 +66,7 @@ def _in_its_place(loaded: LoadedSpec, contents: Contents, model: str) -> Iterato
         yield from error.findings
         return
     if path in contents.entries:
-        message = f"{path!r} is there already, and an engine is to be built for it"
+        message = f"{path!r} exists already, and the spec has an engine to build for it"
         hint = "delete the file, or leave the engine out"
         yield Finding(code=TAKEN, message=message, hint=hint, file=contents.file(path))
 
@@ -75,7 +75,7 @@ def _graph(loaded: LoadedSpec, path: KeyPath, engine: Engine) -> OnnxHeader | No
     """The inputs and outputs of an ONNX model in a file; None of one in S3, or where they cannot be read.
 
     Raises:
-        FindingsError: the file is not there.
+        FindingsError: the file does not exist.
     """
     onnx = onnx_of(loaded, path, engine, no_s3)
     if not isinstance(onnx, OnnxFile):
@@ -84,7 +84,7 @@ def _graph(loaded: LoadedSpec, path: KeyPath, engine: Engine) -> OnnxHeader | No
     try:
         header = _read(onnx.file, size)
     except OSError:
-        return None  # told where it is digested
+        return None  # reported where it is digested
     return None if header.problem else header
 
 
@@ -94,6 +94,6 @@ def _read(file: Path, size: int) -> OnnxHeader:
 
 
 def _tensorrt(loaded: LoadedSpec) -> str:
-    """The TensorRT of the spec's release; of one that there is none of, which a rule tells, the newest's."""
+    """The TensorRT of the spec's release; if that does not exist, which a rule reports, the newest's."""
     named = loaded.spec.triton if loaded.spec.triton in releases() else releases()[-1]
     return expected_tensorrt(release(named)) or "0"

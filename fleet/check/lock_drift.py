@@ -1,4 +1,4 @@
-"""Locks held against the repositories that they were written from."""
+"""Locks compared with the repositories that they were written from."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ def differences(project: Project, loaded: LoadedSpec, lock: Lock) -> list[Findin
         more = f"{len(findings) - MAX_DIFFERENCES} more files changed since {shown} was written"
         findings[MAX_DIFFERENCES:] = [Finding(code=CODE, message=more, file=file, hint=hint)]
     if not findings and not others:
-        message = "the lock is not what `fleet lock` would write: empty folders changed, or what a lock says"
+        message = (
+            "the lock is not what `fleet lock` would write: empty folders or the content of locks changed"
+        )
         return [Finding(code=CODE, message=message, file=file, hint=hint)]
     return [*others, *findings]
 

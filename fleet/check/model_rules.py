@@ -47,7 +47,7 @@ def fact_findings(
     Args:
         models: The facts of those that are loaded, by directory.
         place: The repository.
-        mark_of: Where a model says the first of some fields that it says.
+        mark_of: The place of the first of some fields that a model has.
         asked: The image and the instance.
     """
     if asked.release is None and asked.instance is None:

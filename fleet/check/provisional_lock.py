@@ -1,4 +1,4 @@
-"""What a lock would say of an endpoint's models, for a spec that has none yet."""
+"""What a lock would contain of an endpoint's models, for a spec that has no lock yet."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NO_CAPABILITY = ""
 def draft_lock(loaded: LoadedSpec) -> tuple[Lock, list[FindingsError]]:
     """The models of the spec's folders with sizes but without digests, so that no weights are read.
 
-    What lies in S3 is left out. Also told is which folders and ONNX models are missing or cannot
+    What is in S3 is left out. Also returned is which folders and ONNX models are missing or cannot
     be packed.
     """
     archives, refused = dict[str, LockedArchive](), list[FindingsError]()

@@ -24,7 +24,7 @@ from fleet.spec.source import Mark
 
 PBTXT = ".pbtxt"
 MODEL = "model"
-"""What a model is called whose files lie at the root of its archive; SageMaker calls its folder so."""
+"""The name of a model whose files are at the root of its archive: SageMaker's name for its folder."""
 ARCHIVES = (".tar.gz", ".tgz", ".tar")
 
 
@@ -39,7 +39,7 @@ def is_repository(path: Path) -> bool:
 
 
 def leads_nowhere(path: Path) -> bool:
-    """Whether a path is neither a repository nor what may be a spec: not there, empty, or of another kind."""
+    """Whether a path is neither a repository nor what may be a spec: missing, empty, or of another kind."""
     return (
         not is_repository(path)
         and path.suffix != ".yaml"
@@ -48,19 +48,19 @@ def leads_nowhere(path: Path) -> bool:
 
 
 def missing_path(named: str) -> Finding:
-    """What is said of a path that leads nowhere."""
+    """The finding for a path that leads nowhere."""
     path = Path(named)
     hint = "endpoints are checked with --env; repositories are folders, .tar.gz files and .pbtxt files"
     if path.suffix == ".zip":
-        hint = "SageMaker unpacks .tar.gz alone"
+        hint = "SageMaker unpacks only .tar.gz"
     message = (
-        f"{named!r} is not there" if not path.exists() else f"{named!r} holds nothing that can be checked"
+        f"{named!r} does not exist" if not path.exists() else f"{named!r} holds nothing that can be checked"
     )
     return Finding(code="FL126", message=message, file=path, hint=hint)
 
 
 def is_configuration(path: Path) -> bool:
-    """Whether there is no model beside a configuration: it is judged without its folder."""
+    """Whether there is no model beside a configuration: it is checked without its folder."""
     return bool(_alone(path))
 
 
@@ -85,7 +85,7 @@ def named_findings(paths: Sequence[Path], asked: RepositoryTarget) -> list[Findi
 
 
 def _alone(path: Path) -> list[Path]:
-    """Configurations that are judged without their folders: a file, or those of a folder of nothing else."""
+    """Configurations that are checked without their folders: a file, or those of a folder of nothing else."""
     if not path.is_dir():
         return [path] if path.name.endswith(PBTXT) else []
     shown = [each for each in path.iterdir() if not each.name.startswith(".")]
@@ -99,7 +99,7 @@ def _of_config(file: Path, asked: RepositoryTarget) -> Iterator[Finding]:
         config = parsed_config(content, file)
     except OSError as error:
         message = f"the file cannot be read: {error.strerror}"
-        yield Finding(code="FL406", message=message, file=file, hint="name a file that is there")
+        yield Finding(code="FL406", message=message, file=file, hint="name a file that exists")
         return
     except FindingsError as error:
         yield from error.findings
@@ -115,7 +115,7 @@ def _of_config(file: Path, asked: RepositoryTarget) -> Iterator[Finding]:
 def _content(file: Path) -> bytes:
     """As much of a file as is needed to see that it is too long; a pipe or a device might never end."""
     if file.exists() and not file.is_file():
-        raise OSError(0, "it is no file")
+        raise OSError(0, "it is not a file")
     with file.open("rb") as stream:
         return stream.read(MAX_BYTES + 1)
 
@@ -154,7 +154,7 @@ def _of_set(judgements: Mapping[Path, LoadPlan], asked: RepositoryTarget) -> Ite
         for word in out_of_memory():
             if word in path.name:
                 message = (
-                    f"the archive's name holds {word!r}: the container takes any error about it for a"
+                    f"the archive's name holds {word!r}: the container treats any error about it as a"
                     " lack of memory"
                 )
                 hint = (

@@ -35,7 +35,7 @@ def checked_fleet(project: Project, *, locked: bool = False) -> ResolvedFleet:
 
 
 def judged_fleet(project: Project, stale: Sequence[Finding] = ()) -> ResolvedFleet:
-    """The fleet whose locks are known to be of the repositories as they are, but for what is stale.
+    """The fleet whose locks are known to match the repositories, except what is stale.
 
     Raises:
         FindingsError: what is wrong with specs, locks and repositories; or anything is stale.
@@ -51,13 +51,13 @@ def judged_fleet(project: Project, stale: Sequence[Finding] = ()) -> ResolvedFle
 
 
 def all_findings(project: Project, drafts: Iterable[Path] = (), *, locked: bool = False) -> list[Finding]:
-    """What is wrong or doubtful, for whoever writes specs; sorted by place, each once.
+    """What is wrong or doubtful, for people who write specs; sorted by place, each once.
 
-    An endpoint that has no lock yet is judged by its repositories as they are.
+    An endpoint that has no lock yet is checked by its repositories as they are.
 
     Args:
         project: An environment and some of its endpoints.
-        drafts: Further specs, which may lie anywhere and need no lock.
+        drafts: Further specs, which may be anywhere and need no lock.
         locked: Take locks as they are, whatever the repositories hold: no weights are read.
     """
     findings, named = [*project.findings, *environment_findings(project)], list[tuple[str, Path]]()
@@ -74,14 +74,14 @@ def all_findings(project: Project, drafts: Iterable[Path] = (), *, locked: bool 
 
 
 def with_line(finding: Finding) -> Finding:
-    """What is wrong with a file as a whole is told at its first line: annotations and editors want one."""
+    """A finding about a whole file, at its first line: annotations and editors need one."""
     return finding if finding.line or not finding.file else replace(finding, line=1)
 
 
 def _of_repositories(project: Project) -> list[Finding]:
     findings = list[Finding]()
     for name in project.endpoints:
-        with suppress(FindingsError):  # told where it is resolved
+        with suppress(FindingsError):  # reported where it is resolved
             findings += repository_findings(project.load(name))
     return findings
 

@@ -52,8 +52,8 @@ def _of_sample(loaded: LoadedSpec, path: KeyPath, sample: Sample, config: Parsed
         for name, tensor in given.items():
             at = (*path, f"{kind}s", name)
             if name not in declared:
-                said = f"model {config.name!r} has no {kind} {name!r}"
-                yield finding_at(loaded.source.mark(at), CODE, said, did_you_mean(name, declared))
+                reason = f"model {config.name!r} has no {kind} {name!r}"
+                yield finding_at(loaded.source.mark(at), CODE, reason, did_you_mean(name, declared))
                 continue
             if misfit := _misfit(tensor, declared[name], config):
                 hint = f"its {kind} is of {_declaration_text(declared[name], config)}"
@@ -68,9 +68,9 @@ def _missing_inputs(
 ) -> Iterator[Finding]:
     for each in config.message.input:
         if not each.optional and each.name not in inputs:
-            said = f"model {config.name!r} needs the input {each.name!r}, and the sample has none"
+            message = f"model {config.name!r} needs the input {each.name!r}, and the sample has none"
             hint = f"it is of {_declaration_text(each, config)}"
-            yield finding_at(loaded.source.mark((*path, "inputs")), CODE, said, hint)
+            yield finding_at(loaded.source.mark((*path, "inputs")), CODE, message, hint)
 
 
 def _misfit(tensor: Input | Output, declared: Any, config: ParsedConfig) -> str | None:

@@ -1,4 +1,4 @@
-"""The repositories of a spec, judged as the container of its endpoint would take them."""
+"""The repositories of a spec, checked as the container of its endpoint would load them."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ FOLDERS = ("model_specs", "environments")
 """What makes a folder a fleet."""
 LOAD, NOT_NAMED = "--load-model", "FL460"
 SUPERSEDED_BY = {"FL255": "FL415", "FL289": "FL411", "FL247": "FL435"}
-"""Rules that go by a lock, and what is said of the same mistake where the repository itself is read."""
+"""Rules that go by a lock, and the code of the same mistake where the repository itself is read."""
 
 
 def repository_findings(loaded: LoadedSpec) -> Iterator[Finding]:
     """What is wrong with the spec's folders, without what it allows itself, and what it allows for nothing.
 
-    Folders that cannot be read, and what lies in S3, are left out.
+    Folders that cannot be read, and what is in S3, are left out.
     """
     found = [*_outside(loaded), *_of_folders(loaded)]
     allowed = allowed_codes(loaded.spec.allow)
@@ -52,7 +52,7 @@ def repository_findings(loaded: LoadedSpec) -> Iterator[Finding]:
 
 
 def _outside(loaded: LoadedSpec) -> Iterator[Finding]:
-    """Folders and ONNX models that lie outside of the tree that is reviewed with the spec, links followed."""
+    """Folders and ONNX models outside of the tree that is reviewed with the spec, links followed."""
     named: list[tuple[KeyPath, str]] = [
         (("models", index, "repository"), model.repository)
         for index, model in enumerate(loaded.spec.models)
@@ -67,14 +67,14 @@ def _outside(loaded: LoadedSpec) -> Iterator[Finding]:
         mark = loaded.source.mark(path)
         tree, real = _tree(mark.file), Path(os.path.realpath(mark.file.parent / name))
         if tree is not None and not real.is_relative_to(tree):
-            message = f"{name} leads to {real}, outside of {tree}: what lies there changes without a review"
+            message = f"{name} leads to {real}, outside of {tree}: that place changes without a review"
             hint = f'move it there, or write `allow: {{{name_of(OUTSIDE)}: "WHY"}}`'
             found = finding_at(mark, OUTSIDE, message, hint)
             yield replace(found, severity=Severity.WARNING)
 
 
 def _tree(file: Path) -> Path | None:
-    """The root of the Git work tree that a spec lies in, else of its fleet; None where it is in neither."""
+    """The root of the Git work tree that a spec is in, else of its fleet; None if it is in neither."""
     above = Path(os.path.realpath(file)).parents
     for folder in above:
         if (folder / ".git").exists():
@@ -86,9 +86,9 @@ def _of_folders(loaded: LoadedSpec) -> Iterator[Finding]:
     for index, archive in enumerate(loaded.spec.models):
         if in_s3(archive):
             continue
-        with suppress(FindingsError):  # told where it is packed
+        with suppress(FindingsError):  # reported where it is packed
             folder = repository_of(loaded, index)
-            # What is no repository at all, such as a whole disk, is not read.
+            # A folder that is not a repository at all, such as a whole disk, is not read.
             model_names(folder, built_models(archive))
             contents = read_folder(folder, packed=True)
             verdict = plan_load(contents, setting_of(loaded, archive))
@@ -127,17 +127,19 @@ def setting_of(loaded: LoadedSpec, archive: Archive) -> ServingContainer:
 
 
 def without_repeats(found: Iterable[Finding], of_repositories: Iterable[Finding]) -> list[Finding]:
-    """Both together, without what is said of a repository in other words already."""
+    """Both together, without findings that repeat one of a repository in other words."""
     judged_ones = list(of_repositories)
-    said = {(each.code, each.file) for each in judged_ones}
+    reported = {(each.code, each.file) for each in judged_ones}
     others = [
-        each for each in found if (each.code, each.file) not in said and not _is_said(each, judged_ones)
+        each
+        for each in found
+        if (each.code, each.file) not in reported and not _is_reported(each, judged_ones)
     ]
     return [*others, *judged_ones]
 
 
-def _is_said(finding: Finding, judged_ones: Iterable[Finding]) -> bool:
-    """Whether the same is said of the same model, at its own file."""
+def _is_reported(finding: Finding, judged_ones: Iterable[Finding]) -> bool:
+    """Whether the same is reported of the same model, at its own file."""
     better = SUPERSEDED_BY.get(finding.code)
     return any(
         each.code == better and each.file is not None and each.file.parent.name in finding.message

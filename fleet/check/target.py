@@ -1,4 +1,4 @@
-"""What model repositories are judged for where no spec says it."""
+"""What model repositories are checked for, if no spec names it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fleet.repository.loading.container import ServingContainer
 
 @dataclass(frozen=True, kw_only=True)
 class RepositoryTarget:
-    """The endpoint; None where it is not said.
+    """The endpoint; None where a fact is unknown.
 
     Attributes:
         multi_model: Whether it has several targets.

@@ -103,7 +103,7 @@ def test_an_edited_lock_is_stale_though_no_file_changed(
     (finding,) = stale(folder)
     assert (finding.file, finding.message) == (
         file,
-        "the lock is not what `fleet lock` would write: empty folders changed, or what a lock says",
+        "the lock is not what `fleet lock` would write: empty folders or the content of locks changed",
     )
 
 

@@ -48,7 +48,7 @@ class TestDataThatDoesNotFit:
                 "datatype: FP32, shape: [1], data: ",
                 "`samples[0].inputs.x.data` is empty: write a list of ele",
             ),
-            ("datatype: FP32, shape: [1], data: [{}]", "`data` has {}, which is no number: not FP32"),
+            ("datatype: FP32, shape: [1], data: [{}]", "`data` has {}, which is not a number: not FP32"),
             (
                 "datatype: FP32, shape: [-1], data: 1",
                 "`samples[0].inputs.x.shape[0]` is -1: it must be at least 0",
@@ -60,8 +60,8 @@ class TestDataThatDoesNotFit:
             ("datatype: FP32, shape: [2, 2], data: [[1, 2]]", "`data` has the shape [1, 2], and `shape` is"),
             ("datatype: FP32, shape: [2, 2], data: [[1, 2], [3]]", "`data` is ragged: lists of one level"),
             ("datatype: FP32, shape: [2, 2], data: [[1, 2], 3]", "`data` is ragged: lists of one level"),
-            ("datatype: FP32, shape: [1], data: one", "`data` has 'one', which is no number, and none of"),
-            ("datatype: FP32, shape: [1], data: true", "`data` has True, which is no number: not FP32"),
+            ("datatype: FP32, shape: [1], data: one", "`data` has 'one', which is not a number or one of"),
+            ("datatype: FP32, shape: [1], data: true", "`data` has True, which is not a number: not FP32"),
             ("datatype: FP16, shape: [1], data: 70000", "`data` has 70000, which is too large: not FP16"),
             ("datatype: BF16, shape: [1], data: 3.4028234e+38", "which is too large: not BF16"),
             ("datatype: BF16, shape: [1], data: -3.3961775292304957e+38", "which is too large: not BF16"),
@@ -70,12 +70,12 @@ class TestDataThatDoesNotFit:
                 "`data` has 128, which is not from -128 to 127: not INT8",
             ),
             ("datatype: UINT8, shape: [1], data: -1", "`data` has -1, which is not from 0 to 255: not UINT8"),
-            ("datatype: INT64, shape: [1], data: 1.5", "`data` has 1.5, which is no whole number: not INT64"),
+            ("datatype: INT64, shape: [1], data: 1.5", "has 1.5, which is not a whole number: not INT64"),
             (
                 "datatype: BOOL, shape: [1], data: 1",
                 "`data` has 1, which is neither true nor false: not BOOL",
             ),
-            ("datatype: BYTES, shape: [1], data: 1", "`data` has 1, which is no text; put it in quotes: not"),
+            ("datatype: BYTES, shape: [1], data: 1", "`data` has 1, which is not text; put it in quotes:"),
         ],
     )
     def test_of_an_input_is_told_at_its_line(self, folder: FleetFolder, tensor: str, words: str) -> None:
@@ -96,7 +96,7 @@ class TestDataThatDoesNotFit:
             ),
             ("datatype: INT8, data: 1, first: [1]", "`first` is in place of `data`"),
             ("datatype: FP32, first: [1]", "`first` of floating point needs `tolerance`"),
-            ("datatype: INT8, first: [a]", "`first` has 'a', which is no whole number: not INT8"),
+            ("datatype: INT8, first: [a]", "`first` has 'a', which is not a whole number: not INT8"),
             ("datatype: INT8, shape: [1, 2], first: [1, 2, 3]", "`first` has 3 elements, and `shape` 2"),
             ("datatype: INT8, first: []", "at least 1"),
             ("datatype: INT8, data: 1, tolerance: -1", "at least 0"),
@@ -110,7 +110,7 @@ class TestDataThatDoesNotFit:
     @pytest.mark.parametrize("status", [100, 201, 429, 503])
     def test_a_status_that_is_no_answer_is_refused(self, folder: FleetFolder, status: int) -> None:
         (finding,) = said(folder, f"{INPUT}\n    status: {status}")
-        assert "write 200, or a status that the model refuses with: 400 to 500" in finding
+        assert "write 200, or a status with which the model refuses: 400 to 500" in finding
 
     def test_a_refusal_has_no_outputs(self, folder: FleetFolder) -> None:
         (finding,) = said(folder, f"{INPUT}\n    status: 400\n    outputs: {{y: {{}}}}")
