@@ -59,7 +59,7 @@ def alarms_with_thresholds(endpoint: EndpointContext) -> Iterator[tuple[Threshol
 
 
 def condition(record: AlarmRecord, alarm: Alarm) -> str:
-    """When an alarm rings, in one line."""
+    """When an alarm fires, in one line."""
     name = triton_metric(alarm.measure) if alarm.query else endpoint_metric(alarm.measure).name
     limit = _WRITTEN[record.unit].format(alarm.drawn)
     periods = "minutes" if alarm.period == PERIOD else f"periods of {alarm.period}s"
@@ -101,15 +101,15 @@ def _query(endpoint: EndpointContext, record: AlarmRecord) -> str:
 
 
 def _text(endpoint: EndpointContext, record: AlarmRecord, alarm: Alarm) -> str:
-    """As a person reads it who was woken by it."""
+    """The alarm's description, for the person on call."""
     environment = endpoint.environment
     place = environment.runbook.rstrip("#") if environment.runbook else RUNBOOK
     counted = f"Only minutes with {alarm.calls} calls or more count." if alarm.calls else ""
-    said = (
+    parts = (
         f"{endpoint.spec.endpoint} in {environment.environment}: {condition(record, alarm)}.",
         record.means,
         counted,
         _MISSING[alarm.missing],
         f"What to do: {place}#{record.runbook}",
     )
-    return " ".join(filter(None, said))
+    return " ".join(filter(None, parts))

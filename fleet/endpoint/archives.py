@@ -1,4 +1,4 @@
-"""Where an endpoint's archives lie in the bucket, by the lock alone."""
+"""Where an endpoint's archives are in the bucket, from only the lock."""
 
 from __future__ import annotations
 

@@ -17,5 +17,5 @@ class ResolvedCheck:
 
 
 def resolved_check(spec: EndpointSpec) -> ResolvedCheck:
-    """The check of an endpoint; without samples it is one of the configuration alone."""
+    """The check of an endpoint; without samples it checks only the configuration."""
     return ResolvedCheck(samples=samples_text(spec), warm=warm_targets(spec))

@@ -23,7 +23,7 @@ class ResolvedEngine:
         build: What it is built from, and its key.
         runner: Who builds it.
         onnx: The ONNX model as the spec names it: a file relative to it, or `s3://BUCKET/KEY.onnx`.
-        size: Of the ONNX model, in bytes.
+        size: The ONNX model's, in bytes.
         mark: Where in the spec it stands.
     """
 

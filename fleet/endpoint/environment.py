@@ -20,7 +20,7 @@ OWN_TAGS = 2
 
 
 def environment_findings(project: Project) -> list[Finding]:
-    """An unknown region, too many tags, names that SageMaker takes for one."""
+    """An unknown region, too many tags, names that are the same to SageMaker."""
     return [*_region(project), *_tags(project), *_same_names(project), *_same_account(project)]
 
 
@@ -75,7 +75,7 @@ def _others(project: Project) -> Iterator[Environment]:
             try:
                 yield validate(Environment, read_source(project.root / "environments" / f"{name}.yaml"))
             except FindingsError:
-                continue  # said when that environment is checked
+                continue  # reported when that environment is checked
 
 
 def _at(project: Project, path: KeyPath, code: str, message: str, hint: str) -> Finding:

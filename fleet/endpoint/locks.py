@@ -13,7 +13,7 @@ MISSING = "FL301"
 
 
 def read_lock(project: Project, spec: EndpointSpec) -> tuple[Lock | None, list[Finding]]:
-    """The endpoint's lock, and what is wrong with it; one that is another endpoint's is none."""
+    """The endpoint's lock, and what is wrong with it; None if it is another endpoint's."""
     file, hint = project.lock_file(spec.endpoint), f"run `{_command(project, spec)}`"
     if not file.is_file():
         message = f"there is no lock of {spec.endpoint!r} for {project.environment.environment!r}"
@@ -21,8 +21,8 @@ def read_lock(project: Project, spec: EndpointSpec) -> tuple[Lock | None, list[F
     try:
         lock = load_lock(file)
     except FindingsError as error:
-        anew = f"{hint}, which writes it anew"
-        return None, [replace(each, hint=each.hint or anew) for each in error.findings]
+        rewrite = f"{hint}, which writes it again"
+        return None, [replace(each, hint=each.hint or rewrite) for each in error.findings]
     if lock.endpoint != spec.endpoint:
         message = f"this is the lock of {lock.endpoint!r}"
         return None, [Finding(code="FL302", message=message, file=file, hint=hint)]

@@ -81,7 +81,7 @@ class Deployment:
 
     @property
     def engine_failures(self) -> str:
-        """The EventBridge rule that tells of builds that failed."""
+        """The EventBridge rule that reports failed builds."""
         return f"{self.stack}-engine-failures"
 
     def arn(self, service: str, resource: str, *, account: str = "") -> str:
@@ -93,7 +93,7 @@ class Deployment:
 class Artifact:
     """A packed model repository: which archive of the spec, its content, and its key in the bucket.
 
-    `named_by_content` says that the key follows from the content, so that what lies there is the archive.
+    `named_by_content`: the key follows from the content, so an object with that key is the archive.
     Without compression the key is a prefix, which ends in a slash. `repository` is the digest of the tar
     stream without the engines, whose size `size` is; None where there are none.
     """
@@ -117,8 +117,8 @@ class ResolvedEndpoint:
     """One endpoint in one environment.
 
     `spec` is the endpoint's own with the environment's defaults and overrides: a key that decides nothing
-    else is read there. `ami` is None for SageMaker's own choice of a host image. `is_pooled` says that raw
-    InstancePools stand in place of the variant's instance type. `variables` is the container's environment.
+    else is read there. `ami` is None for SageMaker's own choice of a host image. `is_pooled`: raw
+    InstancePools replace the variant's instance type. `variables` is the container's environment.
     `model_data` is a key of the bucket: of the one archive, or the prefix of all in mode `multi-model`, which
     has no default model; without `compression`, the prefix of the one repository's files. `volume_key` is the
     key of the instances' volumes, None for AWS's own or where they have none. The environment's and ours are
@@ -167,17 +167,17 @@ class ResolvedEndpoint:
 
     @property
     def prefix(self) -> str:
-        """Where in the bucket the endpoint's archives lie, those of earlier deploys as well."""
+        """The prefix of the endpoint's archives in the bucket, those of earlier deploys as well."""
         return prefix_of(self.name)
 
     @property
     def capture_prefix(self) -> str:
-        """Where in the bucket captured calls lie."""
+        """The prefix of captured calls in the bucket."""
         return capture_prefix_of(self.name)
 
     @property
     def rollback_alarm_prefix(self) -> str:
-        """What the names of all alarms that call its rollouts back begin with, and no others do."""
+        """The prefix of the names of all alarms that roll its updates back, and of no others."""
         return f"TritonFleet/{self.name}/rollback/"
 
     @property
@@ -197,7 +197,7 @@ def prefix_of(endpoint: str) -> str:
 
 
 def capture_prefix_of(endpoint: str) -> str:
-    """Where in the bucket an endpoint's captured calls lie."""
+    """The prefix of an endpoint's captured calls in the bucket."""
     return f"capture/{endpoint}/"
 
 

@@ -1,4 +1,4 @@
-"""Scaling as Application Auto Scaling is told it: targets in the units of their metrics."""
+"""Scaling as Application Auto Scaling gets it: targets in the units of their metrics."""
 
 from __future__ import annotations
 

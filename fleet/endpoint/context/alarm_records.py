@@ -1,4 +1,4 @@
-"""The alarms that there are: for each key of `alarms` its metric, when it rings, and what it means."""
+"""All alarms: for each key of `alarms` its metric, when it fires, and what it means."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SIGNS: Mapping[Unit, str] = {
     "instances": "s",
     "requests": "",
 }
-"""What a spec writes behind a threshold; that of `instances` says for how long."""
+"""The unit that a spec writes after a threshold; that of `instances` is a duration."""
 Need: TypeAlias = Literal["", "gpu", "multi-model", "scaling", "triton"]
 """Without what an endpoint lacks the metric."""
 FEW = 5
-"""Calls in a minute by which failures are judged: an endpoint with few calls may fail in all of them."""
+"""Calls in a minute from which failures count: an endpoint with few calls may fail in all of them."""
 ENOUGH = 20
-"""Calls in a minute by which a slow tail is told from one slow call."""
+"""Calls in a minute from which a slow tail is not just one slow call."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,12 +33,12 @@ class AlarmRecord:
 
     Attributes:
         key: The key of `alarms` with its thresholds.
-        measure: The catalog's name of the metric, of Triton's own where `needs` says so.
-        severity: Of a threshold that does not say its own.
-        calls: Minutes with fewer calls do not count, unless `alarms.calls` says another number; 0: all count.
-        minutes: So many are looked at.
-        ringing: In so many of them it must be too much.
-        never: The threshold, in the key's unit, from which on nothing rings any more.
+        measure: The catalog's name of the metric, of Triton's own if `needs` is `triton`.
+        severity: The severity of a threshold that has none of its own.
+        calls: Minutes with fewer calls do not count, unless `alarms.calls` sets another number; 0: all count.
+        minutes: The number of minutes in the alarm's window.
+        ringing: The number of those in which the threshold must be breached.
+        never: The threshold, in the key's unit, from which the alarm can never fire.
         lasts: The threshold is a duration: `scaling.max` is what is not to be reached for so long.
         means: One sentence.
         runbook: The section of docs/runbook.md.

@@ -13,7 +13,7 @@ from fleet.spec.endpoint import EndpointSpec, Mode
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold:
-    """One threshold of one severity, in the unit of its key; `given` where the spec says it itself."""
+    """One threshold of one severity, in the unit of its key; `given` where the spec sets it itself."""
 
     record: AlarmRecord
     severity: AlarmSeverity
@@ -57,6 +57,6 @@ _NEEDS: Mapping[Need, tuple[Callable[[EndpointContext], bool], str]] = {
     ),
     "triton": (
         lambda endpoint: endpoint.spec.metrics.triton,
-        "`metrics.triton` is off, and Triton alone counts it",
+        "`metrics.triton` is off, and only Triton counts it",
     ),
 }

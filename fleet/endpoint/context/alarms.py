@@ -1,4 +1,4 @@
-"""What wakes somebody: each threshold of `alarms` with its metric and its severity."""
+"""The alarms: each threshold of `alarms` with its metric and its severity."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from fleet.endpoint.context.periods import PERIOD
 from fleet.spec.alarms import AlarmSeverity
 
 Rings: TypeAlias = Literal["above", "below", "at least"]
-"""On which side of its threshold an alarm rings."""
+"""On which side of its threshold an alarm fires."""
 Missing: TypeAlias = Literal["notBreaching", "missing"]
-"""What a period without data is, as CloudWatch spells it: no breach, or nothing to judge by."""
+"""What a period without data is, as CloudWatch spells it: not a breach, or no evidence."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,15 +21,15 @@ class Alarm:
     Attributes:
         key: The key of `alarms` that it follows from, such as `latency_p99`.
         measure: The catalog's name of the metric.
-        statistic: Of a period, as CloudWatch spells it.
+        statistic: The statistic of a period, as CloudWatch spells it.
         threshold: What must not be exceeded, in the metric's own unit: microseconds, a share of 1, or percent
             added up over an instance's GPUs or vCPUs.
         drawn: The same as a graph shows it: milliseconds, or percent of one GPU or vCPU.
         calls: Minutes with fewer calls do not count; 0 where all do.
         period: Seconds.
-        periods: So many are looked at.
-        ringing: In so many of them it must be too much.
-        text: What the alarm says of itself.
+        periods: The number of periods in the alarm's window.
+        ringing: The number of those in which the threshold must be breached.
+        text: The alarm's description.
         query: In Metrics Insights, where the metric's dimensions are not known; else empty.
     """
 

@@ -20,7 +20,7 @@ class Capacity:
         type: The instance type of its spec.
         first: With how many its spec begins.
         most: How many it may come to.
-        key: The key of the spec that says `most`.
+        key: The key of the spec that sets `most`.
         scaled: An update starts as many new instances as run, whatever the spec begins with.
         batch: With a rolling rollout the share of instances that is replaced at a time, in percent; None
             where a whole second fleet is started.
@@ -78,7 +78,7 @@ class Demand:
 
 
 def capacity(spec: EndpointSpec, running: Mapping[str, int]) -> Capacity:
-    """The instances of an endpoint of which `running` are there already, by their type."""
+    """The instances of an endpoint, of which `running` exist already, by their type."""
     most, key = most_instances(spec)
     rollout = spec.rollout
     rolling = rollout is not None and rollout.strategy is Strategy.ROLLING
@@ -100,7 +100,7 @@ def least_instances(spec: EndpointSpec) -> int:
 
 
 def most_instances(spec: EndpointSpec) -> tuple[int, KeyPath]:
-    """The most instances that an endpoint may come to, and the key that says so."""
+    """The most instances that an endpoint may come to, and the key that sets it."""
     ceilings = spec.scaling.ceilings if spec.scaling is not None else {}
     counts: dict[KeyPath, int] = {("instance", "count"): spec.instance.count, **ceilings}
     key = max(counts, key=lambda each: counts[each])
@@ -110,7 +110,7 @@ def most_instances(spec: EndpointSpec) -> tuple[int, KeyPath]:
 def demand(endpoints: Sequence[Capacity], others: int, instance_type: str | None = None) -> Demand:
     """What counts against the quota of an instance type, or against that of all types together.
 
-    Endpoints are deployed one after the other, as by `fleet deploy`, so one second fleet is there at a time.
+    Endpoints are deployed one after the other, as by `fleet deploy`, so one second fleet exists at a time.
     """
     used = others + sum(each.runs(instance_type) for each in endpoints)
     rest = others + sum(each.most for each in endpoints if each.counts(instance_type))

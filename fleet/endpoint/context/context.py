@@ -161,7 +161,7 @@ class EndpointContext:
 
     @cached_property
     def locked(self) -> Mapping[str, LockedArchive]:
-        """What the lock says of the spec's archives, by name, as far as it has them."""
+        """The lock's entries for the spec's archives that it has, by name."""
         held = self.lock.archives if self.lock else {}
         return {each.name: held[each.name] for each in self.spec.packed if each.name in held}
 
@@ -180,7 +180,7 @@ class EndpointContext:
 
     @cached_property
     def models(self) -> tuple[PlacedModel, ...]:
-        """The models of all repositories as far as they are locked, those of copies once."""
+        """The models of all locked repositories, those of copies once."""
         return tuple(self._models())
 
     def _models(self) -> Iterator[PlacedModel]:

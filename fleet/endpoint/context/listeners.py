@@ -10,7 +10,7 @@ from fleet.catalog.front_end import Service, safe_ports, services
 
 ADDITIONAL_ARGS = "SAGEMAKER_TRITON_ADDITIONAL_ARGS"
 TRUE = ("true", "on", "1")
-"""What tritonserver takes for yes, in small or capital letters."""
+"""What tritonserver reads as yes, in small or capital letters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class Listener:
 
     @property
     def number(self) -> int | None:
-        """The port as Triton reads it; None where it is no number."""
+        """The port as Triton reads it; None where it is not a number."""
         return int(self.port) if re.fullmatch(r"[0-9]{1,9}", self.port) else None
 
     @property
@@ -41,7 +41,7 @@ class Listener:
 def listeners(arguments: Iterable[str]) -> tuple[Listener, ...]:
     """The services that a command line of tritonserver allows; the last of a repeated flag counts.
 
-    A service that no flag allows is off: that is what the container's start script says first.
+    A service that no flag allows is off: the container's start script turns all of them off first.
     """
     given = flag_values(arguments)
     return tuple(

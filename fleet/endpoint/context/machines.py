@@ -50,7 +50,7 @@ class Machine:
 
 @dataclass(frozen=True, kw_only=True)
 class Pool:
-    """An item of a variant's InstancePools, as far as it is written out.
+    """An item of a variant's InstancePools; what an intrinsic function computes is not known.
 
     Attributes:
         path: Where it stands.

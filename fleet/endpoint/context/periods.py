@@ -6,7 +6,7 @@ from fleet.catalog.metrics import utilization_measures
 from fleet.spec.metrics import Metrics
 
 PERIOD = 60
-"""Seconds; SageMaker and the container publish metrics once a minute unless a spec says another interval."""
+"""Seconds; SageMaker and the container publish metrics once a minute unless a spec sets another interval."""
 
 
 def period(measure: str, metrics: Metrics) -> int:

@@ -13,7 +13,7 @@ from fleet.spec.source import KeyPath
 PERIOD = re.compile(r"(?<!\\)\.")
 """Divides the names of a path; one with a backslash is part of a name."""
 DEEPEST = 32
-"""No property lies deeper; a path of one key may be as long as a file."""
+"""No property is deeper; a path of one key may be as long as a file."""
 KEY = len(("cloudformation", "resource", "key"))
 """So long is the path of a key that is a whole path in the template; others stand below one."""
 
@@ -57,7 +57,7 @@ def raw_properties(spec: EndpointSpec, resource: str) -> Iterator[RawProperty]:
     """All raw properties of a resource, each mapping and list before what is in it.
 
     A spec may write one path with dots, keys inside keys, or lists; CDK divides only the first key at dots.
-    What an intrinsic function such as `Ref` is given is no property.
+    The argument of an intrinsic function such as `Ref` is not a property.
     """
     for key, value in spec.cloudformation.get(resource, {}).items():
         parts = tuple(part.replace("\\.", ".") for part in PERIOD.split(key))

@@ -45,7 +45,7 @@ def image_reference(image: object) -> ImageReference | None:
 
 def ecr_account(registry: str, region: str) -> str | None:
     """The account whose ECR a registry is, in the endpoint's own region; None of every other host."""
-    # The whole host: a name that only begins like one of ECR's is somebody else's.
+    # The whole host: a name that only begins like one of ECR's belongs to another registry.
     dns = re.escape(partition_of(region).dns)
     found = re.fullmatch(rf"([0-9]{{12}})\.dkr\.ecr(?:-fips)?\.{re.escape(region)}\.{dns}", registry)
     return found[1] if found else None
@@ -61,7 +61,7 @@ def is_allowed(registry: str, environment: Environment) -> bool:
 def pulled_repositories(endpoint: EndpointContext) -> tuple[Repository, ...]:
     """What the endpoint's role may pull: the image of its release, and one that the spec names instead.
 
-    Of a registry that is not ECR's, or that the environment does not allow, nothing.
+    Nothing from a registry that is not ECR's, or that the environment does not allow.
     """
     found = [Repository(endpoint.image.account, endpoint.image.repository)] if endpoint.image else []
     for raw in raw_properties(endpoint.spec, "Model"):

@@ -13,9 +13,9 @@ from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.rollout import AlarmName, Rollout, Strategy
 
 PERIODS, RINGING = 3, 2
-"""A rollback alarm looks at that many minutes; it rings when so many of them are bad."""
+"""A rollback alarm looks at that many minutes; it fires when so many of them are in breach."""
 ERRORS = 1.0
-"""Percent of failed calls that call a rollout back, where `alarms` says nothing of errors."""
+"""Percent of failed calls that roll an update back, if `alarms` has no threshold for errors."""
 LATENCIES = ("latency_p50", "latency_p90", "latency_p99")
 _PROVISIONING = 1800
 """Seconds in which SageMaker finds and starts instances, beside download and start of the model."""
@@ -39,7 +39,7 @@ def waits(spec: EndpointSpec, rollout: Rollout) -> int:
 
 
 def seconds(spec: EndpointSpec, rollout: Rollout) -> int:
-    """The longest that a rollout may take: as its spec says, else what it needs, within the limits."""
+    """The longest that a rollout may take: the spec's time-out, else what it needs, within the limits."""
     wanted = rollout_seconds(spec, rollout) if rollout.timeout is None else rollout.timeout
     return min(max(wanted, limit("rollout_seconds_min")), limit("rollout_seconds_max"))
 
@@ -52,7 +52,7 @@ def rollout_seconds(spec: EndpointSpec, rollout: Rollout) -> int:
 
 
 def rollback_alarms(spec: EndpointSpec, rollout: Rollout) -> tuple[RollbackAlarm, ...]:
-    """What calls the rollout back, each at the strictest of its thresholds; none with `rollback_on: []`."""
+    """What rolls the update back, each at the strictest of its thresholds; none with `rollback_on: []`."""
     alarms, wanted = spec.alarms or Alarms(), _rollback_on(rollout)
     return (
         *(_errors(alarms) if "errors" in wanted else ()),

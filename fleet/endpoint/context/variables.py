@@ -19,7 +19,7 @@ from fleet.spec.source import KeyPath
 
 PREFIX = "SAGEMAKER_TRITON_"
 DEFAULT_MODEL = f"{PREFIX}DEFAULT_MODEL_NAME"
-# Both: the start script assigns the first but never exports it, so only one that is there already is changed.
+# Both: the start script assigns the first but never exports it, so only one that is set already is changed.
 # In mode "ready" one archive that cannot be loaded would fail every later ping, and so the whole instance.
 LIVE_PING = {f"{PREFIX}PING_MODE": "live", f"{PREFIX}OVERRIDE_PING_MODE": "live"}
 
@@ -99,7 +99,7 @@ def publishes_metrics(variables: Mapping[str, str]) -> bool:
 
 
 def is_moved_by_image(listener: Listener, variables: Mapping[str, str]) -> bool:
-    """Whether AWS's image takes a free port for the service where the one that is named is blocked.
+    """Whether AWS's image takes a free port for the service if the named one is blocked.
 
     AWS documents it of METRICS_PORT, where metrics are published. A flag comes after what the image decides.
     """

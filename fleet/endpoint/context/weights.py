@@ -12,7 +12,7 @@ from fleet.spec.lock import InstanceGroup, LockedModel
 
 
 def resident_models(endpoint: EndpointContext) -> list[list[PlacedModel]]:
-    """Models that are in memory at one time for sure: of a multi-model endpoint, those of one archive."""
+    """Models that are certain to be in memory together: for a multi-model endpoint, those of one archive."""
     if endpoint.spec.mode is Mode.SINGLE:
         return [list(endpoint.loaded_models())]
     by_archive = defaultdict[str, list[PlacedModel]](list)
