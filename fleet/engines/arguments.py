@@ -1,4 +1,4 @@
-"""What trtexec is told of an engine, in the spelling of the image's TensorRT."""
+"""The arguments of trtexec for an engine, in the spelling of the image's TensorRT."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of trtexec, why it is there, and its price in words; empty where it has none."""
+    """One argument of trtexec, its reason, and its price in words; empty if it has none."""
 
     text: str
     reason: str
@@ -27,7 +27,7 @@ class Argument:
 
 
 def trtexec_arguments(engine: Engine, tensorrt: str) -> tuple[Argument, ...]:
-    """The arguments that decide what comes out, none that names a file, in an order that never varies.
+    """The arguments that decide the result, without those that name files, in an order that never varies.
 
     What that TensorRT does not have is left out; the rule unsupported-engine-option finds it.
 

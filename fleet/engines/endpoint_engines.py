@@ -32,7 +32,7 @@ class EndpointEngine:
         compute_capability: `8.6`.
         image: The container image without its registry, `sagemaker-tritonserver:25.04-py3`.
         tensorrt: The version in it that the arguments are written for, `10.9.0.34`.
-        certain: Whether a source says that version.
+        certain: Whether a source states that version.
         runner: Who builds it.
     """
 
@@ -69,7 +69,7 @@ class EndpointEngine:
 
 
 def planned_engines(endpoint: EndpointContext) -> tuple[EndpointEngine, ...]:
-    """Every engine of a spec, in its order; none where no image, GPU or builder fits, which rules tell."""
+    """Every engine of a spec, in its order; none if no image, GPU or builder fits, which rules report."""
     image, machine = endpoint.image, endpoint.machine
     if image is None or machine is None or machine.kind is not Processor.GPU:
         return ()
@@ -84,7 +84,7 @@ def planned_engines(endpoint: EndpointContext) -> tuple[EndpointEngine, ...]:
 
 
 def spec_engines(spec: EndpointSpec) -> Iterator[tuple[KeyPath, int, Engine]]:
-    """The engines of a spec: where each stands, its entry of `models`, and what it says."""
+    """The engines of a spec: the place of each, its entry of `models`, and its keys."""
     for index, archive in enumerate(spec.models):
         for number, engine in enumerate(archive.engines):
             yield ("models", index, "engines", number), index, engine

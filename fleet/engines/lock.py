@@ -16,14 +16,14 @@ Locked = Mapping[str, LockedArchive]
 def locked_engines(
     spec: EndpointSpec, locked: Locked, index: int, model: str
 ) -> Iterator[tuple[str, LockedEngine | None]]:
-    """The locked archives of one entry of `models`, each with what is said of a model's engine there."""
+    """The locked archives of one entry of `models`, each with its entry for a model's engine."""
     for each in spec.models[index].packed(index):
         if each.name in locked:
             yield each.name, locked[each.name].engines.get(packed_name(model, each.copy))
 
 
 def locked_engine(spec: EndpointSpec, locked: Locked, index: int, model: str) -> LockedEngine | None:
-    """What a lock says of an engine: all copies of a repository share it."""
+    """The lock's entry for an engine: all copies of a repository share it."""
     return next((each for _, each in locked_engines(spec, locked, index, model) if each is not None), None)
 
 

@@ -2,7 +2,7 @@
 
 An optimisation profile is the smallest, the usual and the largest shape of each input that varies. Sources:
 TensorRT developer guide, dynamic shapes; NVIDIA/TensorRT samples/common/sampleEngines.cpp @v10.9.0, which
-takes 1 for a dimension that varies and has no shape; tensorrt_backend, src/instance_state.cc.
+uses 1 for a dimension that varies and has no shape; tensorrt_backend, src/instance_state.cc.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def profile_misfits(engine: Engine, config: ParsedConfig, graph: OnnxHeader | No
 
     Args:
         engine: As the spec has it.
-        config: That of its model, as far as it says anything.
+        config: That of its model; it may be empty.
         graph: The ONNX model's inputs; None where they cannot be read.
     """
     fixed = {} if graph is None else {each.name: each.shape for each in graph.inputs}
@@ -45,7 +45,7 @@ def profile_misfits(engine: Engine, config: ParsedConfig, graph: OnnxHeader | No
             message = (
                 f"input {name!r} of {whose} varies ({_format_dims(there)}), and `shapes` has none for it"
             )
-            hint = f"write `{name}: [SMALLEST, USUAL, LARGEST]`; trtexec would take 1 for what varies"
+            hint = f"write `{name}: [SMALLEST, USUAL, LARGEST]`; trtexec would use 1 for what varies"
             yield Misfit(("shapes",), message, hint)
     if not names and config.message.max_batch_size > 0 and not engine.shapes:
         message = f"{whose} has max_batch_size {config.message.max_batch_size}, and its engine no `shapes`"
@@ -70,7 +70,7 @@ def config_dims(tensor: Any, config: ParsedConfig) -> Dims | None:
 
 
 def input_dims(config: ParsedConfig, graph: OnnxHeader | None) -> Mapping[str, Dims]:
-    """Of each input what is fixed in the config or in the graph, without those that hold a shape."""
+    """The dimensions of each input that config or graph fix, without inputs that hold a shape."""
     special = {each.name for each in config.message.input if each.is_shape_tensor or each.allow_ragged_batch}
     found = {each.name: config_dims(each, config) for each in config.message.input}
     for each in () if graph is None else graph.inputs:
@@ -87,17 +87,17 @@ def _of_shapes(
     model: str, name: str, shapes: Sequence[str], dims: Dims, in_graph: Dims | None
 ) -> Iterator[Misfit]:
     given = [_parse_shape(shape) for shape in shapes]
-    said = f"input {name!r} of model {model!r} is {_format_dims(dims)}"
+    subject = f"input {name!r} of model {model!r} is {_format_dims(dims)}"
     if not _has_rank(shapes, dims):
         batch = ", the batch first" if dims[:1] == (ANY,) else ""
-        message = f"{said}; its shapes are {', '.join(shapes)}"
+        message = f"{subject}; its shapes are {', '.join(shapes)}"
         yield Misfit(("shapes", name), message, f"write {len(dims)} dimensions{batch}")
         return
     for at, size in enumerate(dims):
         sizes = [shape[at] for shape in given]
         if size != ANY and set(sizes) != {size}:
             certain = (in_graph is not None and in_graph[at] != ANY) or not min(sizes) <= size <= max(sizes)
-            message = f"{said}; its shapes have {', '.join(map(str, sizes))} as dimension {at + 1}"
+            message = f"{subject}; its shapes have {', '.join(map(str, sizes))} as dimension {at + 1}"
             yield Misfit(("shapes", name), message, f"write {size} in all three", certain=certain)
 
 
@@ -109,7 +109,7 @@ def _of_batches(names: Sequence[str], engine: Engine, config: ParsedConfig) -> I
     """What a model that batches asks of its engine; of `max_batch_size` itself, engine-without-model."""
     for name in names:
         if (least := _parse_shape(engine.shapes[name][0])[0]) > 1:
-            message = f"the smallest batch of {name!r} is {least}: a call that comes alone is refused"
+            message = f"the smallest batch of {name!r} is {least}: a single call is refused"
             yield Misfit(("shapes", name), message, "begin with a batch of 1", certain=False)
     name = names[0]
     smallest, usual, largest = (_parse_shape(shape)[0] for shape in engine.shapes[name])
@@ -150,12 +150,13 @@ def graph_misfits(config: ParsedConfig, graph: OnnxHeader, tensorrt: str) -> Ite
                 yield Misfit(("onnx",), message, did_you_mean(declared.name, list(there)))
                 continue
             tensor, dims = there[declared.name], config_dims(declared, config)
-            said, has = config.enum(declared, "data_type"), plan_type(tensor.data_type, tensorrt)
-            if declared.data_type and has and said != has:
+            type_name, has = config.enum(declared, "data_type"), plan_type(tensor.data_type, tensorrt)
+            if declared.data_type and has and type_name != has:
                 message = (
-                    f"{kind} {declared.name!r} of model {config.name!r} is {said}; its plan will have {has}"
+                    f"{kind} {declared.name!r} of model {config.name!r} is {type_name};"
+                    f" its plan will have {has}"
                 )
-                hint = f"write `data_type: {has}`, or export the ONNX model anew"
+                hint = f"write `data_type: {has}`, or export the ONNX model again"
                 yield Misfit(("onnx",), message, hint, certain=False)
             most = config.message.max_batch_size
             if dims is not None and tensor.shape is not None and not _agree(dims, tensor.shape, most):
@@ -170,7 +171,7 @@ def graph_misfits(config: ParsedConfig, graph: OnnxHeader, tensorrt: str) -> Ite
 
 
 def _agree(dims: Dims, shape: Dims, max_batch_size: int) -> bool:
-    """Whether a plan of that shape serves what the config says; what varies in either of them agrees."""
+    """Whether a plan of that shape fits the config; what varies in either of them agrees."""
     if len(dims) != len(shape) or (max_batch_size > 0 and ANY != shape[0] < max_batch_size):
         return False
     return all(ANY in pair or len(set(pair)) == 1 for pair in zip(dims, shape, strict=True))
@@ -180,7 +181,7 @@ def _agree(dims: Dims, shape: Dims, max_batch_size: int) -> bool:
 class Misfit:
     """One thing: the key below the engine's own, the message, and what to write instead.
 
-    Of what is not `certain` the engine is built, and may serve.
+    If it is not `certain`, the engine is built, and may serve.
     """
 
     below: KeyPath

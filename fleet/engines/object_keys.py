@@ -9,7 +9,7 @@ from fleet.spec.values import hexadecimal
 ENGINES = "engines/"
 """The prefix of all of it."""
 PLANS = f"{ENGINES}plans/"
-"""The prefix of what was built, and of what builds are told."""
+"""The prefix of what was built, and of the requests to builds."""
 PLAN, MANIFEST, REQUEST, FAILURE = "model.plan", "manifest.json", "request.json", "failure.json"
 
 
@@ -24,7 +24,7 @@ def script_key(digest: str) -> str:
 
 
 def built_key(key: str, name: str) -> str:
-    """One of an engine's files: REQUEST, PLAN, then MANIFEST, which says that it is whole; or FAILURE."""
+    """One of an engine's files: REQUEST, PLAN, then MANIFEST, which shows that it is whole; or FAILURE."""
     return f"{PLANS}{hexadecimal(key)}/{name}"
 
 

@@ -1,4 +1,4 @@
-"""What a build is told: one JSON document in the artifact bucket, which the build script reads."""
+"""The request to a build: one JSON document in the artifact bucket, which the build script reads."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class EngineRequest:
         least_driver: The major version of NVIDIA's driver that the image's CUDA needs, `525`.
         timing_cache: Where the timing cache is read and written; there may be none yet.
         plan: Where the plan goes.
-        manifest: Where it is said how the plan came to be, after the plan.
-        failure: Where it is said why there is none.
+        manifest: Where the record of the build is written, after the plan.
+        failure: Where the reason is written if there is no plan.
         seconds: How long the build may take.
         job: The job that builds it; None where CodeBuild's own GPU does.
     """

@@ -34,7 +34,7 @@ class Runner:
 
 @dataclass(frozen=True)
 class NoRunner:
-    """Why nobody builds, and what to write instead."""
+    """Why no service builds the engine, and what to write instead."""
 
     message: str
     hint: str

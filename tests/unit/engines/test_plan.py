@@ -223,7 +223,7 @@ class TestCheck:
             (
                 12,
                 "input 'token_ids' of the ONNX model of 'bert' varies ([-1, 128]), and `shapes` has none for it",
-                "write `token_ids: [SMALLEST, USUAL, LARGEST]`; trtexec would take 1 for what varies",
+                "write `token_ids: [SMALLEST, USUAL, LARGEST]`; trtexec would use 1 for what varies",
             ),
             (12, "the ONNX model of 'bert' has no input 'tokens'", "did you mean `token_ids`?"),
         ]
@@ -231,7 +231,7 @@ class TestCheck:
     def test_a_plan_that_lies_there_already_is_refused(self, bert: FleetFolder) -> None:
         bert.write("repository/bert/1/model.plan", "")
         assert findings(bert)["FL372"] == [
-            "'bert/1/model.plan' is there already, and an engine is to be built for it"
+            "'bert/1/model.plan' exists already, and the spec has an engine to build for it"
         ]
 
     def test_an_onnx_model_that_is_not_there_is_said_once(self, bert: FleetFolder) -> None:
@@ -260,8 +260,8 @@ class TestEnvironment:
     @pytest.mark.parametrize(
         ("keys", "message"),
         [
-            (f"fleets: {{g5n: {FLEET!r}}}", "'g5n' is no GPU family"),
-            ("fleets: {g5: gpus}", "it is no ARN of a CodeBuild fleet"),
+            (f"fleets: {{g5n: {FLEET!r}}}", "'g5n' is not a GPU family"),
+            ("fleets: {g5: gpus}", "it is not the ARN of a CodeBuild fleet"),
             (f"fleets: {{g5: {FLEET.replace('1111', '9999')!r}}}", "it is of account 999922223333"),
             ("timeout: 1m", "timeout"),
             ("at_once: 0", "at_once"),
