@@ -1,4 +1,4 @@
-"""Every decision about an endpoint with its reason, as far as its files allow any."""
+"""Every decision about an endpoint with its reason, for those that its files allow."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def decisions(endpoint: EndpointContext, wrong_lock: Sequence[Finding] = ()) -> 
 
     Args:
         endpoint: What could be decided.
-        wrong_lock: Why there is no lock, or what it lacks; the first is told.
+        wrong_lock: Why there is no lock, or what it lacks; the first is shown.
     """
     place = place_of(endpoint.environment)
     return (
@@ -63,7 +63,7 @@ def _model_data(endpoint: EndpointContext, place: Deployment, wrong_lock: Sequen
         elif spec.archive_set is ArchiveSet.LOCKED:
             reason = "named by the digest of the set: of all archives' names and digests in the lock"
         else:
-            reason = "`archive_set: live`: one prefix for good, in which archives come and go"
+            reason = "`archive_set: live`: one permanent prefix, in which archives are added and removed"
     return Decision(group="models", what="model data", value=value, reason=reason)
 
 
@@ -113,7 +113,7 @@ def _variables(endpoint: EndpointContext) -> Iterator[Decision]:
 def _metrics(endpoint: EndpointContext) -> Iterator[Decision]:
     metrics = triton_metrics(endpoint.spec)
     if metrics is None:
-        reason = "`metrics.triton` is off: SageMaker's own metrics alone"
+        reason = "`metrics.triton` is off: only SageMaker's own metrics"
         yield Decision(group="metrics", what="namespace", value="none", reason=reason)
         return
     reason = "`metrics.triton` is on; named after the endpoint"
@@ -122,7 +122,7 @@ def _metrics(endpoint: EndpointContext) -> Iterator[Decision]:
 
 
 def _plain_metrics(endpoint: EndpointContext) -> Iterator[Decision]:
-    """What SageMaker is told as the spec says it; it bills whatever is on."""
+    """Settings that SageMaker gets as the spec has them; it bills whatever is on."""
     metrics = endpoint.spec.metrics
     written = metrics.model_dump(mode="json")
     for name, about in type(metrics).model_fields.items():

@@ -18,7 +18,7 @@ FREE = ("environment", "cloudformation")
 
 
 class Layer(StrEnum):
-    """Who had the last word on a key; nobody where what holds it was given without it."""
+    """The file that set a key last; none where the mapping around it was given without it."""
 
     SPEC = "spec"
     DEFAULTS = "defaults"
@@ -40,8 +40,8 @@ class Origin:
 class EffectiveSpec:
     """The spec in the order of the contract, in its own units, and the origin of each of its values.
 
-    `data` is plain data as in JSON, with `(not shown)` for secrets. `origins` has every value that is no
-    mapping or list with something in it.
+    `data` is plain data as in JSON, with `(not shown)` for secrets. `origins` has every value except
+    mappings and lists that are not empty.
     """
 
     data: Mapping[str, object]
@@ -53,7 +53,7 @@ def effective_spec(loaded: LoadedSpec, environment: Source) -> EffectiveSpec:
 
     Args:
         loaded: The spec as it holds in an environment.
-        environment: The environment's file, which tells `defaults` from `overrides`.
+        environment: The environment's file, with its `defaults` and `overrides`.
     """
     data = loaded.spec.model_dump(mode="json")
     origins = {path: _origin(loaded, environment, path) for path in _values(data, ())}
@@ -61,7 +61,7 @@ def effective_spec(loaded: LoadedSpec, environment: Source) -> EffectiveSpec:
 
 
 def redact(name: str, value: str) -> str:
-    """A value, unless it or its name looks like a secret; as the rule plain-text-secret judges."""
+    """A value, unless it or its name looks like a secret; by the rule plain-text-secret."""
     if SECRET_VALUE.search(value):
         return REDACTED
     harmless = not value.strip() or value.startswith("arn:")

@@ -78,7 +78,7 @@ def _build_text(image: Image) -> str:
 def _default(family: str, least: int) -> str:
     usual = default_driver(family)
     if usual is None:
-        return f"which driver {family} instances have by default is not known"
+        return f"the default driver of {family} instances is unknown"
     judged = "is too old" if int(usual) < least else "would do as well"
     return f"the default of {family} instances, driver {usual}, {judged}"
 
@@ -88,4 +88,4 @@ def _selection_reason(chosen: Ami, machine: Instance | None) -> list[str]:
         return []
     if machine.family in chosen.refuses:
         return [f"SageMaker refuses it for {machine.family} instances"]
-    return [f"it is not proved that it takes {machine.family} instances"]
+    return [f"no source confirms that it runs on {machine.family} instances"]

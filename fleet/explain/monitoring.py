@@ -40,16 +40,16 @@ def alarm_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
 
 
 def _reason(threshold: Threshold, alarm: Alarm) -> str:
-    said = [f"from `alarms.{alarm.key}`"]
+    notes = [f"from `alarms.{alarm.key}`"]
     if not threshold.given:
-        said = [f"a default; `alarms: {{{alarm.key}: null}}` switches it off"]
+        notes = [f"a default; `alarms: {{{alarm.key}: null}}` switches it off"]
     if alarm.calls:
-        said.append(f"minutes with fewer than {alarm.calls} calls do not count")
+        notes.append(f"minutes with fewer than {alarm.calls} calls do not count")
     if threshold.record.unit == "part" and alarm.threshold > alarm.drawn:
-        said.append(f"deployed as {alarm.threshold:g}: the metric adds up a machine's parts")
+        notes.append(f"deployed as {alarm.threshold:g}: the metric adds up a machine's parts")
     if threshold.record.unit == "instances" and alarm.threshold > alarm.drawn:
-        said.append(f"deployed as {alarm.threshold:g}: each instance publishes several values a minute")
-    return "; ".join(said)
+        notes.append(f"deployed as {alarm.threshold:g}: each instance publishes several values a minute")
+    return "; ".join(notes)
 
 
 def dashboard_decisions(endpoint: EndpointContext) -> Iterator[Decision]:

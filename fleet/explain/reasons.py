@@ -43,7 +43,7 @@ def _image(endpoint: EndpointContext) -> Iterator[Decision]:
         f" {'GPUs' if image.gpu else 'CPUs'}, as {why}"
     )
     if image.digest is not None:
-        reason += "; `image_digest` says which image of that tag"
+        reason += "; `image_digest` selects the image of that tag"
     yield Decision(
         group="image",
         what="image",
@@ -74,7 +74,7 @@ def _release(release: Release) -> Iterator[Decision]:
             group="image",
             what=what,
             value=version or "not known",
-            reason=f"{'in' if version else 'no source says it of'} release {release.name}",
+            reason=f"{'in' if version else 'no source states it for'} release {release.name}",
             facts=(dated_facts("releases.yaml"),),
             certain=field not in release.uncertain,
         )
@@ -157,5 +157,5 @@ def _default_model(endpoint: EndpointContext) -> Decision:
     elif there:
         reason = f"the lock has {', '.join(there)}, and `default_model` names none of them"
     else:
-        reason = "`default_model` names none, and no lock says which models there are"
+        reason = "`default_model` names none, and no lock lists the models"
     return Decision(group="models", what="default model", value=value, reason=reason)

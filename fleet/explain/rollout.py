@@ -19,7 +19,7 @@ def rollout_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
     """Strategy, time-out and alarms of a rollout."""
     spec = endpoint.spec
     if spec.rollout is None:
-        reason = "`rollout` is left out: all calls move at once, and nothing calls them back"
+        reason = "`rollout` is left out: all calls move at once, and nothing rolls them back"
         yield Decision(group="rollout", what="strategy", value="all-at-once", reason=reason)
         yield _second_fleet(0)
         return
@@ -52,16 +52,14 @@ def _alarms(rollout: ResolvedRollout) -> Iterator[Decision]:
         unit = "" if metric.unit == "None" else f" {metric.unit}"
         yield Decision(
             group="rollout",
-            what="called back by",
+            what="rolled back by",
             value=f"{alarm.statistic} of {metric.name} above {alarm.threshold:.15g}{unit}",
-            reason=f"of the new configuration alone, in {RINGING} of {PERIODS} periods of {PERIOD}s",
+            reason=f"of the new configuration only, in {RINGING} of {PERIODS} periods of {PERIOD}s",
             facts=facts,
         )
     if not rollout.alarms:
-        reason = (
-            "`rollback_on` names none that `alarms` has a threshold for; `[]` is the way out of an emergency"
-        )
-        yield Decision(group="rollout", what="called back by", value="nothing", reason=reason)
+        reason = "`alarms` has no threshold for what `rollback_on` names; `[]` is for emergencies"
+        yield Decision(group="rollout", what="rolled back by", value="nothing", reason=reason)
 
 
 def check_decisions(endpoint: EndpointContext) -> Iterator[Decision]:

@@ -63,7 +63,7 @@ def _target(endpoint: EndpointContext, measure: str, wanted: float) -> Decision:
     if metric.adds_up:
         part, count = _PARTS[metric.adds_up], summed_parts(measure, machine) if machine else 0
         value = f"{wanted * count:.15g} {metric.unit}" if count else None
-        reason = f"the catalog knows no {part} of {endpoint.spec.instance.type}, and so no metric of it"
+        reason = f"the catalog has no {part} of {endpoint.spec.instance.type}, and so no metric of it"
         if count:
             reason = (
                 f"{wanted:.15g} % of one {part} x {count}, as many as {endpoint.spec.instance.type} has:"
@@ -85,5 +85,5 @@ def _schedules(scaling: Scaling) -> Iterator[Decision]:
             group="scaling",
             what=f"schedule {schedule.name}",
             value=", ".join(f"{key} {count}" for key, count in ends.items() if count is not None),
-            reason=f"from {schedule.at} in {schedule.time_zone} on; targets go on within the range",
+            reason=f"from {schedule.at} in {schedule.time_zone} on; targets still apply within the range",
         )

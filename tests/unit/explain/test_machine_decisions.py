@@ -50,7 +50,12 @@ class TestHostImage:
         [
             ("ml.g5.xlarge", "25.04", "al2-ami-sagemaker-inference-gpu-3-1", "driver 470, is too old; al2-"),
             ("ml.g6.xlarge", "25.04", "al2-ami-sagemaker-inference-gpu-3-1", "driver 535, would do as well"),
-            ("ml.g6e.xlarge", "25.04", "al2-ami-sagemaker-inference-gpu-3-1", "by default is not known"),
+            (
+                "ml.g6e.xlarge",
+                "25.04",
+                "al2-ami-sagemaker-inference-gpu-3-1",
+                "the default driver of g6e instances is unknown",
+            ),
             ("ml.g6.xlarge", "25.09", "al2023-ami-sagemaker-inference-gpu-4-1", "have driver 580 or newer"),
             (
                 "ml.g5.xlarge",

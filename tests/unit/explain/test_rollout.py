@@ -29,8 +29,8 @@ def test_a_rollout_is_shown_with_its_time_out_and_what_calls_it_back(folder: Fle
         ("strategy", "canary, 50% first, then the rest"),
         ("instances meanwhile", "twice as many"),
         ("time-out", "3600s"),
-        ("called back by", "Average of Invocation5XXErrors above 0.01"),
-        ("called back by", "p99 of ModelLatency above 200000 Microseconds"),
+        ("rolled back by", "Average of Invocation5XXErrors above 0.01"),
+        ("rolled back by", "p99 of ModelLatency above 200000 Microseconds"),
     ]
 
 
@@ -40,7 +40,7 @@ def test_an_endpoint_that_nothing_calls_back_is_shown_as_such(folder: FleetFolde
         ("instances meanwhile", "twice as many"),
     ]
     emergency = "rollout: {strategy: all-at-once, rollback_on: []}\n"
-    assert values(made(folder, emergency), "rollout")[-1] == ("called back by", "nothing")
+    assert values(made(folder, emergency), "rollout")[-1] == ("rolled back by", "nothing")
 
 
 def test_alarms_are_shown_with_their_conditions_and_who_hears_of_them(folder: FleetFolder) -> None:
