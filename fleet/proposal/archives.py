@@ -36,7 +36,7 @@ class Archives:
 
     @property
     def plans(self) -> Mapping[tuple[str, str], int]:
-        """By archive and model, bytes of the ONNX models whose plans are not there yet."""
+        """By archive and model, bytes of the ONNX models whose plans do not exist yet."""
         by_archive = zip(self.names, self.engines, strict=True)
         return {(name, each.model): each.size for name, engines in by_archive for each in engines}
 
@@ -59,7 +59,7 @@ class Archives:
                 )
             elif with_plans:
                 reasons.append(
-                    "Undecided: no plan says on which GPU it was built, and it loads on no other. Write that"
+                    "Undecided: no plan records the GPU that built it, and it loads on no other. Write that"
                     " instance type here, as `built_on`, and under `instance`."
                 )
             if self.engines[index]:
@@ -71,7 +71,7 @@ class Archives:
     def _why(self) -> tuple[str, ...]:
         why = []
         if not self.found.folder.is_relative_to(self.root):
-            why.append("The folder lies outside of this project: whoever clones the project has to have it.")
+            why.append("The folder is outside of this project: everyone who clones the project needs it.")
         if self.found.left_out:
             why.append(f"Left out, as they hold no model: {', '.join(self.found.left_out)}.")
         return tuple(why)
@@ -80,7 +80,7 @@ class Archives:
         folder, name = self.found.repositories[index].place.name, self.names[index]
         if len(self.names) == 1 or folder == name:
             return ()
-        return (f"{folder} is no name for an archive: letters, digits and inner hyphens.",)
+        return (f"{folder} cannot be the name of an archive: letters, digits and inner hyphens.",)
 
 
 def archives_of(found: FolderRepositories, endpoint: str, below: Path, root: Path) -> Archives:
@@ -97,13 +97,13 @@ def archives_of(found: FolderRepositories, endpoint: str, below: Path, root: Pat
 
 
 def _with_plans(endpoint: EndpointContext | None, index: int) -> list[LockedModel]:
-    """The models of an entry that bring plans, as far as anything is known of them."""
+    """The models of an entry that bring plans, if they are known."""
     models = () if endpoint is None else endpoint.models
     return [each.facts for each in models if each.index == index and each.facts.plans]
 
 
 def _named_for(with_plans: Sequence[LockedModel], machine: Instance) -> bool:
-    """Whether all plans are named for a capability that this GPU alone has."""
+    """Whether all plans are named for a capability that only this GPU has."""
     capability = machine.compute_capability
     others = (instance(each) for each in instance_types())
     gpus = {

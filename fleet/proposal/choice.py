@@ -22,8 +22,8 @@ class Choice:
     """What is taken, and what was not.
 
     Attributes:
-        findings: What remains to be said of it.
-        newer: The next release, and the worst that is said of it there; None if the newest is taken.
+        findings: What its check still reports.
+        newer: The next release, and its worst finding; None if the newest is taken.
         newest_on: The cheapest instance for the newest release of all; None if it has none.
         passed_over: The cheapest instance, and why it is not taken; None if it is.
     """
@@ -95,7 +95,7 @@ def _lightest(
 
 
 def _refusal(found: Sequence[Finding], accepted: Sequence[Finding]) -> str:
-    """The worst that is said of what was not taken, before all what is not said of what was."""
+    """The worst finding of what was not taken; first of those that what was taken does not have."""
     codes = {each.code for each in accepted}
     worst = min(found, key=lambda each: (each.code in codes, each.severity is not Severity.ERROR))
     return f"{worst.message} ({name_of(worst.code)}, {worst.code})"

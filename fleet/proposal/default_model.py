@@ -18,7 +18,7 @@ class DefaultModel:
 
     Attributes:
         why: Sentences.
-        further: Models that code calls, which the container has to be told to load.
+        further: Models that code calls, which flags of the container have to load.
     """
 
     default_model: str | None = None
@@ -33,7 +33,7 @@ class DefaultModel:
 
 
 def propose_default_model(contents: Contents) -> DefaultModel:
-    """Propose the model that no other one calls; of several the first, saying so."""
+    """Propose the model that no other one calls; of several the first, with a note."""
     models, refused = models_of(contents)
     names = sorted({*models, *refused})
     if len(names) < 2:

@@ -1,4 +1,4 @@
-"""A spec in the making, judged in all environments as `fleet check` would."""
+"""A spec in the making, checked in all environments like in `fleet check`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from fleet.spec.source import Mark, Source
 
 
 class Draft:
-    """Repositories are read once, however many specs of them are judged.
+    """Repositories are read once, however many specs of them are checked.
 
     Args:
-        file: Where the spec will lie.
+        file: Where the spec will be.
         found: The repositories, in the order of the spec's `models`.
         projects: The environments that it has to hold in, one at least.
     """
@@ -38,7 +38,7 @@ class Draft:
         """What a spec leads to in an environment, the first if none is named.
 
         Raises:
-            FindingsError: it is no spec, or its repositories cannot be packed.
+            FindingsError: it is not a spec, or its repositories cannot be packed.
         """
         project = project or self.projects[0]
         source = Source(self.file, dict(data), {(): Mark(self.file, 1, 1)})
@@ -52,7 +52,7 @@ class Draft:
         """What is wrong or doubtful with a spec, in any environment, each once.
 
         Raises:
-            FindingsError: it is no spec, or its repositories cannot be packed.
+            FindingsError: it is not a spec, or its repositories cannot be packed.
         """
         found = list[Finding]()
         for project in self.projects:
@@ -62,7 +62,7 @@ class Draft:
         return self.told(found)
 
     def told(self, findings: Iterable[Finding]) -> list[Finding]:
-        """Findings, each once; those of the spec, which does not lie anywhere yet, are told of the folder."""
+        """Findings, each once; those of the spec, which does not exist yet, are placed at the folder."""
         return list(dict.fromkeys(map(self._place_finding, findings)))
 
     def _place_finding(self, finding: Finding) -> Finding:

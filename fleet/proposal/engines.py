@@ -1,4 +1,4 @@
-"""Engines for TensorRT models that have no plan, and whose ONNX model lies beside them."""
+"""Engines for TensorRT models that have no plan, and whose ONNX model is beside them."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def _wish(model: PlacedModel) -> tuple[int, str] | None:
     kinds = {group.kind for group in facts.instances}
     known = backend_facts(facts.backend)
     if facts.backend in gpu_backends():
-        return 0, f"{model.name} is of the {facts.backend} backend, which runs on a GPU alone."
+        return 0, f"{model.name} is of the {facts.backend} backend, which runs only on a GPU."
     if ON_GPU in kinds or any(group.gpus for group in facts.instances):
         return 1, f"The instance_group of {model.name} asks for a GPU."
     if (

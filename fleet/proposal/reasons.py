@@ -49,7 +49,7 @@ def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode) -> Key
         why.append(
             f"{_price_text(machine)}: the {'cheapest' if machine.kind is Processor.GPU else 'smallest'} of"
             f" {families} in which {whose}, at most {takes} by the files' sizes, take up to {share} of {has};"
-            " what computing takes on top, only calls tell."
+            " only calls show what computing takes on top."
         )
     if choice.passed_over is not None and choice.passed_over[1]:
         cheaper, reason = choice.passed_over
@@ -70,7 +70,7 @@ def scaling_key(machine: Instance, mode: Mode) -> Key:
         f"SageMaker spreads {choice.fewest} instances over two Availability Zones, so that one may fail; one"
         " costs half, where an outage of some minutes does no harm (`count: 1`, `min: 1`, for instance in an"
         " environment's `overrides`).",
-        f"{choice.utilization} percent is a start, not a measurement: a load test tells"
+        f"{choice.utilization} percent is a start, not a measurement: a load test shows"
         " `invocations_per_instance`, which follows calls sooner.",
     ]
     if mode is Mode.MULTI_MODEL:
@@ -79,7 +79,7 @@ def scaling_key(machine: Instance, mode: Mode) -> Key:
 
 
 def foot(findings: Iterable[Finding], left: Mapping[str, str]) -> list[str]:
-    """What is left to whoever knows the endpoint, by key, and what `fleet check` warns of."""
+    """What is left to the person who knows the endpoint, by key, and what `fleet check` warns of."""
     lines = ["Left to you:", *(f"- {key}: {what}" for key, what in left.items())]
     warnings = [f"- {display_name(each.code)}: {each.message}; {each.hint}" for each in findings]
     return [*lines, *(["`fleet check` warns of what only you know:", *warnings] if warnings else [])]

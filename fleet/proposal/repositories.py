@@ -1,4 +1,4 @@
-"""The model repositories that lie in a folder: the folder itself, or several folders in it."""
+"""The model repositories in a folder: the folder itself, or several folders in it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def repositories_in(named: str) -> FolderRepositories:
     """See what a folder holds.
 
     Raises:
-        FindingsError: it is no folder that can be read, or neither it nor a folder in it holds models.
+        FindingsError: it is not a folder that can be read, or neither it nor a folder in it holds models.
     """
     folder = _folder(named)
     try:
@@ -55,13 +55,16 @@ def repositories_in(named: str) -> FolderRepositories:
 
 def _folder(named: str) -> Path:
     if named.startswith(S3):
-        message, hint = f"{named} lies in S3, and only folders are read here", "fetch it, and name the folder"
+        message, hint = (
+            f"{named} is in S3, and only folders are read here",
+            "download it, and name the folder",
+        )
         raise FindingsError([Finding(code="FL401", message=message, hint=hint)])
     folder = Path(os.path.abspath(named))  # noqa: PTH100 - links stay as they are named
     if folder.is_dir():
         return folder
-    problem = "is no folder" if folder.exists() else "is not there"
-    hint = "name a model repository, or a folder of several; an archive is to be unpacked first"
+    problem = "is not a folder" if folder.exists() else "does not exist"
+    hint = "name a model repository, or a folder of several; unpack an archive first"
     raise FindingsError([Finding(code="FL401", message=f"{named!r} {problem}", hint=hint)])
 
 

@@ -36,7 +36,7 @@ def proposed_spec(name: str, file: Path, folder: str, projects: tuple[Project, .
 
     Args:
         name: The endpoint's.
-        file: Where the spec will lie.
+        file: Where the spec will be.
         folder: A model repository, or a folder of several.
         projects: The environments that it has to hold in, one at least.
 
@@ -97,7 +97,7 @@ LOAD, CACHE = "--load-model=", "--cache-config=local,size="
 
 
 def container_key(endpoint: EndpointContext, further: Sequence[str]) -> Key | None:
-    """What the container has to be told; None where it needs nothing.
+    """The settings of the container; None if it needs none.
 
     Args:
         endpoint: The endpoint without these settings.
@@ -112,7 +112,7 @@ def container_key(endpoint: EndpointContext, further: Sequence[str]) -> Key | No
     cached = [each.name for each in endpoint.models if each.facts.response_cache]
     if cached:
         flags.append(f"{CACHE}{proposals().response_cache_bytes}")
-        why.append(f"{', '.join(cached)} asks for a response cache, which the server has only if it is told.")
+        why.append(f"{', '.join(cached)} asks for a response cache: the server has one only with this flag.")
     decoupled = [each.name for each in endpoint.answering_models() if each.facts.decoupled]
     if decoupled and endpoint.default_model is not None:
         settings["inference_type"] = "generate_stream"

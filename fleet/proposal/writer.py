@@ -24,7 +24,7 @@ class _Named(Document):
 
 
 def new_file(root: Path, name: str) -> Path:
-    """Where the spec of a new endpoint will lie.
+    """The path of the spec of a new endpoint.
 
     Raises:
         FindingsError: an endpoint cannot be called so, or one is already.
@@ -43,7 +43,7 @@ def new_file(root: Path, name: str) -> Path:
 
 
 def projects_with(root: Path, name: str) -> tuple[Project, ...]:
-    """All environments, which may have overrides for an endpoint that is not there yet.
+    """All environments, which may have overrides for an endpoint that does not exist yet.
 
     Raises:
         FindingsError: what is wrong with them.
@@ -62,7 +62,7 @@ def write_spec(file: Path, text: str, projects: tuple[Project, ...]) -> None:
     """Write a spec, whole or not at all.
 
     Raises:
-        FindingsError: `fleet check` finds errors in an environment, or the file is there by now.
+        FindingsError: `fleet check` finds errors in an environment, or the file exists by now.
     """
     with _beside(file, text) as written:
         findings = [each for project in projects for each in draft_findings(project, project.draft(written))]
@@ -76,7 +76,7 @@ def write_spec(file: Path, text: str, projects: tuple[Project, ...]) -> None:
 
 @contextmanager
 def _beside(file: Path, text: str) -> Iterator[Path]:
-    """The text in a hidden file of the same folder, which no command takes for a spec."""
+    """The text in a hidden file of the same folder, which no command reads as a spec."""
     hidden = file.with_name(f".{file.stem}.{os.getpid()}.yaml")
     try:
         with hidden.open("x", encoding="utf-8") as stream:
@@ -92,6 +92,6 @@ def _without_location(finding: Finding, written: Path) -> Finding:
 
 
 def _existing_file_finding(file: Path) -> Finding:
-    message = f"{file.parent.name}/{file.name} is there already, and is not written over"
-    hint = "take another name; SageMaker does not tell upper from lower case"
+    message = f"{file.parent.name}/{file.name} exists already, and is not overwritten"
+    hint = "take another name; SageMaker ignores upper and lower case"
     return Finding(code="FL123", message=message, hint=hint)

@@ -27,7 +27,7 @@ def render_spec(head: Sequence[str], keys: Iterable[Key], foot: Sequence[str]) -
 
 
 def scalar(value: object) -> str:
-    """A single value; text in quotes where the spec's reader would take it for something else."""
+    """A single value; text in quotes where the spec's reader would read it as something else."""
     if isinstance(value, str) and not (PLAIN.fullmatch(value) and _is_text(value)):
         return json.dumps(value, ensure_ascii=False)
     return str(value) if isinstance(value, str) else json.dumps(value)

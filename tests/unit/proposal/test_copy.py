@@ -82,7 +82,7 @@ def test_a_copy_that_does_not_hold_in_an_environment_is_not_written(folder: Flee
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("Sentences", "FL123: model_specs/sentences.yaml is there already"),
+        ("Sentences", "FL123: model_specs/sentences.yaml exists already"),
         ("a b", 'FL112: `endpoint` is "a b"'),
         ("../a", 'FL112: `endpoint` is "../a"'),
         ("", 'FL112: `endpoint` is ""'),
@@ -100,6 +100,6 @@ def test_a_file_that_appears_meanwhile_is_not_written_over(folder: FleetFolder) 
     file, projects = new_file(folder.root, "other"), projects_with(folder.root, "other")
     text = copied_spec(projects[0].load("sentences"), "other")
     file.write_text("somebody else's")
-    with pytest.raises(FindingsError, match=r"FL123: model_specs/other.yaml is there already"):
+    with pytest.raises(FindingsError, match=r"FL123: model_specs/other.yaml exists already"):
         write_spec(file, text, projects)
     assert file.read_text() == "somebody else's"

@@ -25,7 +25,7 @@ def test_a_plan_takes_the_newest_release_with_its_tensorrt_and_asks_for_its_gpu(
         "bert/1/model.plan was built with TensorRT 8.6.1.6; the image of Triton 24.03 has 8.6.3"
         in new.said(text)
     )
-    assert "Undecided: no plan says on which GPU it was built" in new.said(text)
+    assert "Undecided: no plan records the GPU that built it" in new.said(text)
     assert "FL297" in text
     assert new.passes(text)
 

@@ -25,7 +25,7 @@ def test_of_an_example_it_passes_the_check(new: NewSpecs, example: str) -> None:
         pytest.skip(f"the models of {example} have not been made")
     text = new.text(repository)
     assert {each.code for each in new.findings()} == {"FL471"}, "it lies outside of the fleet's folder"
-    assert "lies outside of this project" in text
+    assert "is outside of this project" in text
 
 
 def test_several_repositories_become_the_archives_of_a_multi_model_endpoint(new: NewSpecs) -> None:
@@ -38,7 +38,7 @@ def test_several_repositories_become_the_archives_of_a_multi_model_endpoint(new:
     spec = new.spec()
     assert (spec.mode, spec.default_model) == (Mode.MULTI_MODEL, None)
     assert [each.archive for each in spec.models] == ["other-one", "top-classes"]
-    assert "# other_one is no name for an archive" in text
+    assert "# other_one cannot be the name of an archive" in text
     assert "Left out, as they hold no model: scripts." in text
     assert new.passes(text)
 
@@ -180,5 +180,5 @@ def test_what_is_no_folder_of_repositories_is_refused(new: NewSpecs, path: str, 
 
 
 def test_a_repository_in_s3_is_to_be_fetched(new: NewSpecs) -> None:
-    with pytest.raises(FindingsError, match="FL401: s3://bucket/models/ lies in S3"):
+    with pytest.raises(FindingsError, match="FL401: s3://bucket/models/ is in S3"):
         new.text("s3://bucket/models/")
