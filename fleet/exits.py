@@ -12,7 +12,7 @@ INPUT_IS_WRONG, COULD_NOT_RUN, INTERRUPTED = 1, 2, 130
 
 
 def run_to_exit(work: Callable[[], None]) -> None:
-    """Do the work; what goes wrong is told on standard error and becomes the exit code, never a traceback."""
+    """Do the work; a failure is printed on standard error and becomes the exit code, never a traceback."""
     try:
         work()
     except FindingsError as error:
@@ -27,7 +27,7 @@ def run_to_exit(work: Callable[[], None]) -> None:
         sys.exit(_could_not_run(f"{place}{error.strerror or error}"))
     except KeyboardInterrupt:
         print_error("")  # the terminal has written ^C
-        print_error("interrupted: run the command again, and it goes on")
+        print_error("interrupted: run the command again to continue")
         sys.exit(INTERRUPTED)
 
 

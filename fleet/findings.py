@@ -1,4 +1,4 @@
-"""The one shape in which every mistake is told: code, severity, place, message, hint."""
+"""The one form of every mistake that is reported: code, severity, place, message, hint."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Severity(StrEnum):
-    """How much a finding weighs: an error stops, a warning is only said."""
+    """How much a finding weighs: an error stops, a warning is only shown."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -38,7 +38,7 @@ class Finding:
 
     @property
     def place(self) -> str:
-        """`file:line:column` as editors and terminals link it, as far as it is known."""
+        """`file:line:column` as editors and terminals link it, with the parts that are known."""
         parts = [str(self.file) if self.file else "", *(str(n) for n in (self.line, self.column) if n)]
         return ":".join(part for part in parts if part)
 
@@ -55,7 +55,7 @@ class Finding:
 
 
 class FindingsError(Exception):
-    """The input is wrong in the ways that the findings say; commands print them and exit with 1."""
+    """The input is wrong, for the reasons in the findings; commands print them and exit with 1."""
 
     def __init__(self, findings: list[Finding]) -> None:
         self.findings = sorted(findings, key=lambda finding: finding.sort_key)

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Files that appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def write_atomically(file: Path, content: str | bytes, *, mode: int = 0o644) -> 
 
 @contextmanager
 def _draft(file: Path) -> Iterator[tuple[int, Path]]:
-    """A draft, locked while its writer lives; one that was taken for abandoned before that is made again."""
+    """A draft, locked while its writer lives; one that was treated as abandoned before that is made again."""
     while True:
         handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=DRAFT)
         try:
-            with suppress(OSError):  # a file system without locks, where no draft is ever taken for abandoned
+            with suppress(OSError):  # a file system without locks, where no draft is treated as abandoned
                 fcntl.flock(handle, fcntl.LOCK_EX)
             if os.fstat(handle).st_nlink:
                 yield handle, Path(name)
@@ -47,7 +47,7 @@ def _draft(file: Path) -> Iterator[tuple[int, Path]]:
 
 
 def _remove_drafts(file: Path) -> None:
-    """Remove the drafts of a file whose writers were killed: nobody has them locked."""
+    """Remove the drafts of a file whose writers were killed: they are not locked."""
     for draft in file.parent.glob(f".{escape(file.name)}.*{DRAFT}"):
         with suppress(OSError):
             handle = os.open(draft, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -14,7 +14,7 @@ I = TypeVar("I")  # noqa: E741 - input
 T = TypeVar("T")
 
 SECONDS_DEAF = 1.0
-"""A signal does not always wake a thread that waits for a lock: Ctrl-C is heard after this at the latest."""
+"""A signal does not always interrupt a wait for a lock: Ctrl-C works after this at the latest."""
 THREADS = max(2, os.cpu_count() or 1)
 
 

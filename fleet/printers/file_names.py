@@ -11,7 +11,7 @@ from fleet.findings import Finding
 
 
 def place_in(root: Path, file: Path) -> PurePath:
-    """A file relative to the project's root, links followed; as an absolute path where it lies outside."""
+    """A file relative to the project's root, links followed; as an absolute path if it is outside."""
     # Not Path.resolve, which raises an error where links lead in a circle.
     real = PurePath(os.path.realpath(file))
     top = os.path.realpath(root)
@@ -19,7 +19,7 @@ def place_in(root: Path, file: Path) -> PurePath:
 
 
 def outside(finding: Finding) -> Finding:
-    """What is wrong with an entry of an archive, told at the archive, which is the file that there is."""
+    """A finding about an entry of an archive, at the archive, which is the file that exists."""
     if finding.file is None:
         return finding
     for above in finding.file.parents:

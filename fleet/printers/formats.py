@@ -29,11 +29,11 @@ class Format(StrEnum):
 def print_findings(findings: Sequence[Finding], format: Format, root: Path) -> None:
     """Print all findings in the order that they have.
 
-    Where there are none, a person is told nothing, and JSON and SARIF say so.
+    Without findings, the text is empty; JSON and SARIF are documents without findings.
 
     Args:
         findings: What was found.
-        format: How to say it.
+        format: How to print them.
         root: The project's folder, to which machines are given the paths relative.
     """
     match format:
@@ -52,7 +52,7 @@ def print_findings(findings: Sequence[Finding], format: Format, root: Path) -> N
 
 
 def _unicode(text: str) -> str:
-    """What is no Unicode, in a file's name, becomes `?`."""
+    """What is not Unicode, in a file's name, becomes `?`."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -80,9 +80,9 @@ def _command(finding: Finding, root: Path) -> str:
         "col": finding.column,
         "title": display_name(finding.code),
     }
-    said = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value is not None)
+    fields = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value is not None)
     text = f"{finding.message}\nhint: {finding.hint}" if finding.hint else finding.message
-    return f"::{finding.severity} {said}::{_data(text)}"
+    return f"::{finding.severity} {fields}::{_data(text)}"
 
 
 def _data(text: str) -> str:

@@ -14,7 +14,7 @@ def print_error(text: str) -> None:
 
 
 def print_line(line: str) -> None:
-    """Print one line of a file or a log, whatever is in it, and let whoever waits for it have it at once."""
+    """Print one line of a file or a log, whatever is in it, and flush it at once."""
     print(powerless(line.rstrip("\n").replace("\t", "    ")), flush=True)
 
 

@@ -1,6 +1,6 @@
 r"""Text of files and names of others, made safe for a terminal and a CI log.
 
-GitHub's runner takes a line for a command where `::` begins it, white space aside, and `##[` anywhere in it.
+GitHub's runner reads a line as a command if `::` begins it, white space aside, and `##[` anywhere in it.
 Source: actions/runner, src/Runner.Common/ActionCommand.cs (TryParseV2 and TryParse).
 """
 
@@ -13,7 +13,7 @@ CONTINUATION = "\n    | "
 INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""What Python takes for printable and nobody sees: letters and marks of Default_Ignorable_Code_Point."""
+"""What is printable to Python and invisible to people: letters and marks of Default_Ignorable_Code_Point."""
 BEFORE_BRACKET = "##"
 
 
@@ -39,7 +39,7 @@ def indent_lines(text: str) -> str:
 
 
 def printable_json(text: str) -> str:
-    """The same JSON with all that does not print, and what a CI runner takes for a command, as escapes."""
+    """The same JSON with escapes for all that does not print or that a CI runner would read as a command."""
     escaped = "".join(each if each.isprintable() or each == "\n" else _of_json(each) for each in text)
     escaped = INVISIBLE.sub(lambda found: _of_json(found[0]), escaped)
     return escaped.replace(f"{BEFORE_BRACKET}[", f"{BEFORE_BRACKET}\\u005b")
@@ -50,7 +50,7 @@ class LineGuard:
 
     def __init__(self) -> None:
         self._start = self._end = ""
-        """Of the present line: its first two characters but for spaces before them, and its last two."""
+        """The present line's first two characters after leading spaces, and its last two."""
 
     def passed(self, piece: str) -> str:
         """The piece without power."""

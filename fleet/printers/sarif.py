@@ -29,7 +29,7 @@ ROOT = "%SRCROOT%"
 FILELESS = PurePath("model_specs")
 """Code scanning refuses a whole document for one result without a file: what has none is about the fleet."""
 MAX_TEXT = 1024
-"""Of a description, by code scanning."""
+"""Code scanning's limit for a description."""
 
 
 def as_sarif(findings: Sequence[Finding], root: Path) -> str:
@@ -48,14 +48,14 @@ def as_sarif(findings: Sequence[Finding], root: Path) -> str:
 
 def _descriptors() -> Iterator[Json]:
     for rule in rules().values():
-        told = "\n\n".join(filter(None, (rule.summary, rule.why)))
+        text = "\n\n".join(filter(None, (rule.summary, rule.why)))
         absolute = {"helpUri": rule.source} if rule.source.startswith("https://") else {}
         yield {
-            **_descriptor(rule.code, rule.name, rule.summary, told, rule.severity.value),
+            **_descriptor(rule.code, rule.name, rule.summary, text, rule.severity.value),
             **absolute,
         }
-    for code, said in other_codes().items():
-        yield _descriptor(code, other_names()[code], said, said, severity_of(code).value)
+    for code, text in other_codes().items():
+        yield _descriptor(code, other_names()[code], text, text, severity_of(code).value)
 
 
 def _descriptor(code: str, name: str, short: str, full: str, level: str) -> Json:
@@ -103,7 +103,7 @@ def _location(finding: Finding, place: PurePath, excerpt: Excerpt | None) -> Jso
 
 
 def _fingerprint(finding: Finding, place: PurePath, excerpt: Excerpt | None) -> str:
-    """The same as long as the line says the same, wherever it moves in its file."""
-    said = excerpt.line.strip() if excerpt else finding.message
-    parts = "\0".join((finding.code, place.as_posix(), said))
+    """The same while the line's text is the same, wherever it moves in its file."""
+    text = excerpt.line.strip() if excerpt else finding.message
+    parts = "\0".join((finding.code, place.as_posix(), text))
     return sha256(parts.encode("utf-8", "surrogateescape")).hexdigest()[:16]

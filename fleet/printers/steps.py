@@ -16,7 +16,7 @@ from fleet.printers.sanitizer import indent_lines, visible
 
 @dataclass
 class Step:
-    """One step under way; `note` may be set to say what came of it."""
+    """One step under way; `note` may be set to its result."""
 
     note: str = ""
 
@@ -38,7 +38,7 @@ class Steps:
     console: OutputConsole
     taken: list[FinishedStep] = field(default_factory=list)
     to_come: list[str] = field(default_factory=list)
-    """Titles of the steps that are yet to be taken, as far as a command says which."""
+    """Titles of the steps that follow, if a command lists them."""
     _spinner: Status | None = None
 
     @contextmanager
@@ -58,7 +58,7 @@ class Steps:
 
     @contextmanager
     def step(self, title: str, *, spinner: bool = True) -> Iterator[Step]:
-        """Take one step; when it fails its line says so, and the failure goes on.
+        """Take one step; when it fails, its line shows that, and the error is raised again.
 
         Without a spinner the step may draw on the terminal itself.
         """

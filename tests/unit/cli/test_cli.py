@@ -160,4 +160,4 @@ def test_an_interruption_exits_with_130_and_says_that_the_command_may_be_run_aga
     with pytest.raises(SystemExit) as end:
         run()
     assert end.value.code == 130
-    assert capsys.readouterr().err.strip() == "interrupted: run the command again, and it goes on"
+    assert capsys.readouterr().err.strip() == "interrupted: run the command again to continue"
