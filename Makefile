@@ -17,6 +17,8 @@ SENTENCES := examples/sentence_embeddings
 ZOO := examples/model_zoo
 BERT := examples/bert_trt
 ENSEMBLES := examples/gpu_ensembles
+# Examples may be removed: setup needs none of them.
+PACKED := $(wildcard $(ENSEMBLES)/environment.txt)
 
 .PHONY: help setup demo test lint audit format bench synth generated weights lock-requirements clean
 
@@ -27,7 +29,7 @@ setup: .venv/.ready .venv-checkov/.ready node_modules/.ready  ## Fill .venv (wit
 
 # Without it the tests would compile as they import, and take a dependency's syntax warning for an error.
 .venv/.ready: export UV_COMPILE_BYTECODE := 1
-.venv/.ready: requirements-dev.txt requirements-payload.txt $(ENSEMBLES)/environment.txt requirements-triton.txt pyproject.toml
+.venv/.ready: requirements-dev.txt requirements-payload.txt $(PACKED) requirements-triton.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Python 3.11 or newer is needed; $(PYTHON) is not. Name another: make setup PYTHON=python3.12" >&2; exit 2; }
 	@echo "installing Python packages into .venv (about 1.5 GB)"
@@ -35,7 +37,7 @@ setup: .venv/.ready .venv-checkov/.ready node_modules/.ready  ## Fill .venv (wit
 	@sed -n '/^uv==/,/[^\]$$/p' requirements-dev.txt > .venv/uv.txt
 	@$(PIP) install --require-hashes --no-deps -r .venv/uv.txt
 	@$(call INSTALL,.venv,--require-hashes -r requirements-dev.txt)
-	@$(call INSTALL,.venv,--require-hashes --no-deps -r requirements-payload.txt -r $(ENSEMBLES)/environment.txt)
+	@$(call INSTALL,.venv,--require-hashes --no-deps $(patsubst %,-r %,requirements-payload.txt $(PACKED)))
 	@if $(BIN)/python -c '$(HAS_TRITON)'; then \
 	  $(call INSTALL,.venv,--require-hashes --no-deps -r requirements-triton.txt); else \
 	  echo "there is no Triton for this machine (it takes Linux on x86-64 with glibc 2.35 or newer, and Python 3.11 or 3.12):" \

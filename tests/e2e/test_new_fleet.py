@@ -1,0 +1,118 @@
+"""A fleet of one's own, from its first command to an answer: by the wheel, and in a clone without the examples."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+from fleet_folder import ROOT
+from wheels import build, install
+
+pytestmark = [pytest.mark.cdk, pytest.mark.triton]
+CONFIG = """\
+backend: "python"
+max_batch_size: 8
+input { name: "TEXT" data_type: TYPE_STRING dims: [ 1 ] }
+output { name: "LENGTH" data_type: TYPE_INT32 dims: [ 1 ] }
+"""
+MODEL = """\
+import numpy as np
+import triton_python_backend_utils as pb
+
+
+class TritonPythonModel:
+    def execute(self, requests):
+        return [pb.InferenceResponse([pb.Tensor("LENGTH", self.lengths(each))]) for each in requests]
+
+    def lengths(self, request):
+        texts = pb.get_input_tensor_by_name(request, "TEXT").as_numpy()
+        return np.array([[len(each[0])] for each in texts], dtype=np.int32)
+"""
+REMOVED = ("examples/", "locks/", "tests/", "benchmarks/")
+"""Folders that the owner of a clone may remove; the tests are about the examples."""
+ANSWER = '{"outputs": [{"name": "LENGTH", "shape": [2, 1], "datatype": "INT32", "data": [5, 5]}]}\n'
+
+
+class Shell:
+    """Commands in a folder, with an installed Python's programs first on PATH."""
+
+    def __init__(self, folder: Path, python: Path) -> None:
+        self.folder, self._bin = folder, python.parent
+
+    def run(self, *command: str) -> str:
+        """What a command prints; it must end with 0."""
+        variables = {**os.environ, "PATH": f"{self._bin}{os.pathsep}{os.environ['PATH']}"}
+        done = subprocess.run(
+            [shutil.which(command[0], path=variables["PATH"]) or command[0], *command[1:]],
+            cwd=self.folder,
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def set_up(self) -> str:
+        """`make setup`, with what it installs from indexes there already."""
+        (self.folder / ".venv").symlink_to(self._bin.parent)
+        (self.folder / "node_modules").mkdir()
+        for name in (".bin", "aws-cdk"):
+            (self.folder / "node_modules" / name).symlink_to(ROOT / "node_modules" / name)
+        made = [f"--old-file={name}/.ready" for name in (".venv", ".venv-checkov", "node_modules")]
+        for name in (".venv", "node_modules"):
+            (self.folder / name / ".ready").touch()
+        return self.run("make", *made, "setup")
+
+    def answer(self) -> str:
+        """Add an endpoint from a model repository, deploy it here, and ask it."""
+        model = self.folder / "models" / "length"
+        (model / "1").mkdir(parents=True)
+        (model / "config.pbtxt").write_text(CONFIG)
+        (model / "1" / "model.py").write_text(MODEL)
+        self.run("fleet", "new", "length", "--from-repository", "models")
+        try:
+            self.run("fleet", "local", "up", "length")
+            return self.run("fleet", "invoke", "length", "--input", 'TEXT=[["seven"], ["eight"]]')
+        finally:
+            self.run("fleet", "local", "down")
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("installed")
+    return install(build(folder / "wheel"), folder / "venv")
+
+
+def test_a_fleet_of_the_wheel_gets_a_spec_and_answers(python: Path, tmp_path: Path) -> None:
+    Shell(tmp_path, python).run("fleet", "init", "ours", "--account", "123456789012", "--example", "none")
+    fleet = Shell(tmp_path / "ours", python)
+    fleet.set_up()
+    assert (
+        fleet.run("fleet", "check", "--env", "dev") == "dev: no findings in model_specs/, which holds none\n"
+    )
+    assert fleet.answer() == ANSWER
+
+
+def test_a_clone_without_the_examples_sets_up_gets_a_spec_and_answers(tmp_path: Path) -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in listed.splitlines():
+        if (
+            not name.startswith(REMOVED)
+            and not fnmatch(name, "model_specs/*.yaml")
+            and (ROOT / name).exists()
+        ):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "environments/dev.yaml").write_text(
+        'environment: dev\naccount: "123456789012"\nregion: us-east-1\n'
+    )
+    clone = Shell(tmp_path, Path(sys.executable))
+    clone.set_up()
+    assert clone.answer() == ANSWER
