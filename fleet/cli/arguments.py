@@ -23,14 +23,16 @@ class TableFormat(StrEnum):
 
 
 Env: TypeAlias = Annotated[
-    str, typer.Option("--env", help="An environment: the stem of a file in environments/.")
+    str, typer.Option("--env", help="Environment name: a file in environments/ without .yaml.")
 ]
 Endpoints: TypeAlias = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[ENDPOINT]...", help="Stems of files in model_specs/; all where none is named."),
+    typer.Argument(
+        metavar="[ENDPOINT]...", help="Endpoint names (files in model_specs/ without .yaml). Default: all."
+    ),
 ]
 Profile: TypeAlias = Annotated[
     str | None,
-    typer.Option("--profile", help="A profile of ~/.aws/config, instead of what the AWS settings say."),
+    typer.Option("--profile", help="A profile of ~/.aws/config. Default: from the AWS settings."),
 ]
-Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
+Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]

@@ -1,4 +1,4 @@
-"""The AWS that a command asks."""
+"""Access to the AWS that a command calls."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from fleet.spec.environment import LOCAL
 
 
 def connect(root: Path, place: Deployment, profile: str | None) -> Access:
-    """The embedded AWS where the environment is `local`, else its account, which the credentials belong to.
+    """Access to the embedded AWS for `local`, else to the environment's account; the credentials are checked.
 
     Raises:
         FindingsError: the credentials belong to another account, or a profile is named for `local`.
-        CannotRunError: there are none, AWS does not answer, or nothing runs on this machine.
+        CannotRunError: there are no credentials, AWS does not answer, or no local fleet runs.
     """
     access = access_to(root, place, profile)
     access.check_account()
@@ -24,11 +24,11 @@ def connect(root: Path, place: Deployment, profile: str | None) -> Access:
 
 
 def access_to(root: Path, place: Deployment, profile: str | None) -> Access:
-    """The same, before anybody has looked whose the credentials are.
+    """The same without a check of the credentials' account.
 
     Raises:
         FindingsError: a profile is named for `local`.
-        CannotRunError: nothing runs on this machine.
+        CannotRunError: no local fleet runs on this machine.
     """
     return (
         _embedded_access(root, place, profile)
@@ -47,6 +47,6 @@ def _embedded_access(root: Path, place: Deployment, profile: str | None) -> Acce
     if supervisor is None:
         raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
     if supervisor.region != place.region:
-        problem = f"the local fleet runs in {supervisor.region}; environments/local.yaml says {place.region}"
+        problem = f"the local fleet runs in {supervisor.region}; environments/local.yaml has {place.region}"
         raise CannotRunError(problem, "run `fleet local down`, then `fleet local up`")
     return embedded_access(place, supervisor.url, supervisor.keys)

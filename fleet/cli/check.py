@@ -1,4 +1,4 @@
-"""`fleet check`: what AWS, Triton or the GPU would refuse later, said before anything is deployed."""
+"""`fleet check`: finds what AWS, Triton or the GPU would refuse, before anything is deployed."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ def check(
         list[str] | None,
         typer.Argument(
             metavar="[PATH]...",
-            help="Endpoints by name; specs, locks or folders of specs by path; all if none is named. Or model"
+            help="Endpoints by name; specs, locks or folders of specs by path. Default: all. Or model"
             " repositories: a .pbtxt file, a folder, an archive.",
         ),
     ] = None,
     env: Annotated[
         str | None,
         typer.Option(
-            "--env", help="An environment: the stem of a file in environments/. Repositories need none."
+            "--env",
+            help="Environment name: a file in environments/ without .yaml. Not needed for repositories.",
         ),
     ] = None,
     mode: ModeOf = None,
@@ -44,19 +45,22 @@ def check(
     instance: Instance = None,
     default_model: DefaultModel = None,
     run: Annotated[
-        bool, typer.Option("--run", help="Load repositories in the real Triton of this machine as well.")
+        bool, typer.Option("--run", help="Also load the repositories in this machine's Triton.")
     ] = False,
     format: Annotated[
         Format, typer.Option("--format", help="For a person, a program, or annotations in a pull request.")
     ] = Format.HUMAN,
     locked: Annotated[
-        bool, typer.Option("--locked", help="Take locks as they are: no repository is read and compared.")
+        bool,
+        typer.Option(
+            "--locked", help="Use the locks as they are; do not compare them with the repositories."
+        ),
     ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings as well.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
 ) -> None:
-    """Say what is wrong with the endpoints of an environment, or with model repositories; nothing is changed.
+    """Check the endpoints of an environment, or model repositories; nothing is changed.
 
-    A spec that lies elsewhere is checked as if it were one of the environment's, without a lock.
+    A spec outside model_specs/ is checked as part of the environment, without a lock.
     """
     repositories, nowhere, specs = _sort_arguments(paths or (), env)
     asked = asked_for(mode, triton, instance, default_model)
@@ -66,19 +70,19 @@ def check(
         each is not None for each in (mode, triton, instance, default_model)
     ):
         raise typer.BadParameter(
-            "a spec says its own mode, release and instance",
+            "only for model repositories: a spec sets its own mode, release and instance",
             param_hint="--mode, --triton, --instance, --default-model",
         )
     root, checked = Path.cwd(), [str(each) for each in repositories]
     findings = [*map(missing_path, nowhere), *named_findings(repositories, asked)]
     if run:
-        from fleet.cli.try_load import run_findings  # nobody else waits for its imports
+        from fleet.cli.try_load import run_findings  # slow imports that only --run needs
 
         findings += run_findings(repositories, asked, quiet=format is not Format.HUMAN)
     if specs or not (repositories or nowhere):
         if env is None:
-            what = f"{specs[0]!r} is no model repository; " if specs else ""
-            message = f"{what}name the environment that endpoints are checked for"
+            what = f"{specs[0]!r} is not a model repository; " if specs else ""
+            message = f"{what}endpoints are checked for an environment; pass its name"
             raise typer.BadParameter(message, param_hint="--env")
         root = project_root(Path.cwd())
         of_specs, names = _of_specs(root, env, specs, locked=locked)
@@ -86,7 +90,7 @@ def check(
     findings = sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
     if not findings and format is Format.HUMAN:
         about = f"{env}: " if env else ""
-        say(f"{about}no findings in {', '.join(checked) or 'model_specs/, which holds none'}")
+        say(f"{about}no findings in {', '.join(checked) or 'model_specs/, which has no specs'}")
         return
     print_findings(findings, format, root)
     if format is Format.HUMAN:
@@ -96,7 +100,7 @@ def check(
 
 
 def _sort_arguments(paths: Sequence[str], env: str | None) -> tuple[list[Path], list[str], list[str]]:
-    """Model repositories; what leads nowhere, where it is no endpoint of an environment; all else."""
+    """Model repositories; paths that do not exist, if there is no --env; everything else."""
     repositories = [Path(each) for each in paths if is_repository(Path(each))]
     nowhere = [each for each in paths if env is None and leads_nowhere(Path(each))]
     others = [each for each in paths if each not in nowhere and Path(each) not in repositories]
@@ -104,7 +108,7 @@ def _sort_arguments(paths: Sequence[str], env: str | None) -> tuple[list[Path], 
 
 
 def _of_specs(root: Path, env: str, paths: Sequence[str], *, locked: bool) -> tuple[list[Finding], list[str]]:
-    """What is wrong with specs, and which were checked."""
+    """The findings of the specs, and which were checked."""
     try:
         named = named_by(root, env, paths)
         project = open_project(root, env, named.endpoints, named.draft_names())

@@ -29,15 +29,15 @@ def dashboard(
     endpoint: Annotated[str, typer.Argument(help="The endpoint's name.")],
     env: Env = LOCAL,
     file: Annotated[
-        Path | None, typer.Option(help="The page; else .fleet/local/dashboards/ENDPOINT.html.")
+        Path | None, typer.Option(help="The page to write. Default: .fleet/local/dashboards/ENDPOINT.html.")
     ] = None,
     hours: Annotated[
-        float, typer.Option(help="How far back it goes.", min=LEAST_HOURS, max=MOST_HOURS)
+        float, typer.Option(help="Hours before now that the page shows.", min=LEAST_HOURS, max=MOST_HOURS)
     ] = 3.0,
 ) -> None:
     """Draw the dashboard of a local endpoint as one HTML page, and print where it is."""
     if file is not None and file.is_dir():
-        raise CannotRunError(f"{file} is a folder", "name a file in it")
+        raise CannotRunError(f"{file} is a folder", "pass a file in it")
     root = project_root(Path.cwd())
     place = open_project(root, env, [endpoint]).environment
     if env != LOCAL:

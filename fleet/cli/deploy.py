@@ -1,4 +1,4 @@
-"""`fleet deploy`: what the locks say, brought to an environment's account."""
+"""`fleet deploy`: deploys to an environment's account what the locks record."""
 
 from __future__ import annotations
 
@@ -35,31 +35,33 @@ def deploy(
         bool,
         typer.Option(
             "--locked",
-            help="Take locks as they are, whatever the repositories hold: to roll back to an earlier one.",
+            help="Use the locks even if the repositories differ: to roll back to an earlier lock.",
         ),
     ] = False,
     foundation: Annotated[
         bool,
-        typer.Option("--foundation", help="Only what endpoints share: for a new environment without locks."),
+        typer.Option(
+            "--foundation", help="Deploy only what endpoints share: for a new environment without locks."
+        ),
     ] = False,
     yes: Annotated[
         bool,
-        typer.Option("--yes", "-y", help="Continue a rollback that has stopped without asking."),
+        typer.Option("--yes", "-y", help="Continue a stopped rollback without asking."),
     ] = False,
     profile: Profile = None,
 ) -> None:
     """Check, bootstrap if missing, deploy Foundation, publish, and deploy the endpoints one by one.
 
-    Nobody is asked about changes of permissions: what is deployed was reviewed with its lock. Where SageMaker
-    has called an update back by itself and the stack's rollback has stopped at that, it is continued, if you
-    agree. The first endpoint that fails ends it. It may be interrupted and run again at any point, and does
-    what is not done.
+    Changes of permissions need no confirmation: they were reviewed with the lock. If SageMaker has rolled an
+    update back by itself and the stack's rollback stopped because of that, the rollback is continued after
+    you confirm. The first endpoint that fails ends the command. It can be interrupted and run again at any
+    point, and continues with what is not done.
     """
     if env == LOCAL:
-        message = "the environment `local` is this machine: it starts and ends with its AWS"
+        message = "the environment `local` is this machine: `fleet deploy` is for AWS accounts"
         raise FindingsError([Finding(code="FL604", message=message, hint="run `fleet local up`")])
     if foundation and endpoints:
-        raise typer.BadParameter("it goes without endpoints", param_hint="--foundation")
+        raise typer.BadParameter("cannot be combined with endpoints", param_hint="--foundation")
     end_like_ctrl_c()
     root, console = project_root(Path.cwd()), OutputConsole()
     project, steps = open_project(root, env, endpoints or ()), Steps(console)
@@ -77,7 +79,7 @@ def deploy(
 
     folder = DeployFolder(root, env)
     with folder.deploying():
-        where_logs = f"{folder.log.relative_to(root)} has all that the CDK CLI said"
+        where_logs = f"the full output of the CDK CLI is in {folder.log.relative_to(root)}"
         cdk = Cdk(root, access.cdk_environment, log=folder.log, where_logs=where_logs)
         progress = progress_on(console)
         work = Deploy(
@@ -97,7 +99,7 @@ def deploy(
 
 
 def _summary(steps: Steps) -> Table:
-    """What each step did, and which were not taken."""
+    """The result of each step; the remaining ones as not done."""
     table = Table(box=None, pad_edge=False)
     for heading in ("step", "result"):
         table.add_column(heading, overflow="fold")

@@ -1,4 +1,4 @@
-"""`fleet destroy`: an endpoint's stack goes, its artifacts stay."""
+"""`fleet destroy`: deletes an endpoint's stack and keeps its artifacts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def destroy(
     yes: Yes = False,
     profile: Profile = None,
 ) -> None:
-    """Show what goes with an endpoint, ask, and delete its stack; its archives and Foundation stay."""
+    """Show what would be deleted, ask, and delete the endpoint's stack; its archives and Foundation stay."""
     end_like_ctrl_c()
     root = project_root(Path.cwd())
     place = place_of(open_project(root, env).environment)
@@ -40,7 +40,7 @@ def destroy(
             return
         _show(found, place, endpoint)
         if not ask_consent(f"Destroy {endpoint} in {env}?", yes=yes):
-            say("nothing was done")
+            say("nothing was deleted")
             return
         with Steps(OutputConsole()).step(f"delete {found.stack.name}"):
             delete(access, found.stack)
@@ -52,9 +52,9 @@ def _show(found: Deletion, place: Deployment, endpoint: str) -> None:
         say(f"  the endpoint {endpoint}, which is {found.endpoint}")
     width = max((len(kind) for kind, _ in found.resources), default=0)
     for kind, name in found.resources:
-        say(f"  goes: {kind:{width}}  {name}")
-    say(f"  stays: {_keep_note(place, endpoint)}")
+        say(f"  deleted: {kind:{width}}  {name}")
+    say(f"  kept: {_keep_note(place, endpoint)}")
 
 
 def _keep_note(place: Deployment, endpoint: str) -> str:
-    return f"its archives are kept in s3://{place.bucket}/{prefix_of(endpoint)}"
+    return f"its archives stay in s3://{place.bucket}/{prefix_of(endpoint)}"

@@ -1,4 +1,4 @@
-"""`fleet doctor`: why an endpoint failed, or answers with errors, in the words of the rules."""
+"""`fleet doctor`: explains, with the rules, why an endpoint failed or answers with errors."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from fleet.spec.environment import LOCAL
 from fleet.spec.project import open_project
 
 ERRORS, LINES = 8, 12
-"""So many error lines of a log are shown, and so many of its last ones."""
+"""How many error lines and how many last lines of a log are shown."""
 WIDTH = 240
-"""Characters of a line; a model may print anything."""
+"""Characters of a line that are shown; a model may print lines of any length."""
 TAIL = 1 << 20
-"""Bytes of the local fleet's log that are read, as CloudWatch would give."""
+"""Bytes that are read from the end of a local log; CloudWatch has a similar limit."""
 
 
 def doctor(
@@ -40,9 +40,9 @@ def doctor(
     env: Env,
     profile: Profile = None,
 ) -> None:
-    """Say what failed of an endpoint, and why: its stack, itself and its logs, held against the rules.
+    """Find out what failed and why: the endpoint, its stack and its logs are compared with the rules.
 
-    Nothing is changed. It exits with 0 where the endpoint is well, and with 1 where something is wrong.
+    Nothing is changed. Exit code 0: the endpoint is healthy; 1: something is wrong.
     """
     root = project_root(Path.cwd())
     project = open_project(root, env)
@@ -59,20 +59,22 @@ def doctor(
         show_findings(diagnosis(seen, check_spec(project, endpoint)))
         sys.exit(INPUT_IS_WRONG)
     if seen.missing:
-        problem = f"nothing wrong was seen, and not everything was: {', '.join(seen.missing)} is denied"
-        raise CannotRunError(problem, "use credentials that may do this, or have the permission granted")
-    say(f"{endpoint} is well")
+        problem = f"found no problem, but not everything could be read: {', '.join(seen.missing)} is denied"
+        raise CannotRunError(problem, "use credentials with these permissions")
+    say(f"{endpoint} is healthy")
 
 
 def _observation_lines(seen: Observation) -> Iterator[str]:
-    """What was seen, a line for each."""
+    """One line for each thing that was read."""
     if seen.stack is not None:
-        under_way = ": an operation is under way, look again when it is over" if seen.stack.under_way else ""
+        under_way = (
+            ": an operation is in progress; run this again when it has ended" if seen.stack.under_way else ""
+        )
         yield _cut(f"stack:    {seen.stack.name} is {seen.stack.status}{under_way}")
         for failure in seen.stack.failures:
             yield _cut(f"  failed: {failure.kind}: {failure.said}")
     elif not seen.stack_hidden:
-        yield "stack:    there is none"
+        yield "stack:    does not exist"
     if seen.endpoint is not None:
         yield _cut(f"endpoint: {seen.endpoint.status}, configuration {seen.endpoint.config}")
         if seen.stack is not None and seen.stack.declares is not None and seen.stack.stopped is None:
@@ -80,18 +82,18 @@ def _observation_lines(seen: Observation) -> Iterator[str]:
         if seen.endpoint.reason:
             yield _cut(f"  FailureReason: {seen.endpoint.reason}")
     elif not seen.endpoint_hidden:
-        yield "endpoint: there is none"
+        yield "endpoint: does not exist"
     for log in seen.logs:
         yield from _of_log(log, seen)
     for action in seen.missing:
-        yield f"not seen: {action} is denied"
+        yield f"not read: {action} is denied"
 
 
 def _of_log(log: SeenLog, seen: Observation) -> Iterator[str]:
     since = f" since {seen.since:%Y-%m-%d %H:%M} UTC" if seen.since is not None else ""
     errors, lines = log.errors, log.lines
     if not lines:
-        yield f"log:      {log.group}{since}: not a line"
+        yield f"log:      {log.group}{since}: no lines"
         return
     yield f"log:      {log.group}{since}: {len(lines)} lines, {len(errors)} of them errors"
     last = lines[-LINES:] if seen.failed else []
@@ -104,7 +106,7 @@ def _of_log(log: SeenLog, seen: Observation) -> Iterator[str]:
 
 
 def _local_log(root: Path, endpoint: str) -> Iterator[SeenLog]:
-    """The local fleet's log of an endpoint's Triton, which is a file."""
+    """The log file of an endpoint's Triton in the local fleet."""
     file = LocalState(root).logs().get(endpoint)
     if file is not None:
         lines = file.read_bytes()[-TAIL:].decode(errors="replace").splitlines()

@@ -1,4 +1,4 @@
-"""Signals that end a command as Ctrl-C does: it ends what it started first."""
+"""Signals that end a command as Ctrl-C does: it first ends what it started."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NoReturn
 
 
 def end_like_ctrl_c() -> None:
-    """Let SIGTERM and SIGHUP be interruptions from now on."""
+    """Treat SIGTERM and SIGHUP as interruptions from now on."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
 

@@ -1,4 +1,4 @@
-"""`fleet local`: the endpoints on this machine, deployed by the real CDK CLI and served by a real Triton."""
+"""`fleet local`: endpoints on this machine, deployed by the real CDK CLI and served by a real Triton."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ class VariableFormat(StrEnum):
 
 @app.command()
 def up(endpoints: Endpoints = None) -> None:
-    """Deploy the endpoints to an embedded AWS on this machine and serve them; again, to what runs already."""
+    """Deploy the endpoints to an embedded AWS on this machine and serve them; a second run updates them."""
     end_like_ctrl_c()
     supervisor, status = deploy(project_root(Path.cwd()), endpoints or (), OutputConsole())
     _show(status)
     say("")
     say(
         f"embedded AWS at {supervisor.url}; boto3 and the AWS CLI reach it after"
-        ' eval "$(fleet local env)"; `fleet local down` ends it'
+        ' eval "$(fleet local env)"; `fleet local down` stops it'
     )
 
 
 @app.command()
 def status() -> None:
-    """Say what is served, and by what it differs from SageMaker."""
+    """Show what is served and how it differs from SageMaker."""
     supervisor = _supervisor()
     say(f"embedded AWS at {supervisor.url}, process {supervisor.pid}")
     _show(ask_status(supervisor))
@@ -66,7 +66,7 @@ def env(
         VariableFormat, typer.Option("--format", help="Lines for a shell, or JSON.")
     ] = VariableFormat.SHELL,
 ) -> None:
-    """Print the variables by which boto3 and the AWS CLI reach it: eval "$(fleet local env)"."""
+    """Print the variables with which boto3 and the AWS CLI reach it: eval "$(fleet local env)"."""
     supervisor = _supervisor()
     variables = client_variables(region=supervisor.region, url=supervisor.url, keys=supervisor.keys)
     if format is VariableFormat.JSON:
@@ -78,18 +78,18 @@ def env(
 
 @app.command()
 def logs(
-    name: Annotated[str | None, typer.Argument(help="An endpoint, or `aws`, `cdk`, `supervisor`.")] = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as the log grows.")] = False,
+    name: Annotated[str | None, typer.Argument(help="An endpoint, `aws`, `cdk` or `supervisor`.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing as the log grows.")] = False,
 ) -> None:
-    """Print one log; without a name, say which there are."""
+    """Print one log; without a name, list the logs."""
     found = _state().logs()
     if name is None:
         for log in found.values():
             say(str(log))
         return
     if name not in found:
-        hint = did_you_mean(name, list(found)) if found else "nothing was started yet"
-        raise FindingsError([Finding(code="FL121", message=f"there is no log {name!r}", hint=hint)])
+        hint = did_you_mean(name, list(found)) if found else "nothing has been started yet"
+        raise FindingsError([Finding(code="FL121", message=f"log {name!r} does not exist", hint=hint)])
     command = ["tail", "-n", "+1", *(["-f"] if follow else []), str(found[name])]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as tail:
         for line in tail.stdout or ():
@@ -98,7 +98,7 @@ def logs(
 
 @app.command()
 def down() -> None:
-    """Stop the endpoints and the embedded AWS; nothing of the account is kept."""
+    """Stop the endpoints and the embedded AWS; its account is deleted."""
     stopped = stop_supervisor(_state())
     say("stopped" if stopped else "nothing was running")
 
@@ -131,7 +131,7 @@ def _show(status: Status) -> None:
             say(f"  {model.target}: {model.state}{_sizes(model)}")
         if endpoint.evictions:
             latest = ", ".join(reversed(endpoint.evictions[-MAX_EVICTIONS:]))
-            say(f"  had to leave for others, the latest first: {latest}", "dim")
+            say(f"  evicted for other models, latest first: {latest}", "dim")
         for difference in endpoint.differences:
             say(f"  unlike SageMaker: {difference}", "dim")
         for missing in endpoint.missing_permissions:

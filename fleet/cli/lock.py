@@ -1,4 +1,4 @@
-"""`fleet lock`: what an environment will run, written down for review."""
+"""`fleet lock`: records for review what an environment will run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fleet ls`: what there is of each endpoint, in the files and in the account."""
+"""`fleet ls`: each endpoint's files and what the account has of it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ls(
     profile: Profile = None,
     format: Annotated[TableFormat, typer.Option("--format", help="A table, or JSON.")] = TableFormat.TABLE,
 ) -> None:
-    """Compare specs, locks and live stacks; name what has no counterpart, and the command that helps."""
+    """Compare specs, locks and live stacks; list what has no counterpart, with the command that fixes it."""
     root = project_root(Path.cwd())
     project = open_project(root, env)
     access = connect(root, place_of(project.environment), profile)
@@ -37,7 +37,7 @@ def ls(
         print_json([asdict(each) for each in found])
         return
     if not found:
-        say(f"{env}: no spec, no lock, no stack")
+        say(f"{env}: no specs, no locks, no stacks")
         return
     OutputConsole().print(_table(found))
     for each in found:

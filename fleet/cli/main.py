@@ -13,7 +13,7 @@ def run() -> None:
 
 
 def _command() -> None:
-    # Imported here: an interruption meanwhile is one like any other. Nothing of it is ever garbage.
+    # Imported here, so that an interruption of it is handled like any other; none of it becomes garbage.
     gc.disable()
     from fleet.cli.commands import app
 
@@ -22,6 +22,6 @@ def _command() -> None:
     try:
         app()
     except SystemExit as end:
-        if end.code == INTERRUPTED:  # typer has made this of the interruption, and said nothing
+        if end.code == INTERRUPTED:  # typer's silent exit after an interruption
             raise KeyboardInterrupt from end
         raise

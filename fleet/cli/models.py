@@ -1,4 +1,4 @@
-"""`fleet models`: the archives of a live endpoint, which come and go without a deploy."""
+"""`fleet models`: the archives of a live endpoint, which are added and removed without a deploy."""
 
 from __future__ import annotations
 
@@ -20,23 +20,21 @@ from fleet.core.project_root import project_root
 from fleet.spec.project import open_project
 
 app = typer.Typer(
-    help="The models of an endpoint with a live set: add and remove one without a deploy.",
+    help="Models of an endpoint with a live set: list, add and remove them without a deploy.",
     no_args_is_help=True,
 )
 
-Endpoint = Annotated[str, typer.Argument(help="An endpoint whose spec says `archive_set: live`.")]
+Endpoint = Annotated[str, typer.Argument(help="An endpoint whose spec has `archive_set: live`.")]
 
 
 @app.command("ls")
 def list_models(
     endpoint: Endpoint,
     env: Env,
-    digests: Annotated[
-        bool, typer.Option("--digests", help="Ask for each archive's digest as well.")
-    ] = False,
+    digests: Annotated[bool, typer.Option("--digests", help="Also get each archive's digest.")] = False,
     profile: Profile = None,
 ) -> None:
-    """List the targets that callers may name: size, date, and whether the spec names them."""
+    """List the targets that callers can use: size, date, and whether they are in the spec."""
     root = project_root(Path.cwd())
     live = live_set(open_project(root, env, [endpoint]), endpoint)
     s3 = connect(root, live.place, profile).client("s3")
@@ -55,7 +53,9 @@ def list_models(
 @app.command()
 def add(
     endpoint: Endpoint,
-    archive: Annotated[str, typer.Argument(help="Its name; the target is ARCHIVE-vVERSION.tar.gz.")],
+    archive: Annotated[
+        str, typer.Argument(help="The archive's name; the target is ARCHIVE-vVERSION.tar.gz.")
+    ],
     repository: Annotated[
         str,
         typer.Argument(
@@ -64,14 +64,15 @@ def add(
     ],
     env: Env,
     version: Annotated[
-        int | None, typer.Option(min=1, help="Else the next free one, or the latest if it has this content.")
+        int | None,
+        typer.Option(min=1, help="Default: the next free one, or the latest if it has this content."),
     ] = None,
     digest: Annotated[
-        str | None, typer.Option(help="Of a repository in S3: the digest of the content that is meant.")
+        str | None, typer.Option(help="For a repository in S3: the digest of its expected content.")
     ] = None,
     profile: Profile = None,
 ) -> None:
-    """Add one model to a live endpoint, and print the target that callers name; nothing is overwritten."""
+    """Add one model to a live endpoint, and print its target for callers; nothing is overwritten."""
     root = project_root(Path.cwd())
     project = open_project(root, env, [endpoint])
     live = live_set(project, endpoint)
@@ -82,38 +83,38 @@ def add(
         source = repository_source(loaded, archive, repository, digest, lambda: s3)
         with told_of_arguments(loaded):
             added = add_archive(s3, live, archive, version, source)
-    done = "there already" if added.was_there else "added"
-    say(f'{done}: callers of {endpoint} say TargetModel="{added.target}"')
+    done = "already present" if added.was_there else "added"
+    say(f'{done}: callers of {endpoint} pass TargetModel="{added.target}"')
 
 
 @app.command("rm")
 def remove(
     endpoint: Endpoint,
-    target: Annotated[str, typer.Argument(help="As callers name it: ARCHIVE-vVERSION.tar.gz.")],
+    target: Annotated[str, typer.Argument(help="The target of callers: ARCHIVE-vVERSION.tar.gz.")],
     env: Env,
     yes: Yes = False,
     profile: Profile = None,
 ) -> None:
-    """Remove one model of a live endpoint that its spec does not name."""
+    """Remove one model of a live endpoint that is not in its spec."""
     root = project_root(Path.cwd())
     live = live_set(open_project(root, env, [endpoint]), endpoint)
     s3 = connect(root, live.place, profile).client("s3")
     with aws_errors_as_findings(live.place):
         found = targets_of(s3, live)
     require_removable(live, target, [each.name for each in found if each.size is not None])
-    if not ask_consent(f"remove {target} of {endpoint} in {env}?", yes=yes):
+    if not ask_consent(f"remove {target} from {endpoint} in {env}?", yes=yes):
         say("nothing was removed")
         return
     with aws_errors_as_findings(live.place):
         s3.delete_object(Bucket=live.place.bucket, Key=live.key(target))
-    say(f"removed {target}: instances that have not loaded it refuse it from now on")
-    say("an instance of SageMaker that has it loaded, or on disk, may go on serving it")
+    say(f"removed {target}: instances that have not loaded it now refuse it")
+    say("an instance of SageMaker that has it in memory or on disk may continue to serve it")
 
 
 def _row(live: LiveSet, target: Target, digests: dict[str, str]) -> tuple[str, ...]:
     if target.size is None or target.modified is None:
         publish = f"fleet publish --env {live.place.environment} {live.endpoint}"
-        return target.name, "", "", "", f"named by the spec, not there: run `{publish}`"
+        return target.name, "", "", "", f"in the spec, but not in the bucket: run `{publish}`"
     when = target.modified.strftime("%Y-%m-%d %H:%M:%S %Z")
     origin = "spec" if target.is_declared else "added by hand"
     return target.name, shown_size(target.size), when, digests.get(target.name, ""), origin

@@ -1,4 +1,4 @@
-"""`fleet new`: the spec of a new endpoint, proposed from model repositories or copied from another one."""
+"""`fleet new`: writes the spec of a new endpoint, from model repositories or from another endpoint."""
 
 from __future__ import annotations
 
@@ -19,22 +19,24 @@ OPTIONS = "--from-repository, --from-spec"
 
 
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What the endpoint will be called.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The endpoint's name.")],
     from_repository: Annotated[
         str | None,
         typer.Option("--from-repository", metavar="DIR", help="A model repository, or a folder of several."),
     ] = None,
     from_spec: Annotated[
         str | None,
-        typer.Option("--from-spec", metavar="OTHER", help="An endpoint: the stem of a file in model_specs/."),
+        typer.Option(
+            "--from-spec", metavar="OTHER", help="Endpoint name: a file in model_specs/ without .yaml."
+        ),
     ] = None,
 ) -> None:
-    """Write model_specs/NAME.yaml, which passes `fleet check` in every environment; nothing is written over.
+    """Write model_specs/NAME.yaml, which passes `fleet check` in every environment; nothing is overwritten.
 
-    From a repository each key is proposed with its reason as a comment.
+    With --from-repository, each proposed key has its reason as a comment.
     """
     if (from_repository is None) == (from_spec is None):
-        raise typer.BadParameter("give one of the two", param_hint=OPTIONS)
+        raise typer.BadParameter("pass one of the two", param_hint=OPTIONS)
     root = project_root(Path.cwd())
     file = new_file(root, name)
     projects = projects_with(root, name)

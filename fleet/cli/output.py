@@ -1,4 +1,4 @@
-"""Plain lines on standard output, and questions: a name is never taken for markup, and has no power."""
+"""Plain lines on stdout, and questions: names are never treated as markup or as control characters."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from fleet.printers.sanitizer import indent_lines
 
 
 def say(line: str, style: str = "") -> None:
-    """Print one line; a terminal folds it between words, a pipe gets it whole.
+    """Print one line; on a terminal it is folded between words.
 
-    Where a name in it breaks the line, what follows begins with `    | `.
+    If a name in it has a line break, each further line begins with `    | `.
     """
     console = OutputConsole()
     console.print(Text(indent_lines(line), style=style), soft_wrap=not console.is_terminal)
 
 
 def ask_consent(question: str, *, yes: bool) -> bool:
-    """Whether the user agrees, on a terminal.
+    """Whether the user agrees; asked on a terminal.
 
     Raises:
-        CannotRunError: there is no terminal, and `--yes` was not given.
+        CannotRunError: stdin is not a terminal, and `--yes` was not passed.
     """
     if yes:
         return True
     if not sys.stdin.isatty():
-        raise CannotRunError("nobody can be asked: standard input is no terminal", "say --yes")
+        raise CannotRunError("cannot ask for confirmation: stdin is not a terminal", "pass --yes")
     return _confirm(question)
 
 
 def consent(question: str, *, yes: bool) -> bool:
-    """Whether the user agrees; where there is no terminal, only with `--yes`."""
+    """Whether the user agrees; without a terminal, only with `--yes`."""
     return yes or (sys.stdin.isatty() and _confirm(question))
 
 
 def _confirm(question: str) -> bool:
-    """What the user answers; words of AWS and names of others in the question drive no terminal."""
+    """The user's answer; control characters in the question, such as from AWS, do not reach the terminal."""
     return typer.confirm(indent_lines(question))

@@ -1,4 +1,4 @@
-"""`fleet preflight`: whether an account is ready for what specs and locks say, before a deploy."""
+"""`fleet preflight`: checks before a deploy whether an account is ready for the specs and locks."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def preflight(
         Format, typer.Option("--format", help="For a person, a program, or annotations in a pull request.")
     ] = Format.HUMAN,
 ) -> None:
-    """Look whether the account is ready for endpoints as their locks say; nothing is changed there.
+    """Check whether the account is ready for the endpoints and their locks; nothing is changed.
 
-    The account, its bootstrap and Foundation, quotas, images, artifacts, endpoints and their alarms. Exit
-    code 1: a deploy or scaling would fail; 2: AWS could not be asked.
+    Checks the account, its bootstrap and Foundation, quotas, images, artifacts, endpoints and their alarms.
+    Exit code 1: a deploy or scaling would fail; 2: AWS did not answer.
     """
     root, console = project_root(Path.cwd()), OutputConsole()
     project = open_project(root, env, endpoints or ())

@@ -1,4 +1,4 @@
-"""`fleet promote`: what was tested in one environment is what another will run."""
+"""`fleet promote`: another environment will run the archives that were tested in one."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ from fleet.spec.project import open_project
 
 
 def promote(
-    endpoints: Annotated[list[str], typer.Argument(metavar="ENDPOINT", help="What was tested.")],
-    source: Annotated[str, typer.Option("--from", help="The environment in which it was tested.")],
-    target: Annotated[str, typer.Option("--to", help="The environment that will run it.")],
+    endpoints: Annotated[
+        list[str], typer.Argument(metavar="ENDPOINT", help="The endpoints that were tested.")
+    ],
+    source: Annotated[str, typer.Option("--from", help="The environment in which they were tested.")],
+    target: Annotated[str, typer.Option("--to", help="The environment that will run them.")],
     from_profile: Annotated[
         str | None, typer.Option(help="Profile of the account that is read from.")
     ] = None,
@@ -41,10 +43,10 @@ def promote(
         progress_on(OutputConsole()),
     )
     if done.copied:
-        also = f"; {done.there} there already" if done.there else ""
+        also = f"; {done.there} already present" if done.there else ""
         say(f"copied {_archives(done.copied)}, {shown_size(done.bytes)}{also}")
     else:
-        say(f"copied nothing: {_archives(done.there)} {'is' if done.there == 1 else 'are'} there already")
+        say(f"copied nothing: {_archives(done.there)} already present")
     for file in done.locks:
         say(f"wrote {file.relative_to(root)}")
     deploy = f"run `fleet deploy --env {target} {' '.join(tested.endpoints)}`"

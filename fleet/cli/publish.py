@@ -1,4 +1,4 @@
-"""`fleet publish`: what the locks say, put into the artifact bucket; and what nobody needs, taken out."""
+"""`fleet publish`: uploads the locked archives to the artifact bucket; --prune removes unused objects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fleet.spec.project import open_project
 
 KEEP = 10
 NONCURRENT_DAYS = 90
-"""constructs/triton_endpoints/artifact_bucket.py has the bucket keep deleted objects so long."""
+"""How long the bucket keeps deleted objects, set in constructs/triton_endpoints/artifact_bucket.py."""
 HOURS = int(GRACE.total_seconds()) // 3600
 
 
@@ -34,22 +34,22 @@ def publish(
     endpoints: Endpoints = None,
     profile: Profile = None,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Also remove what no Model, no lock and no last release uses.")
+        bool, typer.Option("--prune", help="Also remove objects that no Model, lock or recent release uses.")
     ] = False,
     keep: Annotated[
         int | None,
         typer.Option(
-            min=0, help=f"With --prune: so many last releases of each endpoint stay; {KEEP} by default."
+            min=0, help=f"With --prune: how many recent releases of each endpoint to keep. Default: {KEEP}."
         ),
     ] = None,
     yes: Yes = False,
 ) -> None:
-    """Upload what the content store lacks of the archives, and copy it to where the endpoints look for it.
+    """Upload the archives that the content store lacks, and copy them to the endpoints' prefixes.
 
-    TensorRT engines that they need are built before, unless they are there or another publisher builds them.
+    Missing TensorRT engines are built first, unless another publisher is building them.
     """
     if keep is not None and not prune:
-        raise typer.BadParameter("it means nothing without --prune", param_hint="--keep")
+        raise typer.BadParameter("has no effect without --prune", param_hint="--keep")
     end_like_ctrl_c()
     root = project_root(Path.cwd())
     project = open_project(root, env, endpoints or ())
@@ -70,9 +70,9 @@ def _summary(done: PublishResult) -> str:
     parts = [
         f"uploaded {done.uploaded} ({shown_size(done.bytes)})" if done.uploaded else "",
         f"copied {done.copied} to the endpoints" if done.copied else "",
-        f"{done.there} there already" if done.there else "",
+        f"{done.there} already present" if done.there else "",
     ]
-    return f"archives: {', '.join(part for part in parts if part) or 'none is wanted'}"
+    return f"archives: {', '.join(part for part in parts if part) or 'none needed'}"
 
 
 def _prune(access: Access, root: Path, keep: int, *, yes: bool) -> None:
@@ -86,7 +86,7 @@ def _prune(access: Access, root: Path, keep: int, *, yes: bool) -> None:
         say("nothing was removed")
         return
     removed = work.remove(plan)
-    uploads = f", {len(removed.uploads)} uploads ended" if removed.uploads else ""
+    uploads = f", {len(removed.uploads)} uploads aborted" if removed.uploads else ""
     say(f"removed {_count(len(removed.objects))}, {shown_size(removed.size)}{uploads}")
 
 
@@ -97,9 +97,9 @@ def _show(plan: Plan, bucket: str) -> None:
     for upload in plan.uploads:
         say(f"  {upload.key}: an upload that was never completed")
     total = f"{_count(len(plan.objects))} of s3://{bucket}, {shown_size(plan.size)}"
-    say(f"nobody needs {total}" if plan.units or plan.uploads else f"nothing of s3://{bucket} can go")
+    say(f"unused: {total}" if plan.units or plan.uploads else f"nothing to remove from s3://{bucket}")
     if plan.too_young:
-        say(f"{_count(plan.too_young)} that nobody needs stay: younger than {HOURS} hours")
+        say(f"kept for now: {_count(plan.too_young)}, unused but younger than {HOURS} hours")
     if plan.units:
         say(f"the bucket is versioned: deleted objects can be restored for {NONCURRENT_DAYS} days")
 

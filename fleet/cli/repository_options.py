@@ -1,4 +1,4 @@
-"""What a model repository is checked for, as options say it."""
+"""Options that describe the endpoint for which a model repository is checked."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ RELEASE = re.compile(r"[0-9]{2}\.(0[1-9]|1[0-2])")
 
 ModeOf: TypeAlias = Annotated[
     Mode | None,
-    typer.Option("--mode", help="Of repositories: the endpoint that they are for; single if it is not said."),
+    typer.Option("--mode", help="For repositories: the mode of their endpoint. Default: single."),
 ]
 Release: TypeAlias = Annotated[
     str | None,
-    typer.Option("--triton", metavar="REL", help="Of repositories: the Triton release, such as 25.04."),
+    typer.Option("--triton", metavar="REL", help="For repositories: the Triton release, such as 25.04."),
 ]
 Instance: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--instance", metavar="TYPE", help="Of repositories: the instance type, such as ml.g5.xlarge."
+        "--instance", metavar="TYPE", help="For repositories: the instance type, such as ml.g5.xlarge."
     ),
 ]
 DefaultModel: TypeAlias = Annotated[
@@ -33,7 +33,7 @@ DefaultModel: TypeAlias = Annotated[
     typer.Option(
         "--default-model",
         metavar="NAME",
-        help="Of repositories: the model that a single endpoint answers with.",
+        help="For repositories: the model that a single endpoint serves.",
     ),
 ]
 
@@ -41,20 +41,22 @@ DefaultModel: TypeAlias = Annotated[
 def asked_for(
     mode: Mode | None, release: str | None, instance: str | None, default_model: str | None
 ) -> RepositoryTarget:
-    """The options together.
+    """The options as one target.
 
     Raises:
-        typer.BadParameter: one is none of what it names.
+        typer.BadParameter: a release or type is unknown, or the options contradict each other.
     """
     if release is not None and not RELEASE.fullmatch(release):
         raise typer.BadParameter(
-            f"{release!r} is no Triton release; write one such as 25.04", param_hint="--triton"
+            f"{release!r} is not a Triton release; write one such as 25.04", param_hint="--triton"
         )
     if instance is not None and instance not in instance_types():
         hint = did_you_mean(instance, list(instance_types()))
-        raise typer.BadParameter(f"{instance!r} is no known instance type; {hint}", param_hint="--instance")
+        raise typer.BadParameter(
+            f"{instance!r} is not a known instance type; {hint}", param_hint="--instance"
+        )
     if mode is Mode.MULTI_MODEL and default_model is not None:
-        raise typer.BadParameter("a multi-model endpoint has none", param_hint="--default-model")
+        raise typer.BadParameter("a multi-model endpoint has no default model", param_hint="--default-model")
     return RepositoryTarget(
         multi_model=mode is Mode.MULTI_MODEL, release=release, instance=instance, default_model=default_model
     )

@@ -25,11 +25,11 @@ from fleet.rules.themes import FILE, Theme, theme_of, themes
 from fleet.spec.problems import did_you_mean
 
 WIDTH_OF_A_PIPE = 250
-"""Where nobody looks at it, each rule is one line."""
+"""In a pipe, each rule is one line."""
 STYLE = {"error": "red", "warning": "yellow"}
 
 CODE = re.compile(r"FL(\d\w*)?")
-"""A code, or how several begin."""
+"""A code, or the beginning of several."""
 
 
 def rules(
@@ -37,7 +37,7 @@ def rules(
         list[str] | None,
         typer.Argument(
             metavar="[NAME|CODE]...",
-            help="Such as missing-driver, FL204, or FL2 for all codes that begin so. Default: all rules.",
+            help="Such as missing-driver, FL204, or FL2 for codes that begin with it. Default: all rules.",
         ),
     ] = None,
     theme: Annotated[str | None, typer.Option(help="List the rules and other codes of a theme.")] = None,
@@ -51,7 +51,7 @@ def rules(
 ) -> None:
     """List the rules, or explain some of them and other codes of findings."""
     if sum(given is not None and given != [] for given in (names, theme, next_of)) > 1:
-        raise typer.BadParameter("give names, --theme or --next, one of the three")
+        raise typer.BadParameter("pass only one of names, --theme and --next")
     if next_of is not None:
         print_line(_next_code(_theme(next_of)))
         return
@@ -67,18 +67,18 @@ def rules(
         if not console.is_terminal:
             console.width = WIDTH_OF_A_PIPE
         console.print(_table(wanted or list(all_rules())))
-        say("a rule is named after what it finds; its summary says what should hold")
+        say("a rule's name is the mistake that it finds; its summary is what is required")
         say(f"`fleet rules NAME` explains one; all are in {link_to('').removesuffix('#')}")
 
 
 def _code(name: str) -> str:
-    """The code that a name stands for, or what may be a code, in upper case; anything else as it is."""
+    """The code of a name; what looks like a code, in upper case; anything else unchanged."""
     code = code_of(name.lower())
     return code.upper() if CODE.fullmatch(code.upper()) else code
 
 
 def _expand_codes(codes: Sequence[str]) -> list[str]:
-    """The codes that are meant, each once; a beginning, such as FL2, means all that begin so."""
+    """The codes, each once; a beginning such as FL2 stands for all codes with it."""
     known = sorted([*all_rules(), *other_codes()])
     meant = {
         code: [each for each in known if code.startswith("FL") and each.startswith(code)] for code in codes
@@ -90,17 +90,17 @@ def _expand_codes(codes: Sequence[str]) -> list[str]:
 
 def _unknown(word: str, known: list[str]) -> Finding:
     if word.startswith("FL"):
-        return Finding(code="FL132", message=f"there is no code {word!r}", hint=did_you_mean(word, known))
+        return Finding(code="FL132", message=f"code {word!r} does not exist", hint=did_you_mean(word, known))
     near = did_you_mean(word, codes_by_name())
     hint = near if near.startswith("did") else "`fleet rules` lists them, such as missing-driver"
-    return Finding(code="FL132", message=f"there is no rule or finding {word!r}", hint=hint)
+    return Finding(code="FL132", message=f"rule or finding {word!r} does not exist", hint=hint)
 
 
 def _theme(name: str) -> Theme:
     found = {theme.name: theme for theme in themes()}
     if name not in found:
         hint = did_you_mean(name, found, list_all=True)
-        raise FindingsError([Finding(code="FL132", message=f"there is no theme {name!r}", hint=hint)])
+        raise FindingsError([Finding(code="FL132", message=f"theme {name!r} does not exist", hint=hint)])
     return found[name]
 
 
@@ -139,8 +139,8 @@ def _entry(code: str) -> dict[str, Any]:
     rule = all_rules().get(code)
     common = {"code": code, "name": name_of(code), "theme": theme_of(code).name}
     if rule is None:
-        said = {"severity": severity_of(code).value, "summary": other_codes()[code]}
-        return {**common, **said, "docs": link_to(code)}
+        own = {"severity": severity_of(code).value, "summary": other_codes()[code]}
+        return {**common, **own, "docs": link_to(code)}
     example = examples().get(code)
     shown = {"wrong": example.wrong.shown, "right": example.right.shown} if example else None
     return {
@@ -180,7 +180,7 @@ def _show_example(rule: Rule) -> None:
         return
     for heading, lines in {
         "wrong": example.wrong.shown.splitlines(),
-        "fleet check says": said_of(example.wrong, rule),
+        "fleet check reports": said_of(example.wrong, rule),
         "right": example.right.shown.splitlines(),
     }.items():
         say("")

@@ -1,4 +1,4 @@
-"""`fleet schema`: the files that are generated: JSON Schemas for editors, and pages of the docs."""
+"""`fleet schema`: generates the JSON Schemas for editors and the pages of the docs."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from fleet_emulator.fidelity import PAGE, fidelity_page
 
 def schema(
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit with 1 where a file is stale.")
+        bool, typer.Option("--check", help="Write nothing; exit code 1 if a file is stale.")
     ] = False,
 ) -> None:
     """Write the JSON Schemas of specs and environments and the generated pages of docs/, from the code."""
     root = project_root(Path.cwd())
     stale = {file: text for file, text in generated_files(root).items() if not is_up_to_date(file, text)}
     if check and stale:
-        message, hint = "this generated file is not what the code says", "run `fleet schema`"
+        message, hint = "this generated file does not match the code", "run `fleet schema`"
         raise FindingsError([Finding(code="FL501", message=message, hint=hint, file=file) for file in stale])
     for file, text in stale.items():
         write_atomically(file, text)
@@ -37,7 +37,7 @@ def schema(
 
 
 def generated_files(root: Path) -> dict[Path, str]:
-    """Each generated file and the text that it must hold; the pages where there is a folder for them."""
+    """Each generated file with its text; the pages only if docs/ exists."""
     docs = (root / DOCS).parent
     pages = {
         root / DOCS: rules_page(rules(), examples()),

@@ -1,4 +1,4 @@
-"""`fleet check --run`: what the real Triton of this machine says to a model repository."""
+"""`fleet check --run`: loads a model repository in this machine's Triton."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from fleet.repository.loading.load_plan import plan_load
 from fleet.repository.reading.path import read
 
 CACHE = ".cache/triton-fleet"
-"""Below the home of a user who is not in a fleet's folder."""
+"""Below the home directory, if the working directory is not a fleet's folder."""
 
 
 def run_findings(paths: Sequence[Path], asked: RepositoryTarget, *, quiet: bool) -> Iterator[Finding]:
-    """Load each folder and archive in Triton; its answers are printed unless `quiet`.
+    """Load each folder and archive in Triton; print the answers unless `quiet`.
 
     Raises:
-        CannotRunError: this machine has no Triton, or a configuration is named without its model.
+        CannotRunError: this machine has no Triton, or a configuration was passed without its model.
     """
     alone = [path for path in paths if is_configuration(path)]
     if alone:
         problem = f"{alone[0]} is a configuration without a model, so Triton cannot load it"
-        raise CannotRunError(problem, "name the model repository that it lies in, or leave out --run")
+        raise CannotRunError(problem, "pass its model repository, or leave out --run")
     runtime = find_runtime(_cache())
     for path in paths:
-        with suppress(FindingsError):  # what cannot be read is told already
+        with suppress(FindingsError):  # read errors are reported elsewhere
             main = plan_load(read(path), asked.setting()).main
             mode = "multi-model" if asked.multi_model else "single"
             answer = load_in_triton(path, runtime, mode=mode, default_model=main or asked.default_model or "")

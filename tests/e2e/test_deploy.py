@@ -199,10 +199,10 @@ def test_destroy_shows_what_goes_and_asks_and_deletes_an_orphan_but_not_its_arch
     assert "did you mean `sentences`?" in unknown.stderr
     archives = account.keys("")
     unasked = account.fleet("destroy", "sentences", "--env", "dev")
-    assert (unasked.returncode, "say --yes" in unasked.stderr) == (2, True)
+    assert (unasked.returncode, "pass --yes" in unasked.stderr) == (2, True)
     assert "the endpoint sentences, which is InService, 1 × ml.g5.xlarge" in unasked.stdout
-    assert "goes: AWS::SageMaker::Model " in unasked.stdout
-    assert f"stays: its archives are kept in s3://{BUCKET}/endpoints/sentences/" in unasked.stdout
+    assert "deleted: AWS::SageMaker::Model " in unasked.stdout
+    assert f"kept: its archives stay in s3://{BUCKET}/endpoints/sentences/" in unasked.stdout
     assert ENDPOINT in account.statuses()
     assert account.fleet("destroy", "sentences", "--env", "dev", "--yes").returncode == 0
     assert account.statuses() == {name: status for name, status in COMPLETE.items() if name != ENDPOINT}

@@ -134,7 +134,7 @@ def test_an_update_that_was_rolled_back_is_told_although_the_endpoint_goes_on(cl
 def test_a_resource_that_failed_before_the_endpoint_is_told_by_its_event(clinic: Clinic) -> None:
     clinic.stacks.create(STACK, {"Topic": TOPIC, "Broken": absent_model()})
     code, seen, wrong = clinic.doctor()
-    assert (code, "endpoint: there is none" in seen) == (1, True)
+    assert (code, "endpoint: does not exist" in seen) == (1, True)
     assert "error[unavailable-model-data] FL645: Nothing lies at s3://data/absent.tar.gz" in wrong
 
 
@@ -152,7 +152,7 @@ def test_an_endpoint_that_is_well_ends_with_0_whatever_an_earlier_deploy_has_log
     clinic.log("hello", f'I{HEAD} "successfully loaded"', stream="AllTraffic/i-2")
     code, seen, wrong = clinic.doctor()
     assert (code, wrong) == (0, "")
-    assert seen.splitlines()[-1] == "sentences is well"
+    assert seen.splitlines()[-1] == "sentences is healthy"
 
 
 def test_an_endpoint_in_service_whose_log_tells_of_a_cause_is_not_well(clinic: Clinic) -> None:
@@ -254,7 +254,7 @@ def test_a_place_that_is_denied_is_named_by_its_action_and_the_others_are_looked
     clinic.fail(EXAMPLES["no_capacity"])
     deny(proxied, lambda request: "Logs_20140328" in request.headers.get("X-Amz-Target", ""))
     code, seen, wrong = clinic.doctor()
-    assert (code, "not seen: logs:DescribeLogStreams is denied" in seen) == (1, True)
+    assert (code, "not read: logs:DescribeLogStreams is denied" in seen) == (1, True)
     assert "FL643" in wrong
 
 
@@ -263,7 +263,9 @@ def test_where_nothing_wrong_was_seen_and_not_everything_was_it_does_not_say_tha
 ) -> None:
     clinic.stacks.create(STACK, endpoint(NAME))
     deny(proxied, lambda request: b"DescribeStack" in request.body)
-    with pytest.raises(CannotRunError, match="not everything was: cloudformation:DescribeStacks is denied"):
+    with pytest.raises(
+        CannotRunError, match="not everything could be read: cloudformation:DescribeStacks is denied"
+    ):
         clinic.doctor()
 
 

@@ -49,11 +49,11 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
 def test_engines_are_built_listed_and_packed_each_once(
     bucket: EngineBucket, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert said(capsys, "engines", "ls") == [f"s3://triton-fleet-dev-{ACCOUNT}-us-east-1 holds no engines"]
+    assert said(capsys, "engines", "ls") == [f"s3://triton-fleet-dev-{ACCOUNT}-us-east-1 has no engines"]
     begun, ended, built = said(capsys, "engines", "build")
     assert (begun, built) == ("engine sentences/bert: building", "built 1 engine")
     assert ended.startswith("engine sentences/bert: there after ")
-    assert said(capsys, "engines", "build") == ["1 engine there already"]
+    assert said(capsys, "engines", "build") == ["1 engine already present"]
     (held,) = json.loads("".join(said(capsys, "engines", "ls", "--format", "json")))
     assert held["key"] == bucket.key()
     assert (held["model"], held["tensorrt"], held["compute_capability"]) == ("bert", "10.9.0.34", "8.6")
@@ -62,5 +62,5 @@ def test_engines_are_built_listed_and_packed_each_once(
     assert (row.split()[0], row.split()[-1]) == (held["key"].removeprefix("sha256:")[:12], "sentences")
     *_, archives = said(capsys, "publish")
     assert archives.startswith("archives: uploaded 1 (")
-    assert said(capsys, "publish") == ["archives: 1 there already"]
+    assert said(capsys, "publish") == ["archives: 1 already present"]
     assert len(bucket.builds) == 1

@@ -64,12 +64,12 @@ def top_classes(clone: Clone, target: str) -> list[int]:
 def test_a_model_that_is_added_answers_without_a_deploy(clone: Clone) -> None:
     assert top_classes(clone, "top-classes-v1.tar.gz") == [1, 2, 0, 4, 3]
     added = models(clone, "add", "top-classes", str(repository(clone, 2)))
-    assert added.stdout == f'added: callers of {ENDPOINT} say TargetModel="top-classes-v2.tar.gz"\n', (
+    assert added.stdout == f'added: callers of {ENDPOINT} pass TargetModel="top-classes-v2.tar.gz"\n', (
         added.stderr
     )
     assert top_classes(clone, "top-classes-v2.tar.gz") == [1, 2]
     again = models(clone, "add", "top-classes", "top-2")
-    assert again.stdout.startswith("there already: ")
+    assert again.stdout.startswith("already present: ")
 
 
 def test_what_is_there_is_not_overwritten(clone: Clone) -> None:
@@ -93,7 +93,7 @@ def test_a_removed_model_is_refused_by_an_instance_that_has_not_loaded_it(clone:
     models(clone, "add", "gone", str(repository(clone, 1)))
     removed = models(clone, "rm", "gone-v1.tar.gz", "--yes")
     assert removed.returncode == 0, removed.stderr
-    assert "may go on serving it" in removed.stdout
+    assert "may continue to serve it" in removed.stdout
     with pytest.raises(InferenceError, match="gone-v1.tar.gz"):
         top_classes(clone, "gone-v1.tar.gz")
     assert "gone-v1.tar.gz" not in models(clone, "ls").stdout

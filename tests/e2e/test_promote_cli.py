@@ -88,7 +88,7 @@ def test_again_nothing_is_copied(promotion: Promotion, capsys: pytest.CaptureFix
     capsys.readouterr()
     run("--from", "staging", "--to", "prod", "sentences", *PROFILES)
     assert capsys.readouterr().out.splitlines() == [
-        "copied nothing: 1 archive is there already",
+        "copied nothing: 1 archive already present",
         "the lock is up to date: run `fleet deploy --env prod sentences`",
     ]
 

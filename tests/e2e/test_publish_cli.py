@@ -109,7 +109,7 @@ def test_it_says_what_it_did_and_has_nothing_to_do_again(command: Command) -> No
     assert copied == "copied on the server: 1 object"
     assert said == "archives: uploaded 1 (10.2 kB), copied 1 to the endpoints"
     assert len(command.held()) == 2
-    assert command.run("sentences").stdout == "archives: 1 there already\n"
+    assert command.run("sentences").stdout == "archives: 1 already present\n"
 
 
 def test_a_changed_repository_is_a_finding(command: Command, folder: FleetFolder) -> None:
@@ -138,8 +138,8 @@ def test_a_prune_shows_what_goes_how_much_and_what_is_too_young(command: Command
     assert done.stdout.splitlines()[3:] == [
         f"  archives/{'b' * 64}: 1.5 kB",
         "  endpoints/gone/set/: 3.0 kB, 2 objects",
-        f"nobody needs 3 objects of s3://{BUCKET}, 4.5 kB",
-        "1 object that nobody needs stay: younger than 24 hours",
+        f"unused: 3 objects of s3://{BUCKET}, 4.5 kB",
+        "kept for now: 1 object, unused but younger than 24 hours",
         "the bucket is versioned: deleted objects can be restored for 90 days",
         "removed 3 objects, 4.5 kB",
     ]
@@ -151,7 +151,7 @@ def test_a_prune_without_a_terminal_needs_a_yes(command: Command) -> None:
     command.put(OLD, hours=25)
     done = command.run("--prune")
     assert done.returncode == 2
-    assert "remedy: say --yes" in done.stderr
+    assert "remedy: pass --yes" in done.stderr
     assert OLD in command.held()
 
 
@@ -168,14 +168,14 @@ def test_a_prune_that_finds_nothing_asks_nothing(command: Command) -> None:
     assert done.returncode == 0
     assert done.stdout.splitlines()[-2:] == [
         "archives: uploaded 1 (10.2 kB), copied 1 to the endpoints",
-        f"nothing of s3://{BUCKET} can go",
+        f"nothing to remove from s3://{BUCKET}",
     ]
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--keep", "3"), "it means nothing without"),
+        (("--keep", "3"), "has no effect without"),
         (("--prune", "--keep", "-1"), "should be greater than or equal to 0"),
     ],
 )

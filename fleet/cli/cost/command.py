@@ -1,4 +1,4 @@
-"""`fleet cost`: what endpoints cost by list prices, from the files alone."""
+"""`fleet cost`: what endpoints cost at list prices, computed from files without AWS."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def cost(
     endpoints: Endpoints = None,
     format: Annotated[TableFormat, typer.Option("--format", help="A table, or JSON.")] = TableFormat.TABLE,
 ) -> None:
-    """Tell what endpoints cost an hour and a month, at their fewest and their most instances.
+    """Show what endpoints cost per hour and month, at their minimum and maximum number of instances.
 
-    In list prices of the catalog, with their date, and what a multi-model endpoint saves. A price that the
-    catalog lacks is said and changes no exit code.
+    The prices are the catalog's list prices, with their date; multi-model endpoints show what they save.
+    A price that the catalog lacks is reported and does not change the exit code.
     """
     project = open_project(project_root(Path.cwd()), env, endpoints or ())
     if env == LOCAL:
-        problem = f"the endpoints of {LOCAL} run on this machine, where nobody pays for instances"
-        raise CannotRunError(problem, "name an environment that is deployed to an account")
+        problem = f"the endpoints of {LOCAL} run on this machine, where instances cost nothing"
+        raise CannotRunError(problem, "pass an environment that is deployed to an account")
     loaded = all_of(project.endpoints, project.load, project.findings)
     found = fleet_cost(project.environment, [each.spec for each in loaded])
     if format is TableFormat.JSON:
@@ -40,4 +40,4 @@ def cost(
     elif found.endpoints:
         print_cost(found)
     else:
-        say(f"{env}: no spec")
+        say(f"{env}: no specs")

@@ -1,4 +1,4 @@
-"""Costs as `fleet cost --format json` says them."""
+"""The output of `fleet cost --format json`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from fleet.catalog.prices import price_list
 from fleet.report.cost import MONTH, YEAR, Cost, EndpointCost, FleetCost, Saving
 
 VERSION = 1
-"""Raised when a field of the JSON goes or changes its meaning; a field that comes does not raise it."""
+"""Raised when a field of the JSON is removed or changes its meaning, not when one is added."""
 
 
 def cost_document(found: FleetCost) -> dict[str, object]:
-    """What `--format json` says: money as text, which no reader rounds; None where not known."""
+    """The JSON document; money is text, so that no reader rounds it; None if unknown."""
     return {
         "version": VERSION,
         "environment": found.environment.environment,

@@ -1,4 +1,4 @@
-"""How costs are printed: a table, and what is to be said about it."""
+"""How costs are printed: a table and notes about it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from fleet.report.cost import MONTH, YEAR, Cost, EndpointCost, FleetCost, Saving
 
 NOT_COUNTED = (
     "second instances while an endpoint is updated, volumes, S3, logs, metrics, alarms, captured calls,"
-    " builds of engines, traffic, taxes; nor discounts"
+    " builds of engines, traffic, taxes, discounts"
 )
 
 
 def print_cost(found: FleetCost) -> None:
-    """A table, and under it what the numbers mean, what they lack, and where they come from."""
+    """Print a table, then what the numbers mean, what they leave out, and their source."""
     console, place = OutputConsole(), found.environment
     if not console.is_terminal:
         console.width = WIDTH_OF_A_PIPE
@@ -52,7 +52,7 @@ def _table(found: FleetCost) -> Table:
         sign = max(_sign(found, each) for each in found.endpoints)
         sums = ["", *_cells(found.at_least, sign), "", *_cells(found.at_most, sign)]
         table.add_section()
-        table.add_row(Text("together", "bold"), "", *sums)
+        table.add_row(Text("total", "bold"), "", *sums)
     return table
 
 
@@ -62,7 +62,7 @@ def _sign(found: FleetCost, each: EndpointCost) -> str:
 
 def _cells(cost: Cost | None, sign: str) -> tuple[str, str]:
     if cost is None:
-        return "not known", "not known"
+        return "unknown", "unknown"
     return f"{sign}{cost.hourly:,.4f}", f"{sign}{cost.monthly:,}"
 
 
@@ -74,16 +74,16 @@ def _lines(found: FleetCost) -> Iterator[str]:
         if each.saving is not None:
             yield f"{each.endpoint}: {_saving_line(each, each.saving, _sign(found, each))}"
     for each in found.unpriced:
-        yield f"{each.endpoint}: the catalog has no price of {each.instance_type}; it is in no sum"
+        yield f"{each.endpoint}: the catalog has no price for {each.instance_type}; the totals leave it out"
     if found.elsewhere:
-        yield f"~ in prices of {prices.region}: the catalog has none of {found.environment.region}"
+        yield f"~ prices of {prices.region}: the catalog has none for {found.environment.region}"
     computed = {each.instance_type for each in found.endpoints if each.price and not each.price.stated}
     if computed:
         yield f"~ of {', '.join(sorted(computed))}: computed from EC2's price; no source states SageMaker's"
     dashboards = f"{_count_text(found.dashboards, 'dashboard')} ({found.dashboards_monthly} a month), "
     yield f"a month is {MONTH} hours (24 x 30)"
     yield f"not counted: {dashboards if found.dashboards else ''}{NOT_COUNTED}"
-    yield f"prices on demand in {prices.region}, {prices.date}; {prices.source}"
+    yield f"on-demand prices in {prices.region}, {prices.date}; {prices.source}"
 
 
 def _saving_line(each: EndpointCost, saving: Saving, sign: str) -> str:

@@ -1,4 +1,4 @@
-"""`fleet engines build` and `ls`: engines that are built without a publish, and those that are there."""
+"""`fleet engines build` and `ls`: build engines without a publish, and list those in the bucket."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
     fleet = resolve_project(project)
     engines = all_engines(fleet.endpoints)
     if not engines:
-        say(f"{env}: no engines in {', '.join(project.endpoints) or 'model_specs/, which holds no spec'}")
+        say(f"{env}: no engines in {', '.join(project.endpoints) or 'model_specs/, which has no specs'}")
         return
     access, progress = connect(root, fleet.place, profile), progress_on(OutputConsole())
     with aws_errors_as_findings(fleet.place):
@@ -47,12 +47,12 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
     if done.findings:
         raise FindingsError(list(done.findings))
     there = len(engines) - done.built
-    also = f"; {there} there already" if there else ""
+    also = f"; {there} already present" if there else ""
     by = shown_builder(env)
     say(
         f"built {shown_engines(done.built)}{by}{also}"
         if done.built
-        else f"{shown_engines(there)} there already"
+        else f"{shown_engines(there)} already present"
     )
 
 
@@ -61,7 +61,7 @@ def ls(
     profile: Profile = None,
     format: Annotated[TableFormat, typer.Option("--format", help="A table, or JSON.")] = TableFormat.TABLE,
 ) -> None:
-    """List the engines that the bucket holds: what each was built with, and which locks need it."""
+    """List the engines in the bucket: what each was built with, and which locks need it."""
     root = project_root(Path.cwd())
     place = place_of(open_project(root, env).environment)
     access = connect(root, place, profile)
@@ -72,7 +72,7 @@ def ls(
     elif found:
         OutputConsole().print(_table(found))
     else:
-        say(f"s3://{place.bucket} holds no engines")
+        say(f"s3://{place.bucket} has no engines")
 
 
 def _table(engines: list[HeldEngine]) -> Table:
@@ -94,6 +94,6 @@ def _table(engines: list[HeldEngine]) -> Table:
 
 
 def _users_text(engine: HeldEngine) -> str:
-    """The endpoints, with how many of their models have it if several do: copies have one engine."""
+    """The endpoints, with the number of their models if several use the engine: copies share one."""
     models = Counter(name.partition("/")[0] for name in engine.needed_by)
     return ", ".join(f"{name} ({count})" if count > 1 else name for name, count in models.items())

@@ -1,4 +1,4 @@
-"""`fleet engines`: the TensorRT engines of endpoints: what they are built from, how, and where."""
+"""`fleet engines`: the TensorRT engines of endpoints: what they are built from, how and where."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fleet.spec.problems import did_you_mean
 from fleet.spec.project import Project, open_project
 
 app = typer.Typer(
-    help="TensorRT engines: what each is built from, how trtexec is called, and what builds it.",
+    help="TensorRT engines: sources, trtexec's command lines, and what builds them.",
     no_args_is_help=True,
 )
 
@@ -56,32 +56,32 @@ def plan(
 
 @app.command()
 def explain(
-    endpoint: Annotated[str, typer.Argument(help="The stem of a file in model_specs/.")],
+    endpoint: Annotated[str, typer.Argument(help="Endpoint name: a file in model_specs/ without .yaml.")],
     model: Annotated[str, typer.Argument(help="The model that the engine is for.")],
     env: Env,
 ) -> None:
-    """Explain an engine: each argument of trtexec with reason and price, and what its key follows from."""
+    """Explain an engine: each argument of trtexec with reason and cost, and what its key depends on."""
     project = open_project(project_root(Path.cwd()), env, [endpoint])
     decided = _endpoint_context(project, endpoint)
     found = [each for each in planned_engines(decided) if each.model == model]
     if not found:
         known = [each.model for each in planned_engines(decided)]
         message = f"{endpoint} has no engine for a model {model!r} that can be built in {env}"
-        hint = (
-            did_you_mean(model, known) if known else f"`fleet check --env {env} {endpoint}` says why, if so"
-        )
+        hint = did_you_mean(model, known) if known else f"run `fleet check --env {env} {endpoint}`"
         raise FindingsError([Finding(code="FL398", message=message, hint=hint)])
     for each in found:
         print_explanation(decided, each)
 
 
 def _no_engines(project: Project) -> str:
-    """Why there is nothing to show."""
+    """The reason why no engine is shown."""
     env, names = project.environment.environment, project.endpoints
     unplanned = [name for name in names if any(each.engines for each in project.load(name).spec.models)]
     if unplanned:
-        return f"the engines of {', '.join(unplanned)} cannot be built: `fleet check --env {env}` says why"
-    return f"no engines in {', '.join(names) or 'model_specs/, which holds no spec'}"
+        return (
+            f"the engines of {', '.join(unplanned)} cannot be built: run `fleet check --env {env}` to see why"
+        )
+    return f"no engines in {', '.join(names) or 'model_specs/, which has no specs'}"
 
 
 def _endpoint_context(project: Project, name: str) -> EndpointContext:

@@ -14,7 +14,7 @@ from fleet.printers.sanitizer import visible
 
 
 def engine_document(decided: EndpointContext, planned: EndpointEngine) -> dict[str, object]:
-    """What `fleet engines plan --format json` says of an engine."""
+    """An engine in the output of `fleet engines plan --format json`."""
     locked = locked_engine(decided.spec, decided.locked, planned.index, planned.model)
     return {
         "endpoint": decided.spec.endpoint,
@@ -37,7 +37,7 @@ def engine_document(decided: EndpointContext, planned: EndpointEngine) -> dict[s
 
 
 def print_plan(decided: EndpointContext, planned: EndpointEngine) -> None:
-    """An engine in a few lines."""
+    """Print an engine in a few lines."""
     console = _console()
     title = f"{decided.spec.endpoint} / {named_model(decided, planned)}"
     console.print(Text(visible(title), "bold"), soft_wrap=True)
@@ -55,7 +55,7 @@ def print_plan(decided: EndpointContext, planned: EndpointEngine) -> None:
 
 
 def print_explanation(decided: EndpointContext, planned: EndpointEngine) -> None:
-    """An engine with the reason of all that is decided of it."""
+    """Print an engine with the reason of each decision."""
     print_plan(decided, planned)
     console = _console()
     console.print(Text("\nArguments of trtexec", "bold"))
@@ -70,7 +70,7 @@ def print_explanation(decided: EndpointContext, planned: EndpointEngine) -> None
     console.print(
         Text(f"  from {facts['source']} ({facts['date']})", "dim"), soft_wrap=not console.is_terminal
     )
-    console.print(Text("\nThe key follows from", "bold"))
+    console.print(Text("\nThe key depends on", "bold"))
     locked = locked_engine(decided.spec, decided.locked, planned.index, planned.model)
     print_lines(
         console,
@@ -87,7 +87,9 @@ def print_explanation(decided: EndpointContext, planned: EndpointEngine) -> None
         ],
     )
     console.print(
-        Text("  any other value makes another engine; names of model and file, and who builds it, do not"),
+        Text(
+            "  another value gives another engine; names of model and file, and what builds it, do not matter"
+        ),
         soft_wrap=not console.is_terminal,
     )
 

@@ -1,4 +1,4 @@
-"""`fleet invoke`: one invocation of a deployed endpoint, as an application would send it."""
+"""`fleet invoke`: invokes a deployed endpoint once, as an application would."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ if TYPE_CHECKING:  # numpy would slow down every command
 
 JSON = "application/json"
 OTHER_TYPE = "data-type is"
-"""What Triton says of an input whose type is not the model's."""
+"""Part of Triton's error for an input whose type is not the model's."""
 Inputs = Annotated[
     list[str] | None,
     typer.Option("--input", metavar="NAME[:TYPE]=VALUE", help="JSON, @FILE.json or @FILE.npy; repeatable."),
 ]
 Outputs = Annotated[
     list[str] | None,
-    typer.Option("--output", metavar="NAME", help="An output to ask for; repeatable; else all."),
+    typer.Option("--output", metavar="NAME", help="An output to request; repeatable. Default: all."),
 ]
 Sample = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Send a sample of the spec: its inputs, to its target.")
+    str | None, typer.Option(metavar="NAME", help="Send a sample of the spec: its inputs to its target.")
 ]
 Target = Annotated[
     str | None, typer.Option(metavar="TARGET_MODEL", help="The archive of a multi-model endpoint.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Send inputs by JSON in place of binary+json.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Send inputs as JSON. Default: binary+json.")]
 Save = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write each output to FOLDER/NAME.npy.")]
-Body = Annotated[Path | None, typer.Option(help="A request body, sent as it is; else standard input.")]
+Body = Annotated[Path | None, typer.Option(help="A request body, sent unchanged. Default: stdin.")]
 ContentType = Annotated[
-    str | None, typer.Option(metavar="TYPE", help=f"Content-Type of the body; else {JSON}.")
+    str | None, typer.Option(metavar="TYPE", help=f"Content-Type of the body. Default: {JSON}.")
 ]
 
 
@@ -64,14 +64,14 @@ def invoke(
     body: Body = None,
     content_type: ContentType = None,
 ) -> None:
-    """Invoke an endpoint and print its answer; errors of the endpoint exit with 1."""
+    """Invoke an endpoint and print its answer; exit code 1 if the endpoint answers with an error."""
     of_inputs = {"--output": bool(outputs), "--json": json, "--save": save is not None}
     of_body = {"--body": body is not None, "--content-type": content_type is not None}
     of_sample = {"--input": bool(inputs), "--target": target is not None, **of_body}
     if sample is not None:
-        _check_exclusive(of_sample, "cannot go with --sample")
+        _check_exclusive(of_sample, "cannot be combined with --sample")
     elif inputs:
-        _check_exclusive(of_body, "cannot go with --input")
+        _check_exclusive(of_body, "cannot be combined with --input")
     else:
         _check_exclusive(of_inputs, "needs --input or --sample")
     root = project_root(Path.cwd())
@@ -89,7 +89,7 @@ def invoke(
     payload = _raw(body, content_type) if arrays is None else _encode(arrays, outputs or [], json)
     connected = _connect(root, env, region, endpoint)
     if save is not None:
-        save.mkdir(parents=True, exist_ok=True)  # what fails here would be in vain after an inference
+        save.mkdir(parents=True, exist_ok=True)  # fail before the inference, not after it
     answer = _send(connected, payload, target, project)
     if arrays is not None:
         _show(answer, save)
@@ -100,7 +100,7 @@ def invoke(
 def _check_exclusive(others: Mapping[str, bool], problem: str) -> None:
     strays = [option for option, is_given in others.items() if is_given]
     if strays:
-        hint = "a request is a body as it is, or made of inputs, or a sample of the spec"
+        hint = "pass one of --body, --input and --sample"
         raise FindingsError(
             [Finding(code="FL708", message=f"{stray} {problem}", hint=hint) for stray in strays]
         )
@@ -111,12 +111,12 @@ def _raw(body: Path | None, content_type: str | None) -> Payload:
 
     if body is None and sys.stdin.isatty():
         raise CannotRunError(
-            "there is no request",
-            "name inputs with --input, a sample with --sample, a file with --body, or pipe it in",
+            "no request was given",
+            "pass --input, --sample or --body, or pipe the body to stdin",
         )
     content = sys.stdin.buffer.read() if body is None else body.read_bytes()
     if not content:
-        hint = "name inputs with --input, or a sample of the spec with --sample" if body is None else ""
+        hint = "pass --input or --sample, or pipe a body to stdin" if body is None else ""
         raise FindingsError(
             [Finding(code="FL702", message="the request body is empty", file=body, hint=hint)]
         )
@@ -129,7 +129,7 @@ def _encode(arrays: Mapping[str, Array], outputs: list[str], json: bool) -> Payl
     try:
         return encode(arrays, outputs=outputs, binary=not json)
     except PayloadError as error:
-        hint = "leave out --json, and binary+json is used" if json else ""
+        hint = "leave out --json to send binary+json" if json else ""
         raise FindingsError([Finding(code="FL709", message=str(error), hint=hint)]) from error
 
 
@@ -139,10 +139,10 @@ def _connect(root: Path, env: str, region: str, endpoint: str) -> TritonEndpoint
     try:
         session, url = (boto3.Session(region_name=region), None) if env != LOCAL else _local(root, region)
         client = session.client("sagemaker-runtime", endpoint_url=url, config=CLIENT_CONFIG)
-    except (BotoCoreError, ValueError) as error:  # botocore says ValueError of a URL that is none
+    except (BotoCoreError, ValueError) as error:  # botocore raises ValueError for an invalid URL
         raise _unreachable(endpoint, error) from error
     if env != LOCAL and ".amazonaws.com" not in client.meta.endpoint_url:
-        print_error(f"asking {client.meta.endpoint_url}, as AWS_ENDPOINT_URL or a profile says")
+        print_error(f"calling {client.meta.endpoint_url}, set by AWS_ENDPOINT_URL or a profile")
     return TritonEndpoint(endpoint, client=client, pause=_pause)
 
 
@@ -195,10 +195,10 @@ def _refusal(endpoint: str, env: str, error: InferenceError) -> Finding:
 
 
 def _unreachable(endpoint: str, error: Exception) -> CannotRunError:
-    remedy = "see that the account's credentials are set, as for the AWS CLI"
+    remedy = "set credentials for the account, as for the AWS CLI"
     return CannotRunError(f"{endpoint} could not be reached: {error}", remedy)
 
 
 def _pause(seconds: float) -> None:
-    print_error(f"no answer yet; asking again in {seconds:.1f} s")
+    print_error(f"no answer yet; trying again in {seconds:.1f} s")
     time.sleep(seconds)

@@ -1,4 +1,4 @@
-"""Inputs as `fleet invoke` is given them: `NAME[:TYPE]=VALUE`, the value JSON or a file."""
+"""Inputs of `fleet invoke`: `NAME[:TYPE]=VALUE`, the value JSON or a file."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _KINDS = {
 
 
 def read_inputs(written: Sequence[str]) -> dict[str, Array]:
-    """The arrays by name: `.npy` files in their own data type, JSON in the one that its values imply.
+    """The arrays by name: `.npy` files in their own data type, JSON in the data type of its values.
 
-    JSON's text is BYTES, its fractions are FP32, integers INT64, true and false BOOL.
+    JSON text is BYTES, fractions are FP32, integers INT64, true and false BOOL.
 
     Raises:
-        FindingsError: every input that is not written so, is there twice, or whose values do not fit.
+        FindingsError: every input that has another form, is given twice, or whose values do not fit.
     """
     names = Counter(_parse_name(each.partition("=")[0])[0] for each in written if "=" in each)
     twice = [
@@ -62,12 +62,12 @@ def _read(written: str) -> tuple[str, Array]:
     source = _Input(name, datatype, file)
     if datatype is not None and datatype not in DATATYPES:
         hint = did_you_mean(datatype.upper(), DATATYPES)
-        raise source.refusal("FL704", f"is of an unknown data type: {datatype!r}", hint)
+        raise source.refusal("FL704", f"has the unknown data type {datatype!r}", hint)
     return name, source.listed(value) if file is None else source.stored(file)
 
 
 def _parse_name(left: str) -> tuple[str, str | None]:
-    """Name and data type; TensorFlow's tensors are called `input:0`."""
+    """Name and data type; TensorFlow names tensors `input:0`."""
     name, colon, datatype = left.rpartition(":")
     return (name, datatype) if colon and not datatype.isdecimal() else (left, None)
 
@@ -88,24 +88,24 @@ class _Input:
         except OSError as error:
             raise self.refusal("FL706", f"cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
-            raise self.refusal("FL706", f"is no UTF-8: {error.reason} at byte {error.start}") from error
-        raise self.refusal("FL706", "is in a file of an unknown kind", "name a .npy or a .json file")
+            raise self.refusal("FL706", f"is not UTF-8: {error.reason} at byte {error.start}") from error
+        raise self.refusal("FL706", "is in a file of an unknown type", "pass a .npy or a .json file")
 
     def listed(self, text: str) -> Array:
         value = self._parse_json(text)
         elements = np.array(value, dtype=np.object_)
         kinds = frozenset(type(element) for element in elements.ravel().tolist())
         if list in kinds:
-            raise self.refusal("FL707", "is ragged, or deeper than numpy's arrays")
+            raise self.refusal("FL707", "is ragged, or has more dimensions than numpy's arrays can have")
         implied = _IMPLIED.get(kinds)
         if kinds and implied is None:
             found = " and ".join(sorted(_KINDS[kind] for kind in kinds))
-            hint = "an input is numbers, or text, or true and false, in lists"
-            raise self.refusal("FL707", f"holds {found}", hint)
+            hint = "all values of an input must be numbers, all text, or all true or false"
+            raise self.refusal("FL707", f"contains {found}", hint)
         datatype = implied if self.datatype is None else self.datatype
         if datatype is None:
             hint = f"write {self.name}:FP32=… or another data type"
-            raise self.refusal("FL707", "is empty, which implies no data type", hint)
+            raise self.refusal("FL707", "is empty, so its data type is unknown", hint)
         if datatype == BYTES and implied in (None, BYTES):
             return elements
         try:
@@ -121,17 +121,17 @@ class _Input:
         return FindingsError([found])
 
     def _numpy(self, file: Path) -> Array:
-        read: Any = np.lib.format.read_array  # which has no types
+        read: Any = np.lib.format.read_array  # numpy does not type it
         try:
             with file.open("rb") as stream:
                 array: Array = read(stream, allow_pickle=False)
         except OSError:
             raise
-        except Exception as error:  # of a damaged file: what numpy's parser, its allocation or tokenize raise
-            raise self.refusal("FL706", f"is no numpy file that can be read: {error}") from error
+        except Exception as error:  # for a damaged file: from numpy's parser, its allocation or tokenize
+            raise self.refusal("FL706", f"cannot be read as a numpy file: {error}") from error
         stored_as = datatype_of(array)
         if stored_as is None:
-            raise self.refusal("FL707", f"is {array.dtype}, and Triton has no such data type")
+            raise self.refusal("FL707", f"is {array.dtype}, a data type that Triton does not have")
         wanted = stored_as if self.datatype is None else self.datatype
         try:
             return array if wanted == stored_as else fitted(array, wanted)
@@ -144,16 +144,16 @@ class _Input:
         except json.JSONDecodeError as error:
             if self.file is not None:
                 raise self.refusal(
-                    "FL707", f"is no JSON: {error.msg}", "", error.lineno, error.colno
+                    "FL707", f"is not JSON: {error.msg}", "", error.lineno, error.colno
                 ) from error
-            hint = f"""text goes in double quotes, '{self.name}=["…"]'; a file's name begins with @"""
-            raise self.refusal("FL707", f"is no JSON: {error.msg}", hint) from error
+            hint = f"""write text in double quotes, '{self.name}=["…"]', and @ before a file name"""
+            raise self.refusal("FL707", f"is not JSON: {error.msg}", hint) from error
         except (ValueError, RecursionError) as error:
-            raise self.refusal("FL707", f"is no JSON that can be read: {error}") from error
+            raise self.refusal("FL707", f"cannot be read as JSON: {error}") from error
 
     def _misfit(self, datatype: str, reason: ValueError) -> FindingsError:
-        return self.refusal("FL707", f"holds values that do not fit {datatype}: {reason}")
+        return self.refusal("FL707", f"has values that do not fit {datatype}: {reason}")
 
 
 def _no_constant(constant: str) -> NoReturn:
-    raise ValueError(f"JSON has no {constant}; a .npy file has")
+    raise ValueError(f"JSON has no {constant}; use a .npy file")

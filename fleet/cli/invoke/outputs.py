@@ -1,4 +1,4 @@
-"""Outputs as `fleet invoke` tells them: one JSON document, or a numpy file for each."""
+"""The output of `fleet invoke`: one JSON document, or a numpy file for each output tensor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def as_json(outputs: Mapping[str, Array]) -> str:
     """KServe's description of the outputs, with flat data; NaN and infinity are text, as JSON has neither.
 
     Raises:
-        FindingsError: an output holds bytes that are no UTF-8.
+        FindingsError: an output has bytes that are not UTF-8.
     """
     described = [
         {"name": name, "shape": array.shape, "datatype": datatype_of(array), "data": _values(name, array)}
@@ -30,12 +30,12 @@ def as_json(outputs: Mapping[str, Array]) -> str:
 
 
 def save_outputs(outputs: Mapping[str, Array], folder: Path) -> Iterator[str]:
-    """Write FOLDER/NAME.npy for each output, whole or not at all; a line for each file that is written.
+    """Write FOLDER/NAME.npy for each output atomically; yield a line for each written file.
 
-    What file names cannot hold is written as in URLs, `/` as `%2F`, so no two outputs share a file.
+    Special characters of file names are escaped as in URLs, `/` as `%2F`, so no two outputs share a file.
 
     Raises:
-        FindingsError: an output cannot be kept in a numpy file; then nothing is written.
+        FindingsError: an output does not fit in a numpy file; then nothing is written.
     """
     for name, array in [(name, _storable(name, array)) for name, array in outputs.items()]:
         file = folder / f"{quote(name, safe='')}.npy"
@@ -54,16 +54,16 @@ def _values(name: str, array: Array) -> list[Any]:
     try:
         return [value.decode() for value in flat]
     except UnicodeDecodeError as error:
-        problem = f"output {name!r} holds {error.object!r}, which is no UTF-8 and so no text of JSON"
+        problem = f"output {name!r} has {error.object!r}, which is not UTF-8 and cannot be JSON text"
         raise _refusal(problem, "write it to a file: --save FOLDER") from error
 
 
 def _storable(name: str, array: Array) -> Array:
-    """Byte strings of one length, as numpy keeps other objects only by pickle."""
+    """Byte strings of one length: numpy stores other objects only with pickle."""
     if array.dtype.kind != "O":
         return array
     if any(value.endswith(b"\0") for value in array.ravel().tolist()):
-        problem = f"output {name!r} holds a byte string that ends in zero bytes, which numpy files cut off"
+        problem = f"output {name!r} has a byte string that ends in zero bytes, which numpy files cut off"
         raise _refusal(problem, "read it with fleet_client")
     return array.astype(np.bytes_)
 

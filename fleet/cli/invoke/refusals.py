@@ -1,4 +1,4 @@
-"""What to write instead where SageMaker refuses a call before any model sees it."""
+"""Hints for calls that SageMaker refuses before they reach a model."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from fleet.spec.project import Project
 NOT_FOUND = "not found"
 
 
-def instead(project: Project, endpoint: str, target: str | None, said: str) -> str:
-    """A hint by the endpoint's spec; empty where that knows no better.
+def instead(project: Project, endpoint: str, target: str | None, message: str) -> str:
+    """A hint from the endpoint's spec; empty if the spec does not help.
 
     Args:
-        project: Of the environment that was asked.
-        endpoint: Its name, as it was called.
+        project: The environment that was called.
+        endpoint: The name that was called.
         target: The target model that was called.
-        said: SageMaker's words.
+        message: SageMaker's error message.
     """
     env = project.environment.environment
-    if NOT_FOUND in said:
+    if NOT_FOUND in message:
         return (
             f"`fleet local up {endpoint}` deploys it"
             if env == LOCAL
@@ -36,5 +36,5 @@ def instead(project: Project, endpoint: str, target: str | None, said: str) -> s
     if spec.mode is not Mode.MULTI_MODEL or target in targets:
         return ""
     if target is None:
-        return f"name one with --target: {', '.join(targets)}"
+        return f"pass one with --target: {', '.join(targets)}"
     return did_you_mean(target, targets, list_all=True)

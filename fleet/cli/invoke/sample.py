@@ -28,7 +28,7 @@ def read_sample(spec: EndpointSpec, name: str) -> tuple[Mapping[str, Array], str
         raise FindingsError([Finding(code="FL712", message=message, hint=hint)])
     if strays := [each for each, tensor in sample.inputs.items() if tensor.datatype is Datatype.BF16]:
         message = f"input {strays[0]!r} of the sample is BF16, which numpy lacks"
-        raise FindingsError([Finding(code="FL709", message=message, hint="send it by --body")])
+        raise FindingsError([Finding(code="FL709", message=message, hint="send it with --body")])
     arrays = {each: _array(tensor) for each, tensor in sample.inputs.items()}
     target = sample.target
     return arrays, target and target_models(spec).get(target, target)
@@ -47,5 +47,5 @@ def _array(tensor: Input) -> Array:
 
 
 def _float(element: object) -> float:
-    assert isinstance(element, int | float | str)  # noqa: S101 - as the spec's reader has seen
+    assert isinstance(element, int | float | str)  # noqa: S101 - the spec's reader has checked it
     return NOT_FINITE[element] if isinstance(element, str) else float(element)

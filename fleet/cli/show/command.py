@@ -1,4 +1,4 @@
-"""`fleet show`: an endpoint's effective spec, and each decision that follows from it with its reason."""
+"""`fleet show`: an endpoint's effective spec, and each resulting decision with its reason."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from fleet.spec.project import open_project
 from fleet.spec.source import KeyPath
 
 VERSION = 1
-"""Raised when a field of the JSON goes or changes its meaning; a field that comes does not raise it."""
+"""Raised when a field of the JSON is removed or changes its meaning, not when one is added."""
 
 
 def show(
-    endpoint: Annotated[str, typer.Argument(help="The stem of a file in model_specs/.")],
+    endpoint: Annotated[str, typer.Argument(help="Endpoint name: a file in model_specs/ without .yaml.")],
     env: Env,
     format: Annotated[
         OutputFormat, typer.Option("--format", help="For a person, or JSON.")
     ] = OutputFormat.HUMAN,
 ) -> None:
-    """Show the effective spec of an endpoint, where each key came from, and each decision with its reason."""
+    """Show an endpoint's effective spec with the source of each key, and each decision with its reason."""
     root = project_root(Path.cwd())
     project = open_project(root, env, [endpoint])
     loaded = project.load(endpoint)

@@ -1,4 +1,4 @@
-"""Lines with comments: beside them in a column where there is room, else below."""
+"""Lines with comments: beside them in a column if there is room, else below."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from fleet.printers.console import OutputConsole
 from fleet.printers.sanitizer import visible
 
 WIDTH_OF_A_PIPE = 10_000
-"""Where nobody looks at it, a line is as long as it has to be."""
+"""In a pipe, lines are not folded."""
 WIDEST = 60
-"""Cells after which no column of comments begins, however wide the terminal is."""
+"""The column of comments begins at most here, also on a wider terminal."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line that is printed whole, however long it is, and what is to be said about it."""
+    """A line, which is never folded, and its comment."""
 
     text: Text
     comment: str = ""
@@ -46,7 +46,7 @@ def _laid_out(console: OutputConsole, lines: Sequence[Line]) -> Iterator[Text]:
 
 
 def _below(console: OutputConsole, line: Line) -> Iterator[Text]:
-    """Further in than the line, to which it so belongs; still a comment to a reader of YAML."""
+    """The comment, indented further than its line; YAML readers still see a comment."""
     plain = line.text.plain
     lead = f"{' ' * (len(plain) - len(plain.lstrip()) + 2)}# "
     for part in Text(visible(line.comment)).wrap(console, max(console.width - len(lead), 1)):

@@ -1,4 +1,4 @@
-"""The effective spec as YAML that can be read back, with the origin of each value as a comment."""
+"""The effective spec as valid YAML, with the origin of each value as a comment."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from fleet.spec.source import KeyPath
 
 PLAIN = re.compile(r"[A-Za-z0-9_./]([A-Za-z0-9_./:@%+=-]*[A-Za-z0-9_./@%+=-])?")
 EXACT = 2**53
-"""Below it a float without a fraction is the same number as an integer."""
+"""Below it every whole number has an exact float."""
 
 
 def spec_lines(spec: EffectiveSpec, root: Path) -> Iterator[Line]:
-    """The lines, dim where nobody has set the value."""
+    """The lines; default values are dim."""
     for line, path in _block(spec.data, (), ""):
         origin = spec.origins.get(path)
         unset = origin is not None and origin.file is None
@@ -37,7 +37,7 @@ def _origin_text(origin: Origin, root: Path) -> str:
 
 
 def _block(value: object, path: KeyPath, indentation: str) -> Iterator[tuple[str, KeyPath]]:
-    """Each line with the path of what stands in it."""
+    """Each line with the path of its value."""
     if isinstance(value, dict):
         for key, inner in value.items():
             here, label = (*path, key), f"{indentation}{_scalar(key)}:"
@@ -60,7 +60,7 @@ def _block(value: object, path: KeyPath, indentation: str) -> Iterator[tuple[str
 
 
 def _is_tensor(value: object) -> bool:
-    """Whether it is a list of numbers, or of such lists: many, and of one place."""
+    """Whether it is a list of numbers, or of such lists; it is printed on one line."""
     if not isinstance(value, list) or not value:
         return False
     return all(isinstance(each, int | float) or _is_tensor(each) for each in value)

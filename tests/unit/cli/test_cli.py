@@ -89,7 +89,7 @@ def test_down_where_nothing_runs_is_no_mistake(folder: FleetFolder) -> None:
 
 def test_an_unknown_log_is_a_mistake_of_the_input(folder: FleetFolder) -> None:
     done = fleet(folder.root, "local", "logs", "nope")
-    assert (done.returncode, "there is no log 'nope'" in done.stderr) == (1, True)
+    assert (done.returncode, "log 'nope' does not exist" in done.stderr) == (1, True)
 
 
 def test_what_a_user_writes_is_never_taken_for_markup(folder: FleetFolder) -> None:

@@ -116,7 +116,7 @@ def test_where_an_output_cannot_be_saved_none_is(
         str(tmp_path / "answers"),
     ]
     assert invoke(*options) == 1
-    assert "FL711: output 'x' holds a byte string that ends in zero bytes" in capsys.readouterr().err
+    assert "FL711: output 'x' has a byte string that ends in zero bytes" in capsys.readouterr().err
     assert list((tmp_path / "answers").iterdir()) == []
 
 
@@ -134,7 +134,7 @@ def test_bytes_that_are_no_text_are_not_printed_but_can_be_saved(
     written = npy(tmp_path / "x.npy", np.array([b"\xff\xfe"]))
     assert invoke("--input", written) == 1
     said = capsys.readouterr().err
-    assert "FL711: output 'x' holds b'\\xff\\xfe', which is no UTF-8" in said
+    assert "FL711: output 'x' has b'\\xff\\xfe', which is not UTF-8" in said
     assert "hint: write it to a file: --save FOLDER" in said
     assert invoke("--input", written, "--save", str(tmp_path)) == 0
 
@@ -146,7 +146,7 @@ def test_an_endpoint_of_an_account_is_called_with_the_users_own_settings(
     monkeypatch.setenv("AWS_ENDPOINT_URL", runtime.url)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     assert invoke(*options) == 2
-    assert "see that the account's credentials are set" in capsys.readouterr().err
+    assert "set credentials for the account" in capsys.readouterr().err
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     runtime.answers.append(same)

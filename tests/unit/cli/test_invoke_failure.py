@@ -18,14 +18,14 @@ from runtime_stand_in import RuntimeStandIn, answering, refusal, served
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--input", SENTENCE, "--body", "b"], "--body cannot go with --input"),
-        (["--input", SENTENCE, "--content-type", "b"], "--content-type cannot go with --input"),
+        (["--input", SENTENCE, "--body", "b"], "--body cannot be combined with --input"),
+        (["--input", SENTENCE, "--content-type", "b"], "--content-type cannot be combined with --input"),
         (["--body", "b", "--output", "y"], "--output needs --input or --sample"),
         (["--body", "b", "--json"], "--json needs --input or --sample"),
         (["--body", "b", "--save", "f"], "--save needs --input or --sample"),
-        (["--sample", "a", "--input", SENTENCE], "--input cannot go with --sample"),
-        (["--sample", "a", "--body", "b"], "--body cannot go with --sample"),
-        (["--sample", "a", "--target", "t"], "--target cannot go with --sample"),
+        (["--sample", "a", "--input", SENTENCE], "--input cannot be combined with --sample"),
+        (["--sample", "a", "--body", "b"], "--body cannot be combined with --sample"),
+        (["--sample", "a", "--target", "t"], "--target cannot be combined with --sample"),
     ],
 )
 def test_options_of_bodies_and_of_inputs_do_not_mix(
@@ -57,7 +57,7 @@ def test_a_model_that_is_still_being_loaded_is_waited_for_and_the_user_told(
     runtime.answers += [refusal(429, "ModelNotReadyException")] * 2
     assert invoke("--input", SENTENCE) == 0
     said = capsys.readouterr()
-    assert said.err.splitlines() == [f"no answer yet; asking again in {pause:.1f} s" for pause in pauses]
+    assert said.err.splitlines() == [f"no answer yet; trying again in {pause:.1f} s" for pause in pauses]
     assert json.loads(said.out)["outputs"][0]["name"] == "INPUT0"
 
 

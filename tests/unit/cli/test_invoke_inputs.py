@@ -78,24 +78,24 @@ def test_a_numpy_file_keeps_its_data_type_unless_another_is_written(
         ("x", "FL703", "--input 'x' is not NAME=VALUE"),
         ("=[1]", "FL703", "--input '=[1]' is not NAME=VALUE"),
         (":INT32=[1]", "FL703", "is not NAME=VALUE"),
-        ("x:INT33=[1]", "FL704", "input 'x' is of an unknown data type: 'INT33'"),
-        ("x:BF16=[1.5]", "FL704", "unknown data type: 'BF16'"),
-        ("x:=[1]", "FL704", "unknown data type: ''"),
+        ("x:INT33=[1]", "FL704", "input 'x' has the unknown data type 'INT33'"),
+        ("x:BF16=[1.5]", "FL704", "unknown data type 'BF16'"),
+        ("x:=[1]", "FL704", "unknown data type ''"),
         ("x=@nowhere.npy", "FL706", "input 'x' cannot be read: No such file or directory"),
-        ("x=@image.png", "FL706", "input 'x' is in a file of an unknown kind"),
-        ("x=hello", "FL707", "input 'x' is no JSON: Expecting value"),
-        ("x=", "FL707", "input 'x' is no JSON: Expecting value"),
+        ("x=@image.png", "FL706", "input 'x' is in a file of an unknown type"),
+        ("x=hello", "FL707", "input 'x' is not JSON: Expecting value"),
+        ("x=", "FL707", "input 'x' is not JSON: Expecting value"),
         ("x=[[1], [2, 3]]", "FL707", "input 'x' is ragged"),
         ("x=[1, [2]]", "FL707", "input 'x' is ragged"),
-        (f"x={'[' * 40}1{']' * 40}", "FL707", "or deeper than numpy's arrays"),
-        (f"x={'[' * 100_000}", "FL707", "input 'x' is no JSON that can be read"),
-        ("x=[]", "FL707", "input 'x' is empty, which implies no data type"),
-        ("x=null", "FL707", "input 'x' holds null"),
-        ('x={"a": 1}', "FL707", "input 'x' holds objects"),
-        ('x=[1, "a"]', "FL707", "input 'x' holds integers and text"),
-        ("x=[true, 2]", "FL707", "input 'x' holds booleans and integers"),
-        ("x=[NaN]", "FL707", "JSON has no NaN; a .npy file has"),
-        ("x:INT32=[1.5]", "FL707", "input 'x' holds values that do not fit INT32: they are float64"),
+        (f"x={'[' * 40}1{']' * 40}", "FL707", "or has more dimensions than numpy's arrays"),
+        (f"x={'[' * 100_000}", "FL707", "input 'x' cannot be read as JSON"),
+        ("x=[]", "FL707", "input 'x' is empty, so its data type is unknown"),
+        ("x=null", "FL707", "input 'x' contains null"),
+        ('x={"a": 1}', "FL707", "input 'x' contains objects"),
+        ('x=[1, "a"]', "FL707", "input 'x' contains integers and text"),
+        ("x=[true, 2]", "FL707", "input 'x' contains booleans and integers"),
+        ("x=[NaN]", "FL707", "JSON has no NaN; use a .npy file"),
+        ("x:INT32=[1.5]", "FL707", "input 'x' has values that do not fit INT32: they are float64"),
         ("x:INT8=[1, 300]", "FL707", "do not fit INT8: they reach from 1 to 300"),
         ("x:UINT8=[-1]", "FL707", "do not fit UINT8: they reach from -1 to -1"),
         ("x=[99999999999999999999]", "FL707", "do not fit INT64: they are not numbers of 64 bits"),
@@ -126,14 +126,14 @@ def test_a_mistake_in_a_json_file_is_told_with_its_place(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("x.json", b"\xff", "input 'x' is no UTF-8"),
-        ("x.npy", b"", "input 'x' is no numpy file that can be read"),
-        ("x.npy", b"PK\x03\x04", "is no numpy file"),
-        ("x.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': '<f4',", "is no numpy file"),
+        ("x.json", b"\xff", "input 'x' is not UTF-8"),
+        ("x.npy", b"", "input 'x' cannot be read as a numpy file"),
+        ("x.npy", b"PK\x03\x04", "cannot be read as a numpy file"),
+        ("x.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': '<f4',", "cannot be read as a numpy file"),
         (
             "x.npy",
             b"\x93NUMPY\x01\x00\x46\x00{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999, 4), }",
-            "is no numpy file",
+            "cannot be read as a numpy file",
         ),
     ],
 )
@@ -158,7 +158,7 @@ def test_pickled_objects_are_never_loaded(tmp_path: Path) -> None:
 def test_an_array_that_triton_has_no_data_type_for_is_named(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.zeros(1, "c8"))
     (finding,) = findings(f"x=@{tmp_path / 'x.npy'}")
-    assert finding.message == "input 'x' is complex64, and Triton has no such data type"
+    assert finding.message == "input 'x' is complex64, a data type that Triton does not have"
 
 
 def test_all_mistakes_are_told_at_once_and_a_repeated_name_once() -> None:

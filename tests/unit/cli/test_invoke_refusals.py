@@ -23,7 +23,7 @@ def test_a_target_without_its_ending_is_told_with_it_and_all_others() -> None:
 
 def test_a_call_without_a_target_is_told_all_of_them() -> None:
     hint = instead(project(), "gpu-ensembles", None, "the endpoint has several models")
-    assert hint == "name one with --target: model-tf-dali.tar.gz, model-trt-python.tar.gz"
+    assert hint == "pass one with --target: model-tf-dali.tar.gz, model-trt-python.tar.gz"
 
 
 @pytest.mark.parametrize(

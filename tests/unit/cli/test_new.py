@@ -61,7 +61,7 @@ def test_a_copy_says_which_environments_have_overrides_for_the_other_alone(
 def test_it_takes_a_repository_or_a_spec(run: CliRunner, options: list[str]) -> None:
     done = run.invoke(app, ["new", NAME, *options])
     assert done.exit_code == 2
-    assert "give one of the two" in done.output
+    assert "pass one of the two" in done.output
 
 
 def test_another_endpoint_that_is_not_there_is_told(run: CliRunner) -> None:

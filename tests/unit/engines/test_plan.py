@@ -114,7 +114,7 @@ class TestPlan:
     def test_engines_that_nothing_builds_are_not_said_to_be_none(self, bert: FleetFolder) -> None:
         bert.spec(base=SPEC.replace("ml.g5.xlarge", "ml.c5.xlarge"))
         assert run("plan", "--env", "dev") == (
-            "dev: the engines of sentences cannot be built: `fleet check --env dev` says why\n"
+            "dev: the engines of sentences cannot be built: run `fleet check --env dev` to see why\n"
         )
 
     def test_a_model_is_told_with_an_archive_of_another_name(self, bert: FleetFolder) -> None:

@@ -227,7 +227,7 @@ def test_an_unknown_theme_is_refused_with_the_list(option: str) -> None:
     with pytest.raises(FindingsError) as refused:
         CliRunner().invoke(APP, [option, "imagine"], catch_exceptions=False)
     [found] = refused.value.findings
-    assert (found.code, found.message) == ("FL132", "there is no theme 'imagine'")
+    assert (found.code, found.message) == ("FL132", "theme 'imagine' does not exist")
     assert found.hint.startswith("did you mean `image`?")
     assert ", ".join(sorted(theme.name for theme in themes())) in found.hint
 
@@ -235,7 +235,7 @@ def test_an_unknown_theme_is_refused_with_the_list(option: str) -> None:
 def test_names_a_theme_and_the_next_code_are_not_asked_for_at_once() -> None:
     done = CliRunner().invoke(APP, ["--next", "image", "FL204"])
     assert done.exit_code == 2
-    assert "one of the three" in done.output
+    assert "only one of names" in done.output
 
 
 def test_a_theme_whose_blocks_are_full_has_no_next_code(monkeypatch: pytest.MonkeyPatch) -> None:
