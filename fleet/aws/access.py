@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from mypy_boto3_sts.client import STSClient
 
 KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_DEFAULT_PROFILE")
-"""What would speak for somebody else than the profile that was asked for."""
+"""Variables that would override the requested profile."""
 
 
 class Access:
-    """How one environment's AWS is asked; nothing is read or asked before the first client is.
+    """Access to one environment's AWS; settings are read when the first client is requested.
 
-    `cdk_environment` is what a process needs to ask the same AWS as the same user: the CDK CLI's environment.
+    `cdk_environment` is the environment with which the CDK CLI calls the same AWS as the same user.
     """
 
     def __init__(
@@ -62,20 +62,20 @@ class Access:
     @overload
     def client(self, service: Literal["codebuild", "ecr", "logs", "service-quotas"]) -> Any: ...
     def client(self, service: str) -> Any:
-        """The client of a service in the environment's region, one for all who ask; threads may share it.
+        """The client of a service in the environment's region, created once; threads may share it.
 
         Raises:
             CannotRunError: the profile does not exist, or its settings are wrong.
         """
         if service not in self._clients:
-            make: Any = self._session.client  # its overloads are by literal
+            make: Any = self._session.client  # its overloads need literals
             config = UPLOAD_CONFIG if service == "s3" else None
             with aws_errors_as_findings():
                 self._clients[service] = make(service, endpoint_url=self._url, config=config)
         return self._clients[service]
 
     def engine_clients(self) -> EngineClients:
-        """What builds of engines ask.
+        """The clients that builds of engines use.
 
         Raises:
             CannotRunError: the profile does not exist, or its settings are wrong.
@@ -88,11 +88,11 @@ class Access:
         )
 
     def check_account(self) -> str:
-        """See that the credentials belong to the environment's account; the ARN of whom they are.
+        """Check that the credentials belong to the environment's account; return the ARN of their owner.
 
         Raises:
-            FindingsError: they belong to another.
-            CannotRunError: there are none, or AWS does not answer.
+            FindingsError: they belong to another account.
+            CannotRunError: there are no credentials, or AWS does not answer.
         """
         with aws_errors_as_findings():
             caller = self.client("sts").get_caller_identity()
@@ -103,7 +103,7 @@ class Access:
             f"{environment!r} is deployed to account {self.place.account}; "
             f"these credentials belong to account {caller['Account']} ({caller['Arn']})"
         )
-        hint = f"name a profile of that account with --profile, or correct environments/{environment}.yaml"
+        hint = f"pass a profile of that account with --profile, or correct environments/{environment}.yaml"
         raise FindingsError([Finding(code="FL602", message=message, hint=hint)])
 
     @cached_property
@@ -113,7 +113,7 @@ class Access:
 
 
 def account_access(place: Deployment, profile: str | None) -> Access:
-    """The environment's account, as the user's own settings reach it, or a profile of them."""
+    """Access to the environment's account with the user's own AWS settings, or with a profile."""
     variables = {**os.environ, "AWS_REGION": place.region, "AWS_DEFAULT_REGION": place.region}
     if profile is not None:
         variables = {key: value for key, value in variables.items() if key not in KEYS}
@@ -126,6 +126,6 @@ def account_access(place: Deployment, profile: str | None) -> Access:
 
 
 def embedded_access(place: Deployment, url: str, keys: Keys) -> Access:
-    """The embedded AWS at a URL, whatever the user's own settings are."""
+    """Access to the embedded AWS at a URL; the user's own AWS settings are ignored."""
     variables = local_variables(os.environ, region=place.region, url=url, keys=keys)
     return Access(place, lambda: local_session(place.region, keys), cdk_environment=variables, url=url)

@@ -1,4 +1,4 @@
-"""The stacks of an environment's endpoints, as they are there now: with or without a spec."""
+"""The existing stacks of an environment's endpoints, with or without a spec."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def endpoint_stacks(cloudformation: CloudFormationClient, place: Deployment) -> dict[str, LiveStack]:
     """The environment's endpoint stacks by the endpoint's name, which is the end of the stack's name.
 
-    The name alone tells: CloudFormation knows no tags of a stack that was planned and never begun.
+    Only the name identifies them: a stack in REVIEW_IN_PROGRESS has no tags.
     """
     prefix = stack_of(place, "")
     stacks = [stack for stack in all_stacks(cloudformation) if stack.name.startswith(prefix)]
@@ -25,6 +25,6 @@ def endpoint_stacks(cloudformation: CloudFormationClient, place: Deployment) -> 
 
 
 def unknown_stack(place: Deployment, name: str, deployed: Iterable[str]) -> FindingsError:
-    """The refusal of a name under which nothing is deployed, with the one that was perhaps meant."""
+    """The error for a name that is not deployed, with the closest deployed name."""
     message = f"no endpoint {name!r} is deployed in {place.environment!r}"
     return FindingsError([Finding(code="FL606", message=message, hint=did_you_mean(name, list(deployed)))])

@@ -1,4 +1,4 @@
-"""Specs, locks and live stacks of an environment, held against each other."""
+"""Compares specs, locks and live stacks of an environment."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project, endpoint_names, load_lock
 
 DESCRIBED_AT_ONCE = 8
-"""SageMaker throttles descriptions; botocore tries again."""
+"""Parallel descriptions; SageMaker throttles more, and botocore retries."""
 
 
 class FileState(StrEnum):
-    """How a spec or a lock is there; one that is stale was written for another spec."""
+    """The state of a spec or a lock; a stale lock was written for another spec."""
 
     YES = "yes"
     NO = "no"
@@ -32,12 +32,12 @@ class FileState(StrEnum):
 
 
 class Runs(StrEnum):
-    """What an endpoint runs, by the address of its data, which names the content unless the set is live."""
+    """What an endpoint runs, from the URL of its data, which has a digest unless the set is live."""
 
     LOCKED = "as locked"
-    OTHER = "another content"
+    OTHER = "other content"
     LIVE_SET = "its live set"
-    UNKNOWN = "unknown: nothing to hold it against"
+    UNKNOWN = "unknown: nothing to compare it with"
     NOTHING = "not deployed"
 
 
@@ -52,7 +52,7 @@ class InventoryEntry:
     runs: Runs
     live: LiveEndpoint | None
     remedy: str
-    """What brings the three together; "" where they are."""
+    """How to make spec, lock and stack consistent; "" if they are."""
 
 
 def take_inventory(project: Project, access: Access) -> list[InventoryEntry]:
@@ -92,13 +92,13 @@ def _compare(
 def _remedies(
     name: str, environment: str, held: Mapping[str, FileState], stack: LiveStack | None, runs: Runs
 ) -> Iterator[str]:
-    """What to do, the first thing first."""
+    """What to do, in order."""
     if held["spec"] is FileState.NO and stack is not None:
         yield f"an orphan, a stack without a spec: `fleet destroy {name} --env {environment}`"
     elif held["spec"] is FileState.NO:
         yield f"an orphan, a lock without a spec: `git rm locks/{environment}/{name}.lock.yaml`"
     if FileState.BROKEN in held.values():
-        yield f"`fleet check --env {environment} {name}` says what is wrong"
+        yield f"run `fleet check --env {environment} {name}` to see what is wrong"
     if held["lock"] is not FileState.YES:
         yield f"`fleet lock --env {environment} {name}`"
     deploy = (
@@ -107,9 +107,9 @@ def _remedies(
     if stack is not None and stack.state is StackState.STUCK:
         yield f"{stack}: {stack.remedy}"
     if stack is not None and stack.state is StackState.STOPPED:
-        yield f"{stack}: {deploy} continues its rollback, or says what does"
+        yield f"{stack}: {deploy} continues its rollback, or explains how"
     if stack is not None and stack.state is StackState.UNDER_WAY:
-        yield f"{stack}: wait until that is over; {deploy} waits as well"
+        yield f"{stack}: wait until that has ended; {deploy} also waits"
     if runs in (Runs.OTHER, Runs.NOTHING):
         yield deploy
 

@@ -1,4 +1,4 @@
-"""What an endpoint runs now, as SageMaker tells it."""
+"""What an endpoint runs, according to SageMaker."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class LiveEndpoint:
     config_name: str
 
     def __str__(self) -> str:
-        """As a person reads it."""
+        """For people."""
         return f"{self.status}, {self.instances} × {self.instance_type}"
 
 
 def live_endpoint(sagemaker: SageMakerClient, name: str) -> LiveEndpoint | None:
-    """What an endpoint runs; None where there is none.
+    """What an endpoint runs; None if it does not exist.
 
     Raises:
         ClientError: access is denied.
@@ -69,13 +69,13 @@ def _instance_types(variant: ProductionVariantOutputTypeDef) -> str:
 def require_own_configuration(
     sagemaker: SageMakerClient, cloudformation: CloudFormationClient, endpoint: ResolvedEndpoint
 ) -> None:
-    """See that an endpoint whose stack is deployed runs the stack's own configuration.
+    """Check that an endpoint whose stack is deployed runs the stack's own configuration.
 
-    The check in the stack has seen it at the last change. Where a deploy changes nothing it is not called,
-    and CloudFormation does not look at what became of an endpoint that it has deployed.
+    The check in the stack runs only when something changes, and CloudFormation does not notice later
+    changes of an endpoint that it has deployed.
 
     Raises:
-        FindingsError: it runs something else, or nothing.
+        FindingsError: the endpoint runs something else, or does not exist.
     """
     live = live_endpoint(sagemaker, endpoint.name)
     declared = declared_configuration(cloudformation, endpoint.stack)
@@ -85,22 +85,22 @@ def require_own_configuration(
 
 
 def is_same_configuration(one: str, other: str) -> bool:
-    """Whether two names are of one endpoint configuration: SageMaker writes names in ARNs in lower case."""
+    """Whether two names are of the same endpoint configuration: SageMaker lowers names in ARNs."""
     return one.lower() == other.lower()
 
 
 def runs_another(name: str, runs: str | None, declared: str) -> Finding | None:
-    """What is wrong where an endpoint does not run the configuration that its stack declares."""
+    """The finding if an endpoint does not run the configuration that its stack declares."""
     if runs is not None and is_same_configuration(runs, declared):
         return None
     running = "nothing" if runs is None else f"the configuration {runs}"
-    message = f"{name} runs {running}, and its stack declares {declared}"
-    hint = "it was rolled back, or changed past its stack: put that back, or destroy and deploy it"
+    message = f"{name} runs {running}, but its stack declares {declared}"
+    hint = "it was rolled back, or changed outside its stack: undo that, or destroy and deploy it"
     return Finding(code="FL605", message=message, hint=hint)
 
 
 def declared_configuration(cloudformation: CloudFormationClient, stack: str) -> str | None:
-    """The name of the stack's endpoint configuration; None where it has none, as after a rollback.
+    """The name of the stack's endpoint configuration; None if it has none, as after a rollback.
 
     Raises:
         ClientError: access is denied.

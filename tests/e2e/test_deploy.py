@@ -131,7 +131,10 @@ def test_an_endpoint_that_fails_is_told_by_its_reason_and_goes_on_as_it_was(acco
     assert account.statuses()[ENDPOINT] == "UPDATE_ROLLBACK_COMPLETE"
     assert f"FL601: AWS::SageMaker::Endpoint of {ENDPOINT}: " in failed.stderr
     assert "no such backend" in failed.stderr
-    assert "what was served before goes on; .fleet/deploy/dev/cdk.log has all" in failed.stderr
+    assert (
+        "what was served before is still served; the full output of the CDK CLI is in .fleet/deploy/dev/cdk.log"
+        in failed.stderr
+    )
     assert "run `fleet doctor sentences --env dev`" in failed.stderr
     assert row(failed.stdout, f"cdk deploy {ENDPOINT}").split()[3] == "failed"
     assert account.model_data() == before
@@ -148,7 +151,7 @@ def test_a_new_lock_brings_a_new_model_and_the_previous_one_brings_the_previous_
     account.model("x = 1\n")
     account.lock()
     account.model("x = 3\n")
-    assert account.fleet("ls", "--env", "dev").stdout.count("another content") == 1
+    assert account.fleet("ls", "--env", "dev").stdout.count("other content") == 1
     assert "publish: nothing to do" in account.deploy("--locked", "sentences")
     assert account.model_data() == first
     assert len(account.keys("releases/sentences/")) == 3

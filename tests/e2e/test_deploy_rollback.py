@@ -193,8 +193,8 @@ def test_an_endpoint_that_runs_something_else_is_never_skipped(
         ready_stack(access, "lost", refusing)
     stopped = found(access, "lost")
     assert stopped.endpoint is not None
-    assert f"and CloudFormation wanted {stopped.endpoint.wanted}" in told.value.problem
-    assert "nothing is skipped: bring it back (`aws sagemaker update-endpoint" in told.value.remedy
+    assert f"CloudFormation tried to restore {stopped.endpoint.wanted}" in told.value.problem
+    assert "nothing can be skipped: restore it (`aws sagemaker update-endpoint" in told.value.remedy
 
 
 def test_an_endpoint_that_was_brought_back_by_hand_is_skipped(
@@ -217,5 +217,5 @@ def test_an_endpoint_that_was_deleted_is_not_skipped(
 ) -> None:
     back_by_itself(stacks, host, "gone")
     access.client("sagemaker").delete_endpoint(EndpointName="gone")
-    with pytest.raises(CannotRunError, match="there is no endpoint gone any more"):
+    with pytest.raises(CannotRunError, match="the endpoint gone does not exist any more"):
         ready_stack(access, "gone", refusing)

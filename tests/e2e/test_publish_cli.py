@@ -124,7 +124,7 @@ def test_without_the_bucket_it_cannot_run(command: Command) -> None:
     command.bucket.s3.delete_bucket(Bucket=BUCKET)
     done = command.run()
     assert done.returncode == 2
-    assert "is not there\n  remedy: run `fleet deploy --env dev --foundation`" in done.stderr
+    assert "does not exist\n  remedy: run `fleet deploy --env dev --foundation`" in done.stderr
     assert "Traceback" not in done.stderr
 
 

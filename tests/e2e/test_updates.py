@@ -211,7 +211,7 @@ def test_an_alarm_calls_the_new_one_back_and_the_next_deploy_repairs_the_stack(a
     assert "The update was rolled back: CloudWatch alarm in ALARM" in said
     assert "rollback_on: []" in said
     assert f"configuration {before.config_name}, the one from before the update" in said
-    assert "it may not scale until the rollback is continued" in said
+    assert "it does not scale until the rollback is continued" in said
     (failed,) = re.findall(rf"--stack-name {STACK} --resources-to-skip (\w+)`", said)
     assert failed.startswith("Endpoint")
     assert account.deploys.statuses()[STACK] == "UPDATE_ROLLBACK_FAILED"

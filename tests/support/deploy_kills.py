@@ -12,7 +12,7 @@ from deploys import SECONDS, Deploys
 from kills import KILLS, Kill, Tally, Victims, kill_after, kills, was_killed
 
 STACKS = {"CDKToolkit", "triton-fleet-dev", "triton-fleet-dev-sentences"}
-OTHER_AT_WORK = "another `fleet deploy --env dev` is at work here\n  remedy: wait until it is done"
+OTHER_AT_WORK = "another `fleet deploy --env dev` is running in this clone\n  remedy: wait until it has ended"
 ANEW = 4
 """The last of so many kills befalls the first deploy of an account, which is the longest."""
 UNTIDY = (".fleet/deploy/dev/cdk.out", "home", "node_modules", "repository")

@@ -1,4 +1,4 @@
-"""What time it is at AWS, whose services date what they keep: this machine's clock may be wrong, or jump."""
+"""The time at AWS, which dates what its services store: this machine's clock may be wrong, or jump."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 
 def answered_at(answer: Mapping[str, Any]) -> datetime:
-    """When AWS gave an answer, in whole seconds; `answer` is boto3's.
+    """The time at which AWS sent boto3's `answer`, in whole seconds.
 
     Raises:
-        ValueError: it does not say.
+        ValueError: the answer has no date.
     """
     date = answer["ResponseMetadata"]["HTTPHeaders"].get("date", "")
     return parsedate_to_datetime(date).astimezone(UTC)

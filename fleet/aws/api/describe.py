@@ -1,4 +1,4 @@
-"""What SageMaker says of an endpoint that may not be there."""
+"""SageMaker's description of an endpoint that may not exist."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_ENDPOINT = "Could not find endpoint"
 
 
 def described_endpoint(sagemaker: SageMakerClient, name: str) -> DescribeEndpointOutputTypeDef | None:
-    """DescribeEndpoint's answer; None where there is no such endpoint.
+    """DescribeEndpoint's answer; None if the endpoint does not exist.
 
     Raises:
         ClientError: access is denied.

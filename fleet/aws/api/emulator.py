@@ -1,4 +1,4 @@
-"""Access to the embedded AWS: the keys that it takes, and what clients and processes need to use them."""
+"""Access to the embedded AWS: its access keys, and what clients and processes need to use them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _PREFIX = "FLEET"
 
 @dataclass(frozen=True)
 class Keys:
-    """An access key: whoever has it may do anything in the embedded AWS, and so run commands as its owner."""
+    """An access key: it allows everything in the embedded AWS, and so running commands as its owner."""
 
     access_key_id: str
     secret_access_key: str = field(repr=False)
 
     @classmethod
     def random(cls) -> Keys:
-        """New ones; an id has 20 capital letters and digits, as AWS's have, by which moto finds it."""
+        """New keys; an id has 20 capital letters and digits as on AWS, which is how moto finds it."""
         characters = string.ascii_uppercase + string.digits
         name = "".join(secrets.choice(characters) for _ in range(20 - len(_PREFIX)))
         return cls(f"{_PREFIX}{name}", secrets.token_urlsafe(30))
@@ -45,7 +45,7 @@ def local_session(region: str, keys: Keys) -> boto3.Session:
 
 
 def local_variables(environment: Mapping[str, str], *, region: str, url: str, keys: Keys) -> dict[str, str]:
-    """The same for a process that is started: an environment without the user's settings, and with ours."""
+    """The same for a child process: an environment with our settings instead of the user's."""
     return {
         **without_aws(environment),
         "AWS_CONFIG_FILE": os.devnull,
@@ -56,7 +56,7 @@ def local_variables(environment: Mapping[str, str], *, region: str, url: str, ke
 
 
 def client_variables(*, region: str, url: str, keys: Keys) -> dict[str, str]:
-    """The variables by which boto3, the AWS CLI and the CDK CLI find the embedded AWS."""
+    """The variables with which boto3, the AWS CLI and the CDK CLI find the embedded AWS."""
     return {
         "AWS_ACCESS_KEY_ID": keys.access_key_id,
         "AWS_SECRET_ACCESS_KEY": keys.secret_access_key,
@@ -67,7 +67,7 @@ def client_variables(*, region: str, url: str, keys: Keys) -> dict[str, str]:
 
 
 def ask(method: str, url: str, *, region: str, keys: Keys, seconds: float) -> urllib3.BaseHTTPResponse:
-    """The answer to a request that is none of AWS's API, signed as all of those are.
+    """The answer to a request outside AWS's API, signed like one of its requests.
 
     Raises:
         urllib3.exceptions.HTTPError: there is no answer within the time.

@@ -1,4 +1,4 @@
-"""What AWS refuses, told to whoever runs a command."""
+"""AWS's errors as findings for the user of a command."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import CannotRunError
 
 DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403"})
-"""How AWS's services say that somebody may not ask; S3 has no word for it in the answer to a HEAD request."""
+"""AWS's error codes for a missing permission; S3 answers a HEAD request with the status alone."""
 NOT_SIGNED_IN = (
     CredentialRetrievalError,
     NoCredentialsError,
@@ -33,8 +33,8 @@ NOT_SIGNED_IN = (
     TokenRetrievalError,
 )
 NO_BUCKET = "NoSuchBucket"
-SIGN_IN = "sign in to AWS (`aws sso login`), or name a profile of ~/.aws/config with --profile"
-SET_CLOCK = "set this machine's clock: AWS takes no request that is dated some minutes from its own"
+SIGN_IN = "sign in to AWS (`aws sso login`), or pass a profile of ~/.aws/config with --profile"
+SET_CLOCK = "set this machine's clock: AWS refuses requests that are dated some minutes off"
 REMEDIES = {
     "ExpiredToken": SIGN_IN,
     "ExpiredTokenException": SIGN_IN,
@@ -43,34 +43,34 @@ REMEDIES = {
     "UnrecognizedClientException": SIGN_IN,
     "SignatureDoesNotMatch": SIGN_IN,
     "RequestTimeTooSkewed": SET_CLOCK,
-    "AccessDenied": "use credentials that may do this, or have the permission granted",
-    "AccessDeniedException": "use credentials that may do this, or have the permission granted",
-    "Throttling": "wait a little and run the command again: it goes on from where it was",
-    "ThrottlingException": "wait a little and run the command again: it goes on from where it was",
+    "AccessDenied": "use credentials with this permission",
+    "AccessDeniedException": "use credentials with this permission",
+    "Throttling": "wait a minute and run the command again: it continues where it stopped",
+    "ThrottlingException": "wait a minute and run the command again: it continues where it stopped",
 }
-"""By the code of an error, which is one for all services where it is about who asks and how often."""
+"""By error code; the codes for credentials and throttling are the same for all services."""
 
 
 @contextmanager
 def aws_errors_as_findings(place: Deployment | None = None) -> Iterator[None]:
-    """Ask AWS, perhaps for what lies in a place's artifact bucket.
+    """Turn errors of AWS into `CannotRunError`; with `place`, also a missing artifact bucket.
 
     Raises:
-        CannotRunError: nobody is signed in, AWS refuses or does not answer, or the bucket is not there.
+        CannotRunError: credentials are missing, AWS refuses or does not answer, or the bucket is missing.
     """
     try:
         yield
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "")
         if code == NO_BUCKET and place is not None:
-            problem = f"the artifact bucket {place.bucket} is not there"
-            remedy = f"run `fleet deploy --env {place.environment} --foundation`, which makes it"
+            problem = f"the artifact bucket {place.bucket} does not exist"
+            remedy = f"run `fleet deploy --env {place.environment} --foundation` to create it"
             raise CannotRunError(problem, remedy) from error
         raise CannotRunError(f"AWS refuses: {error}", REMEDIES.get(code, "")) from error
     except NOT_SIGNED_IN as error:
-        raise CannotRunError(f"there are no credentials of AWS: {error}", SIGN_IN) from error
+        raise CannotRunError(f"AWS credentials are missing: {error}", SIGN_IN) from error
     except (ConnectionError, HTTPClientError) as error:
-        remedy = "see that this machine reaches it, and run the command again"
+        remedy = "check this machine's network, and run the command again"
         raise CannotRunError(f"AWS does not answer: {error}", remedy) from error
     except (BotoCoreError, Boto3Error) as error:
-        raise CannotRunError(f"AWS cannot be asked: {error}") from error
+        raise CannotRunError(f"AWS cannot be called: {error}") from error

@@ -1,4 +1,4 @@
-"""Stacks as CloudFormation has them now."""
+"""The current state of stacks in CloudFormation."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 DELETED: Final = "DELETE_COMPLETE"
 NOTHING_OF_IT = (StackState.PLANNED, StackState.NOT_CREATED)
-"""Of such a stack there is nothing that serves."""
+"""States of a stack that has no resources."""
 PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)
-"""Seconds between two looks at an operation; the last one from then on."""
+"""Seconds between checks of an operation; the last one repeats."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LiveStack:
-    """One stack, which may be under way."""
+    """One stack; an operation on it may be in progress."""
 
     id: str
     name: str
@@ -34,23 +34,23 @@ class LiveStack:
 
     @property
     def state(self) -> StackState:
-        """What a deploy does with it."""
+        """How a deploy treats the stack."""
         return stack_status(self.status).state
 
     @property
     def remedy(self) -> str:
-        """What a person may do about its state; "" if nothing."""
+        """What a user can do about its state; "" if nothing."""
         _, _, _, region, *_ = self.id.split(":")
         return stack_status(self.status).remedy.format(region=region, stack=self.name)
 
     def __str__(self) -> str:
-        """Its status, and why, as a sentence."""
+        """Its status and the reason, as a sentence."""
         because = f" ({self.reason})" if self.reason else ""
         return f"the stack {self.name} is in {self.status}{because}"
 
 
 def find_stack(cloudformation: CloudFormationClient, name: str) -> LiveStack | None:
-    """The stack of a name, or of an id, which also finds one that was deleted; None where there is none."""
+    """The stack with a name or an id; an id also finds a deleted stack. None if it does not exist."""
     try:
         (found,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
     except ClientError as error:
@@ -67,7 +67,7 @@ def all_stacks(cloudformation: CloudFormationClient) -> Iterator[LiveStack]:
 
 
 def settled_stack(cloudformation: CloudFormationClient, stack: LiveStack) -> LiveStack | None:
-    """The stack when no operation on it is under way any more; None when it is gone then."""
+    """Wait until the stack's operation has ended; return the stack, or None if it was deleted."""
     pause, now = threading.Event(), find_stack(cloudformation, stack.id)
     pauses = iter(PAUSES)
     while now is not None and now.state is StackState.UNDER_WAY:
@@ -77,7 +77,7 @@ def settled_stack(cloudformation: CloudFormationClient, stack: LiveStack) -> Liv
 
 
 def last_event(cloudformation: CloudFormationClient, stack: LiveStack) -> str:
-    """The id of the newest event: another one tells that something was done."""
+    """The id of the newest event: it changes when something is done."""
     return cloudformation.describe_stack_events(StackName=stack.id)["StackEvents"][0]["EventId"]
 
 

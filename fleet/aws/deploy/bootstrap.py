@@ -1,4 +1,4 @@
-"""Whether an account and region are prepared for the CDK, as the templates need it."""
+"""Whether an account and region have the CDK bootstrap that the templates need."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from fleet.aws.deploy.stack_repair import Notice, ready_stack
 from fleet.catalog.stack_statuses import StackState
 
 TOOLKIT = "CDKToolkit"
-"""The name that `cdk bootstrap` gives its stack; an account may have it under another."""
+"""The default name of the stack of `cdk bootstrap`; an account may use another."""
 
 
 def must_bootstrap(access: Access, assembly: Path, notice: Notice = lambda _: None) -> bool:
-    """Whether the bootstrap is missing, incomplete, or older than a synthesised stack needs it.
+    """Whether the bootstrap is missing, incomplete, or older than a synthesised stack needs.
 
-    The version is the parameter that each template names; a bootstrap under way is waited for.
+    The version is in the parameter that each template names. Waits for a bootstrap in progress.
 
     Raises:
-        CannotRunError: its stack is stuck.
+        CannotRunError: the bootstrap's stack is stuck.
     """
     toolkit = ready_stack(access, TOOLKIT, lambda _: False, notice)
     if toolkit is not None and toolkit.state is not StackState.READY:
@@ -30,7 +30,7 @@ def must_bootstrap(access: Access, assembly: Path, notice: Notice = lambda _: No
 
 
 def needed_versions(assembly: Path) -> dict[str, int]:
-    """The version that a synthesised assembly's stacks need, by the parameter that holds it."""
+    """The bootstrap version that a synthesised assembly's stacks need, by parameter name."""
     artifacts = json.loads((assembly / "manifest.json").read_text())["artifacts"].values()
     needed: dict[str, int] = {}
     for artifact in artifacts:
@@ -42,7 +42,7 @@ def needed_versions(assembly: Path) -> dict[str, int]:
 
 
 def bootstrap_version(access: Access, name: str) -> int:
-    """The account's version, which a parameter of that name holds; 0 where it has none."""
+    """The account's bootstrap version, from a parameter; 0 if the parameter does not exist."""
     try:
         return int(access.client("ssm").get_parameter(Name=name)["Parameter"]["Value"])
     except ClientError as error:

@@ -1,4 +1,4 @@
-"""The real CDK CLI, run against the AWS of one environment."""
+"""Runs the CDK CLI against the AWS of one environment."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from pathlib import Path
 
 from fleet.aws.deploy.tools import cdk_cli, tool_path
 
-# Ends the group when the pipe breaks: that is when this very process is gone, even by SIGKILL.
+# Kills the process group when the pipe breaks, which is when this process ends, even by SIGKILL.
 _GUARD = 'read -r _; kill -s KILL -- "-$1"'
 
 
 @dataclass(frozen=True, kw_only=True)
 class CdkRun:
-    """How one call of the CLI ended, and all that it printed."""
+    """Exit status and output of one call of the CLI."""
 
     exit_code: int
     output: str
 
 
 class Cdk:
-    """Calls of the CLI in one clone, logged; `where_logs` tells a user how to find what it printed.
+    """Calls of the CLI in one clone, logged; `where_logs` explains to the user where the log is.
 
-    Its own account of the user's settings of the CDK lies in `home`, where one is given.
+    If `home` is given, the CLI reads the user's CDK settings there.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Cdk:
         """Find the CLI.
 
         Raises:
-            CannotRunError: it, or the Node.js that it runs on, is missing or has another version.
+            CannotRunError: the CLI or its Node.js is missing or has a wrong version.
         """
         self.where_logs = where_logs
         self._root = root
@@ -58,14 +58,14 @@ class Cdk:
         if home is not None:
             self._environment |= {
                 "HOME": str(home),
-                # With another HOME, the library that synth runs would be unpacked anew.
+                # With another HOME, the library that synth runs would be unpacked again.
                 "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(
                     Path.home() / ".cache" / "aws" / "jsii" / "package-cache"
                 ),
             }
 
     def run(self, *arguments: str) -> CdkRun:
-        """Run `cdk ARGUMENTS` and wait; its whole process group ends with this process, and first."""
+        """Run `cdk ARGUMENTS` and wait; its whole process group ends before this process or with it."""
         command = [self._command, *arguments]
         with self._log.open("a", encoding="utf-8") as log:
             log.write(f"$ cdk {' '.join(arguments)}\n")

@@ -1,4 +1,4 @@
-"""A deploy of one environment, to its account or to the embedded AWS: the same steps in the same order."""
+"""Deploys one environment to its account or to the embedded AWS, with the same steps in the same order."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ NOTHING = "nothing to do"
 class Deploy:
     """Synth, bootstrap, Foundation, publish, and each endpoint's stack, one after the other.
 
-    Each step looks what is there and does the rest, so a deploy that was interrupted at any point is run
-    again. `consent` is asked before a rollback that has stopped is continued. The first step that fails ends
-    it: a later endpoint may be broken by the same cause, and what the endpoints before it run is as their
-    locks say. Nobody else may deploy from the assembly's folder meanwhile.
+    Each step does what is not done yet, so a deploy that was interrupted at any point can be run again.
+    `consent` is called before a stopped rollback is continued. The first step that fails ends the deploy:
+    a later endpoint may be broken by the same cause, and the endpoints before it run what their locks
+    record. No other deploy may use the assembly's folder meanwhile.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Deploy:
         """Deploy everything.
 
         Raises:
-            FindingsError: a repository is not as locked, or a resource was refused or could not be served.
+            FindingsError: a repository differs from its lock, or a resource failed.
             CannotRunError: AWS refuses or does not answer, a stack is stuck, or the CDK CLI failed otherwise.
         """
         place, endpoints = self._fleet.place, self._fleet.endpoints
@@ -75,7 +75,7 @@ class Deploy:
                 work(step)
 
     def _synth(self, _step: Step) -> None:
-        # A CLI that was killed leaves its lock in there, which holds while any process has that CLI's number.
+        # A killed CLI leaves its lock here, which stays valid while any process has that CLI's process id.
         shutil.rmtree(self._assembly, ignore_errors=True)
         names = ",".join(endpoint.name for endpoint in self._fleet.endpoints)
         selected = ("-c", f"endpoints={names}" if names else "foundation=only")
@@ -99,9 +99,9 @@ class Deploy:
         step.note = ", ".join(done) or NOTHING
 
     def _stack(self, name: str, step: Step, further: str = "") -> None:
-        """Deploy one stack; nobody is asked, as the change was reviewed before it came here.
+        """Deploy one stack without confirmation: the change was reviewed.
 
-        `further` is where more is told of a failure than in the CLI's log.
+        `further` is where a failure is explained, beyond the CLI's log.
         """
         cloudformation = self._access.client("cloudformation")
         before = ready_stack(self._access, name, self._consent, self._steps.say)
@@ -115,16 +115,16 @@ class Deploy:
             raise with_failed_rollback(failure, self._access, name, self._consent)
         after = find_stack(cloudformation, name)
         if after is None:
-            raise CannotRunError(f"the stack {name} was deleted while it was deployed", "deploy again")
+            raise CannotRunError(f"the stack {name} was deleted during its deploy", "deploy again")
         if before is None or before.id != after.id or before.state is StackState.PLANNED:
             step.note = "created"
         else:
             step.note = NOTHING if last_event(cloudformation, after) == seen else "updated"
 
     def _endpoint(self, endpoint: ResolvedEndpoint, step: Step) -> None:
-        """Deploy an endpoint's stack and write down what it runs, if it does run it."""
+        """Deploy an endpoint's stack; if the endpoint runs it, record its release."""
         environment = self._fleet.place.environment
-        # What was started for a local deploy that fails ends with it, and nobody is left to ask.
+        # If a local deploy fails, what it started ends with it, so that `fleet doctor` would find nothing.
         doctor = "" if environment == LOCAL else f"; run `fleet doctor {endpoint.name} --env {environment}`"
         self._stack(endpoint.stack, step, doctor)
         sagemaker, cloudformation = self._access.client("sagemaker"), self._access.client("cloudformation")
@@ -151,32 +151,32 @@ class DeployFolder:
 
     @property
     def folder(self) -> Path:
-        """Where everything lies, whether or not it is there."""
+        """The folder, which may not exist."""
         return self.root / ".fleet" / "deploy" / self.environment
 
     @property
     def assembly(self) -> Path:
-        """What synth makes."""
+        """The output of synth."""
         return self.folder / "cdk.out"
 
     @property
     def log(self) -> Path:
-        """All that the CDK CLI printed."""
+        """The full output of the CDK CLI."""
         return self.folder / "cdk.log"
 
     @contextmanager
     def deploying(self) -> Iterator[None]:
-        """Deploy from here, alone: what ends in whatever way leaves the folder to the next.
+        """Lock the folder for one deploy; the lock is released however the process ends.
 
         Raises:
-            CannotRunError: somebody else does.
+            CannotRunError: another deploy has it.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "deploy.lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                problem = f"another `fleet deploy --env {self.environment}` is at work here"
-                raise CannotRunError(problem, "wait until it is done") from error
+                problem = f"another `fleet deploy --env {self.environment}` is running in this clone"
+                raise CannotRunError(problem, "wait until it has ended") from error
             self.log.unlink(missing_ok=True)
             yield

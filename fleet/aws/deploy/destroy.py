@@ -1,4 +1,4 @@
-"""An endpoint's stack deleted by CloudFormation, for which no spec is needed."""
+"""Deletes an endpoint's stack; no spec is needed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fleet.findings import CannotRunError, FindingsError
 
 @dataclass(frozen=True, kw_only=True)
 class Deletion:
-    """What goes with an endpoint's stack: its resources by type and physical name, and what it serves."""
+    """What is deleted with an endpoint's stack: resources by type and physical name, and what it serves."""
 
     stack: LiveStack
     resources: list[tuple[str, str]]
@@ -23,10 +23,10 @@ class Deletion:
 
 
 def plan_deletion(access: Access, name: str) -> Deletion | None:
-    """What goes with an endpoint, when what is under way is over; None if it was destroyed before.
+    """What would be deleted, after an operation in progress has ended; None if it was destroyed before.
 
     Raises:
-        FindingsError: no such endpoint was ever deployed here.
+        FindingsError: no endpoint of this name was ever deployed here.
     """
     cloudformation = access.client("cloudformation")
     stacks = endpoint_stacks(cloudformation, access.place)
@@ -46,7 +46,7 @@ def plan_deletion(access: Access, name: str) -> Deletion | None:
 
 
 def destroy(access: Access, stack: LiveStack) -> None:
-    """Delete a stack; return when it is gone.
+    """Delete a stack and wait until it is gone.
 
     Raises:
         FindingsError: a resource could not be deleted.
@@ -57,7 +57,7 @@ def destroy(access: Access, stack: LiveStack) -> None:
     left = settled_stack(cloudformation, stack)
     if left is None:
         return
-    hint = "remove what holds it, then run the command again"
+    hint = "remove what blocks the deletion, then run the command again"
     findings = failed_resources(cloudformation, left.id, left.name, hint)
     if findings:
         raise FindingsError(findings)

@@ -1,7 +1,7 @@
-"""A stack whose rollback CloudFormation could not finish: what its endpoint runs, and what continues it.
+"""A stack whose rollback CloudFormation could not finish: what its endpoint runs, and how to continue.
 
-Where SageMaker has called an update back by itself, the endpoint runs the configuration from before already,
-and CloudFormation's own attempt to put it back is refused. Such an endpoint is where it should be, and may be
+If SageMaker has rolled an update back by itself, the endpoint already runs the previous configuration, and
+CloudFormation's own attempt to restore it is refused. Such an endpoint is in the wanted state and may be
 skipped.
 """
 
@@ -31,14 +31,14 @@ IN_SERVICE = "InService"
 
 @dataclass(frozen=True, kw_only=True)
 class EndpointState:
-    """An endpoint that could not be put back.
+    """An endpoint that could not be rolled back.
 
     Attributes:
         logical_id: Its name in the template.
-        name: Its own name.
-        status: As DescribeEndpoint has it; empty where there is no such endpoint.
+        name: Its name in SageMaker.
+        status: From DescribeEndpoint; empty if the endpoint does not exist.
         runs: The configuration that it runs.
-        wanted: The one that CloudFormation wanted back; None where the stack's events do not tell it.
+        wanted: The one that CloudFormation tried to restore; None if the stack's events do not have it.
         is_scaling_aside: Whether a scaling guard of the stack registers scaling only after the rollback.
     """
 
@@ -51,24 +51,24 @@ class EndpointState:
 
     @property
     def is_back(self) -> bool:
-        """Whether it serves what it served before the update."""
+        """Whether it runs what it ran before the update."""
         is_wanted = self.wanted is not None and is_same_configuration(self.wanted, self.runs)
         return is_wanted and self.status == IN_SERVICE
 
     def __str__(self) -> str:
         """As a sentence."""
         if not self.status:
-            return f"there is no endpoint {self.name} any more"
+            return f"the endpoint {self.name} does not exist any more"
         runs = f"{self.name} is {self.status} with the configuration {self.runs}"
         if self.is_back:
-            aside = "; it may not scale until the rollback is continued" if self.is_scaling_aside else ""
-            return f"{runs}, the one from before the update: SageMaker has gone back by itself{aside}"
-        return f"{runs}, and CloudFormation wanted {self.wanted or 'one that its events do not name'}"
+            aside = "; it does not scale until the rollback is continued" if self.is_scaling_aside else ""
+            return f"{runs}, the one from before the update: SageMaker has rolled back by itself{aside}"
+        return f"{runs}; CloudFormation tried to restore {self.wanted or 'one that its events do not name'}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FailedRollback:
-    """Where a rollback stopped: the logical ids of all that failed, with the reasons, and its endpoint."""
+    """Where a rollback stopped: the logical ids of the failed resources with reasons, and its endpoint."""
 
     stack: LiveStack
     region: str
@@ -77,57 +77,59 @@ class FailedRollback:
 
     @property
     def skipped(self) -> list[str]:
-        """What may be skipped: of all that failed only what is known to be as it was."""
+        """The failed resources that may be skipped: those known to be in their previous state."""
         return [self.endpoint.logical_id] if self.endpoint is not None and self.endpoint.is_back else []
 
     @property
     def command(self) -> str:
-        """What continues it by hand."""
+        """The command that continues the rollback by hand."""
         skipped = f" --resources-to-skip {' '.join(self.skipped)}" if self.skipped else ""
         command = "aws cloudformation continue-update-rollback"
         return f"{command} --region {self.region} --stack-name {self.stack.name}{skipped}"
 
     @property
     def remedy(self) -> str:
-        """What to do, as an order."""
-        by_hand = f"run `{self.command}`, wait until it is over, and deploy again"
+        """What to do, as an instruction."""
+        by_hand = f"run `{self.command}`, wait until it has ended, and deploy again"
         if self.skipped:
-            return f"`fleet deploy --yes` continues it without {' '.join(self.skipped)}; or {by_hand}"
+            return (
+                f"run `fleet deploy --yes`, which continues it without {' '.join(self.skipped)}; or {by_hand}"
+            )
         if self.endpoint is None:
-            return f"remove what the reason names, then {by_hand}"
-        back = "bring the endpoint to the configuration from before the update"
+            return f"remove the cause that the reason names, then {by_hand}"
+        back = "update the endpoint to the configuration from before the update"
         if self.endpoint.status and self.endpoint.wanted is not None:
             command = (
                 f"aws sagemaker update-endpoint --region {self.region} --endpoint-name {self.endpoint.name}"
                 f" --endpoint-config-name {self.endpoint.wanted}"
             )
-            back = f"bring it back (`{command}`) and wait until it is {IN_SERVICE}"
-        return f"nothing is skipped: {back}, then deploy again"
+            back = f"restore it (`{command}`) and wait until it is {IN_SERVICE}"
+        return f"nothing can be skipped: {back}, then deploy again"
 
     def __str__(self) -> str:
-        """What is wrong, as a sentence."""
+        """The problem, as a sentence."""
         where = "; ".join(f"{logical_id} ({reason})" for logical_id, reason in self.failed.items())
         stopped = f" at {where}" if where else f": {self.stack.reason}"
         found = f"; {self.endpoint}" if self.endpoint is not None else ""
         return f"the stack {self.stack.name} is in {self.stack.status}: its rollback stopped{stopped}{found}"
 
     def finding(self, *, continued: bool = False) -> Finding:
-        """The same as a finding; only a warning where it was continued."""
+        """The same as a finding; a warning if the rollback was continued."""
         if not continued:
             return Finding(code="FL607", message=str(self), hint=self.remedy)
-        hint = f"it was continued without {' '.join(self.skipped)}; deploy again when the cause is removed"
+        hint = f"it was continued without {' '.join(self.skipped)}; remove the cause, then deploy again"
         return Finding(code="FL607", message=str(self), hint=hint, severity=Severity.WARNING)
 
 
 def failed_rollback(access: Access, stack: LiveStack) -> FailedRollback:
-    """What became of the rollback of a stack in UPDATE_ROLLBACK_FAILED.
+    """Where the rollback of a stack in UPDATE_ROLLBACK_FAILED stopped.
 
     Raises:
         ClientError: access is denied.
     """
     cloudformation = access.client("cloudformation")
     resources = cloudformation.describe_stack_resources(StackName=stack.id)["StackResources"]
-    # What was cancelled as another resource failed cannot be skipped, and is put back when that is.
+    # A resource cancelled because another one failed cannot be skipped; it is rolled back with the other.
     failed = [
         each
         for each in resources
@@ -151,10 +153,10 @@ def failed_rollback(access: Access, stack: LiveStack) -> FailedRollback:
 
 
 def continue_rollback(access: Access, stopped: FailedRollback) -> LiveStack:
-    """Continue the rollback without what may be skipped; the stack when that is over.
+    """Continue the rollback without what may be skipped; wait for its end and return the stack.
 
     Raises:
-        CannotRunError: it has stopped again.
+        CannotRunError: the rollback has stopped again.
     """
     cloudformation = access.client("cloudformation")
     since = last_event(cloudformation, stopped.stack)
@@ -169,7 +171,7 @@ def continue_rollback(access: Access, stopped: FailedRollback) -> LiveStack:
 
 
 def _over(cloudformation: CloudFormationClient, stack: LiveStack, since: str) -> LiveStack | None:
-    """The stack when what began after an event is over; DescribeStacks may be late to say that it began."""
+    """The stack after the operation that began after an event; DescribeStacks may report its start late."""
     pause, pauses = threading.Event(), iter(PAUSES)
     while True:
         now = settled_stack(cloudformation, stack)
@@ -200,7 +202,7 @@ def _endpoint(
 def _last_properties(
     cloudformation: CloudFormationClient, stack: LiveStack, logical_id: str
 ) -> dict[str, Any]:
-    """The properties that the rollback has last asked for; none where no event tells them."""
+    """The properties that the rollback tried to restore; none if no event has them."""
     for page in cloudformation.get_paginator("describe_stack_events").paginate(StackName=stack.id):
         for event in page["StackEvents"]:
             if event.get("PhysicalResourceId") == event["StackId"]:

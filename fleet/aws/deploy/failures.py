@@ -1,4 +1,4 @@
-"""Why a stack could not be brought where it should be, in the words of the resource that failed."""
+"""Why a stack's operation failed: the reasons of the resources that failed."""
 
 from __future__ import annotations
 
@@ -16,44 +16,44 @@ if TYPE_CHECKING:
 
 TAIL = 20
 ALARM = "alarm"
-EMERGENCY = "if what goes out now is to go out whatever happens: `rollout: {..., rollback_on: []}`; "
+EMERGENCY = "to deploy despite the alarms in an emergency: `rollout: {..., rollback_on: []}`; "
 ENDPOINT = "AWS::SageMaker::Endpoint"
 FOUNDATION = ("Unable to fetch parameters [/triton-fleet/", "Function not found: ")
-"""How CloudFormation says that something of Foundation is not there."""
+"""CloudFormation's messages for a missing part of Foundation."""
 OLDER = "Foundation is older than the specs: deploy it first, `fleet deploy --env ENV --foundation`; "
 CUSTOM = re.compile(
     r"Received response status \[FAILED\] from custom resource\. Message returned: (?:Error: )?(.*?)"
     r"(?:\n\nLogs: .*)?\(RequestId: [^)]*\)",
     re.DOTALL,
 )
-"""A function's own words, and what CloudFormation and the CDK's framework put around them."""
+"""A function's message inside the text that CloudFormation and the CDK's framework put around it."""
 CANCELLED = "cancelled"
-"""How CloudFormation says of a resource that it was under way when another one failed."""
+"""The end of CloudFormation's reason for a resource in progress when another one failed."""
 BEGUN = "User Initiated"
-"""How CloudFormation says of a stack that an operation begins, which nothing that follows from it has."""
+"""CloudFormation's reason for the first event of an operation on a stack; later events lack it."""
 DELETING = "DELETE_IN_PROGRESS"
 ROLLING_BACK = "UPDATE_ROLLBACK_IN_PROGRESS"
-"""The beginning of an update's rollback; it is one operation with the update, also where it is continued."""
+"""The start of an update's rollback; update, rollback and its continuation count as one operation."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """A resource that failed, by its type, and why: as CloudFormation says it, and without its frame."""
+    """A failed resource: its type and CloudFormation's reason."""
 
     kind: str
     reason: str
 
     @property
     def said(self) -> str:
-        """The reason in the resource's own words."""
+        """The reason without the text that CloudFormation puts around a function's message."""
         return CUSTOM.sub(lambda found: found[1].strip(), self.reason).strip()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """What befell a stack: when it began, None where its beginning is not told any more; what failed.
+    """An operation on a stack: when it began, None if that event is gone; what failed.
 
-    What could not be put back in the rollback of an update is not among the failures: it follows from them.
+    Failures in the rollback of an update are left out: they follow from the update's.
     """
 
     began: datetime | None
@@ -65,12 +65,12 @@ def deploy_failure(
 ) -> FindingsError | CannotRunError:
     """The failure of the last deploy: the reasons of the resources that failed, else the CLI's last lines.
 
-    With `created` there was no such stack before.
+    `created`: the stack did not exist before.
     """
     left = (
-        "nothing was served before, and the stack is taken back"
+        "nothing was served before; the stack is rolled back"
         if created
-        else "what was served before goes on"
+        else "what was served before is still served"
     )
     hint = f"{left}; {where_logs}"
     findings = failed_resources(cloudformation, stack, stack, hint)
@@ -83,7 +83,7 @@ def deploy_failure(
 def failed_resources(
     cloudformation: CloudFormationClient, stack_id: str, stack: str, hint: str
 ) -> list[Finding]:
-    """What failed in the stack's last operation, told once each; `stack_id` finds a deleted stack, too."""
+    """What failed in the stack's last operation, each once; `stack_id` also finds a deleted stack."""
     try:
         failures = last_operation(cloudformation, stack_id).failures
     except ClientError:
@@ -116,6 +116,6 @@ def last_operation(
 def _finding(failure: Failure, stack: str, hint: str) -> Finding:
     kind, reason = failure.kind, failure.reason
     way_out = EMERGENCY if kind == ENDPOINT and ALARM in reason.lower() else ""
-    if any(said in reason for said in FOUNDATION):
+    if any(part in reason for part in FOUNDATION):
         way_out = OLDER
     return Finding(code="FL601", message=f"{kind} of {stack}: {failure.said}", hint=f"{way_out}{hint}")

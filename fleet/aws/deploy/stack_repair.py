@@ -1,4 +1,4 @@
-"""Stacks that an interrupted or failed deploy left behind, made ready for the next one."""
+"""Prepares stacks that an interrupted or failed deploy left behind for the next deploy."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from fleet.catalog.stack_statuses import StackState
 from fleet.findings import CannotRunError, Finding, FindingsError
 
 Consent: TypeAlias = Callable[[str], bool]
-"""Asks a question, and says whether the answer is yes; it is no where nobody can be asked."""
+"""Asks a question and returns whether the answer is yes; False if it cannot ask."""
 
 Notice: TypeAlias = Callable[[str], None]
-"""Shows a line while a step is under way."""
+"""Shows a line while a step is running."""
 
 
 def ready_stack(
     access: Access, name: str, consent: Consent, notice: Notice = lambda _: None
 ) -> LiveStack | None:
-    """A stack that can be deployed to, when what is under way is over; None where it has to be created.
+    """Wait for operations in progress; return a stack that can be deployed to, None if it must be created.
 
-    A stack whose creation failed is deleted by the CDK CLI, which cannot do so if it is protected. A rollback
-    that has stopped is continued, if that is agreed to. `notice` is given what is waited for.
+    The CDK CLI deletes a stack whose creation failed, which needs its protection removed. A stopped rollback
+    is continued after consent. `notice` is called with what is waited for.
 
     Raises:
-        CannotRunError: it is stuck.
+        CannotRunError: the stack is stuck.
     """
     cloudformation = access.client("cloudformation")
     stack = find_stack(cloudformation, name)
     if stack is not None and stack.state is StackState.UNDER_WAY:
-        notice(f"{stack}: waiting until that is over{'; ' if stack.remedy else ''}{stack.remedy}")
+        notice(f"{stack}: waiting until that has ended{'; ' if stack.remedy else ''}{stack.remedy}")
         stack = settled_stack(cloudformation, stack)
     if stack is not None and stack.state is StackState.STOPPED:
         stopped = failed_rollback(access, stack)
@@ -50,7 +50,7 @@ def ready_stack(
 
 
 def agreed_to_continue(stopped: FailedRollback, consent: Consent) -> bool:
-    """Whether a rollback is to be continued; nobody is asked where nothing may be skipped."""
+    """Whether to continue a rollback; asks only if something may be skipped."""
     if not stopped.skipped:
         return False
     return consent(f"{stopped}.\nContinue its rollback without {' '.join(stopped.skipped)}?")
@@ -59,10 +59,10 @@ def agreed_to_continue(stopped: FailedRollback, consent: Consent) -> bool:
 def with_failed_rollback(
     failure: FindingsError | CannotRunError, access: Access, name: str, consent: Consent
 ) -> FindingsError | CannotRunError:
-    """The failure of a deploy, with what is to be done where the rollback of its stack failed, too.
+    """The failure of a deploy; if the rollback of its stack also failed, with what to do about that.
 
-    Where that is agreed to, the rollback is continued; what failed is not deployed again. The cause of the
-    failure is told whatever becomes of that.
+    After consent the rollback is continued; what failed is not deployed again. The deploy's failure is
+    reported in any case.
     """
     try:
         with aws_errors_as_findings():

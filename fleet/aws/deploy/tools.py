@@ -1,4 +1,4 @@
-"""The tools that a deploy needs, with the versions it needs them in."""
+"""The tools that a deploy needs, and their versions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GET_CDK = "run `make setup`, or `npm ci` beside package.json"
 
 
 def tool_path() -> str:
-    """PATH with this Python's folder first: its node, and its python3 for the CDK app."""
+    """PATH with this Python's folder first, for its node, and its python3 for the CDK app."""
     return os.pathsep.join((str(Path(sys.prefix) / "bin"), os.environ.get("PATH", os.defpath)))
 
 
@@ -30,7 +30,7 @@ def cdk_cli(root: Path) -> Path:
     """The CDK CLI that package.json pins.
 
     Raises:
-        CannotRunError: it, or the Node.js that it runs on, is missing or has another version.
+        CannotRunError: the CLI or its Node.js is missing or has a wrong version.
     """
     check_node(tool_path())
     wanted = _pinned_version(root / "package.json")
@@ -52,10 +52,10 @@ def _pinned_version(package: Path) -> str:
 
 
 def check_node(path: str) -> None:
-    """See that the Node.js first on a PATH is new enough for the CDK.
+    """Check that the Node.js first on a PATH is new enough for the CDK.
 
     Raises:
-        CannotRunError: it is not, or there is none.
+        CannotRunError: it is too old, or there is none.
     """
     node = shutil.which("node", path=path)
     if node is None:
@@ -63,8 +63,8 @@ def check_node(path: str) -> None:
     asked = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)
     version = re.fullmatch(r"v(\d+)\..*", asked.stdout.strip())
     if version is None:
-        said = (asked.stderr or asked.stdout).strip()
-        problem = f"{node} does not tell its version (exit code {asked.returncode}): {said}"
+        output = (asked.stderr or asked.stdout).strip()
+        problem = f"{node} does not print its version (exit code {asked.returncode}): {output}"
         raise CannotRunError(problem, GET_NODE)
     if int(version[1]) < OLDEST_NODE:
         problem = f"{node} is Node.js {version[0]}; {OLDEST_NODE} or newer is needed"

@@ -1,1 +1,1 @@
-"""Why an endpoint does not answer: what AWS shows of it, held against known symptoms."""
+"""Why an endpoint does not answer: what AWS shows of it, compared with known symptoms."""

@@ -1,4 +1,4 @@
-"""What was seen held against known symptoms and the findings of the rules: the likely causes, best first."""
+"""Likely causes, best first: the evidence is compared with known symptoms and the findings of the rules."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from fleet.spec.project import LoadedSpec
 from fleet.spec.source import finding_at
 
 MAX_CAUSES = 5
-"""So many causes are told: the sixth guess helps nobody."""
+"""A sixth guess would not help."""
 BEFORE, LONGEST = 60, 300
-"""Characters of the evidence: before what was matched, and in all."""
-NOT_NOW = "`fleet check` finds nothing of it in the spec as it is now"
+"""Characters of the evidence: before the match, and in total."""
+NOT_NOW = "`fleet check` does not find this in the current spec"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Match:
-    """A symptom in a passage; `fits` is what `fleet check` says of the same, if it does.
+    """A symptom in a passage; `fits` is the finding of `fleet check` with the same cause, if any.
 
-    `text` is the passage without the following line, where that is not a part of it.
+    `text` is the passage; the following line is included only if it is part of the match.
     """
 
     symptom: Symptom
@@ -37,18 +37,18 @@ class Match:
 
     @property
     def cause(self) -> tuple[str, str]:
-        """What tells two causes apart: the code, and the model that it is about."""
+        """What distinguishes causes: the code, and the affected model."""
         code = self.symptom.codes[0] if self.fits is None else self.fits.code
         return code, "" if code in rules() else self.model
 
     @property
     def model(self) -> str:
-        """The model that it is about, without its repository; empty where it is about none."""
+        """The affected model, without its repository; empty if there is none."""
         return (self.found.groupdict().get("model") or "").rpartition("::")[2]
 
     @property
     def evidence(self) -> str:
-        """What was matched, with a little of what stands before it."""
+        """The matched text, with a little of the text before it."""
         start = max(self.found.start() - BEFORE, 0)
         end = start + LONGEST
         return f"{'…' if start else ''}{self.text[start:end]}{'…' if end < len(self.text) else ''}".strip()
@@ -57,12 +57,12 @@ class Match:
 def causes(
     passages: Iterable[Passage], checked: Sequence[Finding] | None, loaded: LoadedSpec | None
 ) -> list[Finding]:
-    """The likely causes as findings, best first; empty where nothing is known of what was seen.
+    """The likely causes as findings, best first; empty if the evidence matches no symptom.
 
     Args:
-        passages: What was seen.
-        checked: What `fleet check` says of the spec as it is now; None where there is none to check.
-        loaded: The spec, for the place of what a cause is about.
+        passages: The evidence.
+        checked: The findings of `fleet check` for the current spec; None if there is no spec to check.
+        loaded: The spec, for the place of the affected key.
     """
     matches = list(_matches(passages, checked or ()))
     if any(each.symptom.rank < AFTERMATH for each in matches):
@@ -79,22 +79,22 @@ def causes(
 
 
 def _matches(passages: Iterable[Passage], checked: Sequence[Finding]) -> Iterator[Match]:
-    """Of each passage what explains most of it."""
+    """For each passage, the symptoms with the best rank."""
     for passage in passages:
         text = _plain(passage.text)
         whole, found = f"{text} {_plain(passage.following)}", list[Match]()
         for symptom in symptoms():
             match = symptom.pattern.search(whole) if passage.where in symptom.where else None
-            # What is in the following line alone is found when it is that line's turn.
+            # A match in the following line alone is found when that line is the passage.
             if match is not None and match.start() < len(text):
-                said, fits = (text if match.end() <= len(text) else whole), _match_cause(symptom, checked)
-                found.append(Match(symptom=symptom, passage=passage, text=said, found=match, fits=fits))
+                used, fits = (text if match.end() <= len(text) else whole), _match_cause(symptom, checked)
+                found.append(Match(symptom=symptom, passage=passage, text=used, found=match, fits=fits))
         lowest = min((each.symptom.rank for each in found), default=0)
         yield from (each for each in found if each.symptom.rank == lowest)
 
 
 def _plain(text: str) -> str:
-    """All white space as one blank, also where Triton writes a new line as two characters."""
+    """The text with each run of white space as one blank, also Triton's new lines of two characters."""
     return " ".join(bare(text).replace("\\n", " ").split())
 
 
@@ -108,7 +108,7 @@ def _is_error(finding: Finding | None) -> bool:
 
 
 def _finding(match: Match, loaded: LoadedSpec | None, *, is_checked: bool) -> Finding:
-    symptom, evidence = match.symptom, f"{match.passage.of} says: {match.evidence}"
+    symptom, evidence = match.symptom, f"{match.passage.of}: {match.evidence}"
     if match.fits is not None:
         return replace(match.fits, message=f"{match.fits.message}\n{evidence}", severity=Severity.ERROR)
     code = symptom.codes[0]
@@ -125,10 +125,10 @@ def _finding(match: Match, loaded: LoadedSpec | None, *, is_checked: bool) -> Fi
 
 
 def _sentence(match: Match) -> str:
-    """The cause in the words of its code; a rule says what should be, so that it is said not to be."""
+    """The cause in the words of its code; for a rule, that the requirement in its summary is violated."""
     code = match.symptom.codes[0]
     if code in rules():
-        return f"this seems not to hold: {' '.join(rules()[code].summary.split())}"
+        return f"probably violated: {' '.join(rules()[code].summary.split())}"
     return _fill_template(match.symptom.says or other_codes()[code], match)
 
 

@@ -1,4 +1,4 @@
-"""The likely causes, what is wrong whatever they are, and what else the rules say of the spec."""
+"""The likely causes, problems that need no cause, and what else the rules find in the spec."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.project import LoadedSpec, Project, endpoint_names
 
 MAX_LINES = 5
-"""So many further errors of the rules are told; `fleet check` has all."""
+"""How many further errors of the rules are reported; `fleet check` reports all."""
 
 
 @dataclass(frozen=True)
 class SpecCheck:
-    """The spec as it is now, None where there is none that can be read; what `fleet check` says of it."""
+    """The current spec, None if it cannot be read, and the findings of `fleet check`."""
 
     loaded: LoadedSpec | None
     findings: Sequence[Finding] | None
 
 
 def check_spec(project: Project, name: str) -> SpecCheck:
-    """What `fleet check` says of one endpoint; no weights are read, so that it is a matter of a second."""
+    """The findings of `fleet check` for one endpoint; no weights are read, so it takes about a second."""
     if name not in endpoint_names(project.root):
         return SpecCheck(None, None)
     project = replace(project, endpoints=(name,))
@@ -39,12 +39,12 @@ def check_spec(project: Project, name: str) -> SpecCheck:
 
 
 def is_well(seen: Observation) -> bool:
-    """Whether the last deploy did not fail, the endpoint answers, and its log tells of no known cause."""
+    """Whether the last deploy did not fail, the endpoint answers, and its log has no known symptom."""
     return not (seen.failed or seen.another or causes(seen.passages, None, None))
 
 
 def diagnosis(seen: Observation, spec: SpecCheck) -> list[Finding]:
-    """The likely causes, best first, or that none is known; a stopped rollback, the rules' errors."""
+    """The likely causes, best first, or that there is no known one; a stopped rollback; the rules' errors."""
     found = causes(seen.passages, spec.findings, spec.loaded)
     if seen.another is not None:
         found.append(seen.another)
@@ -55,11 +55,11 @@ def diagnosis(seen: Observation, spec: SpecCheck) -> list[Finding]:
         found.append(seen.stack.stopped.finding())
     if seen.stack is not None and seen.stack.stuck is not None:
         found.append(seen.stack.stuck)
-    told = {(each.code, each.place) for each in found}
+    reported = {(each.code, each.place) for each in found}
     others = [
         each
         for each in spec.findings or ()
-        if each.severity is Severity.ERROR and (each.code, each.place) not in told
+        if each.severity is Severity.ERROR and (each.code, each.place) not in reported
     ]
     return [*found, *others[:MAX_LINES]]
 
@@ -68,7 +68,7 @@ def _unknown(seen: Observation) -> Finding:
     stack = f", the events of the stack {seen.stack.name}" if seen.stack is not None else ""
     hint = (
         f"look at the log group {container_log_group(seen.name)}{stack}, and `aws sagemaker describe-endpoint"
-        f" --endpoint-name {seen.name}`; docs/doctor.md says how to add a symptom"
+        f" --endpoint-name {seen.name}`; docs/doctor.md explains how to add a symptom"
     )
-    message = f"what was seen of {seen.name} is none of the causes that are known here"
+    message = f"no known cause matches what was read of {seen.name}"
     return Finding(code="FL640", message=message, hint=hint)

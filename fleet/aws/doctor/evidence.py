@@ -1,4 +1,4 @@
-"""The three places that tell why an endpoint does not answer, looked at together."""
+"""Reads the three places that show why an endpoint does not answer."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from fleet.endpoint.resolved_endpoint import Deployment, stack_of
 from fleet.findings import CannotRunError, Finding
 
 RECENT = timedelta(hours=1)
-"""Of an endpoint that is well older lines are no news."""
+"""How far back the log of a healthy endpoint is read; older lines do not matter."""
 UNKNOWN = timedelta(days=1)
-"""How far back is looked where nobody knows when the last deploy began."""
+"""How far back logs are read if the start of the last deploy is unknown."""
 CHECK, CHECK_LOG = "Custom::EndpointCheck", "EndpointCheckLog"
-"""The type of the endpoint check, and how the logical id of its functions' log group begins in Foundation."""
+"""The endpoint check's type, and the prefix of its log group's logical id in Foundation."""
 LOG_GROUP = "AWS::Logs::LogGroup"
 PAGES = 20
-"""Of the list of stacks, in which deleted ones are for 90 days."""
+"""A status in the list of stacks, which keeps deleted ones for 90 days."""
 CONTAINER, FUNCTION = "the container's log", "the log of the endpoint check"
 
 
 def evidence(access: Access, name: str) -> Observation:
-    """What AWS shows of an endpoint; what is denied is noted.
+    """What AWS shows of an endpoint; denied actions are noted.
 
     Raises:
-        FindingsError: no such endpoint is deployed, and no deploy of it failed.
+        FindingsError: the endpoint is not deployed, and no deploy of it failed.
         CannotRunError: everything is denied.
         ClientError: AWS refuses for another reason.
     """
@@ -55,17 +55,17 @@ def evidence(access: Access, name: str) -> Observation:
             access.place, name, endpoint_stacks(access.client("cloudformation"), access.place)
         )
     seen = Observation(name=name, stack=stack, endpoint=endpoint, missing=tuple(missing))
-    # By AWS's clock, as the times of logs and stacks are; everybody may ask who they are.
+    # AWS's clock, as for logs and stacks; GetCallerIdentity needs no permission.
     since = _since(seen, answered_at(access.client("sts").get_caller_identity()))
     logs = tuple(_logs(access, name, stack, since, missing))
     if stack is None and endpoint is None and not logs:
-        problem = f"these credentials may see nothing of {name}: {', '.join(missing)} are denied"
-        raise CannotRunError(problem, "use credentials that may, or have the permissions granted")
+        problem = f"these credentials cannot read anything of {name}: {', '.join(missing)} are denied"
+        raise CannotRunError(problem, "use credentials with these permissions")
     return replace(seen, logs=logs, since=since, missing=tuple(dict.fromkeys(missing)))
 
 
 def _since(seen: Observation, now: datetime) -> datetime:
-    """From when on a log tells of what is now: what an earlier deploy has said is over."""
+    """The time from which on a log is relevant; logs of earlier deploys are not."""
     began = seen.stack.began if seen.stack is not None else None
     if seen.failed:
         return now - UNKNOWN if began is None else began
@@ -73,7 +73,7 @@ def _since(seen: Observation, now: datetime) -> datetime:
 
 
 def _seen_stack(access: Access, name: str) -> SeenStack | None:
-    """The stack of a name, or the last one that was deleted, if its deploy had failed."""
+    """The stack with a name, or the last deleted one if its deploy had failed."""
     cloudformation = access.client("cloudformation")
     live = find_stack(cloudformation, name)
     found = live.id if live is not None else _last_deleted_stack(access, name)
@@ -97,14 +97,14 @@ def _seen_stack(access: Access, name: str) -> SeenStack | None:
 
 
 def _stuck(stack: LiveStack) -> Finding | None:
-    """What is wrong with a stack that no deploy can help."""
+    """The finding for a stack that no deploy can repair."""
     if stack.state is not StackState.STUCK:
         return None
     return Finding(code="FL622", message=str(stack), hint=stack.remedy)
 
 
 def _last_deleted_stack(access: Access, name: str) -> str | None:
-    """The id of the stack of that name that was deleted last."""
+    """The id of the stack with that name that was deleted last."""
     pages = access.client("cloudformation").get_paginator("list_stacks")
     found = [
         each
@@ -131,7 +131,7 @@ def _seen_endpoint(access: Access, name: str) -> SeenEndpoint | None:
 def _logs(
     access: Access, name: str, stack: SeenStack | None, since: datetime, missing: list[str]
 ) -> Iterator[SeenLog]:
-    """The container's log, and that of the endpoint check where it failed."""
+    """The container's log, and that of the endpoint check if it failed."""
     groups = {container_log_group(name): (CONTAINER, "")}
     if stack is not None and any(each.kind == CHECK for each in stack.failures):
         found = unless_denied("cloudformation", missing, lambda: _check_logs(access, access.place))
@@ -156,10 +156,10 @@ T = TypeVar("T")
 
 
 def unless_denied(service: str, missing: list[str], ask: Callable[[], T]) -> T | None:
-    """What a service answers; where that is denied, the IAM action is noted and it is None.
+    """A service's answer; if access is denied, None, and the IAM action is noted.
 
     Raises:
-        ClientError: it is refused for another reason.
+        ClientError: the call is refused for another reason.
     """
     try:
         return ask()

@@ -1,4 +1,4 @@
-"""Lines of a container's log: which tell of an error, and which belong together."""
+"""Lines of a container's log: which report an error, and which belong together."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from fleet.rules.about.secrets import SECRET_NAME, SECRET_VALUE
 
 ERROR = re.compile(rf"{ERROR_HEAD}|(?i:{'|'.join(ERROR_WORDS)}|\bUNAVAILABLE: |^\s*ERROR: )")
 INFORMATION = re.compile(r"^I\d{4} \d{2}:\d{2}:\d{2}")
-"""How Triton begins what is no error; with a verbose log it is most of all."""
+"""The beginning of Triton's lines that are not errors; most lines, if the log is verbose."""
 ROW = re.compile(r"^\|(?P<cells>.*)\|\s*$")
 ASSIGNED = re.compile(r"\b(?P<name>\w{3,64})['\"]?\s{0,3}[=:]\s{0,3}['\"]?")
 VALUE = re.compile(r"[^\s'\",;]+")
 MASK = "[a secret]"
 MOST_LINES, MOST_CHARACTERS = 4_000, 4_000
-"""So many of the last lines are looked at, and so much of each."""
+"""How many of the last lines are read, and how many characters of each."""
 
 
 def is_error(line: str) -> bool:
-    """Whether a line tells of an error."""
+    """Whether a line reports an error."""
     return INFORMATION.match(line) is None and ERROR.search(line[:MOST_CHARACTERS]) is not None
 
 
 def bare(text: str) -> str:
-    """The text without what looks like a secret: a log has whatever a model prints."""
+    """The text without what looks like a secret: a model may print anything to the log."""
     shown, at, text = list[str](), 0, text[:MOST_CHARACTERS]
     for match in ASSIGNED.finditer(text):
         value = VALUE.match(text, match.end())
@@ -36,10 +36,10 @@ def bare(text: str) -> str:
 
 
 def symptom_texts(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The texts in which a symptom may be: each line, and the next one, as some sentences take two.
+    """The texts in which a symptom may be: each line with the next one, as some sentences span two.
 
-    What Triton tells for information is left out, and the cells of a table's row are put together again,
-    which Triton folds to the table's width.
+    Triton's informational lines are left out. The cells of a table's row, which Triton folds to the table's
+    width, are joined.
     """
     kept = [line[:MOST_CHARACTERS] for line in lines if INFORMATION.match(line) is None][-MOST_LINES:]
     whole = list(unfold_tables(kept))
@@ -47,7 +47,7 @@ def symptom_texts(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def unfold_tables(lines: Sequence[str]) -> Iterator[str]:
-    """The same lines, those of one table row as one."""
+    """The lines; those of one table row are joined."""
     row = list[str]()
     for line in lines:
         cells = match["cells"].split("|", 2) if (match := ROW.match(line.rstrip())) else []

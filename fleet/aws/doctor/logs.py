@@ -1,4 +1,4 @@
-"""The newest lines of a log group, as many as one answer of CloudWatch holds for each of a few streams."""
+"""The newest lines of a log group: one answer of CloudWatch for each of a few streams."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from botocore.exceptions import ClientError
 from fleet.aws.doctor.observation import SeenLog
 
 STREAMS_ASKED = 50
-"""As many as one answer of DescribeLogStreams has."""
+"""The most that one answer of DescribeLogStreams has."""
 STREAMS_OF_A_VARIANT = 3
-"""The newest instances of each variant are read: a deploy that fails has begun them last."""
+"""The newest instances of each variant are read: a failed deploy started them last."""
 EMPTY_PAGES = 3
-"""So many answers without a line are followed; CloudWatch gives some before it gives lines."""
+"""How many empty answers are followed; CloudWatch sends some before it sends lines."""
 
 
 def read_log(logs: Any, group: str, of: str, since: datetime, *, about: str = "") -> SeenLog:
-    """What a log group has since a moment, the newest 1 MiB of each stream; with `about` the lines with it.
+    """A log group's lines since a time, the newest 1 MiB of each stream; with `about`, only lines with it.
 
     Raises:
         ClientError: access is denied.
@@ -37,10 +37,10 @@ def read_log(logs: Any, group: str, of: str, since: datetime, *, about: str = ""
 
 
 def _newest(logs: Any, group: str) -> Iterator[str]:
-    """The newest streams of each variant; a stream is called VARIANT/INSTANCE.
+    """The newest streams of each variant by creation; a stream's name is VARIANT/INSTANCE.
 
-    By their creation: those of old instances that serve on have the newest lines, and when a stream had its
-    last line CloudWatch knows only after a while.
+    The time of the last line would not do: old instances that still serve have the newest lines, and
+    CloudWatch updates that time late.
     """
     found = logs.describe_log_streams(
         logGroupName=group, orderBy="LastEventTime", descending=True, limit=STREAMS_ASKED

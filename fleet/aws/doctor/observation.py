@@ -1,4 +1,4 @@
-"""What was seen of an endpoint: its stack, itself, its logs, and what nobody was let see."""
+"""What was read of an endpoint: its stack, SageMaker's description, its logs, and what was denied."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from fleet.catalog.stack_statuses import StackState, stack_status
 from fleet.catalog.symptoms import Where
 from fleet.findings import Finding
 
-WAIT = "what is under way is waited for; of what failed remove the cause, and deploy it again"
+WAIT = "wait for an operation in progress; if it failed, remove the cause and deploy again"
 UNDER_WAY = ("Creating", "Updating", "SystemUpdating", "RollingBack")
 SERVING = ("Updating", "SystemUpdating")
-"""While instances come and go, or are maintained, if no other configuration is under way.
+"""Statuses of an endpoint whose instances change or are maintained, if no configuration is being deployed.
 
 Source: SageMaker API reference, DescribeEndpoint, EndpointStatus and PendingDeploymentSummary.
 """
@@ -25,7 +25,7 @@ Source: SageMaker API reference, DescribeEndpoint, EndpointStatus and PendingDep
 
 @dataclass(frozen=True, kw_only=True)
 class Passage:
-    """A text in which a symptom may begin, what follows it, and what it is from, as a sentence has it."""
+    """A text in which a symptom may begin, the text after it, and its source, for a sentence."""
 
     where: Where
     of: str
@@ -35,9 +35,9 @@ class Passage:
 
 @dataclass(frozen=True, kw_only=True)
 class SeenStack:
-    """The endpoint's stack, perhaps a deleted one, its last operation before that, what it declares now.
+    """The endpoint's stack, perhaps a deleted one, its last operation before that, and what it declares.
 
-    `stopped` is where its rollback stopped, if it did; `stuck` what is to be done where no deploy helps.
+    `stopped` is where its rollback stopped, if it did; `stuck` is the finding if no deploy can repair it.
     """
 
     name: str
@@ -51,18 +51,18 @@ class SeenStack:
 
     @property
     def under_way(self) -> bool:
-        """Whether an operation is at work on it."""
+        """Whether an operation on it is in progress."""
         return stack_status(self.status).state is StackState.UNDER_WAY
 
     @property
     def failed(self) -> bool:
-        """Whether its last operation failed, as far as that is over."""
+        """Whether its last operation failed; False while one is in progress."""
         return bool(self.failures) or "ROLLBACK" in self.status or self.status.endswith("_FAILED")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SeenEndpoint:
-    """What DescribeEndpoint says."""
+    """The answer of DescribeEndpoint."""
 
     status: str
     reason: str
@@ -71,15 +71,15 @@ class SeenEndpoint:
 
     @property
     def in_service(self) -> bool:
-        """Whether it answers calls, with the configuration that it was given last."""
+        """Whether it answers calls with its latest configuration."""
         return self.status == "InService" or (self.status in SERVING and not self.pending)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SeenLog:
-    """The lines of one log group since a moment, those of each stream together; none where it is not there.
+    """The lines of one log group since a time, by stream; empty if the group does not exist.
 
-    `of` is what has written it.
+    `of` describes what writes the log.
     """
 
     group: str
@@ -93,13 +93,13 @@ class SeenLog:
 
     @property
     def errors(self) -> list[tuple[str, str]]:
-        """The lines that tell of an error."""
+        """The lines that report an error."""
         return [(stream, line) for stream, line in self.lines if is_error(line)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Observation:
-    """Everything; `missing` are the IAM actions that were lacking, `since` is from when on logs were read."""
+    """All evidence; `missing` are the IAM actions that were denied, `since` is the start of the logs."""
 
     name: str
     stack: SeenStack | None
@@ -117,23 +117,23 @@ class Observation:
 
     @property
     def under_way(self) -> bool:
-        """Whether the endpoint is about to become something, and nothing of it has failed so far."""
+        """Whether the endpoint is being changed and nothing has failed so far."""
         stack_failed = self.stack is not None and self.stack.failed
         return self.endpoint is not None and self.endpoint.status in UNDER_WAY and not stack_failed
 
     @property
     def stack_hidden(self) -> bool:
-        """Whether nobody could look whether there is a stack."""
+        """Whether it is unknown if there is a stack, as access was denied."""
         return any(each.startswith("cloudformation:") for each in self.missing)
 
     @property
     def endpoint_hidden(self) -> bool:
-        """Whether nobody could look whether there is an endpoint."""
+        """Whether it is unknown if there is an endpoint, as access was denied."""
         return any(each.startswith("sagemaker:") for each in self.missing)
 
     @property
     def passages(self) -> Iterator[Passage]:
-        """Where symptoms are looked for."""
+        """The texts that are searched for symptoms."""
         if self.stack is not None:
             for failure in self.stack.failures:
                 yield Passage(where=Where.EVENT, of=f"the event of {failure.kind}", text=failure.said)
@@ -148,18 +148,18 @@ class Observation:
 
     @property
     def absent(self) -> Finding | None:
-        """What is wrong, whatever the cause, where the endpoint is not in service."""
+        """The finding if the endpoint is not in service, whatever the cause."""
         message = ""
         if self.endpoint is not None and not self.endpoint.in_service:
             message = f"{self.name} is {self.endpoint.status}"
         elif self.endpoint is None and not self.endpoint_hidden:
             stack = f", and its stack is {self.stack.status}" if self.stack is not None else ""
-            message = f"there is no endpoint {self.name}{stack}"
+            message = f"the endpoint {self.name} does not exist{stack}"
         return Finding(code="FL641", message=message, hint=WAIT) if message else None
 
     @property
     def another(self) -> Finding | None:
-        """What is wrong where it runs something else than its stack declares, or was deleted."""
+        """The finding if the endpoint does not run what its stack declares, or was deleted."""
         declares = self.stack.declares if self.stack is not None and self.stack.stopped is None else None
         is_down = self.endpoint is not None and not self.endpoint.in_service
         if declares is None or is_down or self.endpoint_hidden:

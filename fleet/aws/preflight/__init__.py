@@ -1,1 +1,1 @@
-"""Whether an account is ready for what specs and locks say, asked without changing anything there."""
+"""Checks whether an account is ready for the specs and locks; nothing in the account is changed."""

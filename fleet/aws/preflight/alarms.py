@@ -1,4 +1,4 @@
-"""Whether the alarms of what runs now are quiet."""
+"""Whether alarms of the running endpoints fire."""
 
 from __future__ import annotations
 
@@ -19,31 +19,33 @@ if TYPE_CHECKING:
 
 ALARM = "AWS::CloudWatch::Alarm"
 OF_ONE_CONFIGURATION = "EndpointConfigName"
-"""The dimension that rollback alarms alone have."""
+"""The dimension that only rollback alarms have."""
 NAMES = 100
-"""Of a DescribeAlarms call; source: botocore, AlarmNames."""
-CALLED_BACK = "a new configuration has alarms of its own, so what fixes this one is not rolled back by it"
-LOOK = "see docs/runbook.md, unless the deploy is what mends it"
+"""The most names in a DescribeAlarms call; source: botocore, AlarmNames."""
+ROLLED_BACK = "a new configuration has its own alarms, so this one does not roll back a deploy that fixes it"
+LOOK = "see docs/runbook.md, unless this deploy is the fix"
 
 
 def alarms(subject: Subject) -> Iterator[CheckResult]:
-    """The alarms of each endpoint's stack that ring now, which only warns.
+    """The alarms of each endpoint's stack that are firing; only warnings.
 
-    Those that call a rollout back are of one configuration each, so that the errors of what runs now do not
-    stop what mends them (docs/decisions/0013); nor should an operator's alarm.
+    Alarms that roll back an update are of one configuration each, so that the errors of the running one do
+    not stop the deploy that fixes them (docs/decisions/0013); nor should an operator's alarm.
     """
     cloudformation, cloudwatch = subject.access.client("cloudformation"), subject.access.client("cloudwatch")
     looks = all_in_parallel(
         subject.endpoints, lambda each: _firing_alarms(cloudformation, cloudwatch, each), AT_ONCE
     )
-    for endpoint, ringing in zip(subject.endpoints, looks, strict=True):
+    for endpoint, firing in zip(subject.endpoints, looks, strict=True):
         what = f"alarms {endpoint.name}"
-        if ringing is None:
+        if firing is None:
             yield CheckResult(what=what, text="none yet: its stack is not deployed")
             continue
-        names = ", ".join(alarm["AlarmName"] for alarm in ringing)
-        findings = tuple(_finding(subject, endpoint.name, alarm) for alarm in ringing)
-        yield CheckResult(what=what, text=f"in ALARM: {names}" if names else "quiet", findings=findings)
+        names = ", ".join(alarm["AlarmName"] for alarm in firing)
+        findings = tuple(_finding(subject, endpoint.name, alarm) for alarm in firing)
+        yield CheckResult(
+            what=what, text=f"in ALARM: {names}" if names else "none in ALARM", findings=findings
+        )
 
 
 def _firing_alarms(
@@ -70,7 +72,7 @@ def _firing_alarms(
 def _finding(subject: Subject, endpoint: str, alarm: MetricAlarmTypeDef) -> Finding:
     dimensions = {each["Name"] for each in alarm.get("Dimensions", ())}
     of_rollout = OF_ONE_CONFIGURATION in dimensions
-    said = alarm.get("AlarmDescription", "")
-    message = f"{alarm['AlarmName']} is in ALARM" + (f": {said}" if said else "")
-    key, hint = ("rollout", CALLED_BACK) if of_rollout else ("alarms", LOOK)
+    description = alarm.get("AlarmDescription", "")
+    message = f"{alarm['AlarmName']} is in ALARM" + (f": {description}" if description else "")
+    key, hint = ("rollout", ROLLED_BACK) if of_rollout else ("alarms", LOOK)
     return subject.of_spec(endpoint, (key,), "FL630", message, hint, warns=True)

@@ -1,4 +1,4 @@
-"""Whether archives lie where their Models will look for them."""
+"""Whether archives are where their Models load them from."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from fleet.findings import Finding
 from fleet.spec.source import moved_to
 
 NAMED = 3
-"""So many missing archives are named; an endpoint may have thousands."""
+"""How many missing archives are named; an endpoint may have thousands."""
 
 
 def artifacts(subject: Subject) -> Iterator[CheckResult]:
-    """The archives of each endpoint; a deploy publishes what is missing, so that only warns."""
+    """The archives of each endpoint; missing ones only warn, as a deploy publishes them."""
     s3, place = subject.access.client("s3"), subject.place
     for endpoint in subject.endpoints:
         what, count = f"artifacts {endpoint.name}", len(endpoint.archives)
@@ -28,8 +28,8 @@ def artifacts(subject: Subject) -> Iterator[CheckResult]:
         except ClientError as error:
             if error.response["Error"]["Code"] != NO_BUCKET:
                 raise
-            text = f"none of {count}: the bucket {place.bucket} is not there yet"
-            finding = _missing_finding(subject, endpoint, f"the bucket {place.bucket} is not there yet")
+            text = f"none of {count}: the bucket {place.bucket} does not exist yet"
+            finding = _missing_finding(subject, endpoint, f"the bucket {place.bucket} does not exist yet")
             yield CheckResult(what=what, text=text, findings=(finding,))
             continue
         mark = subject.specs[endpoint.name].source.mark(("models",))
@@ -43,9 +43,9 @@ def artifacts(subject: Subject) -> Iterator[CheckResult]:
 
 def _missing_finding(subject: Subject, endpoint: ResolvedEndpoint, why: str) -> Finding:
     name, environment = endpoint.name, subject.place.environment
-    message = f"archives of {name} are not where its Model looks for them: {why}"
+    message = f"archives are missing where the Model of {name} loads them from: {why}"
     hint = (
-        f"`fleet deploy` publishes them, and so does `fleet publish --env {environment} {name}`;"
+        f"`fleet deploy` and `fleet publish --env {environment} {name}` publish them;"
         " `cdk deploy` alone would fail"
     )
     return subject.of_spec(name, ("models",), "FL629", message, hint, warns=True)

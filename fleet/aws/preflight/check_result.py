@@ -1,4 +1,4 @@
-"""What a look at an account comes to."""
+"""The result of one check of an account."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from fleet.findings import CannotRunError, Finding, Severity
 
 @dataclass(frozen=True, kw_only=True)
 class CheckResult:
-    """One thing that was looked at: which, what was seen, and what is wrong or doubtful about it.
+    """What was checked, what was read, and the findings.
 
-    `problem` is why AWS could not be asked, where that is so; a permission that is lacking is a finding.
+    `problem` is why AWS could not be called, if so; a missing permission is a finding.
     """
 
     what: str
@@ -21,7 +21,7 @@ class CheckResult:
 
     @property
     def severity(self) -> Severity | None:
-        """The worst of its findings; an error as well where AWS could not be asked."""
+        """The worst severity of its findings; also an error if AWS could not be called."""
         if self.problem is not None:
             return Severity.ERROR
         return min((each.severity for each in self.findings), key=list(Severity).index, default=None)

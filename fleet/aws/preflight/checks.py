@@ -1,4 +1,4 @@
-"""All that is looked at, in its order; what fails or may not be asked stops none of the others."""
+"""All checks in order; one that fails or is denied does not stop the others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ACTION = re.compile(r"not authorized to perform: ([a-zA-Z0-9-]+:[a-zA-Z]+)")
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One look at the account, and the IAM actions that it needs."""
+    """One check of the account, and the IAM actions that it needs."""
 
     name: str
     look: Callable[[Subject], Iterator[CheckResult]]
@@ -37,7 +37,7 @@ STACK = (
     "cloudformation:DescribeStackResources",
     "cloudformation:DescribeStacks",
 )
-"""What a stack is asked for; the first two only where its rollback has failed."""
+"""The actions for a stack; the first two are needed only if its rollback has failed."""
 CHECKS = (
     Check(name="bootstrap", look=bootstrap, actions=(*STACK, "ssm:GetParameter")),
     Check(name="foundation", look=foundation, actions=STACK),
@@ -71,10 +71,10 @@ CHECKS = (
 
 
 def preflight(subject: Subject) -> Iterator[CheckResult]:
-    """Look at everything, and give each thing as it was seen; in another account nothing else is looked at.
+    """Run all checks and yield each result; with credentials of another account, nothing else is checked.
 
     Raises:
-        CannotRunError: nobody is signed in, or AWS does not answer at all.
+        CannotRunError: there are no credentials, or AWS does not answer at all.
     """
     whose = account(subject)
     yield whose
@@ -92,23 +92,23 @@ def _run_check(check: Check, subject: Subject) -> Iterator[CheckResult]:
         if isinstance(cause, ClientError) and cause.response["Error"]["Code"] in DENIED:
             yield _permission_result(check, cause)
         else:
-            yield CheckResult(what=check.name, text="not looked at: AWS could not be asked", problem=error)
+            yield CheckResult(what=check.name, text="not checked: AWS could not be called", problem=error)
 
 
 def _permission_result(check: Check, refused: ClientError) -> CheckResult:
-    said = ACTION.search(refused.response["Error"].get("Message", ""))
-    needed = said[1] if said else " and ".join(check.actions)
-    message = f"{check.name}: not looked at, as these credentials may not ask ({refused.operation_name})"
-    hint = f"allow {needed}, which changes nothing; docs/preflight.md has all that is asked"
+    found = ACTION.search(refused.response["Error"].get("Message", ""))
+    needed = found[1] if found else " and ".join(check.actions)
+    message = f"{check.name}: not checked, as these credentials may not call {refused.operation_name}"
+    hint = f"allow {needed}, which is read-only; docs/preflight.md lists all permissions"
     finding = Finding(code="FL620", message=message, hint=hint, severity=Severity.WARNING)
-    return CheckResult(what=check.name, text=f"not looked at, for want of {needed}", findings=(finding,))
+    return CheckResult(what=check.name, text=f"not checked: no permission for {needed}", findings=(finding,))
 
 
 def account(subject: Subject) -> CheckResult:
-    """Whose the credentials are.
+    """The account of the credentials.
 
     Raises:
-        CannotRunError: there are none, or AWS does not answer; then nothing else can be asked.
+        CannotRunError: there are no credentials, or AWS does not answer; then nothing else can be checked.
     """
     place, what = subject.place, "account"
     try:
@@ -116,6 +116,6 @@ def account(subject: Subject) -> CheckResult:
     except FindingsError as error:
         mark = subject.project.environment_source.mark(("account",))
         findings = [moved_to(mark, each) for each in error.findings]
-        text = f"not {place.account}, so nothing else is looked at"
+        text = f"not {place.account}, so nothing else is checked"
         return CheckResult(what=what, text=text, findings=tuple(findings))
     return CheckResult(what=what, text=f"{place.account}, {place.region}, as {caller}")

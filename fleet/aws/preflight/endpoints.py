@@ -1,4 +1,4 @@
-"""Whether the endpoints can be created or updated in the state that they are in."""
+"""Whether the endpoints can be created or updated in their current state."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from mypy_boto3_sagemaker.client import SageMakerClient
 
 IN_SERVICE = "InService"
-WAIT = "SageMaker refuses an update meanwhile: wait until it is InService"
-ANEW = "it can only be deleted: `fleet destroy {name} --env {environment}`, then deploy it"
+WAIT = "SageMaker refuses updates until then: wait until it is InService"
+DELETE_FIRST = "it can only be deleted: `fleet destroy {name} --env {environment}`, then deploy it"
 HINTS = {
-    "Failed": ANEW,
-    "OutOfService": "look for the reason in its log, and have it served again before it is updated",
-    "UpdateRollbackFailed": "old and new instances serve side by side: see its FailureReason, and the"
+    "Failed": DELETE_FIRST,
+    "OutOfService": "find the reason in its log, and bring it back into service before an update",
+    "UpdateRollbackFailed": "old and new instances serve side by side: see its FailureReason and the"
     " developer guide's page on rolling deployments",
 }
-"""By status; every other one is of something that is under way. Source: botocore, DescribeEndpoint."""
+"""By status; all other statuses mean an operation in progress. Source: botocore, DescribeEndpoint."""
 
 
 def endpoints(subject: Subject) -> Iterator[CheckResult]:
@@ -51,8 +51,8 @@ def _endpoint(
     if status is None:
         return CheckResult(what=what, text="not deployed yet")
     if stack is None or stack.state in NOTHING_OF_IT:
-        message = f"there is an endpoint {name!r} in the account that {endpoint.stack} did not make"
-        hint = "give this one another name, or delete that one"
+        message = f"the account has an endpoint {name!r} that is not from the stack {endpoint.stack}"
+        hint = "rename this endpoint, or delete that one"
         finding = subject.of_spec(name, ("endpoint",), "FL632", message, hint)
         return CheckResult(what=what, text="the name is taken", findings=(finding,))
     if status == IN_SERVICE:

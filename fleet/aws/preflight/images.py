@@ -1,4 +1,4 @@
-"""Whether the container images are there to be pulled."""
+"""Whether the container images can be pulled."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ NO_REPOSITORY = "RepositoryNotFoundException"
 
 
 def images(subject: Subject) -> Iterator[CheckResult]:
-    """Each image once: its registry lets this account read the manifest, which a pull begins with.
+    """Each image once: whether this account can read its manifest, with which a pull begins.
 
-    The caller asks. An endpoint's own role is granted the same by its stack.
+    The caller's credentials are used. An endpoint's stack grants its role the same.
     """
     ecr = subject.access.client("ecr")
     by_uri: dict[str, tuple[Image, list[str]]] = {}
@@ -27,23 +27,23 @@ def images(subject: Subject) -> Iterator[CheckResult]:
     for uri, (image, names) in by_uri.items():
         digest, refusal = _digest(ecr, image)
         if not refusal:
-            # The local registry's digests are stand-ins, for nobody to write into a spec.
-            tells = image.digest is None and subject.place.environment != LOCAL
-            yield CheckResult(what="image", text=f"{uri} is there" + (f", {digest}" if tells else ""))
+            # The local registry's digests are stand-ins and do not belong in a spec.
+            is_digest_shown = image.digest is None and subject.place.environment != LOCAL
+            yield CheckResult(what="image", text=f"{uri} exists" + (f", {digest}" if is_digest_shown else ""))
             continue
         message, key = (
             f"{uri} cannot be pulled: {refusal}",
             "triton" if image.digest is None else "image_digest",
         )
-        hint = f"write another release for `triton`, of which {subject.place.region} has an image"
+        hint = f"write a release for `triton` that has an image in {subject.place.region}"
         if image.digest is not None:
-            hint = f"leave it out: preflight then tells the digest of {image.name.partition('@')[0]}"
+            hint = f"remove `image_digest`: preflight then shows the digest of {image.name.partition('@')[0]}"
         findings = [subject.of_spec(name, (key,), "FL628", message, hint) for name in names]
         yield CheckResult(what="image", text=f"{uri}: {refusal}", findings=tuple(findings))
 
 
 def _digest(ecr: Any, image: Image) -> tuple[str, str]:
-    """The image's digest, and why it cannot be pulled if so."""
+    """The image's digest, and the reason if it cannot be pulled."""
     wanted = {"imageTag": image.tag} if image.digest is None else {"imageDigest": image.digest}
     try:
         answer = ecr.batch_get_image(
@@ -56,4 +56,4 @@ def _digest(ecr: Any, image: Image) -> tuple[str, str]:
     if answer["images"]:
         return answer["images"][0]["imageId"]["imageDigest"], ""
     failures = [f"{each.get('failureReason', '')} ({each['failureCode']})" for each in answer["failures"]]
-    return "", "; ".join(failures) or "the registry says nothing of it"
+    return "", "; ".join(failures) or "the registry gives no reason"

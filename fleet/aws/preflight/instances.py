@@ -1,4 +1,4 @@
-"""The instances that the endpoints of an account run now, ours and all others."""
+"""The instances that the endpoints of an account run, ours and all others."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from mypy_boto3_sagemaker.client import SageMakerClient
 
 MAX_ENDPOINTS = 300
-"""So many endpoints are described, newest first, at two requests each."""
+"""How many endpoints are described, newest first, with two requests each."""
 NO_CONFIG = "Could not find endpoint configuration"
 UNKNOWN = ""
-"""The type of instances whose configuration was deleted, or that are drawn from several types."""
+"""The type of instances whose configuration was deleted, or that have several possible types."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunningInstances:
-    """Instances by endpoint and type; `all_seen` says that there are no endpoints beside these."""
+    """Instances by endpoint and type; `all_seen` is whether these are all endpoints."""
 
     by_endpoint: Mapping[str, Mapping[str, int]]
     all_seen: bool
 
     def of(self, endpoint: str) -> Mapping[str, int]:
-        """What one endpoint runs, by instance type; empty where there is none of that name."""
+        """What one endpoint runs, by instance type; empty if it does not exist."""
         return self.by_endpoint.get(endpoint, {})
 
     def of_others(self, ours: Iterable[str], instance_type: str | None) -> int:
-        """How many instances of a type, or with None of any, run for endpoints that are not ours."""
+        """How many instances of a type (None: of any type) run for endpoints that are not ours."""
         named = set(ours)
         return sum(
             count
@@ -47,7 +47,7 @@ class RunningInstances:
 
 
 def running_instances(sagemaker: SageMakerClient) -> RunningInstances:
-    """Ask for the instances of every endpoint of the account and region.
+    """Read the instances of every endpoint of the account and region.
 
     Raises:
         ClientError: access is denied.
@@ -62,7 +62,7 @@ def running_instances(sagemaker: SageMakerClient) -> RunningInstances:
 
 
 def _of_endpoint(sagemaker: SageMakerClient, name: str) -> Mapping[str, int]:
-    """By type: those that run or are wanted, whichever are more, and those of an update under way."""
+    """By type: the current or the desired count, whichever is larger, and those of an update in progress."""
     counts, found = Counter[str](), described_endpoint(sagemaker, name)
     if found is None:  # it was deleted meanwhile
         return counts

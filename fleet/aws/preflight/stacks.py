@@ -1,4 +1,4 @@
-"""Whether stacks can be deployed to, as a deploy would find them."""
+"""Whether stacks can be deployed to in their current state."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from fleet.catalog.stack_statuses import StackState
 from fleet.findings import Finding
 
 UNSEEN = (
-    "`fleet deploy` continues its rollback where the endpoint runs what it ran before; these credentials may"
-    " not ask what it runs ({operation})"
+    "`fleet deploy` continues its rollback if the endpoint runs its previous configuration; these credentials"
+    " cannot read what it runs ({operation} is denied)"
 )
-AT_WORK = "wait until that is done; a deploy waits as well"
+AT_WORK = "wait until that has ended; a deploy also waits"
 
 
 def bootstrap(subject: Subject) -> Iterator[CheckResult]:
-    """Whether the account is prepared for the CDK; a deploy prepares it, where it may, so that only warns."""
+    """Whether the account has the CDK bootstrap; only a warning, as a deploy creates it if allowed to."""
     needed, place = needed_bootstrap(), subject.place
     stack = find_stack(subject.access.client("cloudformation"), TOOLKIT)
     if stack is not None and (found := stack_state_finding(subject.access, stack, subject.of_environment)):
@@ -42,7 +42,7 @@ def bootstrap(subject: Subject) -> Iterator[CheckResult]:
     text = f"{state}; the templates need version {needed.version}"
     message = f"the CDK's bootstrap of {place.account} in {place.region}: {text}"
     hint = (
-        "`fleet deploy` makes it, with an administrator's permissions; else have one run"
+        "`fleet deploy` creates it with an administrator's permissions; or let an administrator run"
         f" `npx cdk bootstrap aws://{place.account}/{place.region}`"
     )
     finding = subject.of_environment("FL621", message, hint, warns=True)
@@ -50,15 +50,13 @@ def bootstrap(subject: Subject) -> Iterator[CheckResult]:
 
 
 def foundation(subject: Subject) -> Iterator[CheckResult]:
-    """Whether what endpoints share is there; a deploy makes it, so that only warns."""
+    """Whether Foundation exists; only a warning, as a deploy creates it."""
     name, environment = subject.place.stack, subject.place.environment
     stack = find_stack(subject.access.client("cloudformation"), name)
     if stack is None or stack.state in NOTHING_OF_IT:
         state = f" (its stack is in {stack.status})" if stack is not None else ""
         text = f"{name} is not deployed{state}"
-        hint = (
-            f"`fleet deploy --env {environment}` makes it first; `cdk deploy` of an endpoint alone would fail"
-        )
+        hint = f"`fleet deploy --env {environment}` creates it first; `cdk deploy` of an endpoint would fail"
         finding = subject.of_environment("FL623", text, hint, warns=True)
         yield CheckResult(what="foundation", text=text, findings=(finding,))
         return
@@ -68,7 +66,7 @@ def foundation(subject: Subject) -> Iterator[CheckResult]:
 
 
 def stack_finding(subject: Subject, stack: LiveStack, endpoint: str) -> Finding | None:
-    """What is wrong with the stack of an endpoint; None where it can be deployed to."""
+    """The finding for the stack of an endpoint; None if it can be deployed to."""
 
     def of_spec(code: str, message: str, hint: str, *, warns: bool = False) -> Finding:
         return subject.of_spec(endpoint, ("endpoint",), code, message, hint, warns=warns)
@@ -77,7 +75,7 @@ def stack_finding(subject: Subject, stack: LiveStack, endpoint: str) -> Finding 
 
 
 def stack_state_finding(access: Access, stack: LiveStack, finding: Callable[..., Finding]) -> Finding | None:
-    """What is wrong with a stack's state, as `finding(code, message, hint)`; None where nothing is."""
+    """The finding for a stack's state, from `finding(code, message, hint)`; None if it is good."""
     if stack.state is StackState.STOPPED:
         try:
             failed = failed_rollback(access, stack)

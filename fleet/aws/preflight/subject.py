@@ -1,4 +1,4 @@
-"""What is looked at: the endpoints of an environment, their files, and the account."""
+"""What is checked: the endpoints of an environment, their files, and the account."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.source import KeyPath, finding_at
 
 AT_ONCE = 8
-"""Endpoints that are asked for at one time; SageMaker throttles descriptions, and botocore tries again."""
+"""Parallel requests for endpoints; SageMaker throttles descriptions, and botocore retries."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """Some endpoints of an environment as their locks say, and access to its account."""
+    """Endpoints of an environment with their locks, and access to its account."""
 
     project: Project
     fleet: ResolvedFleet
@@ -31,7 +31,7 @@ class Subject:
 
     @property
     def endpoints(self) -> tuple[ResolvedEndpoint, ...]:
-        """Those that were asked for, by name."""
+        """The requested endpoints by name."""
         return self.fleet.endpoints
 
     @cached_property
@@ -46,7 +46,7 @@ class Subject:
         return _downgrade(finding_at(self.specs[endpoint].source.mark(key), code, message, hint), warns=warns)
 
     def of_environment(self, code: str, message: str, hint: str, *, warns: bool = False) -> Finding:
-        """A finding at the environment's account, which is what it is about."""
+        """A finding at the environment's key `account`."""
         mark = self.project.environment_source.mark(("account",))
         return _downgrade(finding_at(mark, code, message, hint), warns=warns)
 

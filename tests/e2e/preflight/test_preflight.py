@@ -20,7 +20,7 @@ def test_an_account_that_is_ready_exits_with_0_and_a_line_for_each_thing(account
         "✓ foundation: triton-fleet-dev is in CREATE_COMPLETE",
         f"✓ quota: {OF_TYPE}: 20; sentences needs 1 at `instance.count`, 2 while one is updated",
         f"✓ quota: {OF_ALL}: 100; sentences needs 1 at `instance.count`, 2 while one is updated",
-        f"✓ image: {IMAGE} is there, {DIGEST}",
+        f"✓ image: {IMAGE} exists, {DIGEST}",
         "✓ artifacts sentences: 1 of 1 in s3://triton-fleet-dev-123456789012-us-east-1/"
         + account.folder.resolve().archives[0].key,
         "✓ endpoint sentences: not deployed yet",
@@ -33,7 +33,7 @@ def test_a_deployed_endpoint_is_as_ready_for_an_update(account: PreparedAccount)
     told = account.preflight("sentences")
     assert (told.code, told.findings) == (0, "")
     assert told.of("endpoint sentences") == ["✓ InService"]
-    assert told.of("alarms sentences") == ["✓ quiet"]
+    assert told.of("alarms sentences") == ["✓ none in ALARM"]
 
 
 def test_what_a_deploy_makes_itself_only_warns(empty: PreparedAccount) -> None:
@@ -44,7 +44,7 @@ def test_what_a_deploy_makes_itself_only_warns(empty: PreparedAccount) -> None:
     assert told.of("bootstrap") == ["! none; the templates need version 6"]
     assert told.of("foundation") == ["! triton-fleet-dev is not deployed"]
     assert told.of("artifacts sentences") == [
-        "! none of 1: the bucket triton-fleet-dev-123456789012-us-east-1 is not there yet"
+        "! none of 1: the bucket triton-fleet-dev-123456789012-us-east-1 does not exist yet"
     ]
     assert (
         "environments/dev.yaml:2:1: warning[outdated-bootstrap] FL621: the CDK's bootstrap of 123456789012"
@@ -53,7 +53,7 @@ def test_what_a_deploy_makes_itself_only_warns(empty: PreparedAccount) -> None:
     assert "npx cdk bootstrap aws://123456789012/us-east-1" in told.findings
     assert "warning[missing-foundation] FL623: triton-fleet-dev is not deployed" in told.findings
     assert (
-        "model_specs/sentences.yaml:4:1: warning[missing-published-archive] FL629: archives of sentences"
+        "model_specs/sentences.yaml:4:1: warning[missing-published-archive] FL629: archives are missing where the Model of sentences"
         in told.findings
     )
     assert told.findings.endswith("0 errors, 3 warnings\n")
@@ -63,7 +63,7 @@ def test_another_account_is_an_error_and_nothing_else_is_looked_at(account: Prep
     account.folder.environment()
     told = account.preflight()
     assert told.code == 1
-    assert told.lines == ["✗ account: not 111122223333, so nothing else is looked at"]
+    assert told.lines == ["✗ account: not 111122223333, so nothing else is checked"]
     assert (
         "environments/dev.yaml:2:1: error[wrong-account] FL602: 'dev' is deployed to account 111122223333"
         in told.findings
@@ -120,9 +120,9 @@ def test_a_permission_that_lacks_is_named_and_stops_no_other_look(
     account.deny(target, action)
     told = account.preflight()
     assert told.code == 0
-    assert told.of(check) == [f"! not looked at, for want of {action}"]
+    assert told.of(check) == [f"! not checked: no permission for {action}"]
     assert (
-        f"warning[missing-read-permission] FL620: {check}: not looked at, as these credentials may not ask ({target})"
+        f"warning[missing-read-permission] FL620: {check}: not checked, as these credentials may not call {target}"
         in told.findings
     )
     assert told.of("endpoint sentences") == ["✓ not deployed yet"]
@@ -135,7 +135,7 @@ def test_where_aws_does_not_say_which_permission_lacks_all_of_the_look_are_named
     told = account.preflight()
     assert (told.code, told.of("artifacts")) == (
         0,
-        ["! not looked at, for want of s3:GetObject and s3:ListBucket"],
+        ["! not checked: no permission for s3:GetObject and s3:ListBucket"],
     )
 
 
@@ -143,7 +143,7 @@ def test_a_service_that_cannot_be_asked_exits_with_2_when_all_others_were(accoun
     account.refuse("ListServiceQuotas", "ServiceException", "out of order")
     told = account.preflight()
     assert told.code == 2
-    assert told.of("quota") == ["✗ not looked at: AWS could not be asked"]
+    assert told.of("quota") == ["✗ not checked: AWS could not be called"]
     assert told.of("alarms sentences") == ["✓ none yet: its stack is not deployed"]
     assert "cannot run: AWS refuses" in told.findings
     assert "out of order" in told.findings
@@ -155,7 +155,7 @@ def test_without_credentials_it_exits_with_2(
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     told = account.preflight_by_settings()
     assert (told.code, told.lines) == (2, [])
-    assert "there are no credentials of AWS" in told.findings
+    assert "AWS credentials are missing" in told.findings
 
 
 def test_for_a_program_findings_are_a_document_and_nothing_else_is_said(account: PreparedAccount) -> None:

@@ -39,7 +39,9 @@ def test_a_quota_below_the_most_instances_is_an_error_at_the_key_that_says_them(
     others(account, 2)
     told = account.preflight()
     assert told.code == 1
-    said = "sentences needs 8 at `scaling.max`, 2 run for others: 10 in all, 18 while one is updated"
+    said = (
+        "sentences needs 8 at `scaling.max`, 2 run for other endpoints: 10 in total, 18 while one is updated"
+    )
     assert told.of("quota")[0] == f"✗ {OF_TYPE}: 4; {said}"
     assert (
         f"model_specs/sentences.yaml:6:19: error[insufficient-quota] FL625: {OF_TYPE}: the quota is 4; {said}"
@@ -62,7 +64,7 @@ def test_an_update_without_room_beside_what_runs_is_an_error(account: PreparedAc
         "error[insufficient-update-quota] FL626: ml.g5.xlarge for endpoint usage: the quota is 9"
         in told.findings
     )
-    assert "16 while one is updated; from what runs now the next deploy needs 10" in told.findings
+    assert "16 while one is updated; beside the running instances the next deploy needs 10" in told.findings
     assert "rollout: {strategy: rolling, step: ...}" in told.findings
 
 
@@ -73,7 +75,7 @@ def test_an_update_without_room_only_when_all_is_scaled_out_warns(account: Prepa
     told = account.preflight()
     assert told.code == 0
     assert "warning[insufficient-update-quota] FL626" in told.findings
-    assert "16 while one is updated; from what runs now the next deploy needs 8" in told.findings
+    assert "16 while one is updated; beside the running instances the next deploy needs 8" in told.findings
 
 
 def test_endpoints_of_one_type_are_counted_together_and_all_types_against_the_total(
@@ -83,7 +85,7 @@ def test_endpoints_of_one_type_are_counted_together_and_all_types_against_the_to
     account.quota(OF_TYPE, 3)
     account.quota(OF_ALL, 3)
     told = account.preflight()
-    needs = "images needs 3 at `scaling.max`, sentences needs 1 at `instance.count`: 4 in all, 7 while one is updated"
+    needs = "images needs 3 at `scaling.max`, sentences needs 1 at `instance.count`: 4 in total, 7 while one is updated"
     assert told.of("quota") == [f"✗ {OF_TYPE}: 3; {needs}", f"✗ {OF_ALL}: 3; {needs}"]
     assert account.preflight("sentences").of("quota")[0].startswith("✓ ")
 
@@ -91,9 +93,9 @@ def test_endpoints_of_one_type_are_counted_together_and_all_types_against_the_to
 def test_a_quota_that_is_not_told_warns(account: PreparedAccount) -> None:
     account.folder.spec(base=SPEC.replace("ml.g5.xlarge", "ml.g5.2xlarge"))
     told = account.preflight()
-    assert (told.code, told.of("quota")[0]) == (0, "! ml.g5.2xlarge for endpoint usage: not told")
+    assert (told.code, told.of("quota")[0]) == (0, "! ml.g5.2xlarge for endpoint usage: unknown")
     assert (
-        "warning[unknown-quota] FL627: Service Quotas has no quota of the name 'ml.g5.2xlarge for endpoint usage'"
+        "warning[unknown-quota] FL627: Service Quotas has no quota with the name 'ml.g5.2xlarge for endpoint usage'"
         in told.findings
     )
 
@@ -127,7 +129,7 @@ def test_an_image_that_the_registry_lacks_is_an_error_at_the_release(account: Pr
 def test_an_image_may_be_named_by_the_digest_that_preflight_tells(account: PreparedAccount) -> None:
     account.folder.spec(f"image_digest: {DIGEST}\n")
     told = account.preflight()
-    assert (told.code, told.of("image")) == (0, [f"✓ {IMAGE.rpartition(':')[0]}@{DIGEST} is there"])
+    assert (told.code, told.of("image")) == (0, [f"✓ {IMAGE.rpartition(':')[0]}@{DIGEST} exists"])
 
 
 def test_a_digest_that_the_registry_lacks_is_an_error_at_its_line(account: PreparedAccount) -> None:
@@ -136,7 +138,8 @@ def test_a_digest_that_the_registry_lacks_is_an_error_at_its_line(account: Prepa
     assert told.code == 1
     assert "error[missing-image] FL628: " in told.findings
     assert (
-        "leave it out: preflight then tells the digest of sagemaker-tritonserver:25.04-py3" in told.findings
+        "remove `image_digest`: preflight then shows the digest of sagemaker-tritonserver:25.04-py3"
+        in told.findings
     )
 
 
@@ -170,7 +173,7 @@ def test_a_place_of_a_live_set_that_is_taken_is_an_error(account: PreparedAccoun
 @pytest.mark.parametrize(
     ("status", "remedy"),
     [
-        ("Updating", "SageMaker refuses an update meanwhile"),
+        ("Updating", "SageMaker refuses updates until then"),
         ("Failed", "`fleet destroy sentences --env dev`"),
         ("UpdateRollbackFailed", "old and new instances serve side by side"),
     ],
@@ -194,7 +197,7 @@ def test_a_name_that_somebody_else_has_taken_is_an_error(account: PreparedAccoun
     told = account.preflight()
     assert (told.code, told.of("endpoint sentences")) == (1, ["✗ the name is taken"])
     assert (
-        f"FL632: there is an endpoint 'sentences' in the account that {STACK} did not make" in told.findings
+        f"FL632: the account has an endpoint 'sentences' that is not from the stack {STACK}" in told.findings
     )
 
 
@@ -210,7 +213,7 @@ def test_alarms_that_ring_warn_and_do_not_stop_what_mends_them(account: Prepared
         "warning[firing-alarm] FL630: sentences-errors is in ALARM: errors of the endpoint" in told.findings
     )
     assert "sentences.yaml:6:1: warning[firing-alarm] FL630: sentences-rollout is in ALARM" in told.findings
-    assert "a new configuration has alarms of its own" in told.findings
+    assert "a new configuration has its own alarms" in told.findings
 
 
 def others(account: PreparedAccount, count: int) -> None:

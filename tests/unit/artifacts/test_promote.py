@@ -268,7 +268,7 @@ def test_a_target_without_its_foundation_is_told_what_to_do_first(promotion: Pro
     promotion.test()
     promotion.s3("prod").delete_bucket(Bucket=promotion.bucket("prod"))
     with pytest.raises(
-        CannotRunError, match="is not there\n  remedy: run `fleet deploy --env prod --foundation`"
+        CannotRunError, match="does not exist\n  remedy: run `fleet deploy --env prod --foundation`"
     ):
         promotion.promote()
 

@@ -259,6 +259,8 @@ def test_without_the_bucket_it_says_what_makes_it(bucket: ArtifactBucket, folder
     folder.environment(name="prod")
     bucket.lock()
     folder.write("environments/dev.yaml", "environment: dev\naccount: '444455556666'\nregion: us-east-1\n")
-    with pytest.raises(CannotRunError, match="triton-fleet-dev-444455556666-us-east-1 is not there") as error:
+    with pytest.raises(
+        CannotRunError, match="triton-fleet-dev-444455556666-us-east-1 does not exist"
+    ) as error:
         bucket.publish()
-    assert error.value.remedy == "run `fleet deploy --env dev --foundation`, which makes it"
+    assert error.value.remedy == "run `fleet deploy --env dev --foundation` to create it"

@@ -76,7 +76,7 @@ def test_another_account_is_refused_with_both_numbers_and_the_way_out(tmp_path: 
 @pytest.mark.usefixtures("settings")
 @pytest.mark.parametrize("profile", [None, "nobody"])
 def test_without_credentials_it_is_said_how_to_sign_in(tmp_path: Path, profile: str | None) -> None:
-    with pytest.raises(CannotRunError, match="there are no credentials of AWS") as told:
+    with pytest.raises(CannotRunError, match="AWS credentials are missing") as told:
         connect(tmp_path, PLACE, profile)
     assert "aws sso login" in told.value.remedy
 
@@ -86,8 +86,8 @@ def test_without_credentials_it_is_said_how_to_sign_in(tmp_path: Path, profile: 
     ("code", "remedy"),
     [
         ("ExpiredToken", "aws sso login"),
-        ("AccessDenied", "have the permission granted"),
-        ("Throttling", "goes on from where it was"),
+        ("AccessDenied", "use credentials with this permission"),
+        ("Throttling", "continues where it stopped"),
     ],
 )
 def test_a_refusal_of_aws_is_told_with_what_helps(
@@ -138,6 +138,6 @@ def test_the_local_environment_takes_no_profile_and_has_to_run(tmp_path: Path) -
 def test_without_a_terminal_nothing_goes_unless_yes_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     with Path("/dev/null").open() as nobody:
         monkeypatch.setattr(sys, "stdin", nobody)
-        with pytest.raises(CannotRunError, match="nobody can be asked"):
+        with pytest.raises(CannotRunError, match="cannot ask for confirmation"):
             ask_consent("Destroy it?", yes=False)
         assert ask_consent("Destroy it?", yes=True)

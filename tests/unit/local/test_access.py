@@ -190,8 +190,8 @@ def test_a_failure_is_told_by_the_resources_of_the_last_deploy_alone() -> None:
 @pytest.mark.parametrize(
     ("created", "words"),
     [
-        (False, "what was served before goes on"),
-        (True, "nothing was served before, and the stack is taken back"),
+        (False, "what was served before is still served"),
+        (True, "nothing was served before; the stack is rolled back"),
     ],
 )
 def test_a_failure_tells_what_is_served_now(created: bool, words: str) -> None:
