@@ -1,4 +1,4 @@
-"""A model repository as a tar stream whose bytes depend on nothing but its content."""
+"""A model repository as a tar stream whose bytes depend only on its content."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ONNX = ".onnx"
 
 
 class Sink(Protocol):
-    """Whatever takes bytes."""
+    """An object that takes bytes."""
 
     def write(self, data: bytes, /) -> object:
         """Take the next bytes."""
 
 
 class DigestWriter:
-    """Counts and digests what is written, and passes it on where there is a sink."""
+    """Counts and digests what is written, and passes it on to a sink, if there is one."""
 
     def __init__(self, sink: Sink | None = None) -> None:
         self._sink = sink
@@ -47,7 +47,7 @@ class DigestWriter:
 
 @dataclass(frozen=True)
 class Entry:
-    """A folder or a file of an archive; `chunks` yields exactly `size` bytes, and raises where it cannot."""
+    """A folder or a file of an archive; `chunks` yields exactly `size` bytes or raises."""
 
     path: str
     size: int = 0
@@ -56,9 +56,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Checksums:
-    """What is remembered of a stream's files, by path: a CRC-32 of each, the digest of those of ONNX.
+    """What is kept of a stream's files, by path: a CRC-32 of each, and the digests of ONNX files.
 
-    `kept` is what the facts of the models follow from, by the paths in the stream.
+    `kept` has the files from which the facts of the models are derived, by the paths in the stream.
     """
 
     files: dict[str, str] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Checksums:
     kept: KeptFiles = field(default_factory=KeptFiles)
 
     def passing(self, path: str, size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """The chunks of a file as they come, remembered once the last has passed."""
+        """Pass the chunks of a file through, and record the file after the last one."""
         crc, digest = 0, hashlib.sha256() if path.endswith(ONNX) else None
         head, wanted = bytearray(), self.kept.add(path, size)
         for chunk in chunks:
@@ -84,10 +84,10 @@ class Checksums:
 
 
 def write_tar(entries: Iterable[Entry], sink: Sink) -> Checksums:
-    """Write a tar stream: without times and owners, and with the order of the entries.
+    """Write a tar stream without times and owners, in the order of the entries.
 
     The entries' paths are relative to the archive's root, which is the model repository, as the container of
-    a single-model endpoint wants it.
+    a single-model endpoint requires.
     """
     checksums, size = Checksums(), 0
     for entry in entries:
@@ -97,7 +97,7 @@ def write_tar(entries: Iterable[Entry], sink: Sink) -> Checksums:
 
 
 def write_entry(entry: Entry, sink: Sink, checksums: Checksums) -> int:
-    """Write one entry of a tar stream; its bytes, with what fills the last block."""
+    """Write one entry of a tar stream; return its bytes with the padding of the last block."""
     header = _header(entry)
     sink.write(header)
     if entry.chunks is None:
@@ -110,7 +110,7 @@ def write_entry(entry: Entry, sink: Sink, checksums: Checksums) -> int:
 
 
 def write_end(size: int, sink: Sink) -> None:
-    """End a tar stream of so many bytes."""
+    """Write the end of a tar stream of so many bytes."""
     end = 2 * tarfile.BLOCKSIZE
     sink.write(bytes(end + -(size + end) % tarfile.RECORDSIZE))
 

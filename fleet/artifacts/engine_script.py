@@ -11,7 +11,7 @@ from fleet.core.sources import source_path
 SOURCES = source_path("engine_build")
 UNIX = 3
 RUNS = frozenset({".py", ".json", ".txt"})
-"""What is part of the script; the rest of its folder tells people about it."""
+"""The files of the script; the rest of its folder is documentation."""
 
 
 def build_script() -> tuple[bytes, str]:
@@ -21,7 +21,7 @@ def build_script() -> tuple[bytes, str]:
         for path in sorted(path for path in SOURCES.rglob("*") if path.suffix in RUNS):
             member = ZipInfo(path.relative_to(SOURCES).as_posix())
             member.create_system, member.external_attr = UNIX, 0o644 << 16
-            # Not deflated: zlib and zlib-ng differ in their bytes.
+            # Not deflated: zlib and zlib-ng give different bytes.
             archive.writestr(member, path.read_bytes())
     content = file.getvalue()
     return content, f"sha256:{hashlib.sha256(content).hexdigest()}"

@@ -1,4 +1,4 @@
-"""Writing locks: what an environment will run, read from the model repositories."""
+"""Writes locks: what an environment will run, read from the model repositories."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from fleet.spec.s3_repository import in_s3, onnx_in_s3
 
 HEADER = "# Written by `fleet lock`. Reviewed, not edited: it says what this environment runs.\n"
 WORTH_THREADS = 32 << 20
-"""Bytes: below, threads take longer to begin and to take turns than files to be read."""
+"""Bytes below which threads cost more time than they save."""
 MANY = 50
-"""So many files of one folder are remembered one by one."""
+"""How many files of one folder are recorded one by one."""
 
 
 def write_locks(project: Project, s3: Connect = no_s3) -> list[Path]:
-    """Write the lock of each of the project's endpoints; the files whose content changed.
+    """Write the lock of each of the project's endpoints; return the files whose content changed.
 
-    What lies in S3 is read only if the lock does not hold it as the spec expects it, or knows nothing of its
-    models.
+    Repositories in S3 are read only if the lock's digest is not the one in the spec, or if the lock has no
+    facts of their models.
 
     Raises:
         FindingsError: a model repository is missing or cannot be packed; no lock is written then.
@@ -49,10 +49,10 @@ def write_locks(project: Project, s3: Connect = no_s3) -> list[Path]:
 
 
 def write_lock(file: Path, lock: Lock) -> bool:
-    """Write a lock; whether that changed the file.
+    """Write a lock; return whether that changed the file.
 
     Raises:
-        CannotRunError: it cannot be written; what was there is there still.
+        CannotRunError: it cannot be written; the previous file is unchanged.
     """
     text = lock_text(lock)
     try:
@@ -65,7 +65,7 @@ def write_lock(file: Path, lock: Lock) -> bool:
 
 
 def lock_text(lock: Lock) -> str:
-    """The lock as it is kept."""
+    """The text of a lock file."""
     document = lock.model_dump(mode="json", exclude_defaults=True)
     return HEADER + yaml.safe_dump(document, sort_keys=False, width=110, allow_unicode=True)
 
@@ -78,13 +78,13 @@ def measured_lock(
     *,
     offline: bool = False,
 ) -> Lock:
-    """What a lock of the endpoint would say by its repositories and ONNX models as they are now.
+    """A new lock of the endpoint, from its current repositories and ONNX models.
 
-    Of what lies in S3, `held` is taken where its digest is the one that the spec expects and it knows of the
-    models; with `offline` whatever it holds, and nothing is said of what it lacks.
+    For repositories in S3, `held` is used if its digest is the one in the spec and it has facts of the
+    models; with `offline` it is always used, and what it lacks is ignored.
 
     Raises:
-        FindingsError: one is missing or cannot be packed.
+        FindingsError: a repository or a model is missing or cannot be packed.
         CannotRunError: S3 is needed and cannot be read.
     """
     require_models(loaded)
@@ -114,7 +114,7 @@ def measured_lock(
 
 
 def _read_usable(spec: EndpointSpec, file: Path) -> Lock | None:
-    """The lock as far as it spares reading; one that is missing or broken is written anew."""
+    """The lock if it can save reading; a missing or broken one is written again."""
     try:
         return load_lock(file) if any(map(_asks_s3, spec.models)) else None
     except FindingsError:
@@ -126,7 +126,7 @@ def _asks_s3(archive: Archive) -> bool:
 
 
 def _reusable_archives(spec: EndpointSpec, held: Lock | None, *, offline: bool) -> dict[str, LockedArchive]:
-    """The archives that need not be read, as they are locked."""
+    """The locked archives that need not be read."""
     locked = {} if held is None else held.archives
     return {
         each.name: locked[each.name]
@@ -138,12 +138,12 @@ def _reusable_archives(spec: EndpointSpec, held: Lock | None, *, offline: bool) 
 
 
 def _suffices(archive: LockedArchive, expected: str | None) -> bool:
-    """A lock that knows nothing of any model was written before locks did."""
+    """A lock without facts of any model is from a version that did not record them."""
     return archive.digest == expected and any(each != LockedModel() for each in archive.models.values())
 
 
 def _is_in_s3(spec: EndpointSpec, packed: PackedArchive) -> bool:
-    """Copies are made of folders alone: opening their source tells it."""
+    """Copies need a folder: opening their source checks it."""
     return packed.copy is None and in_s3(spec.models[packed.index])
 
 
@@ -162,7 +162,7 @@ def _lock_repository(archive: ArchiveMeasurement) -> LockedRepository:
 
 
 def fold_checksums(files: dict[str, str]) -> dict[str, str]:
-    """The checksums by path, with those of a folder of many files as one, under `FOLDER/*`."""
+    """The checksums by path; a folder of many files has one for all, under `FOLDER/*`."""
     counts = Counter(str(PurePosixPath(path).parent) for path in files)
     kept: dict[str, str] = {}
     for path, checksum in files.items():

@@ -1,4 +1,4 @@
-"""What a lock says of the models in an archive, by what was kept of their files."""
+"""The facts of an archive's models for its lock, from what was kept of their files."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from fleet.spec.lock import InstanceGroup, LockedModel
 
 
 def model_facts(models: Iterable[str], kept: KeptFiles) -> dict[str, LockedModel]:
-    """The facts of each of the models; none of one whose config cannot be read.
+    """The facts of each of the models; none for a model whose config cannot be read.
 
-    Version directories without files count as if they were not there.
+    Version directories without files do not count.
     """
     sizes = defaultdict[str, dict[str, int]](dict)
     for path, size in kept.sizes.items():
@@ -58,7 +58,7 @@ def _facts(model: str, kept: KeptFiles, sizes: Mapping[str, int], plans: Mapping
 
 
 def _instance_groups(config: Any) -> Iterator[InstanceGroup]:
-    """The groups, without those of an unknown kind; one instance where none are counted."""
+    """The instance groups, without those of an unknown kind; one instance if there are none."""
     for group in config.instance_group:
         kind = type(group).DESCRIPTOR.enum_types_by_name["Kind"].values_by_number.get(group.kind)
         if kind is not None:

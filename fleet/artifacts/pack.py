@@ -11,15 +11,15 @@ from isal import igzip, igzip_threaded
 from fleet.artifacts.archive import DigestWriter, Sink
 
 LEVEL, THREADS = 1, 2
-"""In weights nothing repeats: higher levels cost time and save nothing (docs/decisions/0008)."""
+"""Weights hardly compress: higher levels cost time and save nothing (docs/decisions/0008)."""
 AT_ONCE = 4 << 20
 """Up to here, threads cost more than they save."""
 
 
 def pack(write_stream: Callable[[Sink], object], packed: Sink, size: int) -> DigestWriter:
-    """Compress a tar stream of `size` bytes; its digest and size as they were.
+    """Compress a tar stream of `size` bytes; return its uncompressed digest and size.
 
-    The same stream gives the same bytes on one kind of processor: no name and no time stand in the header.
+    The same stream gives the same bytes on one type of processor: the header has no name and no time.
     """
     if size <= AT_ONCE:
         whole = io.BytesIO()
@@ -34,7 +34,7 @@ def pack(write_stream: Callable[[Sink], object], packed: Sink, size: int) -> Dig
         write_stream(stream)
     except BaseException:
         valve.is_shut = True
-        with suppress(Exception):  # what went wrong first is what has to be told
+        with suppress(Exception):  # the first error is the one to report
             zipped.close()
         raise
     zipped.close()
@@ -42,11 +42,11 @@ def pack(write_stream: Callable[[Sink], object], packed: Sink, size: int) -> Dig
 
 
 class _ShutError(Exception):
-    """Nothing more is wanted of a stream that broke off."""
+    """Discard the rest of a broken stream."""
 
 
 class _Valve:
-    """Lets bytes through until it is shut, so that closing a broken stream writes nothing more."""
+    """Passes bytes on until it is shut, so that closing a broken stream writes nothing more."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
@@ -59,4 +59,4 @@ class _Valve:
         return len(data)
 
     def flush(self) -> None:
-        """Nothing is kept here."""
+        """Nothing to flush."""

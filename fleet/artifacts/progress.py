@@ -1,4 +1,4 @@
-"""How far a publish is: bars on a terminal, a line for each archive and engine without one, or nothing."""
+"""Progress of a publish: bars on a terminal, else a line for each archive and engine, or nothing."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from fleet.printers.sanitizer import indent_lines, visible
 from fleet.spec.environment import LOCAL
 
 Advance = Callable[[int], None]
-"""Takes what was done since it was called last: bytes of a tar stream, or a number of objects."""
+"""Called with what was done since the last call: bytes of a tar stream, or a number of objects."""
 Tell = Callable[[str], None]
-"""Takes what a build is at: the last line of its log."""
+"""Called with the last line of a build's log."""
 
 
 class PublishProgress(Protocol):
-    """Is told what a publish does; `archive` and `engine` from several threads at one time."""
+    """Receives the progress of a publish; `archive` and `engine` are called from several threads."""
 
     def engines(self, count: int) -> AbstractContextManager[None]:
         """Around all builds of engines."""
 
     def engine(self, name: str) -> AbstractContextManager[Tell]:
-        """Around the build of one engine, which is there if nothing is raised."""
+        """Around the build of one engine, which exists if nothing is raised."""
 
     def uploads(self, archives: int, size: int) -> AbstractContextManager[None]:
         """Around all uploads: how many archives, and bytes of their tar streams."""
@@ -53,42 +53,42 @@ class PublishProgress(Protocol):
 
 
 class SilentProgress:
-    """Says nothing."""
+    """Shows nothing."""
 
     def engines(self, count: int) -> AbstractContextManager[None]:
-        """Say nothing."""
+        """Show nothing."""
         return nullcontext()
 
     def engine(self, name: str) -> AbstractContextManager[Tell]:
-        """Say nothing."""
+        """Show nothing."""
         return nullcontext(_ignore)
 
     def uploads(self, archives: int, size: int) -> AbstractContextManager[None]:
-        """Say nothing."""
+        """Show nothing."""
         return nullcontext()
 
     def archive(self, name: str, size: int) -> AbstractContextManager[Advance]:
-        """Say nothing."""
+        """Show nothing."""
         return nullcontext(_ignore)
 
     def copies(self, objects: int) -> AbstractContextManager[Advance]:
-        """Say nothing."""
+        """Show nothing."""
         return nullcontext(_ignore)
 
 
 class LineProgress:
-    """A line at the end of each archive, one at both ends of an engine's build, and one for all copies."""
+    """One line at the end of each archive, one at start and end of an engine's build, one for all copies."""
 
     def __init__(self, console: OutputConsole) -> None:
         self._console = console
 
     def engines(self, count: int) -> AbstractContextManager[None]:
-        """Say nothing: each engine has lines."""
+        """Show nothing: each engine has lines."""
         return nullcontext()
 
     @contextmanager
     def engine(self, name: str) -> Iterator[Tell]:
-        """Say that it is built, and how long that took."""
+        """Show the build's start, end and duration."""
         self._say(f"engine {name}: building")
         start = time.monotonic()
         try:
@@ -99,15 +99,15 @@ class LineProgress:
         except BaseException:
             self._say(f"engine {name}: failed after {time.monotonic() - start:.0f} s")
             raise
-        self._say(f"engine {name}: there after {time.monotonic() - start:.0f} s")
+        self._say(f"engine {name}: ready after {time.monotonic() - start:.0f} s")
 
     def uploads(self, archives: int, size: int) -> AbstractContextManager[None]:
-        """Say nothing: each archive has a line."""
+        """Show nothing: each archive has a line."""
         return nullcontext()
 
     @contextmanager
     def archive(self, name: str, size: int) -> Iterator[Advance]:
-        """Say what was uploaded, and how fast."""
+        """Show what was uploaded, and how fast."""
         start = time.monotonic()
         yield _ignore
         seconds = time.monotonic() - start
@@ -116,7 +116,7 @@ class LineProgress:
 
     @contextmanager
     def copies(self, objects: int) -> Iterator[Advance]:
-        """Say how many were copied."""
+        """Show how many were copied."""
         yield _ignore
         self._say(f"copied on the server: {objects} object{'s' * (objects != 1)}")
 
@@ -125,7 +125,7 @@ class LineProgress:
 
 
 class BarProgress:
-    """A bar for each archive under way and one for all of them, with rate and time left."""
+    """A bar for each archive in progress and one for all of them, with rate and remaining time."""
 
     def __init__(self, console: OutputConsole) -> None:
         self._console = console
@@ -150,7 +150,7 @@ class BarProgress:
 
     @contextmanager
     def engines(self, count: int) -> Iterator[None]:
-        """Show the builds; they go away when all are over."""
+        """Show the builds; they disappear when all have ended."""
         with self._builds:
             yield
 
@@ -165,7 +165,7 @@ class BarProgress:
 
     @contextmanager
     def uploads(self, archives: int, size: int) -> Iterator[None]:
-        """Show the bars; they go away when all is done."""
+        """Show the bars; they disappear when all is done."""
         shown = f"{archives} archive{'s' * (archives != 1)}"
         self._bars.reset(self._total, total=size, description=shown, visible=True)
         with self._bars:
@@ -200,7 +200,7 @@ class BarProgress:
 
 
 def shown_size(size: float) -> str:
-    """A number of bytes as the bars show it too, in decimal units: `101.6 MB`."""
+    """A number of bytes in decimal units, as in the bars: `101.6 MB`."""
     return filesize.decimal(int(size))
 
 
@@ -210,14 +210,14 @@ def shown_engines(count: int) -> str:
 
 
 def shown_builder(environment: str) -> str:
-    """What built engines, to be put behind their number, where it is no trtexec."""
+    """The builder of engines, to append to their number; "" for the real trtexec."""
     return " by a stand-in of trtexec" if environment == LOCAL else ""
 
 
 def progress_on(console: OutputConsole) -> PublishProgress:
-    """Bars where the console is a terminal, else lines."""
+    """Bars if the console is a terminal, else lines."""
     return BarProgress(console) if console.is_terminal else LineProgress(console)
 
 
 def _ignore(_step: object) -> None:
-    """Take a step that nobody is told of."""
+    """Ignore a step."""

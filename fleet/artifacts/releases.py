@@ -1,4 +1,4 @@
-"""What endpoints have run: a small object in the bucket for each deploy that changed an endpoint's data."""
+"""Records what endpoints ran: an object in the bucket for each deploy that changed an endpoint's data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ReleasedArchive(Document):
 
 
 class Release(Document):
-    """What one endpoint ran from a time on; `model_data` is a key or a prefix of the artifact bucket."""
+    """What one endpoint ran since a time; `model_data` is a key or a prefix of the artifact bucket."""
 
     endpoint: str
     time: datetime
@@ -44,7 +44,7 @@ class Release(Document):
 
 
 def record_release(s3: S3Client, endpoint: ResolvedEndpoint) -> None:
-    """Write down what the endpoint runs now, unless its last release says the same."""
+    """Record what the endpoint runs, unless its last release is the same."""
     bucket = endpoint.place.bucket
     keys = _release_keys(s3, bucket, endpoint.name)
     now = _next_time(s3, bucket, keys)
@@ -58,26 +58,26 @@ def record_release(s3: S3Client, endpoint: ResolvedEndpoint) -> None:
     try:
         last = read_releases(s3, bucket, keys[:1])
     except FindingsError:
-        last = []  # a broken object stops no deploy: prune names it
+        last = []  # a broken object does not stop a deploy: prune reports it
     if not last or last[0].model_copy(update={"time": now}) != release:
         key = f"{releases_prefix(endpoint.name)}{now.strftime(TIME)}.json"
         s3.put_object(Bucket=bucket, Key=key, Body=release.model_dump_json(indent=1).encode())
 
 
 def last_releases(s3: S3Client, bucket: str, endpoint_name: str, count: int) -> list[Release]:
-    """The endpoint's last `count` releases, the newest first; objects with other names are passed over.
+    """The endpoint's last `count` releases, newest first; objects with other names are ignored.
 
     Raises:
-        FindingsError: one of them does not hold a release.
+        FindingsError: one of the objects is not a release.
     """
     return read_releases(s3, bucket, _release_keys(s3, bucket, endpoint_name)[:count])
 
 
 def read_releases(s3: S3Client, bucket: str, keys: list[str]) -> list[Release]:
-    """The releases that these objects hold.
+    """The releases in these objects.
 
     Raises:
-        FindingsError: one does not hold a release.
+        FindingsError: one of the objects is not a release.
     """
     return all_in_parallel(keys, lambda key: _read(s3, bucket, key), READS_AT_ONCE)
 
@@ -89,7 +89,7 @@ def _release_keys(s3: S3Client, bucket: str, endpoint_name: str) -> list[str]:
 
 
 def _next_time(s3: S3Client, bucket: str, keys: Sequence[str]) -> datetime:
-    """S3's time, but after that of the last release: their order is what a rollback and a prune go by."""
+    """S3's time, but later than the last release: rollback and prune depend on their order."""
     now = answered_at(s3.head_bucket(Bucket=bucket))
     if not keys:
         return now
@@ -97,11 +97,11 @@ def _next_time(s3: S3Client, bucket: str, keys: Sequence[str]) -> datetime:
         last = datetime.strptime(keys[0].rpartition("/")[2], f"{TIME}.json").replace(tzinfo=UTC)
         return max(now, last + timedelta(microseconds=1))
     except (ValueError, OverflowError):
-        return now  # the name of a broken object is no time: prune names it
+        return now  # the name of a broken object is not a time: prune reports it
 
 
 def releases_prefix(endpoint: str) -> str:
-    """Below which the releases of an endpoint lie, named by their times, so that names sort as times do."""
+    """The prefix of an endpoint's releases; their names are times, so that they sort by time."""
     return f"{RELEASES}{endpoint}/"
 
 
@@ -109,6 +109,6 @@ def _read(s3: S3Client, bucket: str, key: str) -> Release:
     try:
         return Release.model_validate_json(s3.get_object(Bucket=bucket, Key=key)["Body"].read())
     except ValidationError as error:
-        message = f"s3://{bucket}/{key} does not say what an endpoint ran: {error.errors()[0]['msg']}"
-        hint = "restore its previous version, or delete it if nobody needs to roll back to it"
+        message = f"s3://{bucket}/{key} is not a valid release: {error.errors()[0]['msg']}"
+        hint = "restore its previous version, or delete it if you will not roll back to it"
         raise FindingsError([Finding(code="FL325", message=message, hint=hint)]) from error

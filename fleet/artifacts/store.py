@@ -23,17 +23,17 @@ STORE = "archives/"
 DIGEST = "tar-digest"
 """Metadata of each object: the digest of its tar stream."""
 WRITES = {"CopyObject", "CompleteMultipartUpload"}
-"""The requests that take the condition that a key is free, so that of two writers one wins."""
+"""The requests that accept the condition that a key is free, so that one of two writers wins."""
 TAKEN, CONFLICT = 412, 409
-"""S3's answers where another has taken the key, and where another is about to: then one asks again."""
+"""S3's answers if another writer has taken the key, and if one is about to; the latter is retried."""
 ATTEMPTS = 3
 COPIED_WHOLE = 4 << 30
-"""Larger objects are copied by parts: CopyObject takes 5 GB, and a size may be that before compression."""
+"""Larger objects are copied in parts: CopyObject takes 5 GB, and a size may be that before compression."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectListing:
-    """What a listing says of an object: its size in bytes, when it was written, which content it is."""
+    """An object in a listing: its size in bytes, when it was written, and its ETag."""
 
     size: int
     modified: datetime
@@ -41,27 +41,27 @@ class ObjectListing:
 
 
 def store_key(digest: str) -> str:
-    """Where the store keeps the compressed archive of a tar stream."""
+    """The key of the compressed archive of a tar stream."""
     return f"{STORE}{hexadecimal(digest)}.tar.gz"
 
 
 def files_prefix(digest: str) -> str:
-    """Below which the store keeps the files of a tar stream that is not compressed."""
+    """The prefix of the files of a tar stream that is not compressed."""
     return f"{STORE}{hexadecimal(digest)}/"
 
 
 def files_marker(digest: str) -> str:
-    """The JSON object `{"path": size}` that is written when all of those files are there."""
+    """The key of the JSON object `{"path": size}` that is written when all of those files exist."""
     return f"{STORE}{hexadecimal(digest)}.files"
 
 
 def contents_key(digest: str) -> str:
-    """The JSON object that says what an archive with engines really holds: its tar stream, and its plans."""
+    """The key of the JSON object with the content of an archive with engines: tar stream and plans."""
     return f"{STORE}{hexadecimal(digest)}.contents.json"
 
 
 def list_objects(s3: S3Client, bucket: str, prefix: str, *, below: bool = True) -> dict[str, ObjectListing]:
-    """The objects whose keys begin with a prefix, by key; with `below=False` none of deeper folders."""
+    """The objects below a prefix, by key; with `below=False` none in deeper folders."""
     request: ListObjectsV2RequestPaginateTypeDef = {"Bucket": bucket, "Prefix": prefix}
     if not below:
         request["Delimiter"] = "/"
@@ -85,13 +85,13 @@ def copy_object(
     size: int | None = None,
     copied_whole: int = COPIED_WHOLE,
 ) -> bool:
-    """Copy an object on the server and say of the copy which tar stream it is; whether it was copied.
+    """Copy an object on the server with the digest of its tar stream; return whether it was copied.
 
-    Without `overwrite`, a key that is taken stays as it is, also where another takes it meanwhile. A known
-    `size` in bytes (an upper estimate will do) spares a request; past `copied_whole` it is copied by parts.
+    Without `overwrite`, a taken key is not changed, also if it is taken meanwhile. A known `size` in bytes
+    (an upper estimate is enough) saves a request; past `copied_whole` the object is copied in parts.
 
     Raises:
-        ClientError: there is no such object, or access is denied.
+        ClientError: the object does not exist, or access is denied.
     """
     source: CopySourceTypeDef = {"Bucket": from_bucket, "Key": from_key}
     metadata = {DIGEST: digest}
@@ -115,7 +115,7 @@ def copy_object(
 
 
 def digest_of(s3: S3Client, bucket: str, key: str) -> str | None:
-    """The digest that an object says it has, "" when it says none; None where there is no object.
+    """The digest in an object's metadata, "" if it has none; None if the object does not exist.
 
     Raises:
         ClientError: access is denied.

@@ -168,7 +168,7 @@ def test_preflight_names_the_stack_where_it_may_not_look_at_its_resources(
     )
     assert found is not None
     assert (found.code, "UPDATE_ROLLBACK_FAILED" in found.message) == ("FL622", True)
-    assert "(DescribeStackResources)" in found.hint
+    assert "(DescribeStackResources is denied)" in found.hint
 
 
 def test_the_command_that_is_told_continues_it(

@@ -52,7 +52,7 @@ def test_engines_are_built_listed_and_packed_each_once(
     assert said(capsys, "engines", "ls") == [f"s3://triton-fleet-dev-{ACCOUNT}-us-east-1 has no engines"]
     begun, ended, built = said(capsys, "engines", "build")
     assert (begun, built) == ("engine sentences/bert: building", "built 1 engine")
-    assert ended.startswith("engine sentences/bert: there after ")
+    assert ended.startswith("engine sentences/bert: ready after ")
     assert said(capsys, "engines", "build") == ["1 engine already present"]
     (held,) = json.loads("".join(said(capsys, "engines", "ls", "--format", "json")))
     assert held["key"] == bucket.key()

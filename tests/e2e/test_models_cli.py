@@ -75,8 +75,8 @@ def test_a_model_that_is_added_answers_without_a_deploy(clone: Clone) -> None:
 def test_what_is_there_is_not_overwritten(clone: Clone) -> None:
     refused = models(clone, "add", "top-classes", str(repository(clone, 3)), "--version", "1")
     assert refused.returncode == 1
-    assert "FL330: top-classes-v1.tar.gz of live-zoo holds another content" in refused.stderr
-    assert "hint: leave out --version, or say `--version 3`" in refused.stderr
+    assert "FL330: top-classes-v1.tar.gz of live-zoo has other content" in refused.stderr
+    assert "hint: leave out --version, or pass `--version 3`" in refused.stderr
 
 
 def test_the_targets_are_listed_with_their_digests(clone: Clone) -> None:
@@ -115,7 +115,7 @@ def test_a_model_is_not_removed_unless_that_is_confirmed(clone: Clone) -> None:
 def test_a_repository_that_is_not_there_is_named(clone: Clone) -> None:
     refused = models(clone, "add", "nothing", "no/such/folder")
     assert refused.returncode == 1
-    assert "no/such/folder is not there" in refused.stderr
+    assert "no/such/folder does not exist" in refused.stderr
 
 
 def test_an_endpoint_whose_archives_are_locked_is_refused_with_the_way(clone: Clone) -> None:

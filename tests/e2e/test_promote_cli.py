@@ -106,7 +106,7 @@ def test_a_target_without_its_foundation_is_told_what_to_do_first(promotion: Pro
 
 
 def test_an_environment_is_not_promoted_to_itself(promotion: Promotion) -> None:
-    with pytest.raises(FindingsError, match="FL338: staging is promoted to itself"):
+    with pytest.raises(FindingsError, match="FL338: staging cannot be promoted to itself"):
         run("--from", "staging", "--to", "staging", "sentences")
 
 

@@ -1,1 +1,1 @@
-"""TensorRT engines in the artifact bucket: which are there, building those that are not, packing them."""
+"""TensorRT engines in the artifact bucket: finding, building and packing them."""

@@ -1,4 +1,4 @@
-"""Archives with engines: packed from their repository and the plans, and what is written down of them."""
+"""Archives with engines: packed from their repository and the plans, with a record of their content."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class BuiltArchive:
-    """An archive that gets engines, whose plans are in the bucket."""
+    """An archive that gets engines; their plans are in the bucket."""
 
     def __init__(
         self,
@@ -40,22 +40,22 @@ class BuiltArchive:
 
     @property
     def size(self) -> int:
-        """Bytes of the tar stream at most."""
+        """The most bytes that the tar stream can have."""
         return BuiltSource.most(self._wanted.artifact.size, self._plans)
 
     @property
     def source(self) -> BuiltSource:
-        """What it is packed from."""
+        """The source of the archive."""
         return BuiltSource(
             folder_source(self._loaded, self._wanted.artifact.source), self._plans, self._repository
         )
 
     def check(self, found: str) -> None:
-        """Remember which tar stream it has become: the archive is named by what it is made of."""
+        """Keep the digest of the resulting tar stream: the archive's name is the digest of its inputs."""
         self._tar = found
 
     def write_contents(self) -> None:
-        """Write down beside the archive what it holds: the digest of its tar stream, and its plans."""
+        """Record beside the archive what it contains: the digest of its tar stream, and its plans."""
         engines = engines_in(self._wanted)
         copy = self._wanted.artifact.source.copy
         document = {

@@ -1,4 +1,4 @@
-"""The builds of the engines that the bucket lacks: several at one time, and each one once."""
+"""Builds the engines that the bucket lacks, several in parallel, each one once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PACE = Pace()
 
 @dataclass(frozen=True)
 class EngineOutcome:
-    """What came of one engine: its plan, whether it was built for this publish, or why there is none."""
+    """The result for one engine: its plan, whether it was built for this publish, or why there is none."""
 
     engine: WantedEngine
     plan: StoredPlan | None = None
@@ -41,10 +41,10 @@ def build_engines(
     progress: PublishProgress,
     pace: Pace = PACE,
 ) -> list[EngineOutcome]:
-    """Build these engines, whatever becomes of each; on an interruption the builds are stopped.
+    """Build these engines; a failure does not stop the others, an interruption stops all.
 
     Raises:
-        CannotRunError: Foundation has no projects for it, or the account runs as many builds as it may.
+        CannotRunError: Foundation has no build projects, or the account's quota of builds is used up.
         ClientError: AWS refuses.
     """
     settings, cancelled = project.environment.engine_builds, Event()
@@ -77,5 +77,5 @@ def build_engines(
 def _user() -> str:
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # in a container there may be no name for the number
+    except (KeyError, OSError):  # in a container the user id may have no name
         return str(os.getuid())

@@ -1,4 +1,4 @@
-"""The AWS services that a build of engines asks."""
+"""The AWS services that builds of engines call."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ class EngineClients:
 
 
 Builders: TypeAlias = "Callable[[], EngineClients]"
-"""Makes the clients; called only if an engine has to be built."""
+"""Creates the clients; called only if an engine has to be built."""
 
 
 def no_builders() -> EngineClients:
-    """Stands for AWS where nothing is built.
+    """The stand-in for `Builders` where no engine may be built.
 
     Raises:
         CannotRunError: always.
     """
-    raise CannotRunError("an engine has to be built, which is not done here", "run `fleet publish` first")
+    raise CannotRunError(
+        "an engine has to be built, which this command does not do", "run `fleet publish` first"
+    )

@@ -1,4 +1,4 @@
-"""CodeBuild's builds of engines: started, looked at, stopped."""
+"""Starts, reads and stops CodeBuild's builds of engines."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from fleet.spec.source import finding_at
 REQUEST_VARIABLE, ENDPOINT_VARIABLE = "FLEET_ENGINE_REQUEST", "FLEET_ENGINE_ENDPOINT"
 LIMIT, NO_PROJECT = "AccountLimitExceededException", "ResourceNotFoundException"
 NO_QUOTA = "more than 0 builds"
-"""In CodeBuild's message to an account that may run no build: waiting does not help."""
+"""In CodeBuild's message if the quota is 0: waiting does not help."""
 NOT_TAKEN, REFUSED = "InvalidInputException", "FL379"
 THROTTLED = {"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException"}
-"""Codes of requests that are made again a little later."""
+"""Codes of requests that are retried a little later."""
 SERVER_ERROR = 500
 IN_PROGRESS, SUCCEEDED, STOPPED, TIMED_OUT = "IN_PROGRESS", "SUCCEEDED", "STOPPED", "TIMED_OUT"
 
 
 def passes(error: Exception) -> bool:
-    """Whether CodeBuild may answer otherwise a little later."""
+    """Whether CodeBuild may answer differently a little later."""
     if not isinstance(error, ClientError):
         return isinstance(error, BotoCoreError)
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
@@ -35,14 +35,14 @@ def passes(error: Exception) -> bool:
 
 
 class LimitError(Exception):
-    """The account runs, or asks for, as many builds as it may; the message is CodeBuild's."""
+    """The account's quota of builds is used up; the message is CodeBuild's."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Build:
-    """A build as it is: where its log is, and why its last phase failed, if it did.
+    """The state of a build: where its log is, and why its last phase failed, if it did.
 
-    `log_group` and `log_stream` are "" before there is a log.
+    `log_group` and `log_stream` are "" until the log exists.
     """
 
     id: str
@@ -55,24 +55,24 @@ class Build:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more comes of it."""
+        """Whether it has ended."""
         return self.status != IN_PROGRESS
 
 
 def start_build(codebuild: Any, use: EngineUse, script: str, token: str) -> str:
-    """Start the build of an engine, whose request is in the bucket already; its id.
+    """Start the build of an engine, whose request is already in the bucket; return its id.
 
     Args:
         codebuild: The client.
         use: The engine, and the endpoint that it is for.
         script: The key of the build script.
-        token: The same one starts no second build, where the answer to the first request was lost.
+        token: A request with the same token starts no second build, if the answer to the first was lost.
 
     Raises:
-        LimitError: the account runs as many builds as it may.
-        CannotRunError: the project is not there.
-        FindingsError: CodeBuild does not take what this engine asks for, such as its fleet, or the account
-            may run no build of its kind.
+        LimitError: the account's quota of builds is used up.
+        CannotRunError: the project does not exist.
+        FindingsError: CodeBuild refuses what this engine needs, such as its fleet, or the account's quota
+            for such builds is 0.
         ClientError: CodeBuild refuses otherwise.
     """
     engine, place = use.engine, use.endpoint.place
@@ -82,8 +82,8 @@ def start_build(codebuild: Any, use: EngineUse, script: str, token: str) -> str:
         "projectName": project,
         "sourceTypeOverride": "S3",
         "sourceLocationOverride": f"{place.bucket}/{script}",
-        # The project's own is that of a build without a source. CodeBuild API reference, StartBuild: without
-        # this one, "the source code must contain a buildspec file in its root directory".
+        # The project's own buildspec is for a build without a source. CodeBuild API reference, StartBuild:
+        # without this one, "the source code must contain a buildspec file in its root directory".
         "buildspecOverride": (SOURCES / f"{runner.project}.buildspec.yaml").read_text("utf-8"),
         "environmentVariablesOverride": [
             {"name": name, "value": value, "type": "PLAINTEXT"}
@@ -101,31 +101,33 @@ def start_build(codebuild: Any, use: EngineUse, script: str, token: str) -> str:
     try:
         return str(codebuild.start_build(**request)["build"]["id"])
     except ClientError as error:
-        code, said = error.response["Error"]["Code"], error.response["Error"]["Message"]
-        if code == LIMIT and NO_QUOTA in said:
+        code, reason = error.response["Error"]["Code"], error.response["Error"]["Message"]
+        if code == LIMIT and NO_QUOTA in reason:
             quota = build_quota(runner.project)
-            hint = f"ask Service Quotas for more of {quota!r} of AWS CodeBuild; a new account has none"
-            raise FindingsError([_start_failure(use, said, hint)]) from error
+            hint = (
+                f"request a higher quota {quota!r} of AWS CodeBuild in Service Quotas; a new account's is 0"
+            )
+            raise FindingsError([_start_failure(use, reason, hint)]) from error
         if code == LIMIT or code in THROTTLED:
-            raise LimitError(said) from error
+            raise LimitError(reason) from error
         if code == NO_PROJECT:
-            problem = f"the CodeBuild project {project} is not there"
-            remedy = f"run `fleet deploy --env {place.environment} --foundation`, which makes it"
+            problem = f"the CodeBuild project {project} does not exist"
+            remedy = f"run `fleet deploy --env {place.environment} --foundation` to create it"
             raise CannotRunError(problem, remedy) from error
         if code == NOT_TAKEN:
             raise FindingsError(
-                [_start_failure(use, said, f"it was to be built so: {runner.why}")]
+                [_start_failure(use, reason, f"the build was chosen because: {runner.why}")]
             ) from error
         raise
 
 
-def _start_failure(use: EngineUse, said: str, hint: str) -> Finding:
-    message = f"CodeBuild does not take the build of model {use.engine.model!r}: {said}"
+def _start_failure(use: EngineUse, reason: str, hint: str) -> Finding:
+    message = f"CodeBuild refuses the build of model {use.engine.model!r}: {reason}"
     return finding_at(use.engine.mark, REFUSED, message, hint)
 
 
 def describe_build(codebuild: Any, id: str) -> Build | None:
-    """A build; None if there is none of that id.
+    """A build; None if the id does not exist.
 
     Raises:
         ClientError: CodeBuild refuses.
@@ -146,32 +148,32 @@ def describe_build(codebuild: Any, id: str) -> Build | None:
 
 
 def _reason(build: Any) -> str:
-    said = [
+    messages = [
         context["message"]
         for phase in build.get("phases", [])
         if phase.get("phaseStatus") not in (None, SUCCEEDED)
         for context in phase.get("contexts", [])
         if context.get("message")
     ]
-    return said[0] if said else ""
+    return messages[0] if messages else ""
 
 
 KEPT = 15
-"""So many last lines are told of a build that fails without saying why."""
+"""How many last log lines are reported of a build that fails without a reason."""
 AGENT = "[Container]"
-"""How lines of CodeBuild's own begin."""
+"""The beginning of CodeBuild's own lines."""
 NO_LOG = "ResourceNotFoundException"
 
 
 class BuildLog:
-    """Reads on where it stopped, another build's from its beginning; `last` are the last lines of its own."""
+    """Reads a log step by step, another build's from its beginning; `last` are the build's own last lines."""
 
     def __init__(self, logs: Any) -> None:
         self._logs, self._stream, self._token = logs, "", ""
         self.last: deque[str] = deque(maxlen=KEPT)
 
     def read(self, build: Build) -> str:
-        """Read what is new; the last line so far, "" if there is none.
+        """Read new lines; return the last line so far, "" if there is none.
 
         Raises:
             ClientError: CloudWatch Logs refuses.
@@ -184,7 +186,7 @@ class BuildLog:
         return self.last[-1] if self.last else ""
 
     def _page(self, build: Build) -> bool:
-        """Whether there may be more."""
+        """Whether there may be more lines."""
         after = {"nextToken": self._token} if self._token else {"startFromHead": True}
         try:
             page = self._logs.get_log_events(
@@ -192,7 +194,7 @@ class BuildLog:
             )
         except ClientError as error:
             if error.response["Error"]["Code"] == NO_LOG:
-                return False  # it is made with the first line
+                return False  # the log is created with its first line
             raise
         for event in page["events"]:
             for line in event["message"].splitlines():

@@ -1,4 +1,4 @@
-"""Engines that are in the bucket, after those that were not have been built."""
+"""Ensures that engines are in the bucket: builds the missing ones."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class BucketEngines:
-    """The plans that are there, by key; how many were built for it; and why others are not there."""
+    """The plans in the bucket by key, how many were built, and why others are missing."""
 
     plans: Mapping[str, StoredPlan]
     built: int
     findings: tuple[Finding, ...]
 
     def has_all_of(self, content: Content) -> bool:
-        """Whether a content can be packed."""
+        """Whether all engines of a content exist."""
         return all(engine.build.key in self.plans for engine in engines_in(content.wanted[0]))
 
 
@@ -41,10 +41,10 @@ def ensure_engines(
     builders: Builders,
     pace: Pace,
 ) -> BucketEngines:
-    """Build those of the engines that the bucket lacks; AWS is asked for more than S3 only if it lacks one.
+    """Build the engines that the bucket lacks; services other than S3 are called only if one is missing.
 
     Raises:
-        CannotRunError: they cannot be built in this account now.
+        CannotRunError: engines cannot be built in this account now.
         ClientError: AWS refuses.
     """
     place = place_of(project.environment)

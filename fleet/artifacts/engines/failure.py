@@ -1,4 +1,4 @@
-"""Why there is no engine, told at the line of the spec that asks for it."""
+"""Findings for engines that were not built, at the line of the spec that needs them."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ CODES = {
 }
 """By the exit code of the build script, which engine_build/engine_request/problems.py explains."""
 MAX_LINES = 5
-"""So many last lines of the log are in a message."""
+"""How many last lines of the log are in a message."""
 MISSING = 404
 
 
 class Failure(BaseModel):
-    """What the build script leaves in the bucket where it fails."""
+    """What the build script writes to the bucket if it fails."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -58,13 +58,13 @@ class Failure(BaseModel):
     remedy: str
     log: tuple[str, ...] = ()
     by: str = ""
-    """The id of the build; "" where it did not know."""
+    """The id of the build; "" if the script did not know it."""
 
 
 def told_failure(s3: S3Client, bucket: str, key: str, build: str) -> Failure | None:
-    """What a build of an engine said of its failure; None if it said nothing.
+    """The failure that a build of an engine recorded; None if it recorded none.
 
-    An earlier build may have said so of its own meanwhile: one that was stopped has some minutes for it.
+    Failures of other builds are ignored: one that was stopped can still write its own for some minutes.
 
     Raises:
         ClientError: access is denied.
@@ -85,15 +85,18 @@ def told_failure(s3: S3Client, bucket: str, key: str, build: str) -> Failure | N
 def failure_findings(
     engine: WantedEngine, build: Build, failure: Failure | None, log: Sequence[str]
 ) -> list[Finding]:
-    """What is said of a build that ended without an engine, at each line that asks for it."""
+    """The findings for a build that ended without an engine, at each line that needs it."""
     where = build.link or f"{build.log_group}, stream {build.log_stream}"
-    code, said, remedy, lines = _describe_failure(engine, build, failure)
+    code, reason, remedy, lines = _describe_failure(engine, build, failure)
     shown = list(lines or log)[-MAX_LINES:]
-    quoted = "".join(f"\n    {line}" for line in shown if line not in said)
-    hint = "; ".join(filter(None, (remedy, f"the whole log is in {where}")))
+    quoted = "".join(f"\n    {line}" for line in shown if line not in reason)
+    hint = "; ".join(filter(None, (remedy, f"the full log is in {where}")))
     return [
         finding_at(
-            use.engine.mark, code, f"no engine of model {use.engine.model!r} was built: {said}{quoted}", hint
+            use.engine.mark,
+            code,
+            f"no engine of model {use.engine.model!r} was built: {reason}{quoted}",
+            hint,
         )
         for use in _distinct_uses(engine)
     ]
@@ -107,15 +110,15 @@ def _describe_failure(
         return code, f"{failure.problem}: {failure.message}", failure.remedy, failure.log
     if build.status == TIMED_OUT:
         remedy = "raise `engine_builds.timeout` of the environment"
-        return TIME, "CodeBuild ended it when its time was over", remedy, ()
+        return TIME, "CodeBuild stopped the build at its timeout", remedy, ()
     if build.status == SUCCEEDED:
         manifest = f"s3://{engine.first.endpoint.place.bucket}/{built_key(engine.key, MANIFEST)}"
-        remedy = f"delete {manifest}, if it is there without its plan, and publish again"
-        return UNKNOWN, "the build succeeded and left none", remedy, ()
+        remedy = f"delete {manifest} if it exists without its plan, and publish again"
+        return UNKNOWN, "the build succeeded without writing an engine", remedy, ()
     reason = f": {build.reason}" if build.reason else ""
-    return UNKNOWN, f"the build is {build.status}, and did not say why{reason}", "", ()
+    return UNKNOWN, f"the build is {build.status} and gave no reason{reason}", "", ()
 
 
 def _distinct_uses(engine: WantedEngine) -> list[EngineUse]:
-    """The uses by the lines of specs that stand for them: copies are one line."""
+    """One use for each line of the specs: copies share a line."""
     return list({use.engine.mark: use for use in engine.uses}.values())

@@ -1,4 +1,4 @@
-"""What a build of an engine reads, put into the bucket before it starts."""
+"""Puts the inputs of an engine's build into the bucket before it starts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CHANGED = "FL373"
 TAKEN, CONFLICT, MISSING = 412, 409, 404
 NO_ROLE = "ParameterNotFound"
 VOLUME_GB = 30
-"""Of a job's volume, beside four times the ONNX model: for scratch files; the image has its own room."""
+"""For a job's scratch files, beside four times the ONNX model; the image has its own space."""
 
 
 class BuildInputs:
@@ -46,10 +46,10 @@ class BuildInputs:
         self._place, self._project = place, project
 
     def put_onnx(self, engine: WantedEngine) -> None:
-        """Put the ONNX model there, unless it is; of several uses, the first that has this content will do.
+        """Put the ONNX model there, unless it exists; the first use that still has this content is read.
 
         Raises:
-            FindingsError: none has it any more.
+            FindingsError: no use has it any more.
             CannotRunError: S3 refuses.
             ClientError: S3 refuses.
         """
@@ -67,7 +67,7 @@ class BuildInputs:
 
     @cached_property
     def script(self) -> str:
-        """The key of the build script, which is there then."""
+        """Upload the build script unless it exists; return its key."""
         content, digest = build_script()
         place = ObjectPlace(self._place.bucket, script_key(digest))
         if not self._is_there(place):
@@ -75,7 +75,7 @@ class BuildInputs:
         return place.key
 
     def put_request(self, use: EngineUse, seconds: int) -> None:
-        """Say what is to be built; what an earlier attempt said of its failure goes.
+        """Write the build's request; delete the failure that an earlier attempt recorded.
 
         Raises:
             CannotRunError: Foundation has no role for jobs.
@@ -106,7 +106,7 @@ class BuildInputs:
     def _change_finding(self, use: EngineUse, promoted_from: str | None) -> Finding:
         endpoint, environment, model = use.endpoint.name, self._place.environment, use.engine.model
         if promoted_from is None:
-            message = f"the ONNX model of {model!r} is not what the lock of {endpoint!r} says"
+            message = f"the ONNX model of {model!r} differs from the lock of {endpoint!r}"
             hint = f"run `fleet lock --env {environment} {endpoint}` and have the change reviewed"
         else:
             message = (
@@ -117,7 +117,7 @@ class BuildInputs:
         return finding_at(use.engine.mark, CHANGED, message, hint)
 
     def _copy(self, source: OnnxObject, place: ObjectPlace, digest: str) -> None:
-        """Copy it on the server, which says what it has copied."""
+        """Copy it on the server; the answer has the digest of the copy."""
         location = source.location
         with s3_errors_as_findings(location):
             try:
@@ -130,7 +130,7 @@ class BuildInputs:
                 )
             except ClientError as error:
                 if error.response["ResponseMetadata"]["HTTPStatusCode"] in (TAKEN, CONFLICT):
-                    return  # another publisher has it there, or is about to
+                    return  # another publisher has written it, or is writing it
                 raise
         found = base64.b64decode(answer["CopyObjectResult"].get("ChecksumSHA256", "")).hex()
         if f"sha256:{found}" != digest:
@@ -169,7 +169,7 @@ class BuildInputs:
             instance_type=runner.instance_type,
             role=self._job_role,
             volume_gb=VOLUME_GB + -(-4 * use.engine.size // 10**9),
-            # Of the job's own instance type: SageMaker refuses a key beside local storage. Source: botocore
+            # By the job's instance type: SageMaker refuses a key with local storage. Source: botocore
             # 1.44.5, CreateTrainingJob and CreateProcessingJob, VolumeKmsKeyId.
             volume_key=None if use.endpoint.instance.nvme_gb else self._place.kms_key,
             tags=dict(self._place.tags),
@@ -183,8 +183,10 @@ class BuildInputs:
         except ClientError as error:
             if error.response["Error"]["Code"] != NO_ROLE:
                 raise
-            remedy = f"run `fleet deploy --env {self._place.environment} --foundation`, which makes it"
-            raise CannotRunError(f"there is no role for jobs that build engines ({name})", remedy) from error
+            remedy = f"run `fleet deploy --env {self._place.environment} --foundation` to create it"
+            raise CannotRunError(
+                f"the role for jobs that build engines ({name}) is missing", remedy
+            ) from error
 
     def _is_there(self, place: ObjectPlace) -> bool:
         try:

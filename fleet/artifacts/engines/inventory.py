@@ -1,4 +1,4 @@
-"""The engines that a bucket holds, by the manifests that their builds left."""
+"""The engines in a bucket, from the manifests of their builds."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class HeldEngine:
     Attributes:
         key: Its key.
         model: The model that it was built for first.
-        gpu: What built it, as nvidia-smi calls it.
-        compute_capability: Of that.
-        tensorrt: What built it, `10.9.0.34`.
-        image: In which container image.
-        size: Of the plan, in bytes.
-        built: When, in UTC: `2026-07-06T08:00:00+00:00`.
-        needed_by: `ENDPOINT/MODEL` of all locks of the environment that have it.
+        gpu: The GPU that built it, by nvidia-smi's name.
+        compute_capability: The GPU's.
+        tensorrt: The version that built it, `10.9.0.34`.
+        image: The container image in which it was built.
+        size: Bytes of the plan.
+        built: The time in UTC: `2026-07-06T08:00:00+00:00`.
+        needed_by: `ENDPOINT/MODEL` of all locks of the environment that use it.
     """
 
     key: str
@@ -112,6 +112,6 @@ def _manifest(s3: S3Client, bucket: str, key: str) -> _Manifest:
     try:
         return _Manifest.model_validate_json(s3.get_object(Bucket=bucket, Key=key)["Body"].read())
     except ValidationError as error:
-        message = f"s3://{bucket}/{key} does not say how an engine was built: {error.errors()[0]['msg']}"
-        hint = "delete it: the engine is built anew when it is needed"
+        message = f"s3://{bucket}/{key} is not a valid manifest of an engine: {error.errors()[0]['msg']}"
+        hint = "delete it: the engine is built again when it is needed"
         raise FindingsError([Finding(code="FL382", message=message, hint=hint)]) from error

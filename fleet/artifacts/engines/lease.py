@@ -1,6 +1,6 @@
-"""The right to build one engine: an object of the bucket, so that of several publishers one builds.
+"""A lease to build one engine: an object in the bucket, so that only one of several publishers builds it.
 
-Whether it has expired is S3's to say, by the times of its own answers: clocks of publishers do not matter.
+Its expiry follows from the times in S3's own answers: clocks of publishers do not matter.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ MISSING, CONFLICT, TAKEN = 404, 409, 412
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What a lease says.
+    """The content of a lease.
 
     Attributes:
         holder: Who has it, for people.
-        token: Of the holder's attempt, which knows its own lease by it.
-        seconds: How long it holds after it was written.
-        build: The id of the build under way; "" before there is one.
+        token: Identifies the holder's attempt, which finds its own lease by it.
+        seconds: How long it is valid after it was written.
+        build: The id of the running build; "" before there is one.
     """
 
     holder: str
@@ -43,7 +43,7 @@ TERMS = TypeAdapter(Terms)
 
 @dataclass(frozen=True, kw_only=True)
 class SeenLease:
-    """A lease as it was found."""
+    """A lease as it was read."""
 
     terms: Terms
     etag: str
@@ -55,9 +55,9 @@ class LostError(Exception):
 
 
 class Lease:
-    """One publisher's hold on one engine.
+    """One publisher's lease on one engine.
 
-    All methods raise ClientError where S3 refuses otherwise.
+    All methods raise ClientError if S3 refuses for another reason.
     """
 
     def __init__(self, s3: S3Client, bucket: str, engine: str, terms: Terms) -> None:
@@ -65,11 +65,11 @@ class Lease:
         self._terms, self._etag = terms, ""
 
     def take(self) -> bool:
-        """Take it if nobody has it; whether that went well."""
+        """Take it if it is free; return whether that succeeded."""
         return self._write(IfNoneMatch="*")
 
     def seen(self) -> SeenLease | None:
-        """Who has it now; None if nobody does."""
+        """The current lease; None if it is free."""
         try:
             found = self._s3.get_object(Bucket=self._bucket, Key=self._key)
         except ClientError as error:
@@ -77,13 +77,13 @@ class Lease:
                 return None
             raise
         terms = TERMS.validate_json(found["Body"].read())
-        # One from the future is old, too: the embedded S3 has this machine's clock, which may be set back.
+        # A lease from the future has expired too: the embedded S3 uses this machine's clock, which may jump.
         age = abs(answered_at(found) - found["LastModified"])
         expired = age >= timedelta(seconds=terms.seconds)
         return SeenLease(terms=terms, etag=found["ETag"], is_expired=expired)
 
     def take_over(self, seen: SeenLease, build: str) -> bool:
-        """Take it from another, with the build that is under way; whether nobody else was faster."""
+        """Take over an expired lease with its running build; return whether no one else was faster."""
         self._etag, before = seen.etag, self._etag
         try:
             self.renew(build)
@@ -93,7 +93,7 @@ class Lease:
         return True
 
     def renew(self, build: str) -> None:
-        """Hold it for longer, and say which build is under way.
+        """Renew it, with the id of the running build.
 
         Raises:
             LostError: another has it by now.
@@ -103,7 +103,7 @@ class Lease:
             raise LostError
 
     def release(self) -> None:
-        """Give it up, unless another has it by now."""
+        """Release it, unless another publisher has it by now."""
         try:
             self._s3.delete_object(Bucket=self._bucket, Key=self._key, IfMatch=self._etag)
         except ClientError as error:
@@ -111,14 +111,14 @@ class Lease:
                 raise
 
     def _write(self, **condition: Any) -> bool:
-        """Write the terms on a condition; whether they are there."""
+        """Write the terms on a condition; return whether they were written."""
         written: Any = {"Bucket": self._bucket, "Key": self._key, "Body": TERMS.dump_json(self._terms)}
         try:
             self._etag = self._s3.put_object(**written, **condition)["ETag"]
         except ClientError as error:
             if _status(error) not in (MISSING, TAKEN, CONFLICT):
                 raise
-            # Where an answer was lost botocore has asked again, and what is in the way is our own.
+            # If an answer was lost, botocore has retried, and the existing object is our own.
             there = self.seen()
             if there is None or there.terms != self._terms:
                 return False

@@ -1,4 +1,4 @@
-"""What a lock says of the engines of a spec: of which ONNX models they are built, and their keys."""
+"""The engines in a lock: the ONNX models from which they are built, and their keys."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from fleet.spec.source import finding_at
 
 UNKNOWN_MODEL = "FL293"
 Engines: TypeAlias = "Mapping[int, Mapping[str, LockedEngine]]"
-"""By the entry of the spec's `models`, then by the model as the repository calls it."""
+"""By the entry of the spec's `models`, then by the model's name in the repository."""
 
 
 def archive_engines(loaded: LoadedSpec, environment: Environment) -> list[EndpointEngine]:
-    """The engines that go into archives; a repository in S3 is packed as it is."""
+    """The engines that are packed into archives; a repository in S3 is packed unchanged."""
     if not any(archive.engines for archive in loaded.spec.models):
         return []
     decided = EndpointContext(loaded=loaded, environment=environment, lock=None)
@@ -42,13 +42,13 @@ def measured_engines(
     *,
     offline: bool,
 ) -> Engines:
-    """The engines of the spec's archives, by the ONNX models as they are now.
+    """The engines of the spec's archives, from the current ONNX models.
 
-    What lies in S3 is read only if `held` has another content than the spec expects; with `offline` what is
-    held is taken, and what is not is left out.
+    An object in S3 is read only if its content in `held` is not what the spec expects; with `offline` the
+    engines in `held` are used, and others are left out.
 
     Raises:
-        FindingsError: an ONNX model is missing, not as expected, or none that an engine can be built from.
+        FindingsError: an ONNX model is missing, not as expected, or not usable for an engine.
         CannotRunError: S3 is needed and cannot be read.
     """
     found: dict[int, dict[str, LockedEngine]] = {}
@@ -72,13 +72,13 @@ def measured_engines(
 
 
 def require_models(loaded: LoadedSpec) -> None:
-    """See that each engine's model is in its repository.
+    """Check that each engine's model is in its repository.
 
-    A rule tells it too, by a lock; but there is none while another model waits for the engine of a name that
-    was mistyped.
+    A rule also finds this, but it needs a lock, which cannot be written while a mistyped name leaves another
+    model without its engine.
 
     Raises:
-        FindingsError: the models that are not there; or a repository is not.
+        FindingsError: models are missing, or a repository is.
     """
     findings = list[Finding]()
     for path, index, engine in spec_engines(loaded.spec):
@@ -95,10 +95,10 @@ def require_models(loaded: LoadedSpec) -> None:
 
 
 def require_place(loaded: LoadedSpec, index: int, model: str, compute_capability: str) -> None:
-    """See that an engine has a place in its repository; of a model that is not there nothing is said.
+    """Check that an engine has a place in its repository; missing models are ignored.
 
     Raises:
-        FindingsError: it has none.
+        FindingsError: the engine has no place.
     """
     folder = repository_of(loaded, index) / model
     if folder.is_dir():
@@ -106,7 +106,7 @@ def require_place(loaded: LoadedSpec, index: int, model: str, compute_capability
 
 
 def with_engines(archive: LockedArchive, packed: PackedArchive, engines: Engines) -> LockedArchive:
-    """An archive as the lock has it with the engines of its entry, by the names of this copy."""
+    """A locked archive with the engines of its entry, by the names of this copy."""
     own = {
         packed_name(model, packed.copy): engine
         for model, engine in sorted(engines.get(packed.index, {}).items())
@@ -121,7 +121,7 @@ CODE = "FL306"
 
 
 def onnx_changes(loaded: LoadedSpec, lock: Lock, found: Lock, since: str, hint: str) -> Iterator[Finding]:
-    """ONNX models that are no longer what the lock says; `found` is what it would say now."""
+    """ONNX models that differ from the lock; `found` is what a new lock would have."""
     for path, index, engine in spec_engines(loaded.spec):
         before, now = (
             locked_engine(loaded.spec, each.archives, index, engine.model) for each in (lock, found)
@@ -135,14 +135,14 @@ def onnx_changes(loaded: LoadedSpec, lock: Lock, found: Lock, since: str, hint: 
                 yield Finding(code=CODE, message=message, file=source.file, hint=hint)
         elif engine.digest not in (None, before.onnx):
             message = (
-                f"the lock holds {before.onnx} of the ONNX model of {engine.model!r};"
+                f"the lock has {before.onnx} for the ONNX model of {engine.model!r};"
                 f" the spec expects {engine.digest}"
             )
             yield finding_at(loaded.source.mark((*path, "digest")), CODE, message, hint)
 
 
 def without_engines(lock: Lock) -> Lock:
-    """What a lock says of the repositories alone; of the engines, a rule tells what else changed."""
+    """The lock as it would be without engines: a rule finds changes of those."""
     return lock.model_copy(update={"archives": {name: _own(each) for name, each in lock.archives.items()}})
 
 

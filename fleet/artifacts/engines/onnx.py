@@ -43,32 +43,32 @@ class OnnxFile:
         """The file's size in bytes.
 
         Raises:
-            FindingsError: it is not there.
+            FindingsError: it does not exist.
         """
         try:
             if self.file.is_file():
                 return self.file.stat().st_size
-            problem = f"{self.file} is {'no file' if self.file.exists() else 'not there'}"
-        except (OSError, RuntimeError) as error:  # too long a name, or links that lead in a circle
+            problem = f"{self.file} {'is not a file' if self.file.exists() else 'does not exist'}"
+        except (OSError, RuntimeError) as error:  # too long a name, or a cycle of links
             problem = f"the file cannot be read: {getattr(error, 'strerror', None) or error}"
-        hint = f"a path is relative to {self.mark.file.parent}; where a script makes it, run it first"
+        hint = f"a path is relative to {self.mark.file.parent}; if a script creates the file, run it first"
         raise FindingsError([finding_at(self.mark, MISSING, problem, hint)])
 
     def require_fit(self) -> None:
-        """See that an engine can be built from it; its weights are not read.
+        """Check that an engine can be built from it; its weights are not read.
 
         Raises:
-            FindingsError: it is not there, or none can.
+            FindingsError: it does not exist, or no engine can be built from it.
         """
         size = self.require()
-        with suppress(OSError), self.file.open("rb", buffering=0) as content:  # told where it is digested
+        with suppress(OSError), self.file.open("rb", buffering=0) as content:  # reported when it is digested
             _refuse(read_header(FileStream(content, size), size), self._unfit)
 
     def chunks(self) -> Iterator[bytes]:
         """The file's bytes.
 
         Raises:
-            FindingsError: it is not there, cannot be read, or changes while it is read.
+            FindingsError: it does not exist, cannot be read, or changes while it is read.
         """
         return read_chunks(self.file, self.require())
 
@@ -86,7 +86,7 @@ class OnnxFile:
 
 @dataclass(frozen=True, kw_only=True)
 class OnnxObject:
-    """An object of S3; `expected` is the digest that the spec says it has."""
+    """An object of S3; `expected` is its digest in the spec."""
 
     location: S3Location
     expected: str | None
@@ -96,7 +96,7 @@ class OnnxObject:
         """Read the object.
 
         Raises:
-            FindingsError: it is not there or not as expected, or no engine can be built from it.
+            FindingsError: it does not exist or not as expected, or no engine can be built from it.
             CannotRunError: S3 refuses or does not answer.
         """
         s3, location = self.s3(), self.location
@@ -112,11 +112,11 @@ class OnnxObject:
 
 
 def onnx_of(loaded: LoadedSpec, path: KeyPath, engine: Engine, s3: Connect) -> OnnxFile | OnnxObject:
-    """What an engine of the spec, which stands at `path`, is built from."""
+    """The ONNX model of the spec's engine at `path`."""
     mark = loaded.source.mark((*path, "onnx"))
     if not onnx_in_s3(engine):
         file = mark.file.parent / engine.onnx
-        with suppress(OSError, RuntimeError):  # told when it is looked for
+        with suppress(OSError, RuntimeError):  # reported when it is opened
             file = file.resolve()
         return OnnxFile(file=file, mark=mark)
     bucket, _, key = engine.onnx.removeprefix(S3).partition("/")
@@ -128,14 +128,14 @@ def _measure(size: int, chunks: Iterator[bytes], unfit: Callable[[str, str], Fin
     stream = _Digested(chunks)
     header = read_header(stream, size)
     while stream.read(PIECE):
-        pass  # whatever follows belongs to the digest
+        pass  # the rest is needed for the digest
     _refuse(header, unfit)
     return Onnx(digest=f"sha256:{stream.digest.hexdigest()}", size=stream.size)
 
 
 def _refuse(header: OnnxHeader, unfit: Callable[[str, str], Finding]) -> None:
     if header.problem and header.certain:
-        hint = "" if header.problem == IS_POINTER else "export the model anew, as ONNX"
+        hint = "" if header.problem == IS_POINTER else "export the model again, as ONNX"
         raise FindingsError([unfit(header.problem, hint)])
     if header.external:
         problem = f"the ONNX model has weights in other files, such as {header.external[0]!r}"
@@ -144,7 +144,7 @@ def _refuse(header: OnnxHeader, unfit: Callable[[str, str], Finding]) -> None:
 
 
 class _Digested(Stream):
-    """Chunks that are digested as they come, wherever they are passed over."""
+    """Chunks that are digested as they are read."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         super().__init__()

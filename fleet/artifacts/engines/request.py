@@ -1,4 +1,4 @@
-"""Which engines archives are to be packed with, and which of them the bucket lacks."""
+"""The engines that archives need, and which of them the bucket lacks."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EngineUse:
-    """An engine as one endpoint wants it."""
+    """An engine of one endpoint."""
 
     endpoint: ResolvedEndpoint
     engine: ResolvedEngine
 
     @property
     def name(self) -> str:
-        """Endpoint and model, as progress and findings name it."""
+        """Endpoint and model, for progress and findings."""
         return f"{self.endpoint.name}/{self.engine.model}"
 
 
@@ -44,7 +44,7 @@ class WantedEngine:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredPlan:
-    """A plan in the bucket: its key there, its size in bytes, and which content it is."""
+    """A plan in the bucket: its key, its size in bytes, and the digest of its content."""
 
     key: str
     size: int
@@ -68,7 +68,7 @@ def engines_of(contents: Iterable[Content]) -> list[WantedEngine]:
 
 
 def size_with_plans(content: Content, plans: Mapping[str, StoredPlan]) -> int:
-    """Bytes of a content's tar stream with its plans, of which `plans` has all, but for their headers."""
+    """Bytes of a content's tar stream with its plans, which are all in `plans`, without their headers."""
     return content.size + sum(plans[each.build.key].size for each in engines_in(content.wanted[0]))
 
 
@@ -78,7 +78,7 @@ def all_engines(endpoints: Iterable[ResolvedEndpoint]) -> list[WantedEngine]:
 
 
 def stored_plans(s3: S3Client, bucket: str, engines: Iterable[WantedEngine]) -> Mapping[str, StoredPlan]:
-    """Those of the engines that the bucket has, by their keys; known from one listing."""
+    """The engines that the bucket has, by key; from one listing."""
     wanted = list(engines)
     if not wanted:
         return {}
@@ -102,7 +102,7 @@ def _by_key(uses: Iterable[EngineUse]) -> list[WantedEngine]:
 
 
 def _find_plan(there: Mapping[str, ObjectListing], key: str) -> StoredPlan | None:
-    """The manifest is written last, and so says that the plan is whole."""
+    """Whether the manifest exists: it is written last, so the plan is complete."""
     plan, manifest = (built_key(key, name) for name in (PLAN, MANIFEST))
     if plan not in there or manifest not in there:
         return None

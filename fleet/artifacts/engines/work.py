@@ -1,4 +1,4 @@
-"""One engine, built by this publisher or by another that is at it already."""
+"""Builds one engine, or waits for another publisher that is building it."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from fleet.artifacts.engines.request import StoredPlan, WantedEngine, stored_pla
 from fleet.findings import CannotRunError, FindingsError
 
 FAILED_LOOKS = 10
-"""So many looks at a build may fail in a row: a network that is gone for some minutes ends no publish."""
+"""How many requests for a build may fail in a row: a publish survives some minutes without network."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pace:
-    """How long is waited, in seconds; starts that are refused are tried again up to `renew` apart.
+    """Times in seconds; refused starts are retried up to `renew` apart.
 
     Attributes:
-        look: Until a build is looked at again, at first.
-        most: Until it is in the end.
-        renew: Until a lease is renewed.
-        lease: How long a lease holds.
-        limit: How long it is tried to start a build where the account runs as many as it may, and none of
-            them is this publish's.
+        look: The first pause between requests for a build.
+        most: The longest pause between them.
+        renew: The time after which a lease is renewed.
+        lease: How long a lease is valid.
+        limit: How long to retry a start if the account's quota of builds is used up and none of them is this
+            publish's.
     """
 
     look: float = 2
@@ -52,7 +52,7 @@ class Pace:
     limit: float = 1800
 
     def waits(self, most: float) -> Iterator[float]:
-        """Longer and longer pauses, from `look` up to `most` seconds."""
+        """Growing pauses, from `look` up to `most` seconds."""
         wait = self.look
         while True:
             yield wait
@@ -61,7 +61,7 @@ class Pace:
 
 @dataclass(frozen=True, kw_only=True)
 class BuildContext:
-    """What the builds of one publish have in common.
+    """State that the builds of one publish share.
 
     `seconds` is how long an engine may take; `under_way` are the ids of the builds that it waits for.
     """
@@ -86,7 +86,7 @@ class BuildContext:
 
 
 class EngineWork:
-    """One engine of one publish; `has_built` says whether it was built for it."""
+    """One engine of one publish; `has_built` is whether this publish built it."""
 
     def __init__(self, shared: BuildContext, engine: WantedEngine, tell: Callable[[str], None]) -> None:
         self._shared, self._engine, self._tell = shared, engine, tell
@@ -96,12 +96,12 @@ class EngineWork:
         self.has_built = False
 
     def plan(self) -> StoredPlan:
-        """The engine's plan, once it is there.
+        """Wait for the engine's plan.
 
         Raises:
             FindingsError: it cannot be built.
-            CannotRunError, ClientError, BotoCoreError: AWS refuses or does not answer; a build that is under
-                way goes on, and the next publish follows it.
+            CannotRunError, ClientError, BotoCoreError: AWS refuses or does not answer; a running build
+                continues, and the next publish follows it.
             CancelledError: the publish was interrupted; a build that it started is stopped.
         """
         self._shared.inputs.put_onnx(self._engine)
@@ -111,7 +111,7 @@ class EngineWork:
                 return plan
 
     def _try_build(self) -> StoredPlan | None:
-        """The plan; None if one has to look again who builds it."""
+        """The plan; None to check again who builds it."""
         if self._lease.take():
             return self._hold("")
         seen = self._lease.seen()
@@ -123,15 +123,15 @@ class EngineWork:
         if build is not None and build.is_over and (plan := self._find_stored()):
             return plan
         if seen.is_expired or build is not None:
-            # Whoever had it is gone, or their build is over and they are not; what still runs is taken along.
+            # The holder is gone, or its build has ended; a build that still runs is taken over.
             running = build.id if build is not None and not build.is_over else ""
             return self._hold(running) if self._lease.take_over(seen, running) else None
-        self._tell(f"{seen.terms.holder} is about to build it")
+        self._tell(f"{seen.terms.holder} is starting the build")
         self._shared.pause(self._shared.pace.look)
         return None
 
     def _follow(self, id: str, seen: SeenLease) -> StoredPlan | None:
-        self._tell(f"{seen.terms.holder} builds it")
+        self._tell(f"{seen.terms.holder} is building it")
         build = self._await_end(id, renews=False)
         if build.status == STOPPED:
             self._shared.pause(self._shared.pace.look)
@@ -139,7 +139,7 @@ class EngineWork:
         return self._result(build)
 
     def _hold(self, id: str) -> StoredPlan | None:
-        """Build it under the lease, or see the build to its end that is under way."""
+        """Build it under the lease, or wait for the running build."""
         with self._lease_context() as held:
             if not id and (plan := self._find_stored()):
                 return plan
@@ -155,7 +155,7 @@ class EngineWork:
 
     @contextmanager
     def _lease_context(self) -> Iterator[list[str]]:
-        """Give the lease up at the end; within, the list has the id of the build that is under way."""
+        """Release the lease at the end; the list has the id of the running build."""
         held, gives_up = list[str](), True
         try:
             yield held
@@ -166,12 +166,12 @@ class EngineWork:
             gives_up = not held
             raise
         finally:
-            if gives_up:  # else the lease says what is under way, until it expires
+            if gives_up:  # else the lease keeps the id of the running build until it expires
                 with suppress(ClientError, BotoCoreError):
                     self._lease.release()
 
     def _start_build(self) -> str:
-        """The id of a new build, which the lease says then.
+        """Start a build, write its id to the lease, and return it.
 
         Raises:
             LostError: another publisher has the lease by now.
@@ -189,7 +189,7 @@ class EngineWork:
                     until = time.monotonic() + shared.pace.limit
                 elif time.monotonic() >= until:
                     problem = f"CodeBuild starts no build of {use.name}: {error}"
-                    remedy = "ask for a higher quota of concurrent builds, or run it again later"
+                    remedy = "request a higher quota of concurrent builds, or run the command again later"
                     raise CannotRunError(problem, remedy) from error
                 self._tell(f"waits for other builds: {error}")
                 shared.pause(next(waits))
@@ -199,12 +199,12 @@ class EngineWork:
         try:
             self._lease.renew(id)
         except (LostError, ClientError, BotoCoreError):
-            self._stop(id)  # whoever has the lease next does not know of it
+            self._stop(id)  # the next holder of the lease would not know of it
             raise
         return id
 
     def _stop(self, id: str) -> bool:
-        """Stop a build; False where CodeBuild does not do it."""
+        """Stop a build; return False if CodeBuild does not."""
         try:
             self._shared.clients.codebuild.stop_build(id=id)
         except (ClientError, BotoCoreError):
@@ -212,7 +212,7 @@ class EngineWork:
         return True
 
     def _await_end(self, id: str, *, renews: bool) -> Build:
-        """The build once it is over.
+        """Wait for the end of the build.
 
         Raises:
             LostError: another publisher has the lease by now.
@@ -229,8 +229,8 @@ class EngineWork:
         while True:
             build = self._look(id)
             if build is None:
-                raise CannotRunError(f"CodeBuild knows no build {id} any more", "run the command again")
-            with suppress(ClientError, BotoCoreError):  # without its log it is built all the same
+                raise CannotRunError(f"CodeBuild has no build {id} any more", "run the command again")
+            with suppress(ClientError, BotoCoreError):  # the build does not need its log
                 self._tell(self._log.read(build) or build.phase.lower())
             if build.is_over:
                 return build

@@ -1,4 +1,4 @@
-"""One more archive in a live set, under a name that has never had another content."""
+"""Adds an archive to a live set, under a name that has never had other content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Addition:
-    """What a caller names as TargetModel, and whether it was there already."""
+    """The TargetModel for callers, and whether it existed before."""
 
     target: str
     was_there: bool
@@ -35,12 +35,12 @@ def add_archive(
 ) -> Addition:
     """Put an archive into the content store, and from there into the live set.
 
-    Without `version`, it is the latest one where that has this content, else the next. Two that add at one
-    time never get the same name for different contents.
+    Without `version`, it is the latest one if that has this content, else the next one. Concurrent additions
+    never get the same name for different contents.
 
     Raises:
         FindingsError: the container could not serve it, it changes while it is read, or the name has or had
-            another content.
+            other content.
     """
     measured = measure(source, Mode.MULTI_MODEL)
     while True:
@@ -72,19 +72,19 @@ def _store(s3: S3Client, live: LiveSet, source: ArchiveSource, measured: Archive
             with Uploads(s3) as uploads:
                 uploads.archive(place, source.write, digest=measured.digest, size=measured.size)
         except ContentChangedError as error:
-            message, hint = "the repository changed while it was packed", "wait until it is written"
+            message, hint = "the repository changed while it was packed", "wait until its writer has finished"
             raise FindingsError([Finding(code="FL305", message=message, hint=hint)]) from error
 
 
 def _target_conflict(live: LiveSet, archive: str, target: str, past: Past, free: int) -> Finding:
     if past.is_there:
-        message = f"{target} of {live.endpoint} holds another content, and a target is never overwritten"
+        message = f"{target} of {live.endpoint} has other content, and a target is never overwritten"
     elif past.version_id is None:
-        message = f"the spec of {live.endpoint} names {target}, so its content is the lock's to say"
+        message = f"{target} is in the spec of {live.endpoint}, so the lock sets its content"
     else:
         message = (
-            f"{target} of {live.endpoint} had another content until it was removed:"
-            " an instance that has loaded it may go on serving that"
+            f"{target} of {live.endpoint} had other content until it was removed:"
+            " an instance that has loaded it may still serve that"
         )
-    hint = f"leave out --version, or say `--version {free}`, the next free one of {archive!r}"
+    hint = f"leave out --version, or pass `--version {free}`, the next free one of {archive!r}"
     return Finding(code="FL330", message=message, hint=hint)

@@ -1,4 +1,4 @@
-"""The live set of a multi-model endpoint: archives that come and go without a deploy, and never change."""
+"""The live set of a multi-model endpoint: archives are added and removed without a deploy, never changed."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ TARGET = re.compile(r"(?P<archive>.+)-v(?P<version>[1-9]\d*)\.tar\.gz")
 
 @dataclass(frozen=True, kw_only=True)
 class LiveSet:
-    """Where the archives of one endpoint lie, and what its files say of them.
+    """Where the archives of one endpoint are, and what its files declare.
 
-    `declared` has the targets that the spec names, with the digest that the lock has of each; "" where the
-    lock lacks it.
+    `declared` has the targets of the spec with their digests in the lock; "" if the lock lacks one.
     """
 
     endpoint: str
@@ -35,19 +34,19 @@ class LiveSet:
 
     @property
     def prefix(self) -> str:
-        """Of the keys in the artifact bucket."""
+        """The prefix of the keys in the artifact bucket."""
         return f"{prefix_of(self.endpoint)}live/"
 
     def key(self, target: str) -> str:
-        """Where a target's archive lies."""
+        """The key of a target's archive."""
         return f"{self.prefix}{target}"
 
 
 def live_set(project: Project, endpoint: str) -> LiveSet:
-    """What an environment's files say of an endpoint's live set.
+    """The live set of an endpoint, from an environment's files.
 
     Raises:
-        FindingsError: they are wrong, or the endpoint has none.
+        FindingsError: the files are wrong, or the endpoint has no live set.
     """
     loaded, lock_file = project.load(endpoint), project.lock_file(endpoint)
     _require_live(project, loaded)
@@ -63,17 +62,17 @@ def live_set(project: Project, endpoint: str) -> LiveSet:
 
 
 def check_archive_name(archive: str) -> None:
-    """See that callers may name a target after it.
+    """Check that an archive's name can be the name of a target.
 
     Raises:
-        FindingsError: it would be no name in a spec, or all errors of it would pass for a lack of memory.
+        FindingsError: a spec could not use the name, or all its errors would count as a lack of memory.
     """
     words = [word for word in out_of_memory() if word in archive]
     if words:
-        message = f"{archive!r} holds {words[0]!r}: all its errors would pass for a lack of memory"
+        message = f"{archive!r} contains {words[0]!r}: all its errors would count as a lack of memory"
     elif not NAME.fullmatch(archive) or len(archive) > NAME_LENGTH:
         message = (
-            f"{archive!r} is no name of an archive: letters, digits and inner hyphens, at most {NAME_LENGTH}"
+            f"{archive!r} is not an archive's name: letters, digits, inner hyphens, at most {NAME_LENGTH}"
         )
     else:
         return
@@ -81,16 +80,16 @@ def check_archive_name(archive: str) -> None:
 
 
 def require_removable(live: LiveSet, target: str, there: list[str]) -> None:
-    """See that a target can be removed for good; `there` are those of the live set.
+    """Check that a target can be removed; `there` are those of the live set.
 
     Raises:
-        FindingsError: the spec names it, or it is not there.
+        FindingsError: the target is in the spec, or does not exist.
     """
     environment = live.place.environment
     if target in live.declared:
-        message = f"the spec of {live.endpoint} names {target}: the next publish would bring it back"
+        message = f"{target} is in the spec of {live.endpoint}: the next publish would add it again"
         lock = f"fleet lock --env {environment} {live.endpoint}"
-        hint = f"take it out of model_specs/{live.endpoint}.yaml and run `{lock}`"
+        hint = f"remove it from model_specs/{live.endpoint}.yaml and run `{lock}`"
         raise FindingsError([Finding(code="FL331", message=message, hint=hint)])
     if target not in there:
         message = f"{live.endpoint} has no target {target!r} in {environment}"
@@ -104,7 +103,7 @@ def _require_live(project: Project, loaded: LoadedSpec) -> None:
     key = "archive_set" if spec.mode is Mode.MULTI_MODEL else "mode"
     now = f"`mode: {spec.mode.value}`" if key == "mode" else f"`archive_set: {spec.archive_set.value}`"
     options = f"--env {project.environment.environment} {spec.endpoint}"
-    message = f"{spec.endpoint} has no live set: {now} means that its models change by a deploy alone"
+    message = f"{spec.endpoint} has no live set: {now} means that only a deploy changes its models"
     hint = (
         "write `mode: multi-model`, `archive_set: live` and a `version` for each archive, then run"
         f" `fleet lock {options}` and `fleet deploy {options}`"

@@ -1,4 +1,4 @@
-"""What a live set's new archive is packed from: a repository that the command names, and no spec."""
+"""The source of a live set's new archive: a repository from the command line instead of a spec."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ OF_A_SPEC = re.compile(r"write `digest: (?P<digest>\S+)`")
 def repository_source(
     loaded: LoadedSpec, archive: str, repository: str, digest: str | None, s3: Connect
 ) -> ArchiveSource:
-    """A repository as `fleet lock` would read it, were it an entry of the spec; a path is the user's own.
+    """A repository, read like an entry of the spec; paths are relative to the working directory.
 
     Raises:
-        FindingsError: it is not there, or it cannot be named so.
+        FindingsError: it does not exist, or its name is not valid.
     """
     entry = Archive(archive=archive, repository=repository)
     if in_s3(entry):
@@ -41,10 +41,10 @@ def repository_source(
 
 @contextmanager
 def told_of_arguments(loaded: LoadedSpec) -> Iterator[None]:
-    """Read the repository; what is wrong with what an entry of the spec would say is told of the command's.
+    """Rewrite findings about an entry of the spec as findings about the command's arguments.
 
     Raises:
-        FindingsError: what is wrong.
+        FindingsError: the findings.
     """
     try:
         yield
@@ -55,15 +55,15 @@ def told_of_arguments(loaded: LoadedSpec) -> Iterator[None]:
 def _place_finding(finding: Finding, spec: Path) -> Finding:
     if finding.file != spec:
         return finding
-    hint = OF_A_SPEC.sub(r"say `--digest \g<digest>`", finding.hint)
+    hint = OF_A_SPEC.sub(r"pass `--digest \g<digest>`", finding.hint)
     return replace(finding, file=None, line=None, column=None, hint=hint)
 
 
 def _check_folder(repository: str, digest: str | None) -> None:
     folder = Path(repository)
     if digest is not None:
-        message, hint = "--digest says what is expected in S3, and this is a folder", "leave it out"
+        message, hint = "--digest is for a repository in S3, and this is a folder", "leave it out"
         raise FindingsError([Finding(code="FL339", message=message, hint=hint)])
     if not folder.is_dir():
-        message = f"{repository} is {'no folder' if folder.exists() else 'not there'}"
+        message = f"{repository} {'is not a folder' if folder.exists() else 'does not exist'}"
         raise FindingsError([Finding(code="FL401", message=message)])

@@ -1,4 +1,4 @@
-"""The targets of a live set as S3 has them: which there are, and which contents their names have had."""
+"""The targets of a live set in S3: which exist, and which contents their names have had."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
 HEADS = 16
-"""So many objects are asked about at one time."""
+"""Parallel requests for objects."""
 UNKNOWN = ""
-"""The digest of an archive that was put there by hand."""
+"""The digest of an archive that was uploaded by hand."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """One target model; size in bytes and time are None where the archive is not there."""
+    """One target model; size in bytes and time are None if the archive does not exist."""
 
     name: str
     is_declared: bool
@@ -32,14 +32,14 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Past:
-    """The latest content of a target's name; `version_id` is None where only the spec tells of it."""
+    """The latest content of a target's name; `version_id` is None if only the spec has it."""
 
     version_id: str | None
     is_there: bool
 
 
 def targets_of(s3: S3Client, live: LiveSet) -> list[Target]:
-    """What is there and what the spec names, by name."""
+    """The existing targets and those of the spec, by name."""
     found = {
         key.removeprefix(live.prefix): entry
         for key, entry in list_objects(s3, live.place.bucket, live.prefix).items()
@@ -53,15 +53,15 @@ def targets_of(s3: S3Client, live: LiveSet) -> list[Target]:
 
 
 def digests_of(s3: S3Client, live: LiveSet, targets: list[str]) -> dict[str, str]:
-    """The digests of tar streams by target, `UNKNOWN` where an archive names none."""
+    """The digests of tar streams by target, `UNKNOWN` if an archive has none."""
     found = all_in_parallel(targets, lambda name: digest_of(s3, live.place.bucket, live.key(name)), HEADS)
     return {name: digest for name, digest in zip(targets, found, strict=True) if digest is not None}
 
 
 def versions_of(s3: S3Client, live: LiveSet, archive: str) -> dict[int, Past]:
-    """By version, what is known of the targets `ARCHIVE-vVERSION.tar.gz`, removed ones included.
+    """The known targets `ARCHIVE-vVERSION.tar.gz` by version, also removed ones.
 
-    A removed one is known as long as the bucket keeps its object, for an instance may go on serving it.
+    A removed one is known while the bucket keeps its object, as an instance may still serve it.
     """
     known: dict[int, Past] = {}
     for key, version_id, is_there in _objects(s3, live.place.bucket, live.key(f"{archive}-v")):
@@ -89,7 +89,7 @@ def _version(target: str, archive: str) -> int | None:
 
 
 def _objects(s3: S3Client, bucket: str, prefix: str) -> Iterator[tuple[str, str, bool]]:
-    """Keys with the id of an object and whether that is current, of each key the latest object first."""
+    """Keys with the id of an object and whether it is current; for each key the latest object first."""
     for page in s3.get_paginator("list_object_versions").paginate(Bucket=bucket, Prefix=prefix):
         for found in page.get("Versions", []):
             yield found["Key"], found["VersionId"], found["IsLatest"]

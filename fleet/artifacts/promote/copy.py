@@ -1,4 +1,4 @@
-"""Contents copied from one environment's store to another's: on the server, else through this process."""
+"""Copies contents from one environment's store to another's: on the server, else through this process."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Store:
 
 @dataclass(frozen=True, kw_only=True)
 class StoreObject:
-    """An object of a store, by its key: its size in bytes, and the tar stream that it is or belongs to."""
+    """An object of a store: its key, its size in bytes, and the digest of its tar stream."""
 
     name: str
     key: str
@@ -49,10 +49,10 @@ class StoreObject:
 
 
 def objects_of(content: Content, source: Store) -> list[StoreObject]:
-    """The objects of one content, the one that says that all are there at the end.
+    """The objects of one content; the marker, which shows that all exist, comes last.
 
     Raises:
-        FindingsError: the store lacks it, or holds something else under its name.
+        FindingsError: the store lacks it, or has something else under its name.
     """
     try:
         head = source.s3.head_object(Bucket=source.bucket, Key=content.key)
@@ -65,21 +65,21 @@ def objects_of(content: Content, source: Store) -> list[StoreObject]:
     last = StoreObject(name=name, key=content.key, size=size, digest=content.digest, is_archive=is_archive)
     if not is_archive:
         return [*_files(content, source), *_contents(content, source), last]
-    said = head["Metadata"].get(DIGEST)
-    if said != content.digest:
-        raise FindingsError([_loss_finding(content, source, f"says that it is {said or 'of no digest'}")])
+    recorded = head["Metadata"].get(DIGEST)
+    if recorded != content.digest:
+        raise FindingsError([_loss_finding(content, source, f"has the digest {recorded or 'none'}")])
     return [*_contents(content, source), last]
 
 
 class StoreCopy:
-    """Copies objects between two stores; whatever the server may not copy goes through this process."""
+    """Copies objects between two stores; what the server may not copy goes through this process."""
 
     def __init__(self, source: Store, target: Store, progress: PublishProgress) -> None:
         self._source, self._target, self._progress = source, target, progress
         self._by_server = source.account == target.account
 
     def copy(self, objects: Sequence[StoreObject]) -> int:
-        """Copy them in any order; how many of them went through this process."""
+        """Copy them in any order; return how many of them went through this process."""
         rest = self._on_the_server(objects) if self._by_server and objects else objects
         if not rest:
             return 0
@@ -88,7 +88,7 @@ class StoreCopy:
         return len(rest)
 
     def _on_the_server(self, objects: Sequence[StoreObject]) -> list[StoreObject]:
-        """What the server was not allowed to copy."""
+        """Copy on the server; return what it was not allowed to copy."""
         with self._progress.copies(len(objects)) as advance:
 
             def copy(each: StoreObject) -> StoreObject | None:
@@ -128,7 +128,7 @@ class StoreCopy:
                 ObjectPlace(target.bucket, each.key),
                 each.digest,
                 advance,
-                # Files are not named by their own content: an interrupted publish may have left others.
+                # Names of files do not depend on their content: an interrupted publish may have left others.
                 only_if_new=each.is_archive,
             )
 
@@ -146,7 +146,7 @@ def _files(content: Content, source: Store) -> list[StoreObject]:
 
 
 def _contents(content: Content, source: Store) -> list[StoreObject]:
-    """What is written down beside an archive with engines."""
+    """The record beside an archive with engines."""
     key, first = contents_key(content.digest), content.wanted[0]
     there = list_objects(source.s3, source.bucket, key) if first.artifact.repository is not None else {}
     return [
@@ -164,5 +164,5 @@ def _contents(content: Content, source: Store) -> list[StoreObject]:
 def _loss_finding(content: Content, source: Store, problem: str) -> Finding:
     wanted = content.wanted[0]
     message = f"{wanted.name}, s3://{source.bucket}/{content.key}, {problem}"
-    hint = f"run `fleet publish --env {source.environment} {wanted.endpoint.name}`, and promote again"
+    hint = f"run `fleet publish --env {source.environment} {wanted.endpoint.name}`, then promote again"
     return Finding(code=CODE, message=message, hint=hint)

@@ -1,4 +1,4 @@
-"""Whether an environment really runs what its lock says: only then was the lock tested."""
+"""Checks that an environment runs what its lock records: only then was the lock tested."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 CODE = "FL332"
 HEADS = 16
-"""So many objects are asked about at one time."""
+"""Parallel requests for objects."""
 IN_SERVICE = "InService"
 
 
 def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> None:
-    """See that the endpoint is in service with the model data that its lock leads to.
+    """Check that the endpoint is in service with the model data that follows from its lock.
 
-    The URL of that data holds environment, account, region and the digests of all archives; a live set's does
-    not, so its archives are asked for one by one.
+    The URL of that data contains environment, account, region and the digests of all archives; a live set's
+    does not, so its archives are checked one by one.
 
     Raises:
         FindingsError: it is not deployed, not in service, or runs something else.
@@ -32,7 +32,7 @@ def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: Resol
     running = _model_data(sagemaker, endpoint)
     if running != endpoint.model_data_url:
         message = (
-            f"it runs {running or 'a model without data'}, and its lock leads to {endpoint.model_data_url}"
+            f"it runs {running or 'a model without data'}, but its lock requires {endpoint.model_data_url}"
         )
         raise FindingsError([_test_finding(endpoint, message)])
     others = [archive for archive in endpoint.archives if not archive.named_by_content]
@@ -64,14 +64,14 @@ def _absence_finding(s3: S3Client, endpoint: ResolvedEndpoint, archive: Artifact
     if found == archive.digest:
         return None
     target = archive.key.rpartition("/")[2]
-    held = "is not there" if found is None else f"holds {found or 'a content without a digest'}"
-    return _test_finding(endpoint, f"{target} {held}, and the lock says {archive.digest}")
+    actual = "does not exist" if found is None else f"has {found or 'no digest'}"
+    return _test_finding(endpoint, f"{target} {actual}, but the lock has {archive.digest}")
 
 
 def _test_finding(endpoint: ResolvedEndpoint, message: str) -> Finding:
     environment = endpoint.place.environment
     return Finding(
         code=CODE,
-        message=f"{endpoint.name} was not tested in {environment} as its lock says: {message}",
+        message=f"{endpoint.name} was not tested in {environment} with its lock: {message}",
         hint=f"run `fleet deploy --env {environment} {endpoint.name}`, test it, then promote",
     )

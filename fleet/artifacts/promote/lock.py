@@ -1,4 +1,4 @@
-"""The lock that a promotion writes: another environment's archives, where the spec here asks for the same."""
+"""The lock that a promotion writes: another environment's archives, if both specs need the same."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from fleet.spec.source import KeyPath, finding_at
 
 CODE = "FL336"
 COMPARED = ("copies", "compression", "digest")
-"""What an entry of `models` says of its archives' content; the version of a live set only names it."""
+"""The keys of an entry of `models` that set its archives' content; a live set's `version` only names it."""
 
 
 def promoted_lock(source: Project, target: Project, endpoint: str) -> Lock:
-    """The source's lock as it would hold in the target.
+    """The source's lock as the lock of the target.
 
     Raises:
-        FindingsError: the lock or a spec is wrong, or the target's spec asks for other archives.
+        FindingsError: the lock or a spec is wrong, or the target's spec needs other archives.
     """
     tested, wanted = source.load(endpoint), target.load(endpoint)
     name, there = source.environment.environment, target.environment.environment
@@ -36,7 +36,7 @@ def promoted_lock(source: Project, target: Project, endpoint: str) -> Lock:
             wanted.source.latest_mark(path),
             CODE,
             f"{endpoint} was tested in {name} with {before}, and {there} has {now}",
-            f"the same archives have to be asked for in both: look at `overrides` of {name} and of {there}",
+            f"both must need the same archives: compare `overrides` of {name} and of {there}",
         )
         for path, before, now in differences
     ]
@@ -46,16 +46,16 @@ def promoted_lock(source: Project, target: Project, endpoint: str) -> Lock:
 
 
 def require_two(source: Project, target: Project, local: str) -> None:
-    """See that two environments are meant, each with an account of its own to ask.
+    """Check that the environments differ and that both have an account.
 
     Raises:
-        FindingsError: they are one, or one of them is this machine's.
+        FindingsError: they are the same, or one of them is `local`.
     """
     name, other = source.environment.environment, target.environment.environment
     if name == other:
-        message, hint = f"{name} is promoted to itself", "name two environments with --from and --to"
+        message, hint = f"{name} cannot be promoted to itself", "pass two environments with --from and --to"
     elif local in (name, other):
-        message = f"{local!r} is this machine: nothing that is tested or served there is promoted"
+        message = f"{local!r} is this machine: nothing is promoted from or to it"
         hint = "deploy to an environment in an account, and promote from there"
     else:
         return
@@ -80,7 +80,7 @@ def _differences(tested: EndpointSpec, wanted: EndpointSpec) -> Iterator[tuple[K
 def _engine_differences(
     tested: Sequence[EndpointEngine], wanted: Sequence[EndpointEngine]
 ) -> Iterator[tuple[KeyPath, str, str]]:
-    """Engines are other ones on another GPU, in another image, or with other arguments."""
+    """Engines differ if the GPU, the image or the arguments differ."""
     before = {(each.index, each.model): each for each in tested}
     now = {(each.index, each.model): each for each in wanted}
     for place in {**before, **now}:

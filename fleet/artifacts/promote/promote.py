@@ -1,4 +1,4 @@
-"""What was tested in one environment, brought to another: its archives by digest, then the lock."""
+"""Promotes what was tested in one environment to another: copies its archives by digest, then the lock."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Next:
 
 @dataclass(frozen=True, kw_only=True)
 class PromotionResult:
-    """What a promotion did: contents and bytes copied, contents that were there, locks that changed.
+    """What a promotion did: contents and bytes copied, contents that existed, locks that changed.
 
     `streamed` is how many of the objects went through this process.
     """
@@ -63,13 +63,13 @@ class PromotionResult:
 def promote(tested: PromotionSource, target: Next, progress: PublishProgress) -> PromotionResult:
     """Copy what the tested locks name and the target's store lacks, then write the target's locks.
 
-    Model repositories are not read. The locks are written when every content is there, so that another run
-    goes on from where one broke off.
+    Model repositories are not read. The locks are written when every content exists, so another run continues
+    after an interruption.
 
     Raises:
-        FindingsError: the files are wrong, the specs ask for different archives, an endpoint does not run
-            what its lock says, or the store has lost an archive; nothing is copied then.
-        CannotRunError: a bucket is not there, or AWS refuses or does not answer.
+        FindingsError: the files are wrong, the specs need different archives, an endpoint does not run
+            what its lock records, or the store has lost an archive; nothing is copied then.
+        CannotRunError: a bucket does not exist, or AWS refuses or does not answer.
     """
     project = tested.project
     fleet = resolve_project(project)
@@ -88,7 +88,7 @@ def promote(tested: PromotionSource, target: Next, progress: PublishProgress) ->
     with aws_errors_as_findings(place):
         copy = StoreCopy(source, there, progress)
         streamed = copy.copy([each for *before, _ in objects for each in before])
-        # Last, when all files that they stand for are there.
+        # Markers come last, when all their files exist.
         streamed += copy.copy([last for *_, last in objects])
     files = [(target.project.lock_file(lock.endpoint), lock) for lock in locks]
     return PromotionResult(

@@ -1,4 +1,4 @@
-"""Objects copied from one account to another through this process, in a fixed amount of memory."""
+"""Copies objects from one account to another through this process, in a fixed amount of memory."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ CHUNK = 1 << 20
 CONNECTIONS = 8
 ATTEMPTS = 5
 BROKEN = (ConnectionError, HTTPClientError, IncompleteReadError, ResponseStreamingError)
-"""What botocore does not try again once an answer has begun."""
+"""Errors that botocore does not retry after an answer has begun."""
 WHOLE = "FULL_OBJECT"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SourceObject:
-    """An object that is read as it was found; `crc` is what S3 keeps as its CRC-32, if it does."""
+    """One version of an object; `crc` is its CRC-32 in S3, if S3 has one."""
 
     s3: S3Client
     place: ObjectPlace
@@ -47,10 +47,10 @@ class SourceObject:
     crc: str | None
 
     def chunks(self) -> Iterator[bytes]:
-        """All of its bytes; where the connection breaks, the next one goes on from there.
+        """All of its bytes; after a broken connection the next one continues from there.
 
         Raises:
-            ClientError: it is not there, was replaced, or access is denied.
+            ClientError: it does not exist, was replaced, or access is denied.
             BotoCoreError: S3 does not answer, `ATTEMPTS` times in a row.
         """
         start, left = 0, ATTEMPTS
@@ -71,10 +71,10 @@ class SourceObject:
 
 
 def source_object(s3: S3Client, place: ObjectPlace) -> SourceObject:
-    """An object as it is now.
+    """The current version of an object.
 
     Raises:
-        ClientError: it is not there, or access is denied.
+        ClientError: it does not exist, or access is denied.
     """
     head = s3.head_object(Bucket=place.bucket, Key=place.key, ChecksumMode="ENABLED")
     crc = head.get("ChecksumCRC32") if head.get("ChecksumType", WHOLE) == WHOLE else None
@@ -108,13 +108,13 @@ class Streams:
         *,
         only_if_new: bool,
     ) -> bool:
-        """Copy an object and say of the copy which tar stream it is; False where the key is taken by then.
+        """Copy an object with the digest of its tar stream as metadata; False if the key is taken by then.
 
-        It appears whole or not at all. `advance` is told bytes as they come.
+        The copy is atomic. `advance` is called with the number of bytes as they come.
 
         Raises:
             ClientError, BotoCoreError: S3 has refused it.
-            CannotRunError: what arrived is not what was there.
+            CannotRunError: the received bytes do not have the object's checksum.
         """
         metadata = {DIGEST: digest}
         part = part_size(source.size)
@@ -124,16 +124,16 @@ class Streams:
                 writer.write(chunk)
                 advance(len(chunk))
             if source.crc not in (None, _text(writer.crc)):
-                problem = f"what arrived of {source.place.url} has not the checksum that S3 keeps of it"
+                problem = f"the bytes received of {source.place.url} do not have its checksum in S3"
                 raise CannotRunError(problem, "run the command again")
             writer.commit(only_if_new=only_if_new)
         except BaseException as error:
-            with suppress(ClientError, BotoCoreError):  # the failure itself is what has to be told
+            with suppress(ClientError, BotoCoreError):  # the first error is the one to report
                 writer.abort()
             if isinstance(error, TakenError):
                 return False
             if isinstance(error, ConflictError):
-                problem = f"somebody else is writing {place.url}"
+                problem = f"another process is writing {place.url}"
                 raise CannotRunError(problem, "run the command again") from error
             raise
         return True

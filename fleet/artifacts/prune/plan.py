@@ -1,4 +1,4 @@
-"""What a prune would remove: objects that are of use together only, and uploads that nobody completed."""
+"""What a prune would remove: units of objects that are only useful together, and incomplete uploads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fleet.engines.object_keys import MANIFEST, PLANS
 
 @dataclass(frozen=True)
 class Unit:
-    """Objects that are of use together only: an archive, the files of one, a set, a release, an engine."""
+    """Objects that are only useful together: an archive, the files of one, a set, a release, an engine."""
 
     name: str
     objects: Mapping[str, ObjectListing]
@@ -31,7 +31,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Upload:
-    """A multipart upload that nobody completed."""
+    """A multipart upload that was never completed."""
 
     key: str
     upload_id: str
@@ -39,7 +39,7 @@ class Upload:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What would be removed; `too_young` are objects that nobody needs either."""
+    """What would be removed; `too_young` is the number of unused objects that are too young."""
 
     units: tuple[Unit, ...]
     uploads: tuple[Upload, ...]
@@ -57,7 +57,7 @@ class Plan:
 
 
 def units_of(objects: Mapping[str, ObjectListing]) -> list[Unit]:
-    """These objects, taken together as they are of use."""
+    """These objects, grouped into units."""
     units: dict[str, dict[str, ObjectListing]] = defaultdict(dict)
     for key, found in objects.items():
         units[_unit(key)][key] = found
@@ -65,7 +65,7 @@ def units_of(objects: Mapping[str, ObjectListing]) -> list[Unit]:
 
 
 def _unit(key: str) -> str:
-    """`archives/HEX` with all that begins so, a folder of endpoints or engines, another object by itself."""
+    """The key's unit: `archives/HEX` as a prefix, a folder of endpoints or engines, or the object."""
     top, *rest = key.split("/")
     if f"{top}/" == STORE:
         return f"{STORE}{rest[0].partition('.')[0]}"
@@ -73,7 +73,7 @@ def _unit(key: str) -> str:
 
 
 def is_marker(key: str) -> bool:
-    """Whether the object says that the files of an archive, or of an engine, are all there."""
+    """Whether the object is the marker that all files of an archive, or of an engine, exist."""
     if key.startswith(PLANS):
         return key.endswith(f"/{MANIFEST}")
     return key.startswith(STORE) and key.endswith(".files") and key.count("/") == 1

@@ -1,4 +1,4 @@
-"""What nobody needs any more in an environment's artifact bucket, found and removed."""
+"""Finds and removes unused objects in an environment's artifact bucket."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 ENDPOINTS = "endpoints/"
 GRACE = timedelta(hours=24)
-"""Nothing younger goes: the publish of another branch may be under way, whose lock is not here."""
+"""Nothing younger is removed: another branch, whose lock is not here, may be publishing."""
 MAX_SKEW = timedelta(minutes=5)
-"""Between S3's clock and this machine's: past it one of them is wrong, and S3's own refuses at 15 minutes."""
+"""Between S3's clock and this machine's: past it one of them is wrong; S3 itself refuses at 15 minutes."""
 BATCH = 1000
-"""S3 takes so many keys in one request."""
+"""The most keys that S3 takes in one request."""
 MAX_NAMES = 5
-"""So many refusals are named."""
+"""How many refusals are named."""
 
 
 class Prune:
-    """One prune of a place: kept is what live Models, the locks below `root` or the last releases use.
+    """One prune of a place; it keeps what live Models, the locks below `root` or the last releases use.
 
-    It stays a race in one case: a publish elsewhere that finds an old archive where it wants it, and leaves
-    it alone, while it is removed here. Its copy fails then, or its deploy is refused; another run repairs it.
+    One race remains: a publish elsewhere finds an old archive and does not upload it, while it is removed
+    here. Then its copy fails, or its deploy is refused; another run repairs it.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class Prune:
         self._bucket, self._locks = place.bucket, root / "locks" / place.environment
 
     def plan(self) -> Plan:
-        """Find what nobody needs, by S3's clock; nothing is changed.
+        """Find unused objects, by S3's clock; nothing is changed.
 
         Raises:
-            FindingsError: a lock or a release cannot be read, so that nobody knows what it needs.
+            FindingsError: a lock or a release cannot be read, so that it is unknown what it needs.
             CannotRunError: S3's clock and this machine's differ by more than a few minutes.
             ClientError: access is denied.
         """
@@ -81,7 +81,7 @@ class Prune:
         )
 
     def remove(self, plan: Plan) -> Plan:
-        """Remove what was planned, as far as it is still not needed and still the same; what was removed.
+        """Remove the planned objects that are still unused and unchanged; return what was removed.
 
         Raises:
             FindingsError: a lock or a release cannot be read any more; nothing was removed.
@@ -92,7 +92,7 @@ class Prune:
         planned = {unit.name: unit for unit in plan.units}
         units = tuple(unit for unit in latest.units if planned.get(unit.name) == unit)
         uploads = tuple(upload for upload in latest.uploads if upload in plan.uploads)
-        # Without its marker, what is left of an archive's files or of an engine is not taken for whole.
+        # Without its marker, the rest of an archive's files or of an engine does not count as complete.
         markers = {key: found for unit in units for key, found in unit.objects.items() if is_marker(key)}
         refused = self._delete(markers)
         kept = {error["Key"] for error in refused}
@@ -108,24 +108,26 @@ class Prune:
         for upload in uploads:
             self._s3.abort_multipart_upload(Bucket=self._bucket, Key=upload.key, UploadId=upload.upload_id)
         if refused:
-            said = "; ".join(
+            reasons = "; ".join(
                 f"{each['Key']}: {each['Code']} {each['Message']}" for each in refused[:MAX_NAMES]
             )
             more = f"; and {len(refused) - MAX_NAMES} more" if len(refused) > MAX_NAMES else ""
-            raise CannotRunError(f"{len(refused)} objects of {self._bucket} were not removed: {said}{more}")
+            raise CannotRunError(
+                f"{len(refused)} objects of {self._bucket} were not removed: {reasons}{more}"
+            )
         return Plan(units=units, uploads=uploads, too_young=latest.too_young)
 
     def _server_time(self) -> datetime:
-        """When S3 answers, by the clock that dates its objects."""
+        """The time in S3's answer, by the clock that dates its objects."""
         answer = self._s3.list_objects_v2(Bucket=self._bucket, MaxKeys=1)
         try:
             now = answered_at(answer)
         except ValueError:
-            problem = "S3's answer has no date, so nobody knows how old objects are"
-            raise CannotRunError(problem, "ask S3 itself, without a proxy that drops it") from None
+            problem = "S3's answer has no date, so the age of objects is unknown"
+            raise CannotRunError(problem, "connect to S3 without a proxy that drops the header") from None
         ours = self._clock()
         if abs(ours - now) > MAX_SKEW:
-            clocks = f"this machine's clock says {_format_moment(ours)}, and S3's {_format_moment(now)}"
+            clocks = f"this machine's clock shows {_format_moment(ours)}, and S3's {_format_moment(now)}"
             problem = f"{clocks}: nothing is removed"
             raise CannotRunError(problem, "set this machine's clock, then run it again")
         return now
@@ -154,7 +156,7 @@ class Prune:
                         yield Upload(found["Key"], found["UploadId"])
 
     def _delete(self, objects: dict[str, ObjectListing]) -> list[ErrorTypeDef]:
-        """Delete these objects as they were listed; the refusals."""
+        """Delete the listed versions of these objects; return the refusals."""
         refused: list[ErrorTypeDef] = []
         keys: list[ObjectIdentifierTypeDef] = [
             {"Key": key, "ETag": found.etag} for key, found in objects.items()

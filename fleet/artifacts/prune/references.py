@@ -1,4 +1,4 @@
-"""What of an artifact bucket is needed: by live Models, by locks, and by the last releases."""
+"""What live Models, locks and the last releases need of an artifact bucket."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sagemaker.type_defs import ContainerDefinitionOutputTypeDef
 
 DESCRIBED_AT_ONCE = 8
-"""SageMaker throttles descriptions; botocore tries again."""
+"""Parallel descriptions; SageMaker throttles more, and botocore retries."""
 NO_MODEL = "Could not find model"
 
 
@@ -46,8 +46,8 @@ def needed_by_models(sagemaker: SageMakerClient, bucket: str) -> set[str]:
 def needed_by_locks(folder: Path) -> set[str]:
     """The keys and prefixes of all locks of one environment, also of those whose endpoint has no spec.
 
-    A lock does not say whether its archives are one set, nor under which names a live set has them, so all
-    that may be meant is kept.
+    A lock does not record whether its archives are one set, nor their names in a live set, so all possible
+    keys are kept.
 
     Raises:
         FindingsError: a lock cannot be read.
@@ -60,7 +60,7 @@ def needed_by_releases(s3: S3Client, bucket: str, releases: Sequence[str]) -> se
     """The keys and prefixes that these releases ran.
 
     Raises:
-        FindingsError: one of the objects does not hold a release.
+        FindingsError: one of the objects is not a release.
     """
     found = read_releases(s3, bucket, list(releases))
     stored = {_common_prefix(archive.digest) for release in found for archive in release.archives}
@@ -73,7 +73,7 @@ def _model_data(sagemaker: SageMakerClient, name: str) -> list[str]:
     except ClientError as error:
         if NO_MODEL not in error.response["Error"]["Message"]:
             raise
-        return []  # deleted since it was listed
+        return []  # deleted after it was listed
     containers = [*model.get("Containers", [])]
     if "PrimaryContainer" in model:
         containers.append(model["PrimaryContainer"])
@@ -111,5 +111,5 @@ def _prefixes_of(lock: Lock) -> Iterator[str]:
 
 
 def _common_prefix(digest: str) -> str:
-    """What the archive, its files and their marker have in common."""
+    """The common prefix of the archive, its files and their marker."""
     return f"{STORE}{hexadecimal(digest)}"

@@ -1,4 +1,4 @@
-"""What the store holds, copied on the server to where the endpoints' Models look for it."""
+"""Copies contents on the server from the store to the prefixes of the endpoints' Models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Copy:
-    """One object to be copied, of at most `size` bytes; None where they are not known."""
+    """One object to be copied, of at most `size` bytes; None if unknown."""
 
     source: str
     target: str
@@ -31,7 +31,7 @@ class Copy:
 def copy_to_endpoints(
     s3: S3Client, bucket: str, contents: Sequence[Content], progress: PublishProgress
 ) -> list[Finding]:
-    """Copy each content to all archives that want it; findings of names that were taken meanwhile."""
+    """Copy each content to all archives that need it; return findings for names taken meanwhile."""
     copies = [copy for content in contents for copy in _copies(s3, bucket, content)]
     if not copies:
         return []
@@ -64,12 +64,14 @@ def copy_to_endpoints(
 def _copies(s3: S3Client, bucket: str, content: Content) -> Iterator[Copy]:
     if content.compression is Compression.GZIP:
         for wanted in content.wanted:
-            size = content.size if wanted.artifact.repository is None else None  # plans come on top
+            size = content.size if wanted.artifact.repository is None else None  # plus its plans
             yield Copy(content.key, wanted.artifact.key, size, wanted)
         return
     files, store = stored_files(s3, bucket, content.digest), files_prefix(content.digest)
     if files is None:
-        raise CannotRunError(f"s3://{bucket}/{content.key} is gone again", "run `fleet publish` again")
+        raise CannotRunError(
+            f"s3://{bucket}/{content.key} was removed meanwhile", "run `fleet publish` again"
+        )
     for wanted in content.wanted:
         target = wanted.artifact.key
         for path in missing_files(s3, bucket, target, files):

@@ -1,4 +1,4 @@
-"""Archives that are kept as the files inside: what the store has of one, and what a prefix lacks of it."""
+"""Archives that are stored as separate files: what the store has of one, and what a prefix lacks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FILES = TypeAdapter(dict[str, int])
 
 
 def stored_files(s3: S3Client, bucket: str, digest: str) -> dict[str, int] | None:
-    """The files of a tar stream and their sizes in bytes, by path; None where the store lacks it."""
+    """The files of a tar stream and their sizes in bytes, by path; None if the store lacks it."""
     try:
         marker = s3.get_object(Bucket=bucket, Key=files_marker(digest))
     except s3.exceptions.NoSuchKey:
@@ -24,7 +24,7 @@ def stored_files(s3: S3Client, bucket: str, digest: str) -> dict[str, int] | Non
 
 
 def missing_files(s3: S3Client, bucket: str, prefix: str, files: dict[str, int]) -> list[str]:
-    """The paths that are not below the prefix with the size that they have."""
+    """The paths that the prefix lacks or has with another size."""
     there = list_objects(s3, bucket, prefix)
     return [
         path

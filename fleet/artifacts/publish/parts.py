@@ -1,4 +1,4 @@
-"""A copy on the server by parts, for objects that are too large for one request."""
+"""Copies on the server in parts, for objects that are too large for one request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     )
 
 PART = 1 << 30
-"""S3 takes 5 MiB to 5 GiB and at most 10,000 parts: objects of up to 10 TiB."""
+"""S3 takes parts of 5 MiB to 5 GiB and at most 10,000 of them: objects of up to 10 TiB."""
 PARTS_AT_ONCE = 8
 
 
@@ -29,13 +29,13 @@ def copy_by_parts(
     overwrite: bool,
     part: int = PART,
 ) -> None:
-    """Copy an object by parts of `part` bytes; without `overwrite`, S3 refuses it where the key is taken.
+    """Copy an object in parts of `part` bytes; without `overwrite`, S3 refuses if the key is taken.
 
     An empty object has no parts and cannot be copied like this.
 
     Raises:
-        ClientError: the key is taken (412), there is no such object, it changed meanwhile, or access is
-            denied; nothing is left then.
+        ClientError: the key is taken (412), the object does not exist or changed, or access is denied;
+            nothing is left then.
     """
     head = s3.head_object(Bucket=source["Bucket"], Key=source["Key"])
     size, etag = head["ContentLength"], head["ETag"]

@@ -1,4 +1,4 @@
-"""Locked archives put into the artifact bucket: into the content store, and into the endpoints' prefixes."""
+"""Publishes locked archives to the artifact bucket: to the content store, and to the endpoints' prefixes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PublishResult:
-    """What a publish did: contents uploaded and their tar streams' bytes, archives copied, and left alone.
+    """What a publish did: contents uploaded and their tar streams' bytes, archives copied, and unchanged.
 
     `engines` is how many were built.
     """
@@ -49,13 +49,13 @@ def publish(
 ) -> PublishResult:
     """Build the engines and upload the archives that the store lacks, and copy what the endpoints lack.
 
-    What is there is known from listings; of a live set, whose names do not follow from the content, each
-    object is asked for. Repositories are read only of what has to be uploaded.
+    Existing objects are known from listings. A live set's names do not depend on the content, so each of its
+    objects is requested. Only repositories that have to be uploaded are read.
 
     Raises:
-        FindingsError: repositories are no longer what the locks say, names are taken by other contents, or
-            engines cannot be built; everything else is published then.
-        CannotRunError: the bucket is not there, or AWS refuses or does not answer; another run goes on then.
+        FindingsError: repositories differ from the locks, names are taken by other contents, or engines
+            cannot be built; everything else is published then.
+        CannotRunError: the bucket does not exist, or AWS refuses or does not answer; another run continues.
     """
     place = place_of(project.environment)
     with aws_errors_as_findings(place):

@@ -1,4 +1,4 @@
-"""What endpoints want to find in the bucket, and what of it is not there yet."""
+"""What endpoints need in the bucket, and what the bucket lacks of it."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
 REQUESTS_AT_ONCE = 16
-"""Listings, questions about single objects, and copies: they take S3's time, not this machine's."""
+"""Parallel listings, requests for objects, and copies: they wait for S3, not for this machine."""
 
 
 @dataclass(frozen=True)
 class ArchiveRequirement:
-    """An archive where its endpoint's Model looks for it."""
+    """An archive at the key from which its endpoint's Model loads it."""
 
     endpoint: ResolvedEndpoint
     artifact: Artifact
 
     @property
     def name(self) -> str:
-        """Endpoint and archive, as progress and findings name it."""
+        """Endpoint and archive, for progress and findings."""
         return f"{self.endpoint.name}/{self.artifact.archive}"
 
     def taken(self) -> FindingsError:
-        """Its place in a live set holds something else."""
+        """The finding if its key in a live set has other content."""
         url = f"s3://{self.endpoint.place.bucket}/{self.artifact.key}"
-        message = f"{url} holds another content: a published archive is never overwritten"
+        message = f"{url} has other content: a published archive is never overwritten"
         hint = f"raise the `version` of archive {self.artifact.archive!r}"
         return FindingsError([Finding(code="FL304", message=message, hint=hint)])
 
 
 @dataclass(frozen=True)
 class Content:
-    """One content that the store has to hold, and all archives that want it."""
+    """One content that the store must have, and all archives that need it."""
 
     digest: str
     compression: Compression
@@ -50,7 +50,7 @@ class Content:
 
     @property
     def key(self) -> str:
-        """The object that is in the store once the content is: the archive, or the marker of its files."""
+        """The object that shows that the store has the content: the archive, or the marker of its files."""
         return store_key(self.digest) if self.compression is Compression.GZIP else files_marker(self.digest)
 
     @property
@@ -68,7 +68,7 @@ def contents_of(wanted: Sequence[ArchiveRequirement]) -> list[Content]:
 
 
 def missing_in_store(s3: S3Client, bucket: str, contents: Sequence[Content]) -> list[Content]:
-    """Which of the contents have to be uploaded."""
+    """The contents that have to be uploaded."""
     if not contents:
         return []
     there = list_objects(s3, bucket, STORE, below=False)
@@ -78,7 +78,7 @@ def missing_in_store(s3: S3Client, bucket: str, contents: Sequence[Content]) -> 
 def missing_in_endpoints(
     s3: S3Client, bucket: str, endpoints: Sequence[ResolvedEndpoint]
 ) -> tuple[list[ArchiveRequirement], list[Finding]]:
-    """The archives that are not where their endpoints look for them, and the names that others have taken."""
+    """The archives missing at their endpoints' keys, and findings for names taken by other contents."""
     found = all_in_parallel(endpoints, lambda each: _missing_archives(s3, bucket, each), REQUESTS_AT_ONCE)
     compared = [each for _, there in found for each in there]
     taken = all_in_parallel(compared, lambda each: is_taken(s3, bucket, each), REQUESTS_AT_ONCE)
@@ -92,14 +92,14 @@ def missing_in_endpoints(
 
 
 def is_taken(s3: S3Client, bucket: str, wanted: ArchiveRequirement) -> bool:
-    """Whether what lies at the archive's key is, or may be, another content."""
+    """Whether the object at the archive's key has, or may have, other content."""
     return digest_of(s3, bucket, wanted.artifact.key) != wanted.artifact.digest
 
 
 def _missing_archives(
     s3: S3Client, bucket: str, endpoint: ResolvedEndpoint
 ) -> tuple[list[ArchiveRequirement], list[ArchiveRequirement]]:
-    """What is not there, and what is there under a name that does not follow from its content."""
+    """The missing archives, and the existing ones whose name does not depend on their content."""
     wanted = [ArchiveRequirement(endpoint, artifact) for artifact in endpoint.archives]
     if endpoint.compression is Compression.NONE:
         (only,) = endpoint.archives

@@ -1,4 +1,4 @@
-"""What the store lacks, packed and uploaded: several archives at one time."""
+"""Packs and uploads what the store lacks, several archives in parallel."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UPLOADS_AT_ONCE = 8
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one content: it was uploaded, or another publisher was first, or it cannot be."""
+    """The result for one content: uploaded, or another publisher was first, or it failed."""
 
     content: Content
     uploaded: bool = False
@@ -40,7 +40,7 @@ class Outcome:
 class StoreUploads:
     """The uploads of one publish into the content store of one bucket.
 
-    `plans` has all that they are packed with, by key.
+    `plans` has all plans for their archives, by key.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class StoreUploads:
         self._plans = plans
 
     def upload(self, contents: Sequence[Content]) -> list[Outcome]:
-        """Upload them all, whatever becomes of each."""
+        """Upload them all; a failure does not stop the others."""
         if not contents:
             return []
         loaded = {name: self._project.load(name) for name in _endpoints(contents)}
@@ -74,7 +74,7 @@ class StoreUploads:
         content: Content,
         loaded: Mapping[str, LoadedSpec],
     ) -> Outcome:
-        """Any of the repositories that are to have this content will do; the first that has it is taken."""
+        """Upload from the first repository that has this content."""
         findings: list[Finding] = []
         for wanted in content.wanted:
             try:
@@ -139,14 +139,14 @@ class StoreUploads:
         promoted_from = load_lock(self._project.lock_file(name)).promoted_from
         if promoted_from is None:
             message = (
-                f"the repository of archive {archive.archive!r} is not what the lock of {name!r} says:"
+                f"the repository of archive {archive.archive!r} differs from the lock of {name!r}:"
                 " it changed since"
             )
             hint = f"run `fleet lock --env {environment} {name}` and have the change reviewed"
         else:
             message = (
                 f"the bucket lacks archive {archive.archive!r}, which was promoted from {promoted_from!r},"
-                " and the repository here holds another content"
+                " and the repository here has other content"
             )
             hint = f"run `fleet promote --from {promoted_from} --to {environment} {name}` again"
         return finding_at(mark, "FL303", message, hint)

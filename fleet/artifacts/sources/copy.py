@@ -1,4 +1,4 @@
-"""One of several copies of a model repository in a folder: its models are called otherwise in each."""
+"""One of several copies of a model repository in a folder, with other names of its models."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from fleet.spec.endpoint import Mode
 
 
 class CopySource:
-    """Copy number `copy` of a folder: the very archive of the folder with its models renamed.
+    """Copy number `copy` of a folder: the folder's archive with its models renamed.
 
-    `built` are models, as the folder calls them, that get their engine later.
+    `built` are models, by their names in the folder, that get their engine later.
     """
 
     def __init__(self, folder: Path, copy: int, built: Collection[str] = ()) -> None:
@@ -33,7 +33,7 @@ class CopySource:
         What is kept for the facts of models is of the copy, by its names.
 
         Raises:
-            FindingsError: the models cannot be renamed, an entry cannot be packed, or changes meanwhile.
+            FindingsError: the models cannot be renamed, or an entry cannot be packed or changes.
         """
         own: dict[str, str] = {}
         paths_here = {self._rename(path): path.as_posix() for path in self._paths}
@@ -51,7 +51,7 @@ class CopySource:
         return self._entries({})
 
     def models(self, mode: Mode) -> tuple[str, ...]:
-        """The model directories, as this copy calls them.
+        """The model directories, by their names in this copy.
 
         Raises:
             FindingsError: the container could not serve them, or they cannot be renamed.
@@ -61,7 +61,7 @@ class CopySource:
 
     @property
     def _paths(self) -> list[Path]:
-        """Files at the root come first, as they do of a folder; then the models, by their names here."""
+        """Files at the root come first, as for a folder; then the models, by their names here."""
         paths = [path.relative_to(self.folder) for path in entries(self.folder)]
         return sorted(paths, key=lambda path: self._names.get(path.parts[0], ""))
 
@@ -86,6 +86,6 @@ class CopySource:
         own[path.as_posix()] = f"crc32:{isal_zlib.crc32(content):08x}"
         try:
             renamed = renamed_config(content, self._names, self._copy)
-        except PbtxtError as error:  # it could be read before
+        except PbtxtError as error:  # not expected: it was readable before
             raise FindingsError([changed_while_read(file)]) from error
         return Entry(name, len(renamed), lambda: iter((renamed,)))

@@ -13,11 +13,11 @@ from fleet.artifacts.upload.errors import ContentChangedError
 from fleet.findings import Finding, FindingsError
 
 ROOM = 4096
-"""Bytes that the headers of a plan and its folder, and what fills its last block, take at most."""
+"""The most bytes of the headers of a plan and its folder, with the padding of its last block."""
 
 
 class Entries(Protocol):
-    """A repository whose entries are known one by one, sorted as those of a folder."""
+    """A repository with single entries, sorted like those of a folder."""
 
     def entries(self) -> Iterator[Entry]:
         """The entries of its tar stream."""
@@ -32,9 +32,9 @@ class BuiltPlan:
 
 
 class BuiltSource:
-    """A repository with plans, by their paths in it.
+    """A repository with plans by their paths in it.
 
-    `repository` is the digest that its tar stream has without them.
+    `repository` is the digest of its tar stream without them.
     """
 
     def __init__(self, source: Entries, plans: Mapping[str, BuiltPlan], repository: str) -> None:
@@ -42,15 +42,15 @@ class BuiltSource:
 
     @staticmethod
     def most(size: int, plans: Mapping[str, BuiltPlan]) -> int:
-        """The bytes that the tar stream has at most, where it has `size` without the plans."""
+        """The most bytes of the tar stream, if it has `size` without the plans."""
         return size + sum(plan.size + ROOM for plan in plans.values()) + ROOM * 3
 
     def write(self, sink: Sink) -> Checksums:
         """Write the tar stream; the repository is read once for it and for its own digest.
 
         Raises:
-            ContentChangedError: without the plans it is not what was expected.
-            FindingsError: a file is where a plan goes, or an entry cannot be packed.
+            ContentChangedError: without the plans it differs from the expected content.
+            FindingsError: a file is at a plan's path, or an entry cannot be packed.
         """
         own, checksums = DigestWriter(), Checksums()
         size, both = 0, _Both(own, sink)
@@ -59,7 +59,7 @@ class BuiltSource:
             if entry.path in there:
                 if entry.chunks is None and not is_own:
                     continue
-                message = f"{entry.path!r} is there already, and an engine is to be built for it"
+                message = f"{entry.path!r} already exists, but an engine is built for it"
                 hint = "delete the file, or leave the engine out"
                 raise FindingsError([Finding(code="FL372", message=message, hint=hint)])
             there.add(entry.path)
@@ -72,7 +72,7 @@ class BuiltSource:
         return checksums
 
     def _all(self) -> Iterator[tuple[Entry, bool]]:
-        """Own entries and the plans, in order; of two of one path the own one comes first."""
+        """Own entries and the plans, in order; for one path the own entry comes first."""
         own = ((entry, True) for entry in self._source.entries())
         return merge(own, ((entry, False) for entry in self._plan_entries()), key=_place)
 

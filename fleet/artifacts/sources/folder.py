@@ -52,7 +52,7 @@ def file_entry(file: Path, name: str) -> Entry:
     """A folder or a file as an entry of an archive.
 
     Raises:
-        FindingsError: it is gone.
+        FindingsError: it does not exist any more.
     """
     if file.is_dir():
         return Entry(name)
@@ -65,7 +65,7 @@ def read_chunks(file: Path, size: int) -> Iterator[bytes]:
     """The file's bytes, `size` of them.
 
     Raises:
-        FindingsError: it is longer or shorter, is written to meanwhile, or cannot be read.
+        FindingsError: its size differs, it is written meanwhile, or it cannot be read.
     """
     with _report_read_errors(file), file.open("rb", buffering=0) as content:
         before, read = os.fstat(content.fileno()), 0
@@ -91,7 +91,7 @@ def _report_read_errors(file: Path) -> Iterator[None]:
 
 
 def changed_while_read(file: Path) -> Finding:
-    """What is said of a file that someone writes to."""
+    """The error for a file that is being written."""
     message = "the file changed while it was read"
-    hint = "wait until it is written, then run the command again"
+    hint = "wait until its writer has finished, then run the command again"
     return Finding(code="FL305", message=message, hint=hint, file=file)

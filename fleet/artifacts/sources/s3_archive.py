@@ -1,4 +1,4 @@
-"""A model repository in an archive in S3: its tar stream passes through as it is."""
+"""A model repository in an archive in S3: its tar stream passes through unchanged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
 HINT = (
-    "make it anew of plain folders and files:"
+    "create it again from plain folders and files:"
     " `tar -C REPOSITORY --exclude='*/.*' --exclude=__pycache__ -czf ARCHIVE .`"
 )
 
@@ -35,10 +35,10 @@ class S3ArchiveSource:
         self._seen: tuple[Tree, KeptFiles] | None = None
 
     def write(self, sink: Sink) -> Checksums:
-        """Pass the tar stream on, while its entries are looked at.
+        """Pass the tar stream on and check its entries.
 
         Raises:
-            FindingsError: it is not there or not as expected, holds what must not be packed, or changes.
+            FindingsError: it does not exist, is not as expected, has forbidden entries, or changes.
             CannotRunError: S3 refuses or does not answer.
         """
         checksums, tree = Checksums(), Tree()
@@ -54,7 +54,7 @@ class S3ArchiveSource:
         return checksums
 
     def models(self, mode: Mode) -> tuple[str, ...]:
-        """The model directories; the archive is read for them, unless it has been written.
+        """The model directories; reads the archive, unless `write` has read it.
 
         Raises:
             FindingsError: as `write` does, or the container could not serve them.
@@ -62,7 +62,7 @@ class S3ArchiveSource:
         """
         if self._seen is None:
             self.write(DigestWriter())
-        assert self._seen is not None  # noqa: S101 - `write` has seen to it
+        assert self._seen is not None  # noqa: S101 - set by `write`
         try:
             return served_in(*self._seen, mode, self._location)
         except UntrustedError as error:
@@ -87,9 +87,9 @@ def _take(entry: TarEntry, content: Iterator[bytes], tree: Tree, checksums: Chec
 
 
 def _refuse_left_out(path: str) -> None:
-    """A folder is packed without these; an archive cannot be, as it passes through as it is."""
+    """A folder is packed without these; an archive cannot be, as it passes through unchanged."""
     if not all(map(belongs, path.split("/"))):
-        raise UntrustedError(f"{path!r} is hidden or was left by Python, and is no part of a repository")
+        raise UntrustedError(f"{path!r} is hidden or was left by Python, and does not belong in a repository")
 
 
 AT_ONCE = 1 << 20
@@ -98,28 +98,28 @@ GZIP = 31
 
 
 def gunzip(chunks: Iterator[bytes], limit: int = MAX_SIZE) -> Iterator[bytes]:
-    """What a gzip stream holds, in pieces of at most 1 MiB; several streams in a row are one.
+    """The content of a gzip stream, in pieces of at most 1 MiB; several streams in a row count as one.
 
     Raises:
-        UntrustedError: it is no gzip, damaged, cut off, or holds more than `limit` bytes.
+        UntrustedError: it is not gzip, damaged, cut off, or has more than `limit` bytes.
     """
     inflate, size, begun = None, 0, False
     for chunk in chunks:
         data = chunk
         while data or inflate is not None:
             if inflate is None:
-                # gzip itself takes zeros after a stream for padding.
+                # gzip itself treats zeros after a stream as padding.
                 data = data.lstrip(b"\0") if begun else data
                 if not data:
                     break
                 inflate, begun = isal_zlib.decompressobj(GZIP), True
             try:
                 piece = inflate.decompress(data, AT_ONCE)
-            except isal_zlib.error as error:  # type: ignore[misc]  # its stub takes the class for an instance
-                raise UntrustedError(f"it is no gzip, or damaged: {error}") from error
+            except isal_zlib.error as error:  # type: ignore[misc]  # its stub declares an instance instead of the class
+                raise UntrustedError(f"it is not gzip, or damaged: {error}") from error
             size += len(piece)
             if size > limit:
-                raise UntrustedError(f"it holds more than {limit} bytes")
+                raise UntrustedError(f"it has more than {limit} bytes")
             if piece:
                 yield piece
             data = inflate.unconsumed_tail

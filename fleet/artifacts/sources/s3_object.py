@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
 CHUNK, ATTEMPTS = 1 << 20, 5
-"""Bytes at one time; breaks of the connection in a row, with nothing read between them, that are enough."""
+"""Bytes of one read; how many breaks of the connection in a row, with nothing read between, are an error."""
 GONE = {
-    "NoSuchBucket": "there is no such bucket",
-    "NoSuchKey": "there is no such object",
-    "404": "there is no such object",
+    "NoSuchBucket": "the bucket does not exist",
+    "NoSuchKey": "the object does not exist",
+    "404": "the object does not exist",
 }
-"""By code; 404 is that of an answer without a body, to a question about an object."""
+"""By code; 404 is for an answer without a body, to a HEAD request."""
 CHANGED = 412
-HINT = "wait until it is written, then run the command again"
+HINT = "wait until its writer has finished, then run the command again"
 
 
 @dataclass(frozen=True, kw_only=True)
 class S3Location:
-    """An object or a prefix of S3, and the place of the spec that names it by a key called `said_by`."""
+    """An object or a prefix of S3, and the place of the spec that names it in the key `said_by`."""
 
     bucket: str
     key: str
@@ -38,7 +38,7 @@ class S3Location:
 
     @property
     def url(self) -> str:
-        """As a spec names it."""
+        """The URL, as in a spec."""
         return f"s3://{self.bucket}/{self.key}"
 
 
@@ -50,12 +50,12 @@ class _Conditions(TypedDict):
 def object_chunks(
     s3: S3Client, location: S3Location, etag: str | None = None, size: int | None = None
 ) -> Iterator[bytes]:
-    """The bytes of an object; where the connection breaks, the rest is asked for.
+    """The bytes of an object; after a broken connection the rest is requested.
 
-    Without `etag` and `size` in bytes the object is the one that the first request finds.
+    Without `etag` and `size` in bytes, the first request decides which version is read.
 
     Raises:
-        FindingsError: it is not there, or is replaced while it is read.
+        FindingsError: it does not exist, or is replaced while it is read.
         CannotRunError: access is denied, or S3 does not answer.
     """
     at = failures = 0
@@ -84,8 +84,8 @@ def s3_errors_as_findings(location: S3Location) -> Iterator[None]:
     """Read from S3.
 
     Raises:
-        FindingsError: what the spec names is not there, or is replaced while it is read.
-        CannotRunError: access is denied, nobody is signed in, or S3 does not answer.
+        FindingsError: what the spec names does not exist, or is replaced while it is read.
+        CannotRunError: access is denied, there are no credentials, or S3 does not answer.
     """
     mark = location.mark
     try:
@@ -98,27 +98,27 @@ def s3_errors_as_findings(location: S3Location) -> Iterator[None]:
         if error.response["ResponseMetadata"]["HTTPStatusCode"] == CHANGED:
             message = f"{location.url} changed while it was read"
             raise FindingsError([finding_at(mark, "FL305", message, HINT)]) from error
-        remedy = "use credentials that may list and read it: --profile names others"
+        remedy = "use credentials that may list and read it: pass them with --profile"
         raise CannotRunError(
             f"{mark.file}:{mark.line}: {location.url}: S3 refuses: {error}", remedy
         ) from error
     except BotoCoreError as error:
         problem = f"{mark.file}:{mark.line}: {location.url} cannot be read: {error}"
-        raise CannotRunError(problem, "see that you are signed in and the network is there") from error
+        raise CannotRunError(problem, "check your credentials and this machine's network") from error
 
 
 def compare_digest(location: S3Location, expected: str | None, found: str) -> None:
-    """See that a repository holds what its spec expects.
+    """Check that a repository has the content that its spec expects.
 
     Raises:
-        FindingsError: it does not, or the spec does not say what is expected.
+        FindingsError: it does not, or the spec has no digest.
     """
     if found == expected:
         return
     hint = f"write `digest: {found}`"
     if expected is None:
-        message = f"what lies at {location.url} may change: the spec has to say which content is meant"
+        message = f"the content of {location.url} may change: the spec must have its digest"
         raise FindingsError([finding_at(location.mark, "FL308", message, hint)])
-    message = f"{location.url} holds {found}; the spec expects {expected}"
-    hint = f"{hint} if the new content is meant, else put the expected content back"
+    message = f"{location.url} has {found}; the spec expects {expected}"
+    hint = f"{hint} to use the new content, else restore the expected content"
     raise FindingsError([finding_at(location.mark, "FL307", message, hint)])

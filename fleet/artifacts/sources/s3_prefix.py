@@ -1,4 +1,4 @@
-"""A model repository in the objects below a prefix of S3: packed as a folder of the same files would be."""
+"""A model repository in the objects below a prefix of S3, packed like a folder of the same files."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class S3PrefixSource:
-    """All objects below a prefix, as they are at the first look; `expected` is the digest of the archive.
+    """All objects below a prefix, as first listed; `expected` is the digest of the archive.
 
-    Hidden names are left out, as those of a folder are. An empty object whose key ends in a slash, as the
-    console of S3 makes them, is the folder that it stands for.
+    Hidden names are left out, as for a folder. An empty object whose key ends in a slash, as the S3 console
+    creates it, is a folder.
     """
 
     def __init__(self, s3: S3Client, location: S3Location, expected: str | None) -> None:
@@ -37,7 +37,7 @@ class S3PrefixSource:
         """Write the tar stream.
 
         Raises:
-            FindingsError: it is not there or not as expected, holds what must not be packed, or changes.
+            FindingsError: it does not exist, is not as expected, has forbidden entries, or changes.
             CannotRunError: S3 refuses or does not answer.
         """
         tree, etags = self._list_objects
@@ -49,10 +49,10 @@ class S3PrefixSource:
         return checksums
 
     def models(self, mode: Mode) -> tuple[str, ...]:
-        """The model directories; only their configurations are read for it, unless all has been written.
+        """The model directories; reads only their configurations, unless `write` has read everything.
 
         Raises:
-            FindingsError: the container could not serve them, or they are not there or change.
+            FindingsError: the container could not serve them, or they do not exist or change.
             CannotRunError: S3 refuses or does not answer.
         """
         tree, etags = self._list_objects
@@ -85,7 +85,7 @@ class S3PrefixSource:
             raise self._access_error(error) from error
         if not found:
             hint = "correct `repository`, or upload it there"
-            raise FindingsError([finding_at(place.mark, "FL309", f"{place.url}: nothing lies there", hint)])
+            raise FindingsError([finding_at(place.mark, "FL309", f"{place.url}: no objects", hint)])
         return tree, etags
 
     def _entry(self, path: str, size: int | None, etag: str | None) -> Entry:
@@ -104,18 +104,18 @@ class S3PrefixSource:
 
 
 def _add(tree: Tree, path: str, size: int) -> bool:
-    """Add what a key stands for; whether it is a file of the repository."""
+    """Add a key's file or folder; return whether it is a file of the repository."""
     name = path.removesuffix("/")
     is_folder = name != path or not path
     if is_folder and size:
-        raise UntrustedError(f"{path!r} has content and is named as a folder")
+        raise UntrustedError(f"{path!r} has content, but its name is a folder's")
     if not name:
         return False
     check_path(name)
     parts = name.split("/")
     kept = list(takewhile(belongs, parts))
     if is_folder or kept != parts:
-        # What is hidden still shows that its folder is there, as it does on a disk.
+        # A hidden file still implies its folder, as on a disk.
         tree.around("/".join([*kept, ""]))
         return False
     tree.file(path, size)

@@ -1,4 +1,4 @@
-"""What a Triton container would make of a repository that is not on this machine."""
+"""How a Triton container would read a repository that is not on this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_FOLDERS = 20_000
 
 
 def served_in(tree: Tree, kept: KeptFiles, mode: Mode, location: S3Location) -> tuple[str, ...]:
-    """The model directories, checked as those of a folder; findings are told at the place of the spec.
+    """The model directories, checked like those of a folder; findings are at the place of the spec.
 
     Raises:
         FindingsError: the container of that mode could not serve them.
@@ -48,7 +48,7 @@ def served_in(tree: Tree, kept: KeptFiles, mode: Mode, location: S3Location) -> 
 def _write(tree: Tree, kept: KeptFiles, root: Path) -> None:
     folders = [path for path in tree.folders if path.count("/") <= 1]
     if len(folders) > MAX_FOLDERS:
-        raise UntrustedError(f"it holds more than {MAX_FOLDERS} folders of models and versions")
+        raise UntrustedError(f"it has more than {MAX_FOLDERS} folders of models and versions")
     for path in folders:
         (root / path).mkdir(parents=True, exist_ok=True)
     configs = dict(_configs(kept))
@@ -56,7 +56,7 @@ def _write(tree: Tree, kept: KeptFiles, root: Path) -> None:
         (root / path).write_bytes(content)
     text = b"\n".join(configs.values())
     for path in tree.files:
-        # The code of a Python model has to be there, and may be named in its config.
+        # The code of a Python model must exist, and its name may be in its config.
         *above, name = path.split("/")
         if path == CONFIG or (len(above) == 2 and (name.endswith(".py") or name.encode() in text)):
             (root / path).touch()

@@ -1,4 +1,4 @@
-"""What an archive is packed from."""
+"""The source of an archive."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ class ArchiveSource(Protocol):
         """
 
     def models(self, mode: Mode) -> tuple[str, ...]:
-        """The model directories inside, sorted, as far as the container of that mode would serve them.
+        """The model directories inside, sorted, for a container of that mode.
 
         Raises:
-            FindingsError: it would not.
+            FindingsError: the container would not serve them.
         """
 
 
 def measure(source: ArchiveSource, mode: Mode, *, layout_first: bool = True) -> ArchiveMeasurement:
     """Read an archive without keeping it.
 
-    Of a folder, what is wrong with its layout is known at once; what lies in S3 is read once for both if
-    `layout_first` is not set.
+    A folder's layout is checked first, which is fast; without `layout_first`, a repository in S3 is read only
+    once for both.
 
     Raises:
-        FindingsError: it cannot be packed or not be served, or changes while it is read.
+        FindingsError: it cannot be packed or served, or changes while it is read.
         CannotRunError: S3 refuses or does not answer.
     """
     models, stream = source.models(mode) if layout_first else (), DigestWriter()

@@ -1,4 +1,4 @@
-"""The sources of an endpoint's archives, as its spec names them."""
+"""The sources of an endpoint's archives, from its spec."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
 Connect: TypeAlias = "Callable[[], S3Client]"
-"""Makes the client of S3; called only if a repository lies there."""
+"""Creates the client of S3; called only if a repository is in S3."""
 
 
 def no_s3() -> S3Client:
-    """Stands for S3 where nothing is read from it.
+    """The stand-in for `Connect` where S3 may not be read.
 
     Raises:
         CannotRunError: always.
     """
-    raise CannotRunError("a repository lies in S3, which is not read here", "run `fleet lock` first")
+    raise CannotRunError("a repository is in S3, which this command does not read", "run `fleet lock` first")
 
 
 def source_of(loaded: LoadedSpec, packed: PackedArchive, s3: Connect) -> ArchiveSource:
-    """What one of the endpoint's archives is packed from.
+    """The source of one of the endpoint's archives.
 
     Raises:
-        FindingsError: a folder is not there, or copies are to be made of what lies in S3; the place is the
-            line that says so.
-        CannotRunError: S3 is needed and cannot be asked.
+        FindingsError: a folder does not exist, or copies would need a repository in S3; the place is the
+            line of the spec.
+        CannotRunError: S3 is needed and cannot be called.
     """
     archive = loaded.spec.models[packed.index]
     if not in_s3(archive):
         return folder_source(loaded, packed)
     if packed.copy is not None:
-        message = f"the models of {archive.repository} cannot be renamed: copies are made of a folder"
-        hint = "leave `copies` out, or fetch it and name the folder that holds it"
+        message = f"the models of {archive.repository} cannot be renamed: `copies` needs a folder"
+        hint = "leave `copies` out, or download the repository and write its folder"
         mark = loaded.source.mark(("models", packed.index, "copies"))
         raise FindingsError([finding_at(mark, "FL313", message, hint)])
     bucket, _, key = archive.repository.removeprefix(S3).partition("/")
@@ -59,17 +59,17 @@ def source_of(loaded: LoadedSpec, packed: PackedArchive, s3: Connect) -> Archive
 
 
 def folder_source(loaded: LoadedSpec, packed: PackedArchive) -> FolderSource | CopySource:
-    """What an archive is packed from whose repository is a folder.
+    """The source of an archive whose repository is a folder.
 
     Raises:
-        FindingsError: it is not there; the place is the line that says so.
+        FindingsError: the folder does not exist; the place is the line of the spec.
     """
     folder, built = repository_of(loaded, packed.index), built_models(loaded.spec.models[packed.index])
     return FolderSource(folder, built) if packed.copy is None else CopySource(folder, packed.copy, built)
 
 
 def built_models(archive: Archive) -> frozenset[str]:
-    """The models that get an engine, as the repository calls them."""
+    """The models that get an engine, by their names in the repository."""
     return frozenset(engine.model for engine in archive.engines)
 
 
@@ -77,7 +77,7 @@ def repository_of(loaded: LoadedSpec, index: int) -> Path:
     """The folder of one of the endpoint's model repositories.
 
     Raises:
-        FindingsError: it is not there; the place is the line that names it.
+        FindingsError: the folder does not exist; the place is the line of the spec.
     """
     mark = loaded.source.mark(("models", index, "repository"))
     hint = f"a path is relative to {mark.file.parent}"
@@ -85,7 +85,7 @@ def repository_of(loaded: LoadedSpec, index: int) -> Path:
         repository = (mark.file.parent / loaded.spec.models[index].repository).resolve()
         if repository.is_dir():
             return repository
-        message = f"{repository} is {'no folder' if repository.exists() else 'not there'}"
-    except (OSError, RuntimeError) as error:  # too long a name, or links that lead in a circle
+        message = f"{repository} {'is not a folder' if repository.exists() else 'does not exist'}"
+    except (OSError, RuntimeError) as error:  # too long a name, or a cycle of links
         message = f"the folder cannot be read: {getattr(error, 'strerror', None) or error}"
     raise FindingsError([finding_at(mark, "FL401", message, hint)])

@@ -1,7 +1,7 @@
-"""A tar stream of somebody else's, read as it passes by, in a fixed amount of memory.
+"""Reads an untrusted tar stream as it passes, in a fixed amount of memory.
 
-`tarfile` reads names and headers of any length into memory, follows them back and forth, and leaves what
-comes after the end to chance. Of it, only the parsing of one header is used. Formats: POSIX pax and ustar
+`tarfile` reads names and headers of any length into memory, seeks back and forth, and does not define what
+follows the end. Only its parser of one header is used. Formats: POSIX pax and ustar
 (https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html) and GNU tar's long names.
 """
 
@@ -18,14 +18,14 @@ from fleet.repository.reading.tar import WHAT
 
 BLOCK = tarfile.BLOCKSIZE
 MAX_HEADER = 1 << 20
-"""Bytes of a header that extends another's."""
+"""The most bytes of a header that extends another one."""
 REFUSED = {**WHAT, tarfile.GNUTYPE_LONGLINK: "a link"}
 RECORD = re.compile(rb"([1-9]\d{0,6}) ([^=\0]+)=")
 
 
 @dataclass(frozen=True)
 class TarEntry:
-    """A folder or a file as it is named; the root of the archive is ""."""
+    """A folder or a file; the path of the archive's root is ""."""
 
     path: str
     is_folder: bool
@@ -33,7 +33,7 @@ class TarEntry:
 
 
 class SinkStream:
-    """Bytes that are read in the sizes that are asked for, and all go to a sink as they come."""
+    """Bytes that are read in any sizes; all are passed to a sink as they come."""
 
     def __init__(self, chunks: Iterator[bytes], sink: Sink) -> None:
         self._chunks, self._sink = chunks, sink
@@ -52,10 +52,10 @@ class SinkStream:
         return piece
 
     def pieces(self, size: int) -> Iterator[bytes]:
-        """So many bytes.
+        """Exactly so many bytes.
 
         Raises:
-            UntrustedError: there are not as many.
+            UntrustedError: the stream has fewer.
         """
         while size:
             piece = self.piece(size)
@@ -65,15 +65,15 @@ class SinkStream:
             yield piece
 
     def exactly(self, size: int) -> bytes:
-        """So many bytes, at one time."""
+        """So many bytes, in one piece."""
         return b"".join(self.pieces(size))
 
 
 def tar_entries(stream: SinkStream) -> Iterator[tuple[TarEntry, Iterator[bytes]]]:
-    """Folders and files with their contents, which have to be read before the next entry is; to the very end.
+    """Folders and files with their contents, which must be read before the next entry; reads to the end.
 
     Raises:
-        UntrustedError: it is no tar stream, cut off, goes on after its end, or holds anything else.
+        UntrustedError: it is not a tar stream, is cut off, continues after its end, or has other entries.
     """
     extended: dict[str, str] | None = None
     while (block := stream.exactly(BLOCK)) != bytes(BLOCK):
@@ -96,16 +96,16 @@ def tar_entries(stream: SinkStream) -> Iterator[tuple[TarEntry, Iterator[bytes]]
         raise UntrustedError("its tar stream ends after the name of an entry")
     while rest := stream.piece(MAX_HEADER):
         if rest.count(0) != len(rest):
-            raise UntrustedError("its tar stream goes on after its end")
+            raise UntrustedError("its tar stream continues after its end")
 
 
 def _header(block: bytes) -> tarfile.TarInfo:
     try:
         return tarfile.TarInfo.frombuf(block, "utf-8", "strict")
     except tarfile.HeaderError as error:
-        raise UntrustedError(f"it holds no tar stream, or a damaged one: {error}") from error
+        raise UntrustedError(f"it is not a tar stream, or a damaged one: {error}") from error
     except UnicodeDecodeError as error:
-        raise UntrustedError("it holds a name that is not in UTF-8") from error
+        raise UntrustedError("it has a name that is not UTF-8") from error
 
 
 def _entry(header: tarfile.TarInfo, extended: dict[str, str]) -> TarEntry:
@@ -155,4 +155,4 @@ def _text(name: bytes) -> str:
     try:
         return name.decode()
     except UnicodeDecodeError as error:
-        raise UntrustedError("it holds a name that is not in UTF-8") from error
+        raise UntrustedError("it has a name that is not UTF-8") from error

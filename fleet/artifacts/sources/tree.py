@@ -1,4 +1,4 @@
-"""The paths of a repository that somebody else has put together: trusted in nothing, kept within bounds."""
+"""The paths of an untrusted repository, with limits."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from fleet.repository.reading.entry_path import path_problem
 
 MAX_ENTRIES, MAX_PATHS = 1_000_000, 64 << 20
-"""Entries, and bytes of all paths together: what is remembered of a repository stays below some 300 MiB."""
+"""Entries, and bytes of all paths together: the memory for a repository stays below some 300 MiB."""
 MAX_SIZE = 1 << 40
-"""Bytes of a repository, 1 TiB: more than an upload of archives takes, and an end to whatever inflates."""
+"""Bytes of a repository, 1 TiB: more than an upload of archives takes, and a limit for what inflates."""
 
 
 class UntrustedError(Exception):
-    """What is wrong with somebody else's repository."""
+    """The problem of an untrusted repository."""
 
 
 class Tree:
-    """The folders and files of a repository as they become known, relative to its root.
+    """The folders and files of a repository that are known so far, relative to its root.
 
-    Adding one raises UntrustedError where its path leads out of the repository, is no name on Linux or is
-    there already, or where there are too many.
+    Adding one raises UntrustedError if its path leads out of the repository, is not valid on Linux or exists
+    already, or if there are too many.
     """
 
     def __init__(self) -> None:
@@ -31,14 +31,14 @@ class Tree:
         self._entries = self._paths = self._size = 0
 
     def folder(self, path: str) -> None:
-        """A folder that is there for itself, and the folders around it."""
+        """Add an explicit folder and the folders around it."""
         check_path(path)
         self._require_unique(path, path in self._named)
         self._named.add(path)
         self.around(f"{path}/")
 
     def file(self, path: str, size: int) -> None:
-        """A file, and the folders around it."""
+        """Add a file and the folders around it."""
         check_path(path)
         self._require_unique(path, path in self.files or path in self.folders)
         self._count(path, size)
@@ -55,13 +55,13 @@ class Tree:
             end = path.rfind("/", 0, end)
 
     def ordered(self) -> Iterator[tuple[str, int | None]]:
-        """Paths with the sizes of files, None for folders, in the order in which a folder is packed."""
+        """Paths with the sizes of files, None for folders, in the order of a packed folder."""
         found: dict[str, int | None] = {**dict.fromkeys(self.folders), **self.files}
         yield from sorted(found.items(), key=lambda each: place(each[0], is_folder=each[1] is None))
 
     def _require_unique(self, path: str, taken: bool) -> None:
         if taken:
-            raise UntrustedError(f"{path!r} is there twice")
+            raise UntrustedError(f"{path!r} exists twice")
 
     def _count(self, path: str, size: int) -> None:
         self._entries += 1
@@ -69,14 +69,14 @@ class Tree:
         self._size += size
         if self._entries > MAX_ENTRIES or self._paths > MAX_PATHS or self._size > MAX_SIZE:
             bounds = f"{MAX_ENTRIES} entries, {MAX_PATHS >> 20} MiB of paths or {MAX_SIZE >> 40} TiB"
-            raise UntrustedError(f"it holds more than {bounds}")
+            raise UntrustedError(f"it has more than {bounds}")
 
 
 def check_path(path: str) -> None:
-    """See that a path stays within its repository, and is one on Linux.
+    """Check that a path stays within its repository and is valid on Linux.
 
     Raises:
-        UntrustedError: it is not.
+        UntrustedError: it does not or is not.
     """
     parts = path.split("/")
     is_plain = "" not in parts and "." not in parts
@@ -85,6 +85,6 @@ def check_path(path: str) -> None:
 
 
 def place(path: str, *, is_folder: bool) -> tuple[tuple[bool, str], ...]:
-    """What paths are sorted by: a folder, its files, then the folders in it, as a folder's entries."""
+    """The sort key of paths: a folder, its files, then the folders in it, like a folder's entries."""
     *above, name = path.split("/")
     return (*((True, part) for part in above), (is_folder, name))

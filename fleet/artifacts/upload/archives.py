@@ -1,4 +1,4 @@
-"""Archives packed straight into objects of S3, several at one time, in a fixed amount of memory."""
+"""Packs archives directly into objects of S3, several in parallel, in a fixed amount of memory."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
 MEMORY = 64 * MIB
-"""Of all parts that are filled or under way."""
+"""Bytes of all parts that are being filled or sent."""
 CONNECTIONS = 8
 PACKS = 4
-"""So many archives are compressed at one time; each takes some 10 MiB beside its parts."""
+"""How many archives are compressed in parallel; each needs some 10 MiB beside its parts."""
 ATTEMPTS = 3
 UPLOAD_CONFIG = Config(
     max_pool_connections=32,
     retries={"mode": "standard", "total_max_attempts": 10},
     tcp_keepalive=True,
 )
-"""For S3 clients that upload: by botocore's backoff, throttling is outwaited for 55 s on average, what else
-breaks for 13 s."""
+"""For S3 clients that upload: botocore's backoff waits 55 s on average for throttling, 13 s for other
+errors."""
 
 Check = Callable[[str], None]
-"""Takes the digest of what was written, and raises where it is another content."""
+"""Called with the digest of what was written; raises if that is other content."""
 __all__ = ["UPLOAD_CONFIG", "ContentChangedError", "ObjectPlace", "Uploads"]
 
 
 class Uploads:
     """The uploads of one command: their connections and their memory.
 
-    `archive` and `files` may be called from several threads. An object appears whole or not at all; what
-    fails, or is under way when the `with` block ends by an exception, is aborted.
+    `archive` and `files` may be called from several threads. Writes are atomic; what fails, or is in progress
+    when the `with` block ends with an exception, is aborted.
     """
 
     def __init__(self, s3: S3Client) -> None:
@@ -76,7 +76,7 @@ class Uploads:
         self._pool.shutdown()
 
     def cancel(self) -> None:
-        """End all uploads that are under way, as soon as they want to go on; they are aborted."""
+        """Abort all uploads in progress at their next step."""
         self._budget.cancel()
 
     def archive(
@@ -89,10 +89,10 @@ class Uploads:
         progress: Callable[[int], None] = lambda _: None,
         check: Check | None = None,
     ) -> bool:
-        """Pack a tar stream of `size` bytes into a new object; False where another has put it there.
+        """Pack a tar stream of `size` bytes into a new object; False if another process has written it.
 
-        `progress` is told the bytes of the tar stream as they are read. `check` is given the digest that the
-        stream turns out to have, and raises where it must not; without it, that has to be `digest`.
+        `progress` is called with the bytes of the tar stream as they are read. `check` is called with the
+        stream's digest and raises if it is not allowed; without `check`, it must be `digest`.
 
         Raises:
             ContentChangedError: the stream has another digest, or is longer.
@@ -111,7 +111,7 @@ class Uploads:
     def file(
         self, place: ObjectPlace, chunks: Callable[[], Iterator[bytes]], *, digest: str, size: int
     ) -> bool:
-        """Put `size` bytes as they are into a new object; False where another has put it there.
+        """Write `size` bytes into a new object; False if another process has written it.
 
         Raises:
             ContentChangedError: they have another digest, or are more.
@@ -137,7 +137,7 @@ class Uploads:
         write: Callable[[ObjectWriter], str],
         check: Check,
     ) -> bool:
-        """Write an object if its key is free; `write` says which digest `check` is given."""
+        """Write an object if its key is free; `write` returns the digest for `check`."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 writer = self._writer(place, metadata, part)
@@ -166,12 +166,12 @@ class Uploads:
         progress: Callable[[int], None] = lambda _: None,
         check: Check | None = None,
     ) -> bool:
-        """Put the files of a tar stream below a prefix, then the marker, which is JSON: each path's size.
+        """Write the files of a tar stream below a prefix, then the marker: JSON with each path's size.
 
-        The stream is read twice: nothing of it is put before its digest is known to be the expected one, and
-        no file that differs from what it was then. What breaks off leaves files without a marker, which the
-        next run writes again: they are not deleted, as another publisher may be counting on them. `check` is
-        that of `archive`.
+        The stream is read twice: nothing is written before its digest is known to be the expected one, and
+        no file that differs from the first read. An interruption leaves files without a marker, which the
+        next run writes again: they are not deleted, as another publisher may use them. `check` is that of
+        `archive`.
 
         Raises:
             ContentChangedError: the stream has another digest, or is longer.
@@ -189,7 +189,7 @@ class Uploads:
     def _writer(self, place: ObjectPlace, metadata: dict[str, str], part: int) -> ObjectWriter:
         if part > self._budget.size:
             problem = f"{place.url} would be larger than {self._budget.size * PARTS >> 30} GiB"
-            raise CannotRunError(problem, "give the models to several archives")
+            raise CannotRunError(problem, "split the models into several archives")
         return ObjectWriter(self._s3, place, metadata, part=part, budget=self._budget, pool=self._pool)
 
 

@@ -1,4 +1,4 @@
-"""How an upload ends that cannot go on: nothing of it stays, and its first cause is told."""
+"""Handling of a failed upload: it is aborted, and its first error is reported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fleet.findings import CannotRunError, FindingsError
 
 
 class ContentChangedError(Exception):
-    """What was read is not what was expected; nothing of it was published."""
+    """The content differs from the expected one; nothing of it was published."""
 
     def __init__(self, found: str) -> None:
         self.found = found
@@ -21,10 +21,10 @@ class ContentChangedError(Exception):
 
 @contextmanager
 def aborted_on_error(writer: ObjectWriter) -> Iterator[None]:
-    """Work on an object that is forgotten where anything goes wrong.
+    """Write an object; on any error it is aborted.
 
     Raises:
-        CannotRunError: S3 has refused it, or did not answer; or it cannot be forgotten.
+        CannotRunError: S3 has refused it, or did not answer; or it cannot be aborted.
     """
     try:
         yield
@@ -33,9 +33,9 @@ def aborted_on_error(writer: ObjectWriter) -> Iterator[None]:
         try:
             writer.abort()
         except (BotoCoreError, ClientError) as failure:
-            left = f"; its parts stay there until the bucket's lifecycle removes them: {failure}"
+            left = f"; its parts stay until the bucket's lifecycle removes them: {failure}"
         if isinstance(error, BotoCoreError | ClientError):
-            remedy = "run the command again: it goes on from where it was"
+            remedy = "run the command again: it continues where it stopped"
             raise CannotRunError(f"{writer.place.url} could not be written: {error}{left}", remedy) from error
         if left and isinstance(error, ContentChangedError | FindingsError):
             raise CannotRunError(f"{writer.place.url} could not be written: {error}{left}") from error

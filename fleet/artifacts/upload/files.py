@@ -17,7 +17,7 @@ PLACEHOLDER, HELD = "PLACEHOLDER", b"S3 keeps no empty folder; Triton wants this
 
 
 class FileUploads:
-    """Puts files; those of one part are sent by the pool while the next are read."""
+    """Writes files; the pool sends those of one part while the next are read."""
 
     def __init__(self, new_writer: Callable[[ObjectPlace, int], ObjectWriter], pool: Executor) -> None:
         self._new_writer, self._pool = new_writer, pool
@@ -25,10 +25,10 @@ class FileUploads:
     def all_of(
         self, bucket: str, prefix: str, write_stream: StreamWriter, contents: Contents
     ) -> dict[str, int]:
-        """Put what a stream holds below a prefix; the sizes of the files that are there then, by path.
+        """Write the files of a stream below a prefix; return their sizes by path.
 
         Raises:
-            ContentChangedError: the stream does not hold those contents.
+            ContentChangedError: the stream does not have those contents.
             CannotRunError: S3 has refused a file, or it is too large.
         """
         stored: dict[str, int] = {}
@@ -43,7 +43,7 @@ class FileUploads:
                         puts.append(self._put_chunks(place, chunks(content), size, crc))
                         stored[path] = size
             if stored.keys() != contents.files.keys():
-                raise ContentChangedError("without files that it held")
+                raise ContentChangedError("without files that it had")
             for folder in contents.empty_folders:
                 path = f"{folder}/{PLACEHOLDER}"
                 puts.append(self._put(ObjectPlace(bucket, prefix + path), HELD))
@@ -55,7 +55,7 @@ class FileUploads:
         return stored
 
     def one(self, place: ObjectPlace, content: bytes) -> None:
-        """Put one file.
+        """Write one file.
 
         Raises:
             CannotRunError: S3 has refused it.
@@ -88,7 +88,7 @@ class FileUploads:
 
 
 def _is_done(put: Future[None]) -> bool:
-    """Whether it is; what was refused need not wait for thousands of others."""
+    """Whether it has ended; raises its error at once, not after thousands of others."""
     if put.done():
         put.result()
     return put.done()

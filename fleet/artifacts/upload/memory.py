@@ -6,13 +6,13 @@ import threading
 
 
 class CancelledError(Exception):
-    """The command that wanted it is ending."""
+    """The command is ending."""
 
 
 class MemoryBudget:
-    """So many bytes; who wants more than are free waits.
+    """A budget of bytes; a request for more than are free waits.
 
-    Nobody deadlocks who takes one part at a time and gives it back without taking another.
+    There is no deadlock if each user takes one part at a time and returns it before taking another.
     """
 
     def __init__(self, size: int) -> None:
@@ -22,7 +22,7 @@ class MemoryBudget:
         self._is_cancelled = False
 
     def take(self, size: int) -> None:
-        """Wait until that much is free, and take it.
+        """Wait until so many bytes are free, and take them.
 
         Raises:
             CancelledError: the command is ending.
@@ -34,13 +34,13 @@ class MemoryBudget:
             self._free -= size
 
     def give_back(self, size: int) -> None:
-        """Let others have it."""
+        """Return bytes to the budget."""
         with self._changed:
             self._free += size
             self._changed.notify_all()
 
     def cancel(self) -> None:
-        """Give nothing any more."""
+        """Refuse all further requests."""
         with self._changed:
             self._is_cancelled = True
             self._changed.notify_all()

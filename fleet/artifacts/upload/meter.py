@@ -1,4 +1,4 @@
-"""A tar stream that is watched while it is written."""
+"""A tar stream with progress and a limit."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ STEP = 1 << 20
 
 
 def with_meter(write_stream: StreamWriter, size: int, progress: Callable[[int], None]) -> StreamWriter:
-    """The same stream; `progress` is told its bytes, a MiB or more at a time.
+    """The same stream; `progress` is called with its bytes, a MiB or more at a time.
 
-    It ends as soon as it is longer than `size` bytes: memory and parts are reckoned for no more.
+    It ends when it exceeds `size` bytes: memory and parts are planned for no more.
 
     Raises (when it is written):
         ContentChangedError: it is longer.

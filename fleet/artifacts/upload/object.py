@@ -1,4 +1,4 @@
-"""One object of S3, written as a stream: whole, with the checksum that was meant, or not at all."""
+"""One object of S3, written atomically as a stream, with a checksum."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ NO_UPLOAD = "NoSuchUpload"
 
 @dataclass(frozen=True)
 class ObjectPlace:
-    """Where an object lies."""
+    """The place of an object."""
 
     bucket: str
     key: str
 
     @property
     def url(self) -> str:
-        """As the AWS CLI names it."""
+        """The URL, as for the AWS CLI."""
         return f"s3://{self.bucket}/{self.key}"
 
 
@@ -44,19 +44,19 @@ class TakenError(Exception):
 
 
 class ConflictError(Exception):
-    """Another writer was at work on the same key: who of the two is first, S3 has not said."""
+    """Another writer is writing the same key; S3 does not report who is first."""
 
 
 def part_size(size: int) -> int:
-    """The size of parts by which an object of at most `size` bytes fits into S3's number of them."""
+    """The size of parts with which an object of at most `size` bytes stays below S3's number of parts."""
     return max(SMALLEST_PART, -(-size // PARTS // MIB) * MIB)
 
 
 class ObjectWriter:
-    """Takes bytes and uploads them by parts while they come; `commit` makes the object, `abort` forgets it.
+    """Uploads bytes in parts as they come; `commit` creates the object, `abort` discards it.
 
-    Each part takes its memory from the budget before it is filled, and gives it back when S3 has it. Not for
-    several threads at one time.
+    Each part takes its memory from the budget before it is filled, and returns it when S3 has the part. Not
+    thread-safe.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class ObjectWriter:
                 self._send_part()
             if self._buffer is None:
                 self._budget.take(self._part)
-                # From malloc, the memory of parts that are gone would stay with this process.
+                # With malloc, the memory of sent parts would stay with this process.
                 self._buffer = mmap(-1, self._part)
             taken = rest[: self._part - self._buffer.tell()]
             self._buffer.write(taken)
@@ -99,12 +99,12 @@ class ObjectWriter:
         return len(data)
 
     def commit(self, *, only_if_new: bool) -> None:
-        """Make the object of all that was written.
+        """Create the object from all written bytes.
 
         Raises:
-            TakenError, ConflictError: with `only_if_new`, another writer was first or is at it.
+            TakenError, ConflictError: with `only_if_new`, another writer was first or is writing.
             ClientError, BotoCoreError: S3 has refused it.
-            CannotRunError: S3 keeps something else than what was written; it is deleted again.
+            CannotRunError: S3 stored something else than what was written; the object was deleted.
         """
         condition = {"IfNoneMatch": "*"} if only_if_new else {}
         try:
@@ -117,17 +117,19 @@ class ObjectWriter:
                 raise ConflictError from error
             if not _is_no_upload(error) or self._existing_object() != (self.size, _text(self.crc)):
                 raise
-            answer = _text(self.crc)  # it was completed, but the answer was lost and the request sent again
+            answer = _text(
+                self.crc
+            )  # it was completed, but the answer was lost and the request was sent again
         self._upload = None
         self._release()
         if answer != _text(self.crc):
             self._verify_object()
 
     def abort(self) -> None:
-        """Forget what was written; nothing of it stays in S3, nor in the budget.
+        """Discard what was written, in S3 and in the budget.
 
         Raises:
-            ClientError, BotoCoreError: S3 does not forget it; the bucket's lifecycle will.
+            ClientError, BotoCoreError: S3 does not abort the upload; the bucket's lifecycle will.
         """
         for future in self._parts:
             future.cancel()
@@ -145,7 +147,7 @@ class ObjectWriter:
 
     @property
     def is_one_part(self) -> bool:
-        """Whether all that was written is kept here until `commit`."""
+        """Whether everything is kept in memory until `commit`."""
         return self._upload is None
 
     def _release(self) -> None:
@@ -163,7 +165,7 @@ class ObjectWriter:
                 ChecksumType="FULL_OBJECT",
             )["UploadId"]
         for done in [each for each in self._parts if each.done()]:
-            done.result()  # what S3 refused once need not be sent to the end
+            done.result()  # after an error, the rest need not be sent
         body = self._body()
         future = self._pool.submit(self._upload_part, self._upload, len(self._parts) + 1, body)
         self._buffer = None
@@ -175,7 +177,7 @@ class ObjectWriter:
             return b""
         size = self._buffer.tell()
         self._buffer.seek(0)
-        # S3's client reads a whole part where it lies; it knows the size of bytes or of a file.
+        # S3's client reads a part in place; it knows the size of bytes or of a file.
         return cast(bytes, self._buffer) if size == self._part else self._buffer[:size]
 
     def _upload_part(self, upload: str, number: int, body: bytes) -> CompletedPartTypeDef:
@@ -223,12 +225,12 @@ class ObjectWriter:
         kept, sent = self._existing_object(), (self.size, _text(self.crc))
         if kept != sent:
             self._s3.delete_object(Bucket=self.place.bucket, Key=self.place.key)
-            problem = f"{self.place.url}: S3 has kept {kept[0]} bytes with the checksum {kept[1]}"
+            problem = f"{self.place.url}: S3 has stored {kept[0]} bytes with the checksum {kept[1]}"
             problem += f" of {sent[0]} bytes with {sent[1]}"
             raise CannotRunError(problem, "run the command again; the object was deleted")
 
     def _existing_object(self) -> tuple[int, str | None]:
-        """The size and the checksum of the object that is there; 0 and none where there is no object."""
+        """The size and the checksum of the object; 0 and none if it does not exist."""
         try:
             head = self._s3.head_object(Bucket=self.place.bucket, Key=self.place.key, ChecksumMode="ENABLED")
         except ClientError as error:

@@ -1,4 +1,4 @@
-"""The files of a tar stream, one after the other, while the stream is written."""
+"""Yields the files of a tar stream while it is written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Contents:
-    """What a tar stream holds: its digest, a CRC-32 of each file by path, and its empty folders."""
+    """The content of a tar stream: its digest, a CRC-32 of each file by path, and its empty folders."""
 
     digest: str
     files: Mapping[str, int]
@@ -56,14 +56,14 @@ def chunks(content: IO[bytes]) -> Iterator[bytes]:
 
 
 Member = tuple[str, IO[bytes] | None, int]
-"""Path, content (none of a folder) and size in bytes."""
+"""Path, content (none for a folder) and size in bytes."""
 
 
 @contextmanager
 def tar_entries(write_stream: Callable[[Sink], object]) -> Iterator[Iterator[Member]]:
-    """The files and folders of a tar stream that is written by a thread of its own.
+    """The files and folders of a tar stream that a separate thread writes.
 
-    What the writer raises is raised here.
+    Errors of the writer are raised here.
     """
     read, write = os.pipe()
     failures: list[BaseException] = []
@@ -73,7 +73,7 @@ def tar_entries(write_stream: Callable[[Sink], object]) -> Iterator[Iterator[Mem
             with os.fdopen(write, "wb", CHUNK) as sink:
                 write_stream(sink)
         except BrokenPipeError:
-            pass  # nobody reads on
+            pass  # the reader has ended
         except BaseException as failure:
             failures.append(failure)
 
@@ -85,7 +85,7 @@ def tar_entries(write_stream: Callable[[Sink], object]) -> Iterator[Iterator[Mem
                 with tarfile.open(mode="r|", fileobj=stream) as tar:
                     yield _members(tar)
                 while stream.read(CHUNK):
-                    pass  # what follows the last entry belongs to the digest
+                    pass  # the rest is needed for the digest
             except tarfile.TarError:
                 producer.join()
                 if not failures:
@@ -101,4 +101,4 @@ def _members(tar: tarfile.TarFile) -> Iterator[Member]:
         path = str(PurePosixPath(member.name))
         if path != ".":
             yield path, tar.extractfile(member) if member.isfile() else None, member.size
-        tar.members = []  # type: ignore[attr-defined]  # or the list grows with the archive
+        tar.members = []  # type: ignore[attr-defined]  # otherwise the list grows with the archive

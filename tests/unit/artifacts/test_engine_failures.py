@@ -57,7 +57,7 @@ def test_an_operator_that_tensorrt_lacks_is_told_in_its_words_and_others_are_pub
     )
     assert finding.message.startswith("no engine of model 'bert' was built: unsupported operator: ")
     assert "NoSuchOperator" in finding.message
-    assert "the whole log is in /triton-fleet/dev/engines, stream " in finding.hint
+    assert "the full log is in /triton-fleet/dev/engines, stream " in finding.hint
     assert "bert/1/model.plan" in bucket.packed("sound")
     assert bucket.artifacts.held("engines/leases/") == []
     assert len(bucket.artifacts.held("endpoints/")) == 1
@@ -93,7 +93,7 @@ def test_each_problem_of_the_build_script_has_a_code(
     finding = refused(bucket)
     assert finding.code == code
     assert finding.message == "no engine of model 'bert' was built: too bad: It rained.\n    one\n    two"
-    assert finding.hint == "do better; the whole log is in group, stream stream"
+    assert finding.hint == "do better; the full log is in group, stream stream"
 
 
 def test_of_a_build_that_says_nothing_the_reason_of_codebuild_and_the_end_of_its_log_are_told(
@@ -104,7 +104,7 @@ def test_of_a_build_that_says_nothing_the_reason_of_codebuild_and_the_end_of_its
     codebuild.looked = codebuild.fail
     finding = refused(bucket)
     assert finding.code == "FL381"
-    assert "the build is FAILED, and did not say why: CannotPullContainerError" in finding.message
+    assert "the build is FAILED and gave no reason: CannotPullContainerError" in finding.message
     assert finding.message.endswith("\n    line 4\n    line 5\n    line 6\n    line 7\n    line 8")
 
 
@@ -144,7 +144,7 @@ def test_without_a_terminal_a_build_is_told_by_lines(
     bucket.publish(LineProgress(OutputConsole(file=shown, width=200)))
     first, second, *_ = shown.getvalue().splitlines()
     assert first == "engine sentences/bert: building"
-    assert second.startswith("engine sentences/bert: there after ")
+    assert second.startswith("engine sentences/bert: ready after ")
 
 
 def test_on_a_terminal_a_build_shows_the_last_line_of_its_log(

@@ -140,7 +140,7 @@ def test_a_holder_that_is_about_to_start_is_waited_for(publisher: Publisher) -> 
             return nullcontext(tell)
 
     assert publisher.bucket.publish(Progress()).engines == 0
-    assert (told, publisher.own_builds) == (["somebody is about to build it"], [])
+    assert (told, publisher.own_builds) == (["somebody is starting the build"], [])
 
 
 def test_who_has_lost_the_lease_stops_nothing_and_follows(publisher: Publisher) -> None:
@@ -214,5 +214,5 @@ def test_without_the_projects_it_is_said_what_makes_them(publisher: Publisher) -
     publisher.codebuild.refusals = [refusal("ResourceNotFoundException")]
     with pytest.raises(CannotRunError) as caught:
         publisher.bucket.publish()
-    assert f"the CodeBuild project {PROJECT} is not there" in str(caught.value)
+    assert f"the CodeBuild project {PROJECT} does not exist" in str(caught.value)
     assert not publisher.is_leased()

@@ -168,7 +168,7 @@ def test_another_content_in_s3_is_refused(engine: FleetFolder, there: Repositori
     there.put("bert.onnx", small_onnx("other"))
     url, digest = f"s3://{BUCKET}/bert.onnx", digest_of_bytes(small_onnx())
     engine.spec(base=SPEC.replace("../onnx/sentences.onnx", f'"{url}", digest: "{digest}"'))
-    with pytest.raises(FindingsError, match=r"sentences.yaml:8:.*FL307: s3://.* holds sha256"):
+    with pytest.raises(FindingsError, match=r"sentences.yaml:8:.*FL307: s3://.* has sha256"):
         there.lock()
 
 

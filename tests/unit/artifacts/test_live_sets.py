@@ -92,8 +92,8 @@ def test_a_target_is_never_overwritten_and_the_next_free_version_is_named(live: 
     live.add("x = 1\n")
     before = live.body("other-v1.tar.gz")
     said = live.refused(text="x = 2\n", version=1)
-    assert said.startswith("FL330 other-v1.tar.gz of sentences holds another content")
-    assert said.endswith("or say `--version 2`, the next free one of 'other'")
+    assert said.startswith("FL330 other-v1.tar.gz of sentences has other content")
+    assert said.endswith("or pass `--version 2`, the next free one of 'other'")
     assert live.body("other-v1.tar.gz") == before
 
 
@@ -108,7 +108,7 @@ def test_a_removed_targets_name_never_gets_another_content(live: Live) -> None:
     live.add("x = 1\n")
     live.remove("other-v1.tar.gz")
     said = live.refused(text="x = 2\n", version=1)
-    assert "an instance that has loaded it may go on serving that" in said
+    assert "an instance that has loaded it may still serve that" in said
     assert live.add("x = 2\n").target == "other-v2.tar.gz"
 
 
@@ -120,7 +120,9 @@ def test_a_removed_target_comes_back_with_the_same_content(live: Live) -> None:
 
 
 def test_a_name_of_the_spec_that_is_not_published_yet_is_kept_for_its_content(live: Live) -> None:
-    assert live.refused(archive="sentences", version=1).startswith("FL330 the spec of sentences names")
+    assert live.refused(archive="sentences", version=1).startswith(
+        "FL330 sentences-v1.tar.gz is in the spec of sentences"
+    )
     assert live.add(archive="sentences").target == "sentences-v2.tar.gz"
 
 
@@ -153,7 +155,7 @@ def test_two_that_add_others_as_one_version_are_not_mixed_up(live: Live) -> None
     (won,) = [each for each in outcomes if isinstance(each, Addition)]
     (lost,) = [each for each in outcomes if isinstance(each, FindingsError)]
     assert won.target == "other-v5.tar.gz"
-    assert "FL330: other-v5.tar.gz of sentences holds another content" in str(lost)
+    assert "FL330: other-v5.tar.gz of sentences has other content" in str(lost)
 
 
 def test_a_repository_that_the_container_would_not_serve_is_refused(live: Live) -> None:
@@ -166,10 +168,10 @@ def test_a_repository_that_the_container_would_not_serve_is_refused(live: Live) 
 @pytest.mark.parametrize(
     ("archive", "said"),
     [
-        ("HOTEL-ROOMS", "'HOTEL-ROOMS' holds 'OOM': all its errors would pass for a lack of memory"),
-        ("a/../b", "'a/../b' is no name of an archive"),
+        ("HOTEL-ROOMS", "'HOTEL-ROOMS' contains 'OOM': all its errors would count as a lack of memory"),
+        ("a/../b", "'a/../b' is not an archive's name"),
         ("x" * 64, "at most 63"),
-        ("", "'' is no name of an archive"),
+        ("", "'' is not an archive's name"),
     ],
 )
 def test_a_name_that_no_spec_could_have_is_refused(archive: str, said: str) -> None:
@@ -200,7 +202,7 @@ def test_an_endpoint_without_a_live_set_is_refused_with_the_way_to_one(
 
 
 def test_a_target_that_the_spec_names_is_not_removed(live: Live) -> None:
-    with pytest.raises(FindingsError, match="FL331: .* the next publish would bring it back"):
+    with pytest.raises(FindingsError, match="FL331: .* the next publish would add it again"):
         require_removable(live.set, "sentences-v1.tar.gz", ["sentences-v1.tar.gz"])
 
 
@@ -223,7 +225,9 @@ def test_targets_are_listed_with_what_the_spec_has_to_do_with_them(live: Live) -
 
 def test_without_a_lock_a_name_of_the_spec_is_kept_all_the_same(live: Live) -> None:
     (live.folder.root / "locks/dev/sentences.lock.yaml").unlink()
-    assert live.refused(archive="sentences", version=1).startswith("FL330 the spec of sentences names")
+    assert live.refused(archive="sentences", version=1).startswith(
+        "FL330 sentences-v1.tar.gz is in the spec of sentences"
+    )
     write_locks(open_project(live.folder.root, "dev"))
 
 
@@ -239,7 +243,7 @@ def test_a_repository_in_s3_is_added_if_it_holds_the_content_that_is_meant(live:
             source = repository_source(loaded, "theirs", url, digest, lambda: live.s3)
             return add_archive(live.s3, live.set, "theirs", None, source)
 
-    with pytest.raises(FindingsError, match=f"FL308: what lies at {url} may change.*\n.*--digest {digest}"):
+    with pytest.raises(FindingsError, match=f"FL308: the content of {url} may change.*\n.*--digest {digest}"):
         add(None)
     assert add(digest) == Addition(target="theirs-v1.tar.gz", was_there=False)
     assert live.body("theirs-v1.tar.gz") == packed.getvalue()
@@ -248,9 +252,9 @@ def test_a_repository_in_s3_is_added_if_it_holds_the_content_that_is_meant(live:
 @pytest.mark.parametrize(
     ("repository", "digest", "said"),
     [
-        ("no/folder", None, "FL401: no/folder is not there"),
-        (__file__, None, "is no folder"),
-        (".", "sha256:0", "FL339: --digest says what is expected in S3, and this is a folder"),
+        ("no/folder", None, "FL401: no/folder does not exist"),
+        (__file__, None, "is not a folder"),
+        (".", "sha256:0", "FL339: --digest is for a repository in S3, and this is a folder"),
         ("s3://models/embed", None, "FL219: 's3://models/embed' is neither an archive nor a prefix in S3"),
     ],
 )

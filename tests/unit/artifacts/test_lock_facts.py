@@ -138,7 +138,7 @@ def test_an_archive_of_too_many_folders_is_refused(there: Repositories) -> None:
     there.spec("team/embed.tar.gz", digest(stream))
     finding = there.refused()
     assert finding.code == "FL310"
-    assert f"it holds more than {MAX_FOLDERS} folders of models and versions" in finding.message
+    assert f"it has more than {MAX_FOLDERS} folders of models and versions" in finding.message
 
 
 def test_a_lock_with_models_by_name_alone_is_read_and_stale(folder: FleetFolder, repository: Path) -> None:

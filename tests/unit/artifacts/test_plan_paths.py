@@ -82,7 +82,7 @@ def test_another_repository_than_was_locked_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_where_the_plan_goes_is_refused(tmp_path: Path) -> None:
     source = FolderSource(on_disk(FILES, tmp_path), ["bert"])
-    with pytest.raises(FindingsError, match="FL372: 'a/1/a.txt' is there already"):
+    with pytest.raises(FindingsError, match="FL372: 'a/1/a.txt' already exists"):
         built(source, "a/1/a.txt").write(io.BytesIO())
 
 

@@ -180,14 +180,14 @@ def test_an_endpoint_that_runs_something_else_was_not_tested(promotion: Promotio
     promotion.folder.write("repository/embed/1/model.py", "x = 2\n")
     promotion.publish()
     (said,) = findings_of(promotion)
-    assert said.startswith("FL332 sentences was not tested in staging as its lock says: it runs s3://triton-")
+    assert said.startswith("FL332 sentences was not tested in staging with its lock: it runs s3://triton-")
     assert said.endswith("| run `fleet deploy --env staging sentences`, test it, then promote")
 
 
 def test_an_endpoint_that_is_not_deployed_was_not_tested(promotion: Promotion) -> None:
     promotion.publish()
     (said,) = findings_of(promotion)
-    assert "FL332 sentences was not tested in staging as its lock says: it is not deployed there" in said
+    assert "FL332 sentences was not tested in staging with its lock: it is not deployed there" in said
 
 
 def test_an_endpoint_that_is_not_in_service_was_not_tested(
@@ -205,10 +205,10 @@ def test_a_tested_live_set_has_every_archive_of_its_lock(promotion: Promotion) -
     bucket = promotion.bucket("staging")
     promotion.s3("staging").delete_object(Bucket=bucket, Key=archive.key)
     (said,) = findings_of(promotion)
-    assert f"sentences-v1.tar.gz is not there, and the lock says {archive.digest}" in said
+    assert f"sentences-v1.tar.gz does not exist, but the lock has {archive.digest}" in said
     promotion.s3("staging").put_object(Bucket=bucket, Key=archive.key, Body=b"by hand")
     (said,) = findings_of(promotion)
-    assert "sentences-v1.tar.gz holds a content without a digest" in said
+    assert "sentences-v1.tar.gz has no digest" in said
 
 
 def test_a_tested_live_set_is_promoted(promotion: Promotion) -> None:
@@ -261,7 +261,7 @@ def test_an_archive_that_says_to_be_another_is_refused(promotion: Promotion) -> 
     key = f"archives/{archive.digest.removeprefix('sha256:')}.tar.gz"
     promotion.s3("staging").put_object(Bucket=promotion.bucket("staging"), Key=key, Body=b"by hand")
     (said,) = findings_of(promotion)
-    assert "says that it is of no digest" in said
+    assert "has the digest none" in said
 
 
 def test_a_target_without_its_foundation_is_told_what_to_do_first(promotion: Promotion) -> None:
@@ -276,7 +276,7 @@ def test_a_target_without_its_foundation_is_told_what_to_do_first(promotion: Pro
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        (("staging", "staging"), "staging is promoted to itself"),
+        (("staging", "staging"), "staging cannot be promoted to itself"),
         (("local", "prod"), "'local' is this machine"),
     ],
 )

@@ -26,7 +26,7 @@ def copied(promotion: Promotion, **changes: Any) -> bool:
 
 
 def test_what_arrives_with_another_checksum_is_refused_and_not_kept(promotion: Promotion) -> None:
-    with pytest.raises(CannotRunError, match="what arrived of s3://.*/one has not the checksum"):
+    with pytest.raises(CannotRunError, match="the bytes received of s3://.*/one do not have its checksum"):
         copied(promotion, crc="AAAAAA==")
     assert promotion.keys("staging") == ["one"]
 

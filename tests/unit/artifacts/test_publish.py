@@ -129,7 +129,7 @@ def test_a_repository_that_changed_since_the_lock_is_refused_by_its_archive_and_
         5,
     )
     assert finding.message == (
-        "the repository of archive 'sentences' is not what the lock of 'sentences' says: it changed since"
+        "the repository of archive 'sentences' differs from the lock of 'sentences': it changed since"
     )
     assert finding.hint == "run `fleet lock --env dev sentences` and have the change reviewed"
     assert bucket.held() == []
@@ -177,9 +177,7 @@ def test_a_published_version_of_a_live_set_is_never_overwritten(bucket: Artifact
     before = bucket.body("endpoints/zoo/live/a-v1.tar.gz")
     bucket.set_of({"a": "x = 3\n", "b": "x = 2\n", "c": "x = 4\n"}, version=1)
     bucket.lock()
-    with pytest.raises(
-        FindingsError, match="FL304: s3://.*/live/a-v1.tar.gz holds another content"
-    ) as refused:
+    with pytest.raises(FindingsError, match="FL304: s3://.*/live/a-v1.tar.gz has other content") as refused:
         bucket.publish()
     assert [finding.hint for finding in refused.value.findings] == ["raise the `version` of archive 'a'"]
     assert bucket.body("endpoints/zoo/live/a-v1.tar.gz") == before

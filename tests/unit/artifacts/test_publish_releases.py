@@ -81,7 +81,7 @@ def test_endpoints_whose_names_begin_alike_have_their_own(bucket: ArtifactBucket
 
 def test_a_release_that_cannot_be_read_is_named_and_stops_no_deploy(bucket: ArtifactBucket) -> None:
     broken = bucket.put("releases/sentences/9999-01-01T00:00:00.000000Z.json", b"{")
-    with pytest.raises(FindingsError, match=f"FL325: s3://{BUCKET}/{broken} does not say what"):
+    with pytest.raises(FindingsError, match=f"FL325: s3://{BUCKET}/{broken} is not a valid release"):
         last_releases(bucket.s3, BUCKET, "sentences", 1)
     release(bucket, "x = 2\n")
     assert len(bucket.held("releases/")) == 3

@@ -77,7 +77,7 @@ def test_another_content_than_the_spec_expects_is_refused_with_both(there: Repos
     there.spec(form, other)
     finding = there.refused()
     assert finding.code == "FL307"
-    assert finding.message == f"s3://{BUCKET}/{form} holds {digest(stream)}; the spec expects {other}"
+    assert finding.message == f"s3://{BUCKET}/{form} has {digest(stream)}; the spec expects {other}"
 
 
 @pytest.mark.parametrize("form", ["team/", "team/embed.tar.gz"])
@@ -188,7 +188,7 @@ def test_a_key_that_is_no_path_is_refused(there: Repositories, key: str, problem
 
 @pytest.mark.parametrize(
     ("url", "said"),
-    [("team/none.tar.gz", "there is no such object"), ("none/", "nothing lies there")],
+    [("team/none.tar.gz", "the object does not exist"), ("none/", "no objects")],
 )
 def test_what_is_not_there_is_told_by_url(there: Repositories, url: str, said: str) -> None:
     there.spec(url, f"sha256:{'0' * 64}")
@@ -202,4 +202,7 @@ def test_a_bucket_that_is_not_there_is_told(there: Repositories, url: str) -> No
     spec = there.folder.root / "model_specs/sentences.yaml"
     spec.write_text(spec.read_text().replace(BUCKET, "nobodys-bucket"))
     finding = there.refused()
-    assert (finding.code, finding.message) == ("FL309", f"s3://nobodys-bucket/{url}: there is no such bucket")
+    assert (finding.code, finding.message) == (
+        "FL309",
+        f"s3://nobodys-bucket/{url}: the bucket does not exist",
+    )

@@ -237,7 +237,7 @@ class TestCheck:
     def test_an_onnx_model_that_is_not_there_is_said_once(self, bert: FleetFolder) -> None:
         (bert.root / "bert.onnx").unlink()
         [message] = findings(bert)["FL370"]
-        assert message.endswith("bert.onnx is not there")
+        assert message.endswith("bert.onnx does not exist")
 
     def test_engines_of_a_repository_in_s3_are_refused(self, bert: FleetFolder) -> None:
         digest = f"sha256:{1:064}"
