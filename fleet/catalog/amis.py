@@ -11,13 +11,13 @@ from fleet.catalog.data_file import data_file
 
 @dataclass(frozen=True, kw_only=True)
 class Ami:
-    """A host image; the name is empty for what SageMaker runs when it is told none.
+    """A host image; the name is empty for SageMaker's default.
 
     Attributes:
         driver: NVIDIA's driver branch, such as "550"; empty without a GPU.
         cuda: The newest CUDA major version whose containers it runs; 0 without a GPU.
-        accepts: Families of which it is proved that they take it.
-        unproven: Families that might: the facts say neither that they take it nor that they do not.
+        accepts: Families that are proved to take it.
+        unproven: Families that may take it: the sources do not settle it.
         refuses: Families that SageMaker refuses with it, or on which it cannot work.
         gpu: Whether it is for GPU instances.
     """
@@ -85,7 +85,7 @@ def inference_ami(cuda: int, *families: str) -> Ami | None:
 
 
 def unnamed_ami() -> Ami:
-    """What SageMaker runs when it is told no host image; its name is empty."""
+    """SageMaker's default host image; its name is empty."""
     return _ami("", data_file("amis.yaml")["unnamed"])
 
 

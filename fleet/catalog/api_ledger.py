@@ -1,4 +1,4 @@
-"""The members of SageMaker's calls for an endpoint, each with what the product decides of it."""
+"""The members of SageMaker's calls for an endpoint, each with the product's decision."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ FILE = "api_ledger.yaml"
 
 
 class Decision(StrEnum):
-    """Who says what a member is."""
+    """What sets a member."""
 
     KEY = "key"
     """A key of the spec."""
     RAW = "raw"
     """The spec's `cloudformation`."""
     REFUSED = "refused"
-    """Nobody: endpoints of this product do not have it."""
+    """Nothing: endpoints of this product do not have it."""
     OURS = "ours"
     """The product."""
 
@@ -34,11 +34,11 @@ class Member:
 
     Attributes:
         path: Its path in the resource, with `*` for an index: `ProductionVariants.*.InstanceType`.
-        decision: Who says what it is.
+        decision: What sets it.
         why: One sentence without its full stop.
-        key: The key of the spec that says it; empty unless `decision` is `key`.
-        judged: Whether the raw property is judged as the key is, or no rule goes by it.
-        rule: The rule that tells of the raw property; empty for the one of all members.
+        key: The key of the spec that sets it; empty unless `decision` is `key`.
+        judged: Whether the raw property is checked as the key is, or no rule depends on it.
+        rule: The rule that reports the raw property; empty for the general one.
         inside: The shape of the API whose members stand on their own; empty for none.
         in_cloudformation: Whether CloudFormation's schema has it.
     """

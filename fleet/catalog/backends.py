@@ -30,8 +30,8 @@ class Parameter:
         until: The first release that no longer reads it; empty where the newest does.
         values_since: By value: the first release that takes it.
         instead: The parameter that came in its place; or empty.
-        said: The backend's words about a wrong value, with {value}, {lower}, {key} and {model}.
-        beyond: Its words about a number out of range; empty where it has none.
+        said: The backend's message about a wrong value, with {value}, {lower}, {key} and {model}.
+        beyond: Its message about a number out of range; empty if it has none.
         bounded_since: The first release that refuses a number out of range; empty where every release does.
         fails: Whether a wrong value fails the load; else it is ignored.
         fails_since: The first release in which it does; empty where every release does.
@@ -61,7 +61,7 @@ class Parameter:
 
 @dataclass(frozen=True, kw_only=True)
 class Accelerator:
-    """An execution accelerator: `open` if it takes any parameter, `said` what is said of an unknown one."""
+    """An execution accelerator: `open` if it takes any parameter, `said` is its message for others."""
 
     name: str
     since: str = ""
@@ -108,7 +108,7 @@ class Backend:
         plain_since: The first release that takes letters, digits and `_.-` alone in a file's name; or empty.
         plain_said: Its words about another one, with {name} and {character}.
         open: Whether models read parameters of their own.
-        elsewhere: Parameters that it does not read, and what there is to say of each.
+        elsewhere: Parameters that it does not read, with a note on each.
         accelerators: By "gpu" and "cpu", those that it knows; without an entry all are left alone.
     """
 

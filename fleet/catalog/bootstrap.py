@@ -9,7 +9,7 @@ from fleet.catalog.data_file import data_file
 
 @dataclass(frozen=True, kw_only=True)
 class Bootstrap:
-    """The oldest version that will do, and the parameter in which an account says its own."""
+    """The oldest version that is sufficient, and the parameter that has an account's version."""
 
     parameter: str
     version: int

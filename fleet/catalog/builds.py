@@ -22,7 +22,7 @@ class Build:
         only_in: The only regions that have it; empty where all do but those of `not_in`.
         not_in: Regions that host the family and do not sell it for this.
         lacks: The sizes that regions do not sell, which sell the others.
-        certain: Whether AWS's API or documentation says so.
+        certain: Whether AWS's API or documentation confirms it.
         note: What else must be known, in one sentence; or empty.
     """
 

@@ -1,4 +1,4 @@
-"""How the catalog's data files are read; each says its source and its date."""
+"""Reads the catalog's data files; each has its source and its date."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ class Service:
     Attributes:
         name: As messages call it, such as "gRPC".
         flag: What the names of its flags share, such as "grpc" in --grpc-port.
-        tritons_port: Where it answers unless it is told another port.
+        tritons_port: Its default port.
         allowed_by: The variable that turns it on; empty where only a flag does.
-        port_from: The variable that says its port; empty where only a flag does.
+        port_from: The variable that sets its port; empty where only a flag does.
         port: What the variable is set to where a spec names no port.
     """
 
@@ -39,7 +39,7 @@ class Service:
 
     @property
     def port_flag(self) -> str:
-        """The flag that says its port."""
+        """The flag that sets its port."""
         return f"--{self.flag}-port"
 
 
@@ -68,7 +68,7 @@ def flags_of_single_mode() -> tuple[str, ...]:
 
 
 def out_of_memory() -> tuple[str, ...]:
-    """What makes an error pass for a lack of memory, wherever it stands in it."""
+    """The texts with which an error counts as a lack of memory."""
     return tuple(data_file("front_end.yaml")["out_of_memory"])
 
 
@@ -87,13 +87,13 @@ def safe_ports() -> range:
 
 @cache
 def weights_of_instances() -> Mapping[str, Weights]:
-    """By backend, whether instances share their weights; of other backends, files do not tell the weights."""
+    """By backend, whether instances share their weights; the files of other backends do not show them."""
     facts: dict[str, str] = data_file("front_end.yaml")["weights_of_instances"]
     return MappingProxyType({backend: Weights(said) for backend, said in facts.items()})
 
 
 def gpu_backends() -> frozenset[str]:
-    """Backends that run on a GPU alone."""
+    """Backends that run only on a GPU."""
     return frozenset(data_file("front_end.yaml")["gpu_backends"])
 
 

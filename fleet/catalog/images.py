@@ -23,10 +23,10 @@ class Release:
     """One release's contents: versions as their makers write them, `python` the minor version of its stub.
 
     Attributes:
-        tensorrt: None where no source says it; of three parts where the source says no more.
-        tensorrt_least: Of the nearest release before whose version is proved, where this one's is not.
-        tensorrt_most: Of the nearest release after.
-        min_compute_capability: Of the GPUs that it supports, as NVIDIA writes it.
+        tensorrt: None where no source states it; of three parts where the source states no more.
+        tensorrt_least: The proved version of the nearest release before, where this one's is unknown.
+        tensorrt_most: That of the nearest release after.
+        min_compute_capability: The lowest of the GPUs that it supports, as NVIDIA writes it.
         uncertain: Which of these fields are inferred or remembered; "regions" where it is only inferred that
             the image is in every region of its list. Rules on these warn, and refuse nothing.
     """
@@ -48,12 +48,12 @@ class Release:
 
     @property
     def tensorrt_certain(self) -> bool:
-        """Whether a source says the version of TensorRT."""
+        """Whether a source states the version of TensorRT."""
         return "tensorrt" not in self.uncertain
 
     @property
     def certain(self) -> bool:
-        """Whether a source says that the image is in every region of its list."""
+        """Whether a source states that the image is in every region of its list."""
         return "regions" not in self.uncertain
 
 

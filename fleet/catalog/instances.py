@@ -19,7 +19,7 @@ class Processor(StrEnum):
 
 
 class Support(StrEnum):
-    """Whether something works, as far as its maker says so."""
+    """Whether something works, according to its maker."""
 
     YES = "yes"
     NO = "no"
@@ -33,10 +33,10 @@ class Instance:
     Attributes:
         architecture: "x86_64" or "arm64", of its CPU.
         gpu: Its NVIDIA GPUs' model; empty without, as are `compute_capability`, `gpu_memory_mib` and `gpus`.
-        nvme_gb: Local storage in all; 0 where models lie on an EBS volume.
+        nvme_gb: Total local storage; 0 where models are on an EBS volume.
         burstable: Its CPU runs on credits.
         retired: AWS gave the family up: the API still names it, no region's price list does.
-        in_api: Whether the API takes it for a variant; the price lists name types that it does not.
+        in_api: Whether a variant can have it: the price lists name types that the API refuses.
     """
 
     type: str
@@ -101,7 +101,7 @@ def most_gpus() -> int:
 
 @cache
 def hosted_in(region: str) -> tuple[str, ...]:
-    """Instance types in a region's price list for hosting; none for a region that is not known."""
+    """Instance types in a region's price list for hosting; none for an unknown region."""
     data = data_file("availability.yaml")
     listed = data["regions"].get(region, {})
     sizes = {family: _usual_sizes(family) for family in listed.get("usual", ())} | listed.get("sizes", {})

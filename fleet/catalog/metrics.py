@@ -22,7 +22,7 @@ class Metric:
         adds_up: "gpus" or "vcpus" where it adds up an instance's, 0 to 100 for each; else empty.
         predefined: Its name among the predefined metrics of Application Auto Scaling; empty without one.
         local: Whether the local endpoint can publish it.
-        utilization: Whether it is published as often as the endpoint's MetricsConfig says.
+        utilization: Whether the endpoint's MetricsConfig sets how often it is published.
     """
 
     namespace: str
@@ -51,7 +51,7 @@ def endpoint_metric(measure: str) -> Metric:
 
 @cache
 def utilization_measures() -> frozenset[str]:
-    """The measures that are published as often as the endpoint's MetricsConfig says."""
+    """The measures whose frequency the endpoint's MetricsConfig sets."""
     measures = data_file("metrics.yaml")["metrics"]
     return frozenset(measure for measure in measures if endpoint_metric(measure).utilization)
 

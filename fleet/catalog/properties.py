@@ -33,7 +33,7 @@ class Property:
     """What is known of a property; None or nothing where CloudFormation sets no limit.
 
     Attributes:
-        types: Of `string`, `integer`, `number`, `boolean`, `array`, `object`; none: anything goes.
+        types: `string`, `integer`, `number`, `boolean`, `array`, `object`; none: any type.
         allowed: All values that it takes.
         least: Of a number.
         most: Of a number.
@@ -42,8 +42,8 @@ class Property:
         fewest: Items of a list.
         most_items: Items of a list.
         pattern: What a text has in it; none where Python cannot read CloudFormation's.
-        names: Of an object, the properties below it; none: they have any name.
-        required: Those of them that have to be there.
+        names: The properties of an object; none: any name.
+        required: Those of them that are required.
         read_only: Whether CloudFormation alone sets it.
     """
 
@@ -75,7 +75,7 @@ class Property:
         if kind == "object":
             return isinstance(value, Mapping)
         if kind == "array":
-            # Of a mapping, the keys count items of a list that is there already.
+            # The keys of a mapping count items of an existing list.
             is_list = isinstance(value, list | tuple) and _within(len(value), self.fewest, self.most_items)
             return is_list or isinstance(value, Mapping)
         text = _text(value)

@@ -1,4 +1,4 @@
-"""What a new endpoint is proposed where its repository does not decide it."""
+"""Defaults for the spec of a new endpoint where its repository does not decide."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Proposals:
     """Choices, not facts.
 
     Attributes:
-        memory_share: Of a GPU's memory and of a machine's, what weights may take.
+        memory_share: The share of a GPU's memory, and of a machine's, that weights may take.
         fewest: Instances that scaling keeps.
         most: Instances that it adds up to.
-        utilization: Of a GPU or a vCPU, in percent, to be held.
+        utilization: The target for a GPU or a vCPU, in percent.
         open_dimension: The smallest, usual and largest size of a dimension that a model leaves open.
-        response_cache_bytes: Of the cache of a model that asks for one.
+        response_cache_bytes: The cache of a model that asks for one.
     """
 
     memory_share: float

@@ -12,7 +12,7 @@ from typing import Any
 from fleet.catalog.data_file import data_file
 
 FAILED, AFTERMATH = 3, 4
-"""The ranks of what says that something failed, and of what only follows from that."""
+"""The ranks of a symptom that something failed, and of one that only follows from that."""
 
 
 class Where(StrEnum):
@@ -31,12 +31,12 @@ class Symptom:
         name: Its key in the data.
         where: The places that are searched for it.
         pattern: Of a text in which all white space is one blank.
-        codes: The code that says it best, and others that may have said it before.
+        codes: The code that describes it best, and others that may have reported it before.
         says: The cause in a sentence with the pattern's groups; empty where the first code is a rule.
         remedy: What to do about it.
-        key: What of the spec it is about, as a path; empty where it is about none.
+        key: The path of the affected key of the spec; empty if there is none.
         rank: From 1, which names the cause, to 4, what only follows from it.
-        source: Who has seen it.
+        source: Where it was reported.
         date: When.
         example: A text in which it is found.
     """

@@ -13,7 +13,7 @@ from fleet.catalog.data_file import data_file
 Type = Literal["bool", "int", "float", "choice", "text", "flags", "log-level"]
 """What a value must look like; "flags" are options of tritonserver, "log-level" a boolean or a number."""
 Meaning = Literal["", "log group", "namespace"]
-"""What of the metrics that the container publishes a variable says; several may say the same."""
+"""The property of published metrics that a variable sets; several may set the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class Variable:
         certain: Whether its name and meaning were read in the container's source, or in AWS's documents.
         default: What the container takes when it is unset or empty; None where it then passes nothing on.
         option: What of tritonserver's command line its value completes; None where it becomes none.
-        means: What it says of the metrics that the container publishes; empty where it says something else.
+        means: The property of published metrics that it sets; empty if it sets something else.
         trap: What goes wrong with it, in one sentence; or empty.
     """
 

@@ -29,7 +29,7 @@ class Annotation:
 
 
 def horizontal(lines: Sequence[Line], unit: Unit, endpoint: ResolvedEndpoint) -> list[Annotation]:
-    """All of a graph with these lines; where it has several, each annotation says of which it is.
+    """All annotations of a graph with these lines; with several lines, each label has its line's name.
 
     Those of one value are one annotation, in the most severe of their colours: labels at one height would be
     printed over each other.

@@ -1,1 +1,1 @@
-"""What follows from a fleet's files and is told to people: what it costs."""
+"""Reports that are computed from a fleet's files: its costs."""

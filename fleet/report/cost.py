@@ -50,7 +50,7 @@ class Saving:
 
     @property
     def percent(self) -> Decimal:
-        """Of what the archives cost apart, with two decimals: of 10,000 archives one is 0.01 %."""
+        """The share of the archives' separate costs, with two decimals: one of 10,000 archives is 0.01 %."""
         return _cents(100 * self.cost.hourly / self.apart.hourly)
 
 

@@ -118,7 +118,7 @@ def test_an_update_that_was_rolled_back_is_told_although_the_endpoint_goes_on(cl
     code, seen, wrong = clinic.doctor()
     assert code == 1
     assert "endpoint: InService, configuration " in seen
-    assert "error[capacity-shortage] FL643: AWS has no free instance of this type" in wrong
+    assert "error[capacity-shortage] FL643: AWS currently has no free instance of this type" in wrong
     assert f"error[stuck-rollback] FL607: the stack {STACK} is in UPDATE_ROLLBACK_FAILED" in wrong
     assert (
         f"continue-update-rollback --region us-east-1 --stack-name {STACK} --resources-to-skip Endpoint"
@@ -128,14 +128,17 @@ def test_an_update_that_was_rolled_back_is_told_although_the_endpoint_goes_on(cl
     assert "FL605" not in wrong
     assert "FL641" not in wrong
     clinic.stacks.continue_rollback(STACK, "Endpoint")
-    assert "error[capacity-shortage] FL643: AWS has no free instance of this type" in clinic.doctor()[2]
+    assert (
+        "error[capacity-shortage] FL643: AWS currently has no free instance of this type"
+        in clinic.doctor()[2]
+    )
 
 
 def test_a_resource_that_failed_before_the_endpoint_is_told_by_its_event(clinic: Clinic) -> None:
     clinic.stacks.create(STACK, {"Topic": TOPIC, "Broken": absent_model()})
     code, seen, wrong = clinic.doctor()
     assert (code, "endpoint: does not exist" in seen) == (1, True)
-    assert "error[unavailable-model-data] FL645: Nothing lies at s3://data/absent.tar.gz" in wrong
+    assert "error[unavailable-model-data] FL645: No object exists at s3://data/absent.tar.gz" in wrong
 
 
 def test_a_failed_stack_that_is_deleted_by_now_still_tells_why(clinic: Clinic) -> None:
@@ -221,7 +224,7 @@ def test_a_failed_check_is_told_by_its_sample_and_with_its_functions_lines_about
     clinic.log("Not yet: endpoint other is Creating", f"Passed: {NAME}, one", stream="2026/x", group=group)
     _, seen, wrong = clinic.doctor()
     assert (
-        "error[sample-answer-mismatch] FL655: The endpoint answers a sample of the spec otherwise than it says"
+        "error[sample-answer-mismatch] FL655: The endpoint's answer to a sample differs from the spec"
         in wrong
     )
     assert "output y[0, 1] is 6, and 7 within 0 was wanted" in wrong
