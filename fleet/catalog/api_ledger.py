@@ -37,7 +37,7 @@ class Member:
         decision: What sets it.
         why: One sentence without its full stop.
         key: The key of the spec that sets it; empty unless `decision` is `key`.
-        judged: Whether the raw property is checked as the key is, or no rule depends on it.
+        checked: Whether the raw property is checked as the key is, or no rule depends on it.
         rule: The rule that reports the raw property; empty for the general one.
         inside: The shape of the API whose members stand on their own; empty for none.
         in_cloudformation: Whether CloudFormation's schema has it.
@@ -47,7 +47,7 @@ class Member:
     decision: Decision
     why: str
     key: str = ""
-    judged: bool = False
+    checked: bool = False
     rule: str = ""
     inside: str = ""
     in_cloudformation: bool = True

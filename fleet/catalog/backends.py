@@ -30,7 +30,7 @@ class Parameter:
         until: The first release that no longer reads it; empty where the newest does.
         values_since: By value: the first release that takes it.
         instead: The parameter that came in its place; or empty.
-        said: The backend's message about a wrong value, with {value}, {lower}, {key} and {model}.
+        message: The backend's message about a wrong value, with {value}, {lower}, {key} and {model}.
         beyond: Its message about a number out of range; empty if it has none.
         bounded_since: The first release that refuses a number out of range; empty where every release does.
         fails: Whether a wrong value fails the load; else it is ignored.
@@ -51,7 +51,7 @@ class Parameter:
     until: str = ""
     values_since: Mapping[str, str] = field(default_factory=dict)
     instead: str = ""
-    said: str = ""
+    message: str = ""
     beyond: str = ""
     bounded_since: str = ""
     fails: bool = True
@@ -61,12 +61,12 @@ class Parameter:
 
 @dataclass(frozen=True, kw_only=True)
 class Accelerator:
-    """An execution accelerator: `open` if it takes any parameter, `said` is its message for others."""
+    """An execution accelerator: `open` if it takes any parameter, `message` is its message for others."""
 
     name: str
     since: str = ""
     open: bool = False
-    said: str = ""
+    message: str = ""
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
 
 

@@ -32,7 +32,7 @@ class Symptom:
         where: The places that are searched for it.
         pattern: Of a text in which all white space is one blank.
         codes: The code that describes it best, and others that may have reported it before.
-        says: The cause in a sentence with the pattern's groups; empty where the first code is a rule.
+        cause: The cause in a sentence with the pattern's groups; empty where the first code is a rule.
         remedy: What to do about it.
         key: The path of the affected key of the spec; empty if there is none.
         rank: From 1, which names the cause, to 4, what only follows from it.
@@ -45,7 +45,7 @@ class Symptom:
     where: frozenset[Where]
     pattern: re.Pattern[str]
     codes: tuple[str, ...]
-    says: str
+    cause: str
     remedy: str
     key: tuple[str, ...]
     rank: int
@@ -68,7 +68,7 @@ def _symptom(name: str, facts: Mapping[str, Any]) -> Symptom:
         where=frozenset(Where) if Where.LOG in where else where,
         pattern=re.compile(facts["pattern"]),
         codes=tuple(facts["codes"]),
-        says=facts.get("says", ""),
+        cause=facts.get("cause", ""),
         remedy=facts["remedy"],
         key=tuple(facts["key"].split(".")) if "key" in facts else (),
         rank=facts.get("rank", 1),

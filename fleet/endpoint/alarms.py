@@ -63,15 +63,14 @@ def condition(record: AlarmRecord, alarm: Alarm) -> str:
     name = triton_metric(alarm.measure) if alarm.query else endpoint_metric(alarm.measure).name
     limit = _WRITTEN[record.unit].format(alarm.drawn)
     periods = "minutes" if alarm.period == PERIOD else f"periods of {alarm.period}s"
-    return (
-        f"{alarm.statistic} of {name} {alarm.rings} {limit} in {alarm.ringing} of {alarm.periods} {periods}"
-    )
+    share = f"{alarm.datapoints} of {alarm.periods} {periods}"
+    return f"{alarm.statistic} of {name} {alarm.rings} {limit} in {share}"
 
 
 def _alarm(endpoint: EndpointContext, machine: Instance, threshold: Threshold) -> Alarm:
     record, spec = threshold.record, endpoint.spec
     minutes = int(threshold.value) // MINUTE if record.lasts else record.minutes
-    ringing = minutes - minutes // _LATE if record.lasts else record.ringing
+    datapoints = minutes - minutes // _LATE if record.lasts else record.datapoints
     seconds = period(record.measure, spec.metrics)
     drawn = float(spec.scaling.max) if record.lasts and spec.scaling else threshold.value
     return Alarm(
@@ -85,7 +84,7 @@ def _alarm(endpoint: EndpointContext, machine: Instance, threshold: Threshold) -
         calls=gate(record, spec),
         period=seconds,
         periods=ceil(minutes * MINUTE / seconds),
-        ringing=ceil(ringing * MINUTE / seconds),
+        datapoints=ceil(datapoints * MINUTE / seconds),
         missing=record.missing,
         query=_query(endpoint, record),
     )

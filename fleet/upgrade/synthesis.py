@@ -22,7 +22,7 @@ def install(requirement: str, folder: Path) -> Path:
 
     Args:
         requirement: A version such as "0.2.0", or what pip takes: a wheel, a URL.
-        folder: Where the environment is made anew.
+        folder: Where the environment is made, in place of one that exists.
 
     Raises:
         CannotRunError: pip cannot install it.

@@ -51,7 +51,7 @@ class EndpointAlarms(Construct):
             comparison_operator=_OPERATORS[alarm.rings],
             threshold=alarm.threshold,
             evaluation_periods=alarm.periods,
-            datapoints_to_alarm=alarm.ringing,
+            datapoints_to_alarm=alarm.datapoints,
             treat_missing_data=alarm.missing,
             **self._metric_properties(alarm),
         )

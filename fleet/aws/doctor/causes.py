@@ -129,7 +129,7 @@ def _sentence(match: Match) -> str:
     code = match.symptom.codes[0]
     if code in rules():
         return f"probably violated: {' '.join(rules()[code].summary.split())}"
-    return _fill_template(match.symptom.says or other_codes()[code], match)
+    return _fill_template(match.symptom.cause or other_codes()[code], match)
 
 
 def _fill_template(template: str, match: Match) -> str:

@@ -37,7 +37,7 @@ class AlarmRecord:
         severity: The severity of a threshold that has none of its own.
         calls: Minutes with fewer calls do not count, unless `alarms.calls` sets another number; 0: all count.
         minutes: The number of minutes in the alarm's window.
-        ringing: The number of those in which the threshold must be breached.
+        datapoints: The number of those in which the threshold must be breached.
         never: The threshold, in the key's unit, from which the alarm can never fire.
         lasts: The threshold is a duration: `scaling.max` is what is not to be reached for so long.
         means: One sentence.
@@ -56,7 +56,7 @@ class AlarmRecord:
     needs: Need = ""
     calls: int = 0
     minutes: int = 5
-    ringing: int = 3
+    datapoints: int = 3
     never: float | None = None
     lasts: bool = False
 
@@ -128,7 +128,7 @@ RECORDS = (
         needs="gpu",
         # Short peaks are what a GPU is for.
         minutes=15,
-        ringing=10,
+        datapoints=10,
         missing="missing",
         never=100,
         means="The GPUs are busy all the time: calls begin to wait.",
@@ -151,7 +151,7 @@ RECORDS = (
         statistic="Average",
         unit="part",
         minutes=15,
-        ringing=10,
+        datapoints=10,
         missing="missing",
         never=100,
         means="The CPUs are busy all the time: what goes before and after the models waits for them.",

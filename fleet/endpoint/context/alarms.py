@@ -28,7 +28,7 @@ class Alarm:
         calls: Minutes with fewer calls do not count; 0 where all do.
         period: Seconds.
         periods: The number of periods in the alarm's window.
-        ringing: The number of those in which the threshold must be breached.
+        datapoints: The number of those in which the threshold must be breached.
         text: The alarm's description.
         query: In Metrics Insights, where the metric's dimensions are not known; else empty.
     """
@@ -43,7 +43,7 @@ class Alarm:
     calls: int = 0
     period: int = PERIOD
     periods: int = 5
-    ringing: int = 3
+    datapoints: int = 3
     missing: Missing = "notBreaching"
     text: str = ""
     query: str = ""

@@ -52,7 +52,7 @@ def read_settings(model: str, parameters: Mapping[str, str]) -> Settings:
             continue
         wrong = wrong_value(parameter, value, model, None)
         if wrong and wrong.severity is Severity.ERROR:
-            raise ValueError(f"model '{model}', parameter {name}: {wrong.said}")
+            raise ValueError(f"model '{model}', parameter {name}: {wrong.message}")
         if parameter.number:
             counts[name] = int(WHOLE.match(value)[1])  # type: ignore[index]  # else it were wrong
         else:

@@ -53,10 +53,10 @@ def _accelerator(
             since = (
                 f"Triton has it from {parameter.since} on, and the image is {release}" if parameter else ""
             )
-            message = accelerator.said.format(key=key)
+            message = accelerator.message.format(key=key)
             hint = since or f"it takes {', '.join(sorted(accelerator.parameters))}"
         elif parameter and (wrong := wrong_value(parameter, given.parameters[key], config.name, release)):
-            message, hint = wrong.said, wrong.hint
+            message, hint = wrong.message, wrong.hint
         else:
             continue
         weighs = wrong.severity if wrong and severity is Severity.ERROR else severity

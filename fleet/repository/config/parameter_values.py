@@ -25,7 +25,7 @@ DIGITS = re.compile(r"\d+", re.ASCII)
 class Wrong:
     """A value that is not read as it stands; a warning where it is ignored, or read in part."""
 
-    said: str
+    message: str
     hint: str
     severity: Severity
 
@@ -46,13 +46,13 @@ def wrong_value(parameter: Parameter, value: str, model: str, release: str | Non
         return None
     if parameter.number:
         return _wrong_number(parameter, value, model, release)
-    return _refusal(parameter, value, model, release, parameter.said) if parameter.values else None
+    return _refusal(parameter, value, model, release, parameter.message) if parameter.values else None
 
 
 def _wrong_number(parameter: Parameter, value: str, model: str, release: str | None) -> Wrong | None:
     read, rest = _number(parameter, value)
     if read is None:
-        return _refusal(parameter, value, model, release, parameter.said)
+        return _refusal(parameter, value, model, release, parameter.message)
     below = parameter.minimum is not None and read < parameter.minimum
     if below or (parameter.maximum is not None and read > parameter.maximum):
         if release is not None and release < parameter.bounded_since:

@@ -94,4 +94,4 @@ def _value(config: ParsedConfig, parameter: Parameter, release: str | None) -> I
     severity = wrong.severity if on_gpu else Severity.WARNING
     code = "FL450" if wrong.severity is Severity.ERROR else "FL451"
     place = ("parameters", parameter.name)
-    yield config.finding(code, wrong.said, *place, hint=wrong.hint, severity=severity)
+    yield config.finding(code, wrong.message, *place, hint=wrong.hint, severity=severity)

@@ -33,7 +33,7 @@ def raw_property_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
             if any(each.path[: len(raw.path)] == raw.path for each, _ in settled):
                 continue  # reported below: no key can set it
             message = f"the raw property {raw.name} sets what `{member.key}` sets"
-            yield Problem(raw.path, message, f"write `{member.key}` instead", certain=not member.judged)
+            yield Problem(raw.path, message, f"write `{member.key}` instead", certain=not member.checked)
         for raw, member in settled:
             yield Problem(raw.path, f"{raw.name} must not be set: {member.why}", "leave it out")
 

@@ -14,7 +14,7 @@ from fleet.rules.registry import rules
 from fleet.spec.endpoint import EndpointSpec
 
 EACH = pytest.mark.parametrize("symptom", symptoms(), ids=lambda symptom: symptom.name)
-KEYS = {"where", "pattern", "codes", "says", "remedy", "key", "rank", "source", "date", "example"}
+KEYS = {"where", "pattern", "codes", "cause", "remedy", "key", "rank", "source", "date", "example"}
 
 
 def names(template: str) -> set[str]:
@@ -31,14 +31,14 @@ def test_a_symptom_is_found_in_its_own_example_and_of_its_rank_no_other_is(sympt
 @EACH
 def test_every_code_exists_and_what_no_rule_says_is_said_in_a_sentence(symptom: Symptom) -> None:
     assert set(symptom.codes) <= {*rules(), *other_codes()}
-    assert bool(symptom.says) is (symptom.codes[0] not in rules())
+    assert bool(symptom.cause) is (symptom.codes[0] not in rules())
     assert symptom.remedy
 
 
 @EACH
 def test_what_is_said_has_no_other_groups_than_the_pattern(symptom: Symptom) -> None:
     groups = set(symptom.pattern.groupindex)
-    assert names(symptom.says) <= groups
+    assert names(symptom.cause) <= groups
     if groups:
         assert symptom.remedy.format_map(dict.fromkeys(groups, "x"))
 

@@ -26,9 +26,9 @@ ALL = [
 @pytest.mark.parametrize(("name", "parameter"), ALL, ids=[name for name, _ in ALL])
 def test_a_parameter_says_what_becomes_of_a_wrong_value(name: str, parameter: Parameter) -> None:
     judged = bool(parameter.values or parameter.number)
-    assert bool(parameter.said) == (judged and parameter.fails), name
-    if parameter.said:
-        words = parameter.said.format(value="V", lower="v", key="K", model="M")
+    assert bool(parameter.message) == (judged and parameter.fails), name
+    if parameter.message:
+        words = parameter.message.format(value="V", lower="v", key="K", model="M")
         assert "{" not in words
     if parameter.values and parameter.default:
         assert parameter.default in parameter.values

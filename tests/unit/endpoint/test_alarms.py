@@ -69,7 +69,7 @@ class TestRecords:
         assert default == ", ".join(f"{value:g}% {severity}" for severity, value in values.items())
         assert severity == record.severity
         assert calls == (str(record.calls) if record.calls else "")
-        assert minutes == ("its own time" if record.lasts else f"{record.ringing} of {record.minutes}")
+        assert minutes == ("its own time" if record.lasts else f"{record.datapoints} of {record.minutes}")
 
 
 class TestText:
