@@ -1,0 +1,79 @@
+"""Builds what a release publishes and checks it; nothing is published here.
+
+`python .ci/release.py --into DIR [--tag v1.2.3]`. Each file is built twice and must have the same bytes; with
+a tag, the version must be that of the tag and have its section in CHANGELOG.md. Exits with 1 where something
+does not fit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import subprocess
+import sys
+import tempfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def main() -> int:
+    """Build, check, and list the files with their digests."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument(
+        "--into", type=Path, required=True, help="folder of the files, which must not exist yet"
+    )
+    parser.add_argument("--tag", help="the tag that is released, such as v1.2.3; left out: a trial")
+    arguments = parser.parse_args()
+    version = str(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"])
+    problems = [*_tag_problems(arguments.tag, version)] if arguments.tag else []
+    if arguments.into.exists():
+        problems.append(f"{arguments.into} exists already")
+    if not problems:
+        problems = [*_build_problems(arguments.into, version)]
+    for problem in problems:
+        print(f"release: {problem}", file=sys.stderr)
+    if not problems:
+        for file in sorted(arguments.into.iterdir()):
+            print(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}")
+    return 1 if problems else 0
+
+
+def _tag_problems(tag: str, version: str) -> list[str]:
+    problems = []
+    if tag != f"v{version}":
+        problems.append(f"the tag is {tag}, and pyproject.toml has the version {version}")
+    if f"\n## {version} " not in (ROOT / "CHANGELOG.md").read_text():
+        problems.append(f"CHANGELOG.md has no section `## {version} - DATE`")
+    return problems
+
+
+def _build_problems(folder: Path, version: str) -> list[str]:
+    names = {f"triton_fleet-{version}-py3-none-any.whl", f"triton_fleet-{version}.tar.gz"}
+    _build(folder)
+    with tempfile.TemporaryDirectory() as name:
+        again = Path(name) / "again"
+        _build(again)
+        built = {file.name: file.read_bytes() for file in folder.iterdir()}
+        problems = [f"{each} was not built" for each in sorted(names - built.keys())]
+        problems += [
+            f"{each} has other bytes when it is built again"
+            for each, content in sorted(built.items())
+            if (again / each).read_bytes() != content
+        ]
+    if not problems:
+        with zipfile.ZipFile(folder / f"triton_fleet-{version}-py3-none-any.whl") as wheel:
+            if broken := wheel.testzip():
+                problems.append(f"{broken} is broken in the wheel")
+    return problems
+
+
+def _build(folder: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder.absolute())]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
