@@ -95,7 +95,8 @@ def test_a_fleet_of_the_wheel_gets_a_spec_and_answers(python: Path, tmp_path: Pa
     fleet = Shell(tmp_path / "ours", python)
     fleet.set_up()
     assert (
-        fleet.run("fleet", "check", "--env", "dev") == "dev: no findings in model_specs/, which holds none\n"
+        fleet.run("fleet", "check", "--env", "dev")
+        == "dev: no findings in model_specs/, which has no specs\n"
     )
     assert fleet.answer() == ANSWER
 

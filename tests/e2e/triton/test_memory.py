@@ -151,7 +151,7 @@ def test_a_server_that_the_kernel_ends_is_started_again_and_the_log_says_why(
         assert (status, said["OriginalStatusCode"]) == (424, 0)
         assert triton.wait_for(State.RESTARTING, 10.0)
         assert triton.wait_for(State.READY, 60.0)
-        assert ooms(group) == 1
+        assert ooms(group) >= 1  # the stub may ask for more before it sees that its server has ended
         assert invoke(client, 1.0)[0] == 200
         [line] = [line for line in (tmp_path / "triton.log").read_text().splitlines() if line[:3] == "---"]
     assert line.startswith(

@@ -142,7 +142,7 @@ def test_an_upgrade_works_from_a_folder_below(folder: Path, monkeypatch: pytest.
 
 def test_an_upgrade_without_a_terminal_needs_yes(folder: Path) -> None:
     (folder / "Makefile").unlink()
-    with pytest.raises(CannotRunError, match="standard input is"):
+    with pytest.raises(CannotRunError, match="stdin is not a terminal"):
         init(folder, "--upgrade")
     assert not (folder / "Makefile").exists()
 
