@@ -1,36 +1,13 @@
-"""CDK constructs of a Triton endpoint, one per noun; they declare what a ResolvedEndpoint has decided."""
+"""CDK constructs of Triton endpoints on SageMaker."""
 
-from triton_endpoints.alarm_topics import AlarmTopics
 from triton_endpoints.artifact_bucket import ArtifactBucket
-from triton_endpoints.endpoint.alarms import EndpointAlarms
-from triton_endpoints.endpoint.check import CheckedEndpoint, EndpointCheck
-from triton_endpoints.endpoint.dashboard import EndpointDashboard
-from triton_endpoints.endpoint.logs import EndpointLogs, OwnedLogs
-from triton_endpoints.endpoint.queries import EndpointQueries
-from triton_endpoints.endpoint.role import EndpointRole
-from triton_endpoints.endpoint.rollout import EndpointRollout
-from triton_endpoints.endpoint.scaling import EndpointScaling
-from triton_endpoints.engines.build import EngineBuild
-from triton_endpoints.scaling_guard import GuardedUpdate, ScalingGuard
-from triton_endpoints.triton_endpoint import TritonEndpoint
-from triton_endpoints.triton_model import TritonModel
+from triton_endpoints.endpoint.parts import EndpointParts, declare_endpoint
+from triton_endpoints.foundation import FoundationParts, declare_foundation
 
 __all__ = [
-    "AlarmTopics",
     "ArtifactBucket",
-    "CheckedEndpoint",
-    "EndpointAlarms",
-    "EndpointCheck",
-    "EndpointDashboard",
-    "EndpointLogs",
-    "EndpointQueries",
-    "EndpointRole",
-    "EndpointRollout",
-    "EndpointScaling",
-    "EngineBuild",
-    "GuardedUpdate",
-    "OwnedLogs",
-    "ScalingGuard",
-    "TritonEndpoint",
-    "TritonModel",
+    "EndpointParts",
+    "FoundationParts",
+    "declare_endpoint",
+    "declare_foundation",
 ]

@@ -80,8 +80,8 @@ def provider_of(
     seconds: int,
     statements: Sequence[Statement],
     environment: dict[str, str] | None = None,
-) -> None:
-    """A provider of one function, with its log, its roles and its policy."""
+) -> iam.Role:
+    """A provider of one function, with its log, its roles and its policy; the function's role."""
     log = log_of(scope, place)
     role = role_of(scope, "Role", log)
     policy = policy_of(scope, "Policy", role_name=role.role_name, statements=statements)
@@ -106,6 +106,7 @@ def provider_of(
         provider_function_name=framework_name(place, noun),
     )
     acknowledge_invocation(caller, function)
+    return role
 
 
 def framework_name(place: Deployment, noun: str) -> str:

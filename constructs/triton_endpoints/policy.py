@@ -41,16 +41,21 @@ class Statement:
 
 
 def use_key(place: Deployment, *actions: str) -> list[Statement]:
-    """The use of the environment's key, if there is one, by S3 alone: no one decrypts with it directly.
+    """The use of the artifact bucket's key, if there is one, by S3 alone: no one decrypts with it directly.
 
     Source: KMS developer guide, conditions-kms.html, kms:ViaService.
     """
-    if not place.kms_key:
+    return use_key_of(place, "UseKey", place.bucket_key, *actions)
+
+
+def use_key_of(place: Deployment, sid: str, key: str | None, *actions: str) -> list[Statement]:
+    """The same of another key; nothing without one."""
+    if not key:
         return []
     # For China no page documents which of both names S3 has; both are S3's own.
     names = [f"s3.{place.region}.{dns}" for dns in dict.fromkeys((place.partition.dns, "amazonaws.com"))]
     through_s3 = {"StringEquals": {"kms:ViaService": _one_or_all(names)}}
-    return [Statement(sid="UseKey", actions=actions, resources=[place.kms_key], conditions=through_s3)]
+    return [Statement(sid=sid, actions=actions, resources=[key], conditions=through_s3)]
 
 
 def spares_others(place: Deployment) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class ScalingGuard(Construct):
 
     def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
         super().__init__(scope, id)
-        provider_of(
+        self.role = provider_of(
             self,
             NOUN,
             place=place,

@@ -13,7 +13,7 @@ from fleet.spec.paths import same_names
 from fleet.spec.problems import did_you_mean, validate
 from fleet.spec.project import Project, endpoint_names, environment_names
 from fleet.spec.reader import read_source
-from fleet.spec.source import KeyPath, finding_at
+from fleet.spec.source import Source, finding_at
 
 OWN_TAGS = 2
 """`triton-fleet:environment` and `triton-fleet:endpoint` are added to those of the environment."""
@@ -21,11 +21,17 @@ OWN_TAGS = 2
 
 def environment_findings(project: Project) -> list[Finding]:
     """An unknown region, too many tags, names that are the same to SageMaker."""
-    return [*_region(project), *_tags(project), *_same_names(project), *_same_account(project)]
+    own = own_findings(project.environment, project.environment_source)
+    return [*own, *_same_names(project), *_same_account(project)]
 
 
-def _region(project: Project) -> Iterator[Finding]:
-    region, known = project.environment.region, image_regions()
+def own_findings(environment: Environment, source: Source) -> list[Finding]:
+    """What is wrong with an environment by itself: an unknown region, too many tags."""
+    return [*_region(environment, source), *_tags(environment, source)]
+
+
+def _region(environment: Environment, source: Source) -> Iterator[Finding]:
+    region, known = environment.region, image_regions()
     if region not in known:
         message = f"SageMaker has no image of Triton in a region {region!r}"
         hint = (
@@ -33,14 +39,14 @@ def _region(project: Project) -> Iterator[Finding]:
             if hosted_in(region)
             else did_you_mean(region, known)
         )
-        yield _at(project, ("region",), "FL211", message, hint)
+        yield finding_at(source.mark(("region",)), "FL211", message, hint)
 
 
-def _tags(project: Project) -> Iterator[Finding]:
-    count, most = len(project.environment.tags), limit("tags") - OWN_TAGS
+def _tags(environment: Environment, source: Source) -> Iterator[Finding]:
+    count, most = len(environment.tags), limit("tags") - OWN_TAGS
     if count > most:
         message = f"the environment has {count} tags; a resource takes {most} beside our own"
-        yield _at(project, ("tags",), "FL125", message, "leave some out")
+        yield finding_at(source.mark(("tags",)), "FL125", message, "leave some out")
 
 
 def _same_names(project: Project) -> list[Finding]:
@@ -66,7 +72,7 @@ def _same_account(project: Project) -> Iterator[Finding]:
                     f" an endpoint {name!r}: its name can be taken only once there"
                 )
                 hint = "give one of them another region or account, or delete the lock of one"
-                yield _at(project, ("account",), "FL124", message, hint)
+                yield finding_at(project.environment_source.mark(("account",)), "FL124", message, hint)
 
 
 def _others(project: Project) -> Iterator[Environment]:
@@ -76,7 +82,3 @@ def _others(project: Project) -> Iterator[Environment]:
                 yield validate(Environment, read_source(project.root / "environments" / f"{name}.yaml"))
             except FindingsError:
                 continue  # reported when that environment is checked
-
-
-def _at(project: Project, path: KeyPath, code: str, message: str, hint: str) -> Finding:
-    return finding_at(project.environment_source.mark(path), code, message, hint)

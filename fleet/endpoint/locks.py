@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import EndpointSpec
@@ -13,10 +14,15 @@ MISSING = "FL301"
 
 
 def read_lock(project: Project, spec: EndpointSpec) -> tuple[Lock | None, list[Finding]]:
-    """The endpoint's lock, and what is wrong with it; None if it is another endpoint's."""
-    file, hint = project.lock_file(spec.endpoint), f"run `{_command(project, spec)}`"
+    """The endpoint's lock in its project, and what is wrong with it."""
+    return read_lock_file(project.lock_file(spec.endpoint), project.environment.environment, spec)
+
+
+def read_lock_file(file: Path, environment: str, spec: EndpointSpec) -> tuple[Lock | None, list[Finding]]:
+    """A lock, and what is wrong with it; None if it is another endpoint's."""
+    hint = f"run `fleet lock --env {environment} {spec.endpoint}`"
     if not file.is_file():
-        message = f"there is no lock of {spec.endpoint!r} for {project.environment.environment!r}"
+        message = f"there is no lock of {spec.endpoint!r} for {environment!r}"
         return None, [Finding(code=MISSING, message=message, file=file, hint=hint)]
     try:
         lock = load_lock(file)
@@ -36,7 +42,3 @@ def read_lock(project: Project, spec: EndpointSpec) -> tuple[Lock | None, list[F
         )
         for name in lacking
     ]
-
-
-def _command(project: Project, spec: EndpointSpec) -> str:
-    return f"fleet lock --env {project.environment.environment} {spec.endpoint}"

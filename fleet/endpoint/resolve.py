@@ -19,7 +19,7 @@ from fleet.endpoint.endpoint_check import resolved_check
 from fleet.endpoint.engines import resolved_engines
 from fleet.endpoint.environment import environment_findings
 from fleet.endpoint.locks import read_lock
-from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint, ResolvedFleet
+from fleet.endpoint.resolved_endpoint import Deployment, GivenData, ResolvedEndpoint, ResolvedFleet
 from fleet.endpoint.rollout import resolved_rollout
 from fleet.endpoint.scaling import resolved_scaling
 from fleet.findings import Finding, FindingsError, Severity, all_of
@@ -86,16 +86,28 @@ def place_of(environment: Environment) -> Deployment:
     )
 
 
-def _resolve(
-    project: Project, place: Deployment, loaded: LoadedSpec
+def resolve_endpoint(
+    place: Deployment,
+    decided: EndpointContext,
+    found: Sequence[Finding] = (),
+    given_data: GivenData | None = None,
 ) -> tuple[ResolvedEndpoint, list[Finding]]:
-    lock, wrong_lock = read_lock(project, loaded.spec)
-    decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
-    findings = [*wrong_lock, *rule_findings(decided, deploying=True)]
+    """One endpoint with everything decided, and what is doubtful about it.
+
+    Args:
+        place: Where it is deployed.
+        decided: The endpoint with its lock; without one, its model data is given.
+        found: What is known to be wrong already.
+        given_data: Model data in place of the lock's archives.
+
+    Raises:
+        FindingsError: every mistake of the endpoint.
+    """
+    findings = [*found, *rule_findings(decided, deploying=True)]
     if any(each.severity is Severity.ERROR for each in findings) or not (decided.image and decided.machine):
         raise FindingsError(findings)
-    spec, machine = loaded.spec, decided.machine
-    model_data, archives = place_archives(spec, decided.locked)
+    spec, machine = decided.spec, decided.machine
+    model_data, archives = ("", ()) if given_data else place_archives(spec, decided.locked)
     endpoint = ResolvedEndpoint(
         spec=spec,
         place=place,
@@ -107,6 +119,7 @@ def _resolve(
         default_model=decided.default_model,
         archives=archives,
         model_data=model_data,
+        given_data=given_data,
         compression=spec.models[0].compression if spec.mode is Mode.SINGLE else Compression.GZIP,
         variables=decided.variables,
         scaling=resolved_scaling(spec.scaling, machine) if spec.scaling else None,
@@ -116,8 +129,16 @@ def _resolve(
         triton_metrics=triton_metrics(spec),
         log_groups=log_groups(spec),
         volume_key=volume_key(decided),
-        tags=endpoint_tags(project.environment, spec),
+        tags=endpoint_tags(decided.environment, spec),
         counted_models=counted_models(decided),
         engines=resolved_engines(decided),
     )
     return endpoint, findings
+
+
+def _resolve(
+    project: Project, place: Deployment, loaded: LoadedSpec
+) -> tuple[ResolvedEndpoint, list[Finding]]:
+    lock, wrong_lock = read_lock(project, loaded.spec)
+    decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
+    return resolve_endpoint(place, decided, wrong_lock)

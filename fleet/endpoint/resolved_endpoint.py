@@ -19,9 +19,18 @@ from fleet.engines.runner import Project
 from fleet.findings import Finding
 from fleet.spec.alarms import AlarmSeverity
 from fleet.spec.endpoint import Compression, EndpointSpec, PackedArchive
+from fleet.spec.s3_repository import S3
 
 VARIANT = "AllTraffic"
 """The one production variant; a scaled variant's name never changes."""
+
+
+@dataclass(frozen=True)
+class GivenBucket:
+    """A bucket of somebody else's in place of the environment's own; `kms_key` is the ARN of its key."""
+
+    name: str
+    kms_key: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +40,8 @@ class Deployment:
     Ours are among the `tags`. `kms_key` is None for AWS's own keys, `permissions_boundary` without one.
     `notifications` is who hears of alarms: email addresses and ARNs.
     `dashboards` is whether its endpoints have one each. `engine_seconds` is how long the build of an engine
-    may take, `engine_gpus` whether CodeBuild has GPUs for it.
+    may take, `engine_gpus` whether CodeBuild has GPUs for it. `given_bucket` is None for
+    the bucket whose name follows from the environment.
     """
 
     environment: str
@@ -45,11 +55,18 @@ class Deployment:
     dashboards: bool = True
     engine_seconds: int = 3600
     engine_gpus: bool = False
+    given_bucket: GivenBucket | None = None
 
     @property
     def bucket(self) -> str:
         """The artifact bucket's name."""
-        return f"triton-fleet-{self.environment}-{self.account}-{self.region}"
+        own = f"triton-fleet-{self.environment}-{self.account}-{self.region}"
+        return self.given_bucket.name if self.given_bucket else own
+
+    @property
+    def bucket_key(self) -> str | None:
+        """The ARN of the key that encrypts the artifact bucket; None for S3's own."""
+        return self.given_bucket.kms_key if self.given_bucket else self.kms_key
 
     @property
     def bucket_arn(self) -> str:
@@ -112,6 +129,25 @@ class Artifact:
         return self.source.name
 
 
+@dataclass(frozen=True)
+class GivenData:
+    """Model data that somebody else keeps: its address in S3, and the ARN of the key of its objects."""
+
+    url: str
+    kms_key: str | None = None
+
+    @property
+    def bucket(self) -> str:
+        """The bucket's name."""
+        return self.url.removeprefix(S3).partition("/")[0]
+
+    @property
+    def objects(self) -> str:
+        """The key of the one object, or of all below a prefix as a pattern of policies."""
+        key = self.url.removeprefix(S3).partition("/")[2]
+        return f"{key}*" if not key or key.endswith("/") else key
+
+
 @dataclass(frozen=True, kw_only=True)
 class ResolvedEndpoint:
     """One endpoint in one environment.
@@ -124,7 +160,8 @@ class ResolvedEndpoint:
     key of the instances' volumes, None for AWS's own or where they have none. The environment's and ours are
     among the `tags`. `counted_models` is what Triton's metrics call the models, as far as a deploy decides
     it. `engines` are built before the archives are packed. `repositories` are what the role may pull from:
-    the image's, and that of an image which the spec names instead.
+    the image's, and that of an image which the spec names instead. With `given_data` there are no `archives`,
+    and `model_data` is empty.
     """
 
     spec: EndpointSpec
@@ -149,6 +186,7 @@ class ResolvedEndpoint:
     tags: Mapping[str, str]
     counted_models: tuple[str, ...]
     engines: tuple[ResolvedEngine, ...] = ()
+    given_data: GivenData | None = None
 
     @property
     def name(self) -> str:
@@ -163,7 +201,14 @@ class ResolvedEndpoint:
     @property
     def model_data_url(self) -> str:
         """What the Model names as its data."""
-        return f"s3://{self.place.bucket}/{self.model_data}"
+        return self.given_data.url if self.given_data else f"{S3}{self.place.bucket}/{self.model_data}"
+
+    @property
+    def readable_data(self) -> tuple[str, str]:
+        """What the container reads: a bucket's ARN, and a pattern of keys in it."""
+        if self.given_data is None:
+            return self.place.bucket_arn, f"{self.prefix}*"
+        return f"arn:{self.place.partition.name}:s3:::{self.given_data.bucket}", self.given_data.objects
 
     @property
     def prefix(self) -> str:

@@ -62,7 +62,7 @@ class Project:
         Raises:
             FindingsError: every mistake in it.
         """
-        return _load(source, self.environment_source)
+        return load_spec(source, self.environment_source)
 
     def lock_file(self, endpoint: str) -> Path:
         """The path of the endpoint's lock, whether or not it exists."""
@@ -125,12 +125,17 @@ def _read_spec(root: Path, name: str) -> Source:
 
 
 def _load_spec(root: Path, name: str, environment: Source) -> LoadedSpec:
-    loaded = _load(_read_spec(root, name), environment)
+    loaded = load_spec(_read_spec(root, name), environment)
     _named_as_its_file(loaded.source, "endpoint", loaded.spec.endpoint)
     return loaded
 
 
-def _load(spec_source: Source, environment: Source) -> LoadedSpec:
+def load_spec(spec_source: Source, environment: Source) -> LoadedSpec:
+    """A spec with the environment's defaults below it and its overrides above.
+
+    Raises:
+        FindingsError: every key and value that does not fit.
+    """
     name = str(spec_source.data.get("endpoint"))
     merged = (
         environment.section("defaults").merged(spec_source).merged(environment.section("overrides", name))

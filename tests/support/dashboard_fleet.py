@@ -28,7 +28,7 @@ from fleet_emulator.server import EmbeddedAws
 from fleet_folder import FleetFolder
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import Stacks
-from triton_endpoints import EndpointDashboard
+from triton_endpoints.endpoint.dashboard import EndpointDashboard
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment

@@ -18,7 +18,7 @@ from fleet.rules.example import REGION, Case
 from fleet_folder import SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
 from tests.synth.resources import BUCKET, KINDS, STACK, dimensions_of, only, statements
-from triton_endpoints import EndpointScaling
+from triton_endpoints.endpoint.scaling import EndpointScaling
 
 ARN = "arn:aws:iam::111122223333:role/our-own"
 IMAGE = "444455556666.dkr.ecr.us-east-1.amazonaws.com/team/triton:25.04"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from fleet.catalog.metrics import endpoint_metric
 from fleet.endpoint.context.alarms import Alarm, Rings
-from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import VARIANT, Deployment, ResolvedEndpoint
+from fleet.spec.alarms import AlarmSeverity
 
 Query = cloudwatch.CfnAlarm.MetricDataQueryProperty
 
@@ -21,17 +22,39 @@ _OPERATORS: Mapping[Rings, str] = {
 }
 
 
-class EndpointAlarms(Construct):
-    """An alarm for each threshold, which notifies its severity's topic when it fires and when it ends.
+class AlarmTargets(Protocol):
+    """Whom alarms notify."""
 
-    CloudFormation names them. The topics are Foundation's, known by parameters whose names follow from the
-    environment; a dynamic reference, as a template's own parameter of the store would make every deploy an
-    update. The endpoint is named literally: an alarm may exist before it.
+    def arns(self, severity: AlarmSeverity, alarm: cloudwatch.CfnAlarm) -> Sequence[str]:
+        """The ARNs of what an alarm of a severity does."""
+        ...
+
+
+class FoundationTopics:
+    """The topics of an environment's Foundation, known by parameters whose names follow from the environment.
+
+    A dynamic reference, as a template's own parameter of the store would make every deploy an update.
     """
 
-    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
+    def __init__(self, place: Deployment) -> None:
+        self._place = place
+
+    def arns(self, severity: AlarmSeverity, alarm: cloudwatch.CfnAlarm) -> Sequence[str]:
+        """The topic of the severity."""
+        return [f"{{{{resolve:ssm:{self._place.alarm_topic(severity)}}}}}"]
+
+
+class EndpointAlarms(Construct):
+    """An alarm for each threshold, which notifies its severity's targets when it fires and when it ends.
+
+    CloudFormation names them. The endpoint is named literally: an alarm may exist before it.
+    """
+
+    def __init__(
+        self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, targets: AlarmTargets
+    ) -> None:
         super().__init__(scope, id)
-        self._endpoint = endpoint
+        self._targets = targets
         self._dimensions = [
             cloudwatch.CfnAlarm.DimensionProperty(name=name, value=value)
             for name, value in (("EndpointName", endpoint.name), ("VariantName", VARIANT))
@@ -41,13 +64,10 @@ class EndpointAlarms(Construct):
 
     def _declare(self, alarm: Alarm) -> None:
         name = "".join(part.capitalize() for part in (*alarm.key.split("_"), alarm.severity))
-        topic = f"{{{{resolve:ssm:{self._endpoint.place.alarm_topic(alarm.severity)}}}}}"
-        cloudwatch.CfnAlarm(
+        declared = cloudwatch.CfnAlarm(
             self,
             name,
             alarm_description=alarm.text,
-            alarm_actions=[topic],
-            ok_actions=[topic],
             comparison_operator=_OPERATORS[alarm.rings],
             threshold=alarm.threshold,
             evaluation_periods=alarm.periods,
@@ -55,6 +75,8 @@ class EndpointAlarms(Construct):
             treat_missing_data=alarm.missing,
             **self._metric_properties(alarm),
         )
+        arns = list(self._targets.arns(alarm.severity, declared))
+        declared.alarm_actions, declared.ok_actions = arns, arns
 
     def _metric_properties(self, alarm: Alarm) -> dict[str, Any]:
         """A metric, one behind its gate, or a query."""

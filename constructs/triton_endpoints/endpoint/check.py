@@ -42,8 +42,8 @@ class EndpointCheck(Construct):
     def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
         super().__init__(scope, id)
         log = log_of(self, place)
-        role = role_of(self, "Role", log)
-        policy = policy_of(self, "Policy", role_name=role.role_name, statements=_statements(place))
+        self.role = role_of(self, "Role", log)
+        policy = policy_of(self, "Policy", role_name=self.role.role_name, statements=_statements(place))
         begin, look = (
             function_of(
                 self,
@@ -51,7 +51,7 @@ class EndpointCheck(Construct):
                 handler=f"endpoint_check.handler.{handler}",
                 description=description,
                 seconds=seconds,
-                role=role,
+                role=self.role,
                 log=log,
                 environment={"SECONDS": str(SECONDS_TO_PASS)},
                 memory_mib=MEMORY_MIB,

@@ -8,7 +8,7 @@ from constructs import Construct
 from fleet.catalog.metrics import granted_namespace
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.spec.endpoint import Mode
-from triton_endpoints.policy import Statement, document, policy_of, use_key
+from triton_endpoints.policy import Statement, document, policy_of, use_key, use_key_of
 
 PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
 ATTACH = [
@@ -53,15 +53,13 @@ class EndpointRole(Construct):
         self.policy = policy_of(self, "Policy", role_name=self.role.ref, statements=self._statements())
 
     def _statements(self) -> list[Statement]:
-        place, prefix = self._endpoint.place, self._endpoint.prefix
+        place, (bucket, keys) = self._endpoint.place, self._endpoint.readable_data
         return [
-            Statement(
-                sid="ReadArchives", actions=["s3:GetObject"], resources=[f"{place.bucket_arn}/{prefix}*"]
-            ),
+            Statement(sid="ReadArchives", actions=["s3:GetObject"], resources=[f"{bucket}/{keys}"]),
             Statement(
                 sid="ListArchives",
                 actions=["s3:ListBucket"],
-                resources=[place.bucket_arn],
+                resources=[bucket],
                 conditions=self._listed_prefix(),
             ),
             Statement(sid="LogInToRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
@@ -90,7 +88,7 @@ class EndpointRole(Construct):
         # not 404, and an invocation may name a target that does not exist.
         if self._endpoint.spec.mode is Mode.MULTI_MODEL:
             return None
-        return {"StringLike": {"s3:prefix": [f"{self._endpoint.prefix}*"]}}
+        return {"StringLike": {"s3:prefix": [self._endpoint.readable_data[1]]}}
 
     def _metrics_statement(self) -> Statement:
         metrics = self._endpoint.triton_metrics
@@ -116,9 +114,11 @@ class EndpointRole(Construct):
         return [Statement(sid="KeepCapturedCalls", actions=["s3:PutObject"], resources=[resource])]
 
     def _key_statements(self) -> list[Statement]:
-        volume = self._endpoint.volume_key
+        volume, given, place = self._endpoint.volume_key, self._endpoint.given_data, self._endpoint.place
         writes = ["kms:GenerateDataKey"] if self._endpoint.spec.capture else []
-        statements = use_key(self._endpoint.place, "kms:Decrypt", *writes)
+        statements = use_key(place, "kms:Decrypt", *writes)
+        if given:
+            statements += use_key_of(place, "UseDataKey", given.kms_key, "kms:Decrypt")
         if volume:
             granted = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
             statements += [

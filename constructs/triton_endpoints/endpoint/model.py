@@ -14,7 +14,7 @@ from triton_endpoints.raw_properties import lay_over
 MODES = {Mode.SINGLE: "SingleModel", Mode.MULTI_MODEL: "MultiModel"}
 
 
-class TritonModel(Construct):
+class EndpointModel(Construct):
     """A Model of one Triton container; CloudFormation names it, so that any change replaces it."""
 
     def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, role: EndpointRole) -> None:

@@ -12,16 +12,16 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
+from triton_endpoints.endpoint.model import EndpointModel
 from triton_endpoints.endpoint.rollout import EndpointRollout
 from triton_endpoints.raw_properties import lay_over
-from triton_endpoints.triton_model import TritonModel
 
 _NOT_DIGESTED = ("EndpointConfigName", "Tags")
 """Left out of the digest: the configuration's name, which would be circular, and tags, which are not part of
 UpdateEndpoint."""
 
 
-class TritonEndpoint(Construct):
+class SageMakerEndpoint(Construct):
     """An endpoint under its public name, with a configuration that is replaced on every change.
 
     A scaled endpoint keeps the number of instances that scaling has reached when it is updated; weights and
@@ -34,7 +34,7 @@ class TritonEndpoint(Construct):
         id: str,
         *,
         endpoint: ResolvedEndpoint,
-        model: TritonModel,
+        model: EndpointModel,
     ) -> None:
         super().__init__(scope, id)
         self.config = sagemaker.CfnEndpointConfig(
@@ -65,7 +65,8 @@ class TritonEndpoint(Construct):
             else None,
             deployment_config=rollout.deployment_config if rollout else None,
         )
-        lay_over(self.config, endpoint.spec.cloudformation.get("EndpointConfig", {}))
+        raw_config = endpoint.spec.cloudformation.get("EndpointConfig", {})
+        lay_over(self.config, raw_config, model=model.model)
         raw = endpoint.spec.cloudformation.get("Endpoint", {})
         lay_over(self.endpoint, raw)
         self._name_config_by_update(raw, rollout)
@@ -120,7 +121,7 @@ class TritonEndpoint(Construct):
             enable_capture=True,
             initial_sampling_percentage=int(capture.sample),
             destination_s3_uri=f"s3://{place.bucket}/{endpoint.capture_prefix.rstrip('/')}",
-            kms_key_id=place.kms_key,
+            kms_key_id=place.bucket_key,
             capture_options=[
                 sagemaker.CfnEndpointConfig.CaptureOptionProperty(capture_mode=mode)
                 for mode, kept in modes.items()
@@ -134,7 +135,7 @@ class TritonEndpoint(Construct):
 
     @staticmethod
     def _variant(
-        endpoint: ResolvedEndpoint, model: TritonModel
+        endpoint: ResolvedEndpoint, model: EndpointModel
     ) -> sagemaker.CfnEndpointConfig.ProductionVariantProperty:
         return sagemaker.CfnEndpointConfig.ProductionVariantProperty(
             variant_name=VARIANT,

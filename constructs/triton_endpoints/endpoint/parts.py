@@ -1,0 +1,120 @@
+"""All parts of one endpoint, declared into a scope: a stack of its own, or a construct in somebody else's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aws_cdk import CfnResource
+from constructs import Construct
+
+from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
+from triton_endpoints.endpoint.alarms import AlarmTargets, EndpointAlarms, FoundationTopics
+from triton_endpoints.endpoint.check import CheckedEndpoint
+from triton_endpoints.endpoint.dashboard import EndpointDashboard
+from triton_endpoints.endpoint.logs import OwnedLogs
+from triton_endpoints.endpoint.model import EndpointModel
+from triton_endpoints.endpoint.queries import EndpointQueries
+from triton_endpoints.endpoint.role import EndpointRole
+from triton_endpoints.endpoint.sagemaker_endpoint import SageMakerEndpoint
+from triton_endpoints.endpoint.scaling import EndpointScaling
+from triton_endpoints.scaling_guard import GuardedUpdate
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndpointParts:
+    """What was declared: the constructs of one endpoint.
+
+    Attributes:
+        role: What the container acts in.
+        model: The SageMaker Model.
+        served: The endpoint configuration and the endpoint.
+        logs: The log groups.
+        update: The custom resources before and after an update.
+        check: The custom resource that calls the endpoint.
+        scaling: Target tracking and schedules; None without scaling.
+        alarms: The operators' alarms.
+        dashboard: None in an environment without dashboards.
+    """
+
+    role: EndpointRole
+    model: EndpointModel
+    served: SageMakerEndpoint
+    logs: OwnedLogs
+    update: GuardedUpdate
+    check: CfnResource
+    scaling: EndpointScaling | None
+    alarms: EndpointAlarms
+    dashboard: EndpointDashboard | None
+
+
+def declare_endpoint(
+    scope: Construct, endpoint: ResolvedEndpoint, *, alarm_targets: AlarmTargets | None = None
+) -> EndpointParts:
+    """Declare an endpoint that is resolved, with the ids that every endpoint has.
+
+    Args:
+        scope: What the parts are children of.
+        endpoint: Everything decided.
+        alarm_targets: Whom the alarms notify; default: the topics of the environment's Foundation.
+    """
+    role = EndpointRole(scope, "Role", endpoint=endpoint)
+    model = EndpointModel(scope, "Model", endpoint=endpoint, role=role)
+    served = SageMakerEndpoint(scope, "Endpoint", endpoint=endpoint, model=model)
+    # Before the first line is logged: a group that a container makes is kept for ever.
+    logs = OwnedLogs(scope, "Logs", endpoint=endpoint)
+    served.endpoint.add_resource_dependency(logs.owned)
+    # Scaled or not: the variant may have been scaled until now, or by hand.
+    update = GuardedUpdate(
+        scope,
+        "Update",
+        place=endpoint.place,
+        endpoint=endpoint.name,
+        variant=VARIANT,
+        instance=endpoint.instance.type,
+    )
+    served.endpoint.add_resource_dependency(update.before)
+    update.after.add_resource_dependency(served.endpoint)
+    check = CheckedEndpoint(
+        scope, "Check", endpoint=endpoint, config_name=served.config.attr_endpoint_config_name
+    )
+    check.add_resource_dependency(update.after)
+    scaling = _declare_scaling(scope, endpoint, served, update.after, check)
+    alarms = EndpointAlarms(
+        scope, "Alarms", endpoint=endpoint, targets=alarm_targets or FoundationTopics(endpoint.place)
+    )
+    for query in EndpointQueries(scope, "Queries", endpoint=endpoint).queries:
+        query.add_resource_dependency(logs.owned)
+    has_dashboard = endpoint.place.dashboards
+    return EndpointParts(
+        role=role,
+        model=model,
+        served=served,
+        logs=logs,
+        update=update,
+        check=check,
+        scaling=scaling,
+        alarms=alarms,
+        dashboard=EndpointDashboard(scope, "Dashboard", endpoint=endpoint) if has_dashboard else None,
+    )
+
+
+def _declare_scaling(
+    scope: Construct,
+    endpoint: ResolvedEndpoint,
+    served: SageMakerEndpoint,
+    after: CfnResource,
+    check: CfnResource,
+) -> EndpointScaling | None:
+    if endpoint.scaling is None:
+        return None
+    scaling = EndpointScaling(
+        scope,
+        "Scaling",
+        scaling=endpoint.scaling,
+        endpoint_name=served.endpoint.attr_endpoint_name,
+        variant=VARIANT,
+        after=after,
+    )
+    for each in scaling.resources:
+        check.add_resource_dependency(each)
+    return scaling

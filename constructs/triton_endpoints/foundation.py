@@ -1,0 +1,79 @@
+"""What an environment's endpoints share, declared into a scope: Foundation's stack, or somebody else's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from fleet.endpoint.resolved_endpoint import Deployment
+from triton_endpoints.alarm_topics import AlarmTopics
+from triton_endpoints.artifact_bucket import ArtifactBucket
+from triton_endpoints.endpoint.check import EndpointCheck
+from triton_endpoints.endpoint.logs import EndpointLogs
+from triton_endpoints.engines.build import EngineBuild
+from triton_endpoints.engines.failures import SEVERITY as FAILURES
+from triton_endpoints.scaling_guard import ScalingGuard
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundationParts:
+    """What was declared: the constructs of one environment.
+
+    Attributes:
+        bucket: The artifact bucket; the one that was given, where one was.
+        topics: The topics of alarms, by severity.
+        guard: The function that takes scaling aside.
+        logs: The function that owns log groups.
+        check: The functions that check endpoints.
+        engine_build: The projects of engines; None where there are to be none.
+    """
+
+    bucket: s3.IBucket
+    topics: AlarmTopics
+    guard: ScalingGuard
+    logs: EndpointLogs
+    check: EndpointCheck
+    engine_build: EngineBuild | None
+
+    @property
+    def roles(self) -> tuple[iam.Role, ...]:
+        """The roles of the functions that ask whether the stack of an endpoint rolls back."""
+        return (self.guard.role, self.logs.role, self.check.role)
+
+
+def declare_foundation(
+    scope: Construct, place: Deployment, *, bucket: s3.IBucket | None = None, engine_builds: bool = True
+) -> FoundationParts:
+    """Declare what an environment's endpoints share, with the ids and names that every environment has.
+
+    Args:
+        scope: What the parts are children of.
+        place: The environment's account, region and names.
+        bucket: A bucket of somebody else's, which `place` names too; default: one is declared.
+        engine_builds: Whether TensorRT engines can be built.
+    """
+    artifacts = (
+        bucket or ArtifactBucket(scope, "Artifacts", bucket_name=place.bucket, kms_key=place.kms_key).bucket
+    )
+    ssm.StringParameter(
+        scope,
+        "BucketArn",
+        parameter_name=f"/triton-fleet/{place.environment}/artifact-bucket-arn",
+        string_value=artifacts.bucket_arn,
+        description="ARN of the artifact bucket",
+    )
+    topics = AlarmTopics(scope, "AlarmTopics", place=place)
+    return FoundationParts(
+        bucket=artifacts,
+        topics=topics,
+        guard=ScalingGuard(scope, "ScalingGuard", place=place),
+        logs=EndpointLogs(scope, "EndpointLogs", place=place),
+        check=EndpointCheck(scope, "EndpointCheck", place=place),
+        engine_build=EngineBuild(scope, "EngineBuild", place=place, topic=topics.arns[FAILURES])
+        if engine_builds
+        else None,
+    )
