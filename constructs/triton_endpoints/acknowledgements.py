@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from aws_cdk import Acknowledgment, CfnElement, Stack, Validations
+from aws_cdk import Acknowledgment, CfnElement, Stack, Token, Validations
 from aws_cdk import aws_codebuild as codebuild
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -15,7 +15,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk.custom_resources import Provider
 from constructs import IConstruct
 
-from triton_endpoints.wildcards import ATTACHING, WILDCARDS
+from triton_endpoints.wildcards import ATTACHING, WILDCARDS, Wildcard
 
 
 @dataclass(frozen=True)
@@ -83,18 +83,22 @@ CHECKOV = (
 
 
 def acknowledge_wildcards(
-    policy: iam.CfnPolicy, granted: Iterable[tuple[Sequence[str], Sequence[str]]]
+    policy: iam.CfnPolicy,
+    granted: Iterable[tuple[Sequence[str], Sequence[str]]],
+    further: Sequence[Wildcard] = (),
 ) -> None:
     """Acknowledge the wildcard resources of a policy that are meant; any other stays a finding.
 
     Args:
         policy: The policy.
         granted: The actions and the resources of each of its statements.
+        further: What is meant beside WILDCARDS in this policy.
     """
+    meanings = (*WILDCARDS, *further)
     reasons: dict[str, list[str | None]] = {}
     for actions, resources in granted:
-        for resource in resources:
-            reasons.setdefault(resource, []).append(_reason(resource, actions))
+        for resource in (_flat(policy, each) for each in resources):
+            reasons.setdefault(resource, []).append(_reason(resource, actions, meanings))
     # cdk-nag goes by resources: one statement that is not meant leaves all on its resource unacknowledged.
     meant = [
         Acknowledgment(
@@ -107,8 +111,26 @@ def acknowledge_wildcards(
         Validations.of(policy).acknowledge(*meant)
 
 
-def _reason(resource: str, actions: Sequence[str]) -> str | None:
-    for wildcard in WILDCARDS:
+def _flat(policy: iam.CfnPolicy, resource: str) -> str:
+    """A resource as cdk-nag writes it, with `<LOGICAL_ID.ATTRIBUTE>` for what CloudFormation decides."""
+    if not Token.is_unresolved(resource):
+        return resource
+    return _flat_value(Stack.of(policy).resolve(resource))
+
+
+def _flat_value(value: object) -> str:
+    match value:
+        case {"Fn::Join": [str(between), list(parts)]}:
+            return between.join(map(_flat_value, parts))
+        case {"Fn::GetAtt": [resource, attribute]}:
+            return f"<{resource}.{attribute}>"
+        case {"Ref": name}:
+            return f"<{name}>"
+    return str(value)
+
+
+def _reason(resource: str, actions: Sequence[str], meanings: Iterable[Wildcard]) -> str | None:
+    for wildcard in meanings:
         if re.fullmatch(wildcard.form, resource) and wildcard.actions.issuperset(actions):
             return wildcard.reason
     return None

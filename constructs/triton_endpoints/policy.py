@@ -16,6 +16,7 @@ from constructs import Construct
 from fleet.endpoint.context.tags import ENVIRONMENT_TAG
 from fleet.endpoint.resolved_endpoint import Deployment
 from triton_endpoints.acknowledgements import acknowledge_wildcards
+from triton_endpoints.wildcards import Wildcard
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,8 +68,15 @@ def spares_others(place: Deployment) -> dict[str, Any]:
     return {"StringEqualsIfExists": {f"aws:ResourceTag/{ENVIRONMENT_TAG}": place.environment}}
 
 
-def policy_of(scope: Construct, id: str, *, role_name: str, statements: Sequence[Statement]) -> iam.CfnPolicy:
-    """An inline policy of a role, whose wildcards are acknowledged where they are meant."""
+def policy_of(
+    scope: Construct,
+    id: str,
+    *,
+    role_name: str,
+    statements: Sequence[Statement],
+    further: Sequence[Wildcard] = (),
+) -> iam.CfnPolicy:
+    """An inline policy of a role; its wildcards are acknowledged where they are meant, as `further` are."""
     policy = iam.CfnPolicy(
         scope,
         id,
@@ -76,7 +84,7 @@ def policy_of(scope: Construct, id: str, *, role_name: str, statements: Sequence
         roles=[role_name],
         policy_document=document([statement.json for statement in statements]),
     )
-    acknowledge_wildcards(policy, [(each.actions, each.resources) for each in statements])
+    acknowledge_wildcards(policy, [(each.actions, each.resources) for each in statements], further)
     return policy
 
 

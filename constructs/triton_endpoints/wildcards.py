@@ -169,3 +169,10 @@ WILDCARDS = (
         "the streams of those jobs, which begin with their names",
     ),
 )
+
+GIVEN_DATA = Wildcard(
+    r"arn:[^:]+:s3:::[^/*]+/([^*]+/)?\*",
+    frozenset({"s3:GetObject"}),
+    "the endpoint's own model data, below the prefix that its app names",
+)
+"""Meant where model data is given: a prefix of somebody else's, which no pattern of ours knows."""

@@ -59,10 +59,9 @@ class EndpointAlarms(Construct):
             cloudwatch.CfnAlarm.DimensionProperty(name=name, value=value)
             for name, value in (("EndpointName", endpoint.name), ("VariantName", VARIANT))
         ]
-        for alarm in endpoint.alarms:
-            self._declare(alarm)
+        self.declared = tuple(self._declare(alarm) for alarm in endpoint.alarms)
 
-    def _declare(self, alarm: Alarm) -> None:
+    def _declare(self, alarm: Alarm) -> cloudwatch.CfnAlarm:
         name = "".join(part.capitalize() for part in (*alarm.key.split("_"), alarm.severity))
         declared = cloudwatch.CfnAlarm(
             self,
@@ -77,6 +76,7 @@ class EndpointAlarms(Construct):
         )
         arns = list(self._targets.arns(alarm.severity, declared))
         declared.alarm_actions, declared.ok_actions = arns, arns
+        return declared
 
     def _metric_properties(self, alarm: Alarm) -> dict[str, Any]:
         """A metric, one behind its gate, or a query."""

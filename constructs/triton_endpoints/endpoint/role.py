@@ -9,6 +9,7 @@ from fleet.catalog.metrics import granted_namespace
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.spec.endpoint import Mode
 from triton_endpoints.policy import Statement, document, policy_of, use_key, use_key_of
+from triton_endpoints.wildcards import GIVEN_DATA
 
 PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
 ATTACH = [
@@ -50,7 +51,13 @@ class EndpointRole(Construct):
             assume_role_policy_document=document([trust]),
             description=f"Execution role of the Triton endpoint {endpoint.name}",
         )
-        self.policy = policy_of(self, "Policy", role_name=self.role.ref, statements=self._statements())
+        self.policy = policy_of(
+            self,
+            "Policy",
+            role_name=self.role.ref,
+            statements=self._statements(),
+            further=[GIVEN_DATA] if endpoint.given_data else [],
+        )
 
     def _statements(self) -> list[Statement]:
         place, (bucket, keys) = self._endpoint.place, self._endpoint.readable_data

@@ -49,7 +49,7 @@ def section(page: str, code: str) -> str:
 
 
 def test_every_code_that_is_raised_is_a_rule_or_listed_and_the_other_way_round(root: Path) -> None:
-    files = [*(root / "stacks").rglob("*.py"), *(root / "fleet").rglob("*.py")]
+    files = [file for each in ("constructs", "fleet", "stacks") for file in (root / each).rglob("*.py")]
     raised = {code for file in files for code in CODE.findall(file.read_text())}
     raised |= {code for symptom in symptoms() for code in symptom.codes}
     assert raised == {*rules(), *other_codes()}

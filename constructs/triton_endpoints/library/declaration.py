@@ -1,0 +1,164 @@
+"""From a spec to an endpoint's parts in somebody's own stack, or to what is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import jsii
+from aws_cdk import CfnResource, IStableAnyProducer, Lazy, Stack, TagManager
+from constructs import Construct
+
+from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.resolve import place_of, resolve_endpoint
+from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint
+from fleet.findings import Finding, FindingsError, Severity
+from fleet.spec.project import load_spec
+from fleet.spec.source import Source
+from triton_endpoints.endpoint.parts import EndpointParts, declare_endpoint
+from triton_endpoints.library.alarm_actions import AlarmActions, OwnActions
+from triton_endpoints.library.boundary import bound_roles
+from triton_endpoints.library.environment import EnvironmentProp, EnvironmentSource, read_environment
+from triton_endpoints.library.findings import report
+from triton_endpoints.library.network import VpcPlacement
+from triton_endpoints.library.spec import FileSpec, PropsSpec
+from triton_endpoints.library.support import EndpointSupport
+from triton_endpoints.library.tags import tag
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declaration:
+    """What an endpoint is declared from."""
+
+    spec: PropsSpec | FileSpec
+    environment: EnvironmentProp | None
+    support: EndpointSupport | None
+    alarm_actions: AlarmActions | None
+    dashboard: bool | None
+    placement: VpcPlacement | None
+
+
+def declare(construct: Construct, declaration: Declaration) -> EndpointParts | None:
+    """Declare an endpoint's parts below a construct; None where something is wrong, which fails the synth."""
+    try:
+        environment = _environment(construct, declaration)
+        support = _support(construct, declaration, environment)
+        endpoint, warnings = _resolve(declaration, environment, support)
+    except FindingsError as error:
+        report(construct, error.findings)
+        return None
+    report(construct, warnings)
+    if support is None or support.place is None:
+        return None
+    place = support.place
+    report(construct, _first_deploy(construct, support, endpoint))
+    tag(construct, endpoint.tags)
+    bound_roles(construct, place)
+    actions = declaration.alarm_actions
+    targets = OwnActions(construct, actions) if actions is not None else support.alarm_targets(construct)
+    parts = declare_endpoint(construct, endpoint, alarm_targets=targets)
+    _follow_tags(parts.logs.owned, parts.served.endpoint.tags)
+    support.serve(construct, parts)
+    return parts
+
+
+def _environment(construct: Construct, declaration: Declaration) -> EnvironmentSource:
+    given, support = declaration.environment, declaration.support
+    if given is not None:
+        return read_environment(construct, given)
+    if support is None:
+        message = "neither `environment` nor `support` is given"
+        hint = 'write `environment="prod"`, or give the EndpointSupport that the endpoint shares'
+        raise FindingsError([Finding(code="FL608", message=message, hint=hint)])
+    return support.read_for(construct)
+
+
+def _support(
+    construct: Construct, declaration: Declaration, environment: EnvironmentSource
+) -> EndpointSupport | None:
+    """The support, of this environment; None where it is missing, or wrong itself."""
+    place = place_of(environment.environment)
+    support = declaration.support or EndpointSupport.of(construct, place)
+    if support is None:
+        return None
+    named = support.place.environment if support.place else place.environment
+    if named != place.environment:
+        message = f"`environment` is {place.environment!r}, and `support` is of {named!r}"
+        raise FindingsError([Finding(code="FL608", message=message, hint="leave one of the two out")])
+    return support
+
+
+def _resolve(
+    declaration: Declaration, environment: EnvironmentSource, support: EndpointSupport | None
+) -> tuple[ResolvedEndpoint, list[Finding]]:
+    """The endpoint; a support that is missing is told with all that is wrong with the props.
+
+    Raises:
+        FindingsError: every mistake.
+    """
+    found = [] if support else [_missing_support(environment)]
+    place = (support.place if support else None) or place_of(environment.environment)
+    try:
+        source = _with_network(declaration.spec.source(), declaration.placement)
+        loaded = load_spec(source, environment.source)
+    except FindingsError as error:
+        raise FindingsError([*found, *error.findings]) from error
+    data = declaration.spec.data(loaded.spec, place.environment)
+    context = EndpointContext(loaded=loaded, environment=environment.environment, lock=data.lock)
+    endpoint, findings = resolve_endpoint(
+        _with_dashboard(place, declaration.dashboard), context, [*found, *data.findings], data.given
+    )
+    return declaration.placement.placed(endpoint) if declaration.placement else endpoint, findings
+
+
+def _missing_support(environment: EnvironmentSource) -> Finding:
+    name = environment.environment.environment
+    message = (
+        f"no EndpointSupport of environment {name!r} is declared before it: the scaling guard, the endpoint"
+        " check, the owned logs, the alarm topics and the artifact bucket are its"
+    )
+    hint = (
+        f'declare `EndpointSupport(stack, "Support", environment={name!r})` first, or name a deployed one:'
+        f' `support=EndpointSupport.from_environment(self, "Support", environment={name!r})`'
+    )
+    return Finding(code="FL608", message=message, hint=hint)
+
+
+def _first_deploy(
+    construct: Construct, support: EndpointSupport, endpoint: ResolvedEndpoint
+) -> list[Finding]:
+    """SageMaker refuses a Model whose data is not in S3 yet, and a bucket of the same stack is empty."""
+    same = support.declares_bucket and Stack.of(support) is Stack.of(construct)
+    if not same or endpoint.given_data is not None:
+        return []
+    message = "the artifact bucket is in the endpoint's stack: the first deploy finds no archive"
+    hint = "put the EndpointSupport into a stack of its own, deploy that, and run `fleet publish`"
+    return [Finding(code="FL612", message=message, hint=hint, severity=Severity.WARNING)]
+
+
+def _with_network(source: Source, placement: VpcPlacement | None) -> Source:
+    if placement is None:
+        return source
+    given = source.data.get("network")
+    network = {**(given if isinstance(given, dict) else {}), **placement.keys}
+    return Source(source.file, {**source.data, "network": network}, source.marks)
+
+
+def _with_dashboard(place: Deployment, dashboard: bool | None) -> Deployment:
+    return place if dashboard is None else replace(place, dashboards=dashboard)
+
+
+@jsii.implements(IStableAnyProducer)
+class _TagValues:
+    """The tags of a resource when the app is synthesised, those that the app added as well."""
+
+    def __init__(self, tags: TagManager) -> None:
+        self._tags = tags
+
+    def produce(self) -> dict[str, str]:
+        """By key."""
+        return dict(self._tags.tag_values())
+
+
+def _follow_tags(logs: CfnResource, tags: TagManager) -> None:
+    """Tag the log groups as the endpoint is: a custom resource has no tags of the CDK's."""
+    logs.add_property_override("Tags", Lazy.any(_TagValues(tags)))

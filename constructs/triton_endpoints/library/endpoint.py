@@ -1,0 +1,261 @@
+"""A Triton endpoint in somebody's own stack: by its spec's file, or by plain props."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import jsii
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+from triton_endpoints.endpoint.parts import EndpointParts
+from triton_endpoints.library.alarm_actions import AlarmActions
+from triton_endpoints.library.declaration import Declaration, declare
+from triton_endpoints.library.environment import EnvironmentProp
+from triton_endpoints.library.model import TritonModel
+from triton_endpoints.library.network import place_in_vpc
+from triton_endpoints.library.props import Alarms, Capture, Instance, Keys, Rollout
+from triton_endpoints.library.reference import EndpointReference
+from triton_endpoints.library.scaling import Scaling
+from triton_endpoints.library.spec import FileSpec, PropsSpec
+from triton_endpoints.library.support import EndpointSupport
+
+
+@jsii.implements(iam.IGrantable, ec2.IConnectable)
+class TritonEndpoint(EndpointReference):
+    """A role, a model, an endpoint, its logs, scaling, alarms, queries and dashboard, in one construct.
+
+    What is wrong with its props fails the synth at the construct's path, with what is wrong with all others;
+    what is doubtful are warnings. What endpoints share is of an EndpointSupport.
+    """
+
+    parts: EndpointParts | None
+    _role: iam.IRole | None
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        endpoint_name: str,
+        triton: str,
+        instance: Instance,
+        model: TritonModel,
+        environment: EnvironmentProp | None = None,
+        support: EndpointSupport | None = None,
+        scaling: Scaling | None = None,
+        rollout: Rollout | None = None,
+        alarms: Alarms | None = Alarms(),  # noqa: B008 (it is frozen)
+        alarm_actions: AlarmActions | None = None,
+        dashboard: bool | None = None,
+        capture: Capture | None = None,
+        vpc: ec2.IVpc | None = None,
+        vpc_subnets: ec2.SubnetSelection | None = None,
+        security_groups: Sequence[ec2.ISecurityGroup] | None = None,
+        isolated: bool = False,
+        container: Keys | None = None,
+        container_environment: Mapping[str, str] | None = None,
+        metrics: Keys | None = None,
+        logs: Keys | None = None,
+        timeouts: Keys | None = None,
+        samples: Sequence[Keys] = (),
+        warm: Sequence[str] = (),
+        image_digest: str | None = None,
+        cloudformation: Mapping[str, Keys] | None = None,
+        allow: Mapping[str, str] | None = None,
+    ) -> None:
+        """Declare an endpoint of plain props, which mean what the keys of a spec of these names mean.
+
+        Args:
+            scope: The parent; its stack has an account and a region.
+            id: The construct's own.
+            endpoint_name: The fixed, public name.
+            triton: Container release, such as `25.04`.
+            instance: The machines.
+            model: What lies in S3.
+            environment: A name, the path of an environments/ENV.yaml, or a FleetEnvironment; default: the
+                support's.
+            support: What endpoints share; default: the environment's, if the app has declared it before.
+            scaling: A range of instances and its targets; default: `instance.count` instances.
+            rollout: How a new configuration takes over; default: all calls at once.
+            alarms: Thresholds; default: those of a spec; None: no alarm.
+            alarm_actions: What alarms do, in place of the support's topics.
+            dashboard: Whether there is one; default: as the environment says.
+            capture: Which calls are kept; default: none.
+            vpc: The VPC of the containers; default: SageMaker's own network.
+            vpc_subnets: Which of its subnets; default: the private ones.
+            security_groups: Those of the containers; default: a new one.
+            isolated: No call leads into or out of the container but SageMaker's own.
+            container: Keys of `container` of a spec.
+            container_environment: Further variables of the container.
+            metrics: Keys of `metrics` of a spec.
+            logs: Keys of `logs` of a spec.
+            timeouts: Keys of `timeouts` of a spec.
+            samples: Calls that the endpoint has to answer after each deploy, each with the keys of a spec.
+            warm: Targets of a multi-model endpoint that are loaded after each deploy.
+            image_digest: The digest of the release's image.
+            cloudformation: Raw properties, by resource and path.
+            allow: Rules that are broken on purpose, each with the reason.
+        """
+        super().__init__(scope, id, endpoint_name=endpoint_name)
+        spec = PropsSpec(
+            endpoint_name=endpoint_name,
+            triton=triton,
+            instance=instance,
+            model=model,
+            scaling=scaling,
+            rollout=rollout,
+            alarms=alarms,
+            capture=capture,
+            isolated=isolated,
+            sections={
+                "container": container,
+                "environment": container_environment,
+                "metrics": metrics,
+                "logs": logs,
+                "timeouts": timeouts,
+                "samples": list(samples),
+                "warm": list(warm),
+                "image_digest": image_digest,
+                "cloudformation": cloudformation,
+                "allow": allow,
+            },
+        )
+        surroundings = _Surroundings(environment, support, alarm_actions, dashboard)
+        self._declare(spec, surroundings, vpc, vpc_subnets, security_groups)
+
+    @classmethod
+    def from_spec(
+        cls,
+        scope: Construct,
+        id: str,
+        *,
+        spec: str | Path,
+        environment: EnvironmentProp | None = None,
+        support: EndpointSupport | None = None,
+        lock: str | Path | None = None,
+        model_data_url: str | None = None,
+        model_data_key: kms.IKey | None = None,
+        alarm_actions: AlarmActions | None = None,
+        dashboard: bool | None = None,
+        vpc: ec2.IVpc | None = None,
+        vpc_subnets: ec2.SubnetSelection | None = None,
+        security_groups: Sequence[ec2.ISecurityGroup] | None = None,
+    ) -> TritonEndpoint:
+        """Declare the endpoint that a spec describes.
+
+        Args:
+            scope: The parent; its stack has an account and a region.
+            id: The construct's own.
+            spec: The file, relative to the folder in which the app runs.
+            environment: A name, the path of an environments/ENV.yaml, whose defaults and overrides hold, or a
+                FleetEnvironment; default: the support's.
+            support: What endpoints share; default: the environment's, if the app has declared it before.
+            lock: What `fleet lock` wrote; default: `locks/ENV/ENDPOINT.lock.yaml` of the fleet whose
+                model_specs/ the spec is in, else `ENDPOINT.lock.yaml` beside the spec.
+            model_data_url: What lies in S3, in place of a lock's archives.
+            model_data_key: The KMS key of these objects.
+            alarm_actions: What alarms do, in place of the support's topics.
+            dashboard: Whether there is one; default: as the environment says.
+            vpc: The VPC of the containers; default: `network` of the spec.
+            vpc_subnets: Which of its subnets; default: the private ones.
+            security_groups: Those of the containers; default: a new one.
+        """
+        source = FileSpec(
+            file=Path(spec),
+            lock=Path(lock) if lock is not None else None,
+            model_data_url=model_data_url,
+            model_data_key=model_data_key,
+        )
+        surroundings = _Surroundings(environment, support, alarm_actions, dashboard)
+        made = _SpecEndpoint(scope, id, endpoint_name=source.endpoint_name(id))
+        made._declare(source, surroundings, vpc, vpc_subnets, security_groups)
+        return made
+
+    @classmethod
+    def from_endpoint_name(cls, scope: Construct, id: str, endpoint_name: str) -> EndpointReference:
+        """An endpoint of the stack's account and region that is deployed elsewhere."""
+        return EndpointReference(scope, id, endpoint_name=endpoint_name)
+
+    @property
+    def endpoint_name(self) -> str:
+        """What `invoke_endpoint` takes as EndpointName; who refers to it is deployed after the endpoint."""
+        return self.parts.served.endpoint.attr_endpoint_name if self.parts else self._name
+
+    @property
+    def endpoint_arn(self) -> str:
+        """The ARN, as SageMaker answers it."""
+        return self.parts.served.endpoint.ref if self.parts else super().endpoint_arn
+
+    @property
+    def role(self) -> iam.IRole:
+        """What the container acts in; what is granted to it is no condition of the endpoint's deploy."""
+        if self._role is None:
+            self._role = (
+                iam.Role.from_role_arn(self, "ExecutionRole", self.parts.role.role.attr_arn)
+                if self.parts
+                else iam.Role.from_role_name(self, "ExecutionRole", "unresolved")
+            )
+        return self._role
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """The role, for the grants of other constructs: `bucket.grant_read(endpoint)`."""
+        return self.role.grant_principal
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """The security groups of the containers, where the endpoint is in a VPC."""
+        return ec2.Connections(security_groups=list(self._placement.groups) if self._placement else [])
+
+    @property
+    def alarms(self) -> tuple[cloudwatch.IAlarm, ...]:
+        """The operators' alarms, for composite alarms and the like."""
+        declared = self.parts.alarms.declared if self.parts else ()
+        return tuple(
+            cloudwatch.Alarm.from_alarm_arn(self, f"{each.node.id}Alarm", each.attr_arn) for each in declared
+        )
+
+    def _declare(
+        self,
+        spec: PropsSpec | FileSpec,
+        around: _Surroundings,
+        vpc: ec2.IVpc | None,
+        vpc_subnets: ec2.SubnetSelection | None,
+        security_groups: Sequence[ec2.ISecurityGroup] | None,
+    ) -> None:
+        self._role = None
+        self._placement = place_in_vpc(self, vpc, vpc_subnets, security_groups)
+        self.parts = declare(
+            self,
+            Declaration(
+                spec=spec,
+                environment=around.environment,
+                support=around.support,
+                alarm_actions=around.alarm_actions,
+                dashboard=around.dashboard,
+                placement=self._placement,
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class _Surroundings:
+    """What both ways to an endpoint have in common."""
+
+    environment: EnvironmentProp | None
+    support: EndpointSupport | None
+    alarm_actions: AlarmActions | None
+    dashboard: bool | None
+
+
+class _SpecEndpoint(TritonEndpoint):
+    """An endpoint of a spec's file."""
+
+    def __init__(self, scope: Construct, id: str, *, endpoint_name: str) -> None:
+        EndpointReference.__init__(self, scope, id, endpoint_name=endpoint_name)

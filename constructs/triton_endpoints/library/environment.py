@@ -1,0 +1,110 @@
+"""Where constructs are deployed: an environment by its name, by its props, or by its file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from aws_cdk import Stack, Token
+from constructs import Construct
+
+from fleet.endpoint.environment import own_findings
+from fleet.findings import Finding, FindingsError
+from fleet.spec.environment import Environment
+from fleet.spec.problems import validate
+from fleet.spec.reader import read_source
+from fleet.spec.source import Source
+from triton_endpoints.library.props import Keys, written
+from triton_endpoints.library.sources import source_of_props
+
+SUFFIX = ".yaml"
+REMEDY = 'give the stack both: `env=Environment(account="111122223333", region="us-east-1")`'
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetEnvironment:
+    """An environment by plain props, as environments/ENV.yaml has them; account and region are the stack's.
+
+    Attributes:
+        name: Lower-case letters and digits, at most 16; names in the account begin with it.
+        tags: Tags of everything that is deployed.
+        kms_key: ARN of the key of the artifact bucket, of captured calls, log groups and volumes.
+        permissions_boundary: ARN of the policy that bounds every role.
+        notifications: Email addresses, and ARNs of queues and functions, by severity.
+        runbook: Where your copy of docs/runbook.md is.
+        dashboards: Whether each endpoint has a dashboard.
+        engine_builds: Where and how TensorRT engines are built.
+        allowed_roles: ARNs of roles that a raw `ExecutionRoleArn` may name.
+        allowed_registries: Accounts and hosts that a raw `Image` may be of.
+    """
+
+    name: str
+    tags: Mapping[str, str] = field(default_factory=dict)
+    kms_key: str | None = None
+    permissions_boundary: str | None = None
+    notifications: Mapping[Literal["warning", "critical"], Sequence[str]] = field(default_factory=dict)
+    runbook: str | None = None
+    dashboards: bool = True
+    engine_builds: Keys = field(default_factory=dict)
+    allowed_roles: Sequence[str] = ()
+    allowed_registries: Sequence[str] = ()
+
+
+EnvironmentProp: TypeAlias = str | Path | FleetEnvironment
+"""A name; the path of an environments/ENV.yaml, which ends in .yaml; or props."""
+
+
+@dataclass(frozen=True)
+class EnvironmentSource:
+    """An environment that was read, with the place of each of its keys."""
+
+    environment: Environment
+    source: Source
+
+
+def read_environment(scope: Construct, given: EnvironmentProp) -> EnvironmentSource:
+    """The environment of a construct.
+
+    Raises:
+        FindingsError: it is wrong, or the stack has no account and region, or others.
+    """
+    stack, is_file = Stack.of(scope), isinstance(given, Path) or str(given).endswith(SUFFIX)
+    where = {"account": stack.account, "region": stack.region}
+    unknown = [name for name, value in where.items() if Token.is_unresolved(value)]
+    if unknown:
+        message = f"the {' and the '.join(unknown)} of stack {stack.stack_name!r} are decided by the deploy"
+        raise FindingsError([Finding(code="FL609", message=message, hint=REMEDY)])
+    if isinstance(given, FleetEnvironment):
+        source = source_of_props(_keys(given) | where, {("environment",): "environment.name"}, "environment")
+    elif is_file:
+        source = read_source(Path(given))
+    else:
+        source = source_of_props({"environment": given, **where}, {}, "")
+    environment = validate(Environment, source)
+    findings = own_findings(environment, source)
+    for name, value in where.items():
+        if (named := getattr(environment, name)) != value:
+            message = f"{given} has the {name} {named!r}, and stack {stack.stack_name!r} has {value!r}"
+            findings.append(
+                Finding(code="FL609", message=message, hint="name another environment, or another stack env")
+            )
+    if findings:
+        raise FindingsError(findings)
+    return EnvironmentSource(environment, source)
+
+
+def without_dashboard(environment: Environment) -> Environment:
+    """The environment as of an endpoint that has no dashboard."""
+    return environment.model_copy(update={"dashboards": False})
+
+
+def _keys(given: FleetEnvironment) -> dict[str, object]:
+    named = replace(given)
+    values = {name: written(value) for name, value in vars(named).items() if name != "name"}
+    left_out = {name for name, value in values.items() if value is None or value in ({}, [])}
+    return {
+        "environment": given.name,
+        **{name: value for name, value in values.items() if name not in left_out},
+    }

@@ -1,0 +1,91 @@
+"""Model data as plain props: what lies in S3 already, packed by whoever keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from aws_cdk import aws_kms as kms
+
+from fleet.endpoint.resolved_endpoint import GivenData
+from fleet.findings import Finding
+from fleet.spec.s3_repository import S3
+
+_ARCHIVE = ".tar.gz"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TritonModel:
+    """A Triton model repository in S3, or a prefix with one archive for each target.
+
+    Nothing is known of what the archives hold, so the rules about models find nothing: `fleet check` reads
+    repositories, and a spec file leads to their lock.
+
+    Attributes:
+        model_data_url: `s3://BUCKET/KEY.tar.gz`, or a prefix that ends in a slash; may hold tokens.
+        archives: The targets of a multi-model endpoint, without `.tar.gz`; None for a single repository.
+        default_model: The model of a single repository that answers; None: its only one.
+        encryption_key: The KMS key of the objects; the role is granted its use by S3.
+    """
+
+    model_data_url: str
+    archives: tuple[str, ...] | None = None
+    default_model: str | None = None
+    encryption_key: kms.IKey | None = None
+
+    @classmethod
+    def single(
+        cls, model_data_url: str, *, default_model: str | None = None, encryption_key: kms.IKey | None = None
+    ) -> TritonModel:
+        """One repository: an archive `s3://BUCKET/KEY.tar.gz`, or the files below `s3://BUCKET/PREFIX/`."""
+        return cls(model_data_url=model_data_url, default_model=default_model, encryption_key=encryption_key)
+
+    @classmethod
+    def multi_model(
+        cls, model_data_url: str, *, archives: Sequence[str], encryption_key: kms.IKey | None = None
+    ) -> TritonModel:
+        """The archives `ARCHIVE.tar.gz` below `s3://BUCKET/PREFIX/`, each a target model."""
+        return cls(model_data_url=model_data_url, archives=tuple(archives), encryption_key=encryption_key)
+
+    def spec_keys(self, endpoint: str) -> dict[str, object]:
+        """The keys of a spec; a single repository is called as its endpoint."""
+        if self.archives is not None:
+            entries = [{"archive": name, "repository": "."} for name in self.archives]
+            return {"mode": "multi-model", "models": entries}
+        files = {"compression": "none"} if self.model_data_url.endswith("/") else {}
+        default = {"default_model": self.default_model} if self.default_model is not None else {}
+        return {"mode": "single", "models": [{"archive": endpoint, "repository": ".", **files}], **default}
+
+    @property
+    def given_data(self) -> GivenData:
+        """As a resolved endpoint has it."""
+        return given_data(self.model_data_url, self.encryption_key)
+
+    def findings(self) -> Iterator[Finding]:
+        """What is wrong with the address."""
+        yield from url_findings(self.model_data_url, several=self.archives is not None)
+
+
+def given_data(url: str, key: kms.IKey | None) -> GivenData:
+    """Model data that somebody else keeps."""
+    return GivenData(url, key.key_arn if key else None)
+
+
+def url_findings(url: str, *, several: bool, files: bool | None = None) -> Iterator[Finding]:
+    """What is wrong with an address of model data.
+
+    Args:
+        url: The address, which may hold tokens.
+        several: Whether it is of a multi-model endpoint.
+        files: Whether a single repository's files are given as they are; None: as the address says.
+    """
+    is_prefix = several if files is None or several else files
+    wanted = "/" if is_prefix else _ARCHIVE
+    ends = ("/",) if several else (wanted,) if files is not None else ("/", _ARCHIVE)
+    if url.startswith(S3) and "/" in url.removeprefix(S3) and url.endswith(ends):
+        return
+    form = f"a prefix `{S3}BUCKET/PREFIX/`" if is_prefix else f"an archive `{S3}BUCKET/KEY{_ARCHIVE}`"
+    message = f"`model_data_url` is {url!r}, which is not {form}"
+    hint = "write the address of what lies in S3; a prefix ends in a slash"
+    yield Finding(code="FL219", message=message, hint=hint, file=Path("model_data_url"))

@@ -1,0 +1,63 @@
+"""An endpoint in the app's VPC: its ids are tokens, for which a spec in memory has stand-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
+
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+
+
+@dataclass(frozen=True, kw_only=True)
+class VpcPlacement:
+    """Subnets and security groups, by ids that CloudFormation may decide."""
+
+    subnets: tuple[str, ...]
+    groups: tuple[ec2.ISecurityGroup, ...]
+
+    @property
+    def keys(self) -> dict[str, object]:
+        """The keys of a spec with stand-ins, by which the rules see how many there are."""
+        return {
+            "subnets": [f"subnet-{number:08x}" for number, _ in enumerate(self.subnets, 1)],
+            "security_groups": [f"sg-{number:08x}" for number, _ in enumerate(self.groups, 1)],
+        }
+
+    def placed(self, endpoint: ResolvedEndpoint) -> ResolvedEndpoint:
+        """The endpoint with the real ids."""
+        ids = {
+            "subnets": self.subnets,
+            "security_groups": tuple(each.security_group_id for each in self.groups),
+        }
+        network = endpoint.spec.network.model_copy(update=ids)
+        return replace(endpoint, spec=endpoint.spec.model_copy(update={"network": network}))
+
+
+def place_in_vpc(
+    scope: Construct,
+    vpc: ec2.IVpc | None,
+    subnets: ec2.SubnetSelection | None,
+    groups: Sequence[ec2.ISecurityGroup] | None,
+) -> VpcPlacement | None:
+    """The placement of an endpoint; without security groups it gets one of its own. None without a VPC."""
+    if vpc is None:
+        return None
+    selected = vpc.select_subnets() if subnets is None else _select(vpc, subnets)
+    own = groups or [
+        ec2.SecurityGroup(scope, "SecurityGroup", vpc=vpc, description="Containers of a Triton endpoint")
+    ]
+    return VpcPlacement(subnets=tuple(selected.subnet_ids), groups=tuple(own))
+
+
+def _select(vpc: ec2.IVpc, subnets: ec2.SubnetSelection) -> ec2.SelectedSubnets:
+    return vpc.select_subnets(
+        availability_zones=subnets.availability_zones,
+        one_per_az=subnets.one_per_az,
+        subnet_filters=subnets.subnet_filters,
+        subnet_group_name=subnets.subnet_group_name,
+        subnets=subnets.subnets,
+        subnet_type=subnets.subnet_type,
+    )

@@ -1,0 +1,103 @@
+"""Plain props: the keys of a spec as Python objects, which become a spec in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Literal, TypeAlias
+
+from aws_cdk import Duration
+
+Time: TypeAlias = str | Duration
+"""A time with its unit, `"600s"` or `"10m"`, or a Duration of the CDK."""
+Threshold: TypeAlias = str | int | Mapping[Literal["warning", "critical"], str | int] | None
+"""`"200ms"`, `"1%"`, or one value by severity; None for no alarm."""
+Keys: TypeAlias = Mapping[str, object]
+"""Keys of a spec's section, as docs/spec.md has them."""
+
+
+class Unset:
+    """The default of a prop that is left out, where None has a meaning of its own."""
+
+    def __repr__(self) -> str:
+        """As signatures show it."""
+        return "unset"
+
+
+UNSET = Unset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instance:
+    """The machines behind the endpoint: `instance` of a spec."""
+
+    type: str
+    count: int = 1
+    ami: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rollout:
+    """How a new configuration takes over, and what rolls it back: `rollout` of a spec."""
+
+    strategy: Literal["all-at-once", "canary", "linear", "rolling"] = "all-at-once"
+    canary: str | None = None
+    step: str | None = None
+    bake: Time | Unset = UNSET
+    termination_wait: Time | Unset = UNSET
+    timeout: Time | None = None
+    rollback_on: Sequence[Literal["errors", "latency"]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alarms:
+    """Thresholds of the operators' alarms: `alarms` of a spec, with its defaults."""
+
+    latency_p50: Threshold = None
+    latency_p90: Threshold = None
+    latency_p99: Threshold = None
+    overhead_p99: Threshold = None
+    errors: Threshold | Unset = UNSET
+    client_errors: Threshold = None
+    model_errors: Threshold = None
+    gpu_utilization: Threshold = None
+    gpu_memory: Threshold = None
+    cpu_utilization: Threshold = None
+    memory: Threshold | Unset = UNSET
+    disk: Threshold | Unset = UNSET
+    at_capacity: Threshold = None
+    model_load: Threshold = None
+    loading_wait: Threshold = None
+    cache_hits: Threshold = None
+    pending_requests: Threshold = None
+    calls: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capture:
+    """Which calls are kept in the artifact bucket: `capture` of a spec."""
+
+    sample: str
+    requests: bool = True
+    responses: bool = True
+
+
+Props: TypeAlias = Instance | Rollout | Alarms | Capture
+
+
+def spec_keys(props: Props) -> dict[str, object]:
+    """Props as the keys of a spec; those that are left out have the spec's defaults."""
+    values = {field.name: (getattr(props, field.name), field.default) for field in fields(props)}
+    return {name: written(value) for name, (value, default) in values.items() if value is not default}
+
+
+def written(value: object) -> object:
+    """A value as YAML has it: durations with their unit, sequences as lists."""
+    match value:
+        case Duration():
+            return f"{int(value.to_seconds())}s"
+        case Mapping():
+            return {str(key): written(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [written(inner) for inner in value]
+    return value

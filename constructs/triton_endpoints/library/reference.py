@@ -1,0 +1,118 @@
+"""An endpoint by its name: grants, metrics, ARN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_cdk import Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from fleet.catalog.metrics import endpoint_metric
+from fleet.endpoint.resolved_endpoint import VARIANT
+
+INVOKE = "sagemaker:InvokeEndpoint"
+
+
+class EndpointReference(Construct):
+    """An endpoint that is deployed elsewhere: `TritonEndpoint.from_endpoint_name` makes one.
+
+    Options of the metrics are those of `aws_cloudwatch.Metric`: `statistic`, `period`, `label`, `color` and
+    so on. Metrics are of the one variant that every endpoint of this product has.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, endpoint_name: str) -> None:
+        """Name an endpoint of the stack's account and region.
+
+        Args:
+            scope: The parent.
+            id: The construct's own.
+            endpoint_name: The endpoint's name.
+        """
+        super().__init__(scope, id)
+        self._name = endpoint_name
+
+    @property
+    def endpoint_name(self) -> str:
+        """What `invoke_endpoint` takes as EndpointName."""
+        return self._name
+
+    @property
+    def endpoint_arn(self) -> str:
+        """The ARN, in which SageMaker writes the name in lower case."""
+        return Stack.of(self).format_arn(
+            service="sagemaker", resource="endpoint", resource_name=self._name.lower()
+        )
+
+    def grant_invoke(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let somebody invoke the endpoint, and no other."""
+        return iam.Grant.add_to_principal(
+            grantee=grantee, actions=[INVOKE], resource_arns=[self.endpoint_arn], scope=self
+        )
+
+    def metric(self, measure: str, **options: Any) -> cloudwatch.Metric:
+        """A metric of the endpoint's variant.
+
+        Args:
+            measure: As the metrics catalog calls it: `invocations`, `model_latency`, `loaded_model_count`.
+            **options: Those of `aws_cloudwatch.Metric`; the default statistic is the average.
+
+        Raises:
+            ValueError: SageMaker has no such metric.
+        """
+        try:
+            metric = endpoint_metric(measure)
+        except KeyError:
+            raise ValueError(f"SageMaker has no metric {measure!r} of an endpoint") from None
+        values = {"EndpointName": self._name, "VariantName": VARIANT}
+        return cloudwatch.Metric(
+            namespace=metric.namespace,
+            metric_name=metric.name,
+            dimensions_map={name: values[name] for name in metric.dimensions},
+            **options,
+        )
+
+    def metric_invocations(self, **options: Any) -> cloudwatch.Metric:
+        """Calls; the default statistic is the sum."""
+        return self.metric("invocations", **{"statistic": "Sum", **options})
+
+    def metric_invocations_per_instance(self, **options: Any) -> cloudwatch.Metric:
+        """Calls by instance; the default statistic is the sum."""
+        return self.metric("invocations_per_instance", **{"statistic": "Sum", **options})
+
+    def metric_invocation_4xx_errors(self, **options: Any) -> cloudwatch.Metric:
+        """Calls that fail with a 4xx status; the average is their share."""
+        return self.metric("errors_4xx", **{"statistic": "Sum", **options})
+
+    def metric_invocation_5xx_errors(self, **options: Any) -> cloudwatch.Metric:
+        """Calls that fail with a 5xx status; the average is their share."""
+        return self.metric("errors_5xx", **{"statistic": "Sum", **options})
+
+    def metric_model_latency(self, **options: Any) -> cloudwatch.Metric:
+        """How long the container takes, in microseconds."""
+        return self.metric("model_latency", **options)
+
+    def metric_overhead_latency(self, **options: Any) -> cloudwatch.Metric:
+        """What SageMaker adds to the container's time, in microseconds."""
+        return self.metric("overhead_latency", **options)
+
+    def metric_gpu_utilization(self, **options: Any) -> cloudwatch.Metric:
+        """Use of all GPUs of an instance in percent, 100 for each."""
+        return self.metric("gpu_utilization", **options)
+
+    def metric_gpu_memory_utilization(self, **options: Any) -> cloudwatch.Metric:
+        """Memory of all GPUs of an instance in use, in percent, 100 for each."""
+        return self.metric("gpu_memory_utilization", **options)
+
+    def metric_cpu_utilization(self, **options: Any) -> cloudwatch.Metric:
+        """Use of all vCPUs of an instance in percent, 100 for each."""
+        return self.metric("cpu_utilization", **options)
+
+    def metric_memory_utilization(self, **options: Any) -> cloudwatch.Metric:
+        """Memory of an instance in use, in percent."""
+        return self.metric("memory_utilization", **options)
+
+    def metric_disk_utilization(self, **options: Any) -> cloudwatch.Metric:
+        """Disk of an instance in use, in percent."""
+        return self.metric("disk_utilization", **options)

@@ -1,0 +1,133 @@
+"""The spec of a construct: plain props that become one in memory, or a file with its lock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from aws_cdk import aws_kms as kms
+
+from fleet.endpoint.locks import read_lock_file
+from fleet.endpoint.resolved_endpoint import GivenData
+from fleet.findings import Finding, FindingsError
+from fleet.spec.endpoint import Compression, EndpointSpec, Mode
+from fleet.spec.lock import Lock
+from fleet.spec.reader import read_source
+from fleet.spec.source import KeyPath, Source
+from triton_endpoints.library.model import TritonModel, given_data, url_findings
+from triton_endpoints.library.props import Alarms, Capture, Instance, Rollout, spec_keys, written
+from triton_endpoints.library.scaling import Scaling
+from triton_endpoints.library.sources import source_of_props
+
+SPECS = "model_specs"
+NAMES: Mapping[KeyPath, str] = {
+    ("endpoint",): "endpoint_name",
+    ("environment",): "container_environment",
+    ("models",): "model.archives",
+    ("mode",): "model",
+    ("default_model",): "model.default_model",
+    ("network", "isolated"): "isolated",
+    ("network", "subnets"): "vpc_subnets",
+    ("network", "security_groups"): "security_groups",
+    ("network",): "vpc",
+}
+"""What a key is called as a prop, where the two differ."""
+
+
+@dataclass(frozen=True)
+class SpecData:
+    """Where an endpoint's model data is: in a lock's archives, or given; and what is wrong with that."""
+
+    lock: Lock | None
+    given: GivenData | None
+    findings: list[Finding]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PropsSpec:
+    """The props of a construct; `sections` are keys of a spec that have no class of their own."""
+
+    endpoint_name: str
+    triton: str
+    instance: Instance
+    model: TritonModel
+    scaling: Scaling | None
+    rollout: Rollout | None
+    alarms: Alarms | None
+    capture: Capture | None
+    isolated: bool
+    sections: Mapping[str, object]
+
+    def source(self) -> Source:
+        """The spec, each key at its prop."""
+        nouns = {"instance": self.instance, "rollout": self.rollout, "capture": self.capture}
+        data: dict[str, object] = {
+            "endpoint": self.endpoint_name,
+            "triton": self.triton,
+            **self.model.spec_keys(self.endpoint_name),
+            **{key: spec_keys(noun) for key, noun in nouns.items() if noun is not None},
+            "alarms": spec_keys(self.alarms) if self.alarms is not None else None,
+            **({"scaling": self.scaling.keys} if self.scaling else {}),
+            **({"network": {"isolated": True}} if self.isolated else {}),
+            **{key: written(value) for key, value in self.sections.items() if value not in (None, [], {})},
+        }
+        return source_of_props(data, NAMES, "")
+
+    def data(self, spec: EndpointSpec, environment: str) -> SpecData:
+        """What lies in S3."""
+        wrong = [
+            replace(each, file=Path("model.model_data_url"))
+            for each in url_findings(self.model.model_data_url, several=self.model.archives is not None)
+        ]
+        return SpecData(None, self.model.given_data, wrong)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileSpec:
+    """A spec's file, with the lock or the model data of its endpoint."""
+
+    file: Path
+    lock: Path | None
+    model_data_url: str | None
+    model_data_key: kms.IKey | None
+
+    def source(self) -> Source:
+        """The spec, each key at its place in the file.
+
+        Raises:
+            FindingsError: the file cannot be read.
+        """
+        return read_source(self.file)
+
+    def endpoint_name(self, default: str) -> str:
+        """The name that the file says; the default where it cannot be read."""
+        try:
+            return str(self.source().data.get("endpoint", default))
+        except FindingsError:
+            return default
+
+    def data(self, spec: EndpointSpec, environment: str) -> SpecData:
+        """What the lock leads to, or what is given in its place."""
+        if self.model_data_url is None:
+            return SpecData(
+                *_with_given(read_lock_file(self._lock_file(spec, environment), environment, spec))
+            )
+        several = spec.mode is Mode.MULTI_MODEL
+        files = None if several else spec.models[0].compression is Compression.NONE
+        wrong = list(url_findings(self.model_data_url, several=several, files=files))
+        return SpecData(None, given_data(self.model_data_url, self.model_data_key), wrong)
+
+    def _lock_file(self, spec: EndpointSpec, environment: str) -> Path:
+        if self.lock is not None:
+            return self.lock
+        name, folder = f"{spec.endpoint}.lock.yaml", self.file.parent
+        is_in_fleet = folder.absolute().name == SPECS
+        return folder.parent / "locks" / environment / name if is_in_fleet else folder / name
+
+
+def _with_given(
+    found: tuple[Lock | None, list[Finding]],
+) -> tuple[Lock | None, GivenData | None, list[Finding]]:
+    lock, findings = found
+    return lock, None, findings

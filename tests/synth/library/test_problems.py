@@ -1,0 +1,148 @@
+"""What is wrong with constructs is told together, each at its construct's path and its prop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aws_cdk import App, Stack
+from aws_cdk.assertions import Annotations, Match
+
+from tests.synth.library.host import DATA, WHERE, Host
+from triton_endpoints import (
+    EndpointSupport,
+    FleetEnvironment,
+    Instance,
+    Rollout,
+    Scaling,
+    TritonEndpoint,
+    TritonModel,
+)
+
+
+def test_all_endpoints_are_told_at_their_paths_with_all_their_mistakes() -> None:
+    host = Host()
+    host.support()
+    old = Instance(type="ml.g4dn.xlarge", ami="al2-ami-sagemaker-inference-gpu-2")
+    host.endpoint("Driver", triton="25.12", instance=old)
+    host.endpoint(
+        "Props",
+        instance=Instance(type="ml.g5.large", count=0),
+        scaling=Scaling(min=4, max=2).scale_on_invocations(10),
+    )
+    twice = TritonModel.multi_model("s3://their-models/zoo/", archives=["a", "a"])
+    host.endpoint("Twice", model=twice)
+    host.endpoint("Right")
+    problems = host.problems()
+    told = "\n".join(problems)
+    assert {line.split("]")[0] for line in problems} == {"[Host/Driver", "[Host/Props", "[Host/Twice"}
+    assert "[Host/Driver] instance.ami: FL2" in told
+    assert "[Host/Props] instance.count: FL112 `instance.count` is 0: it must be at least 1" in told
+    assert "[Host/Props] scaling" in told and "`min` is 4 and `max` is 2" in told
+    assert "[Host/Twice] model.archives: FL112" in told and "two archives are called 'a'" in told
+    assert all("Traceback" not in line for line in problems)
+
+
+def test_an_instance_type_that_does_not_exist_names_the_prop_and_the_remedy() -> None:
+    host = Host()
+    host.support()
+    host.endpoint(instance=Instance(type="ml.g5.large"))
+    (problem,) = host.problems()
+    assert problem.startswith("[Host/Embeddings] instance.type: FL203 ")
+    assert "ml.g5.large" in problem and "remedy: " in problem
+
+
+def test_a_missing_support_is_an_error_that_names_it_and_hides_no_other() -> None:
+    host = Host()
+    host.endpoint(instance=Instance(type="ml.g5.xlarge", count=0))
+    problems = host.problems()
+    assert len(problems) == 2
+    (support,) = [each for each in problems if "FL608" in each]
+    assert "no EndpointSupport of environment 'prod'" in support
+    assert "the scaling guard, the endpoint check, the owned logs" in support
+    assert "EndpointSupport.from_environment" in support
+
+
+def test_a_stack_without_account_and_region_is_told_the_remedy() -> None:
+    host = Host()
+    plain = Stack(host.app, "Plain")
+    host.support(plain)
+    (problem,) = host.problems()
+    assert problem.startswith("[Plain/Support] FL609 the account and the region of stack 'Plain'")
+    assert 'env=Environment(account="111122223333", region="us-east-1")' in problem
+
+
+def test_an_environments_file_of_another_account_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "prod.yaml"
+    file.write_text('environment: prod\naccount: "999922223333"\nregion: us-east-1\n')
+    host = Host()
+    host.support(environment=str(file))
+    (problem,) = host.problems()
+    assert "FL609" in problem and "'999922223333'" in problem and "'111122223333'" in problem
+
+
+def test_a_mistake_in_the_props_of_an_environment_names_its_prop() -> None:
+    host = Host()
+    host.support(environment=FleetEnvironment(name="prod", kms_key="alias/mine"))
+    (problem,) = host.problems()
+    assert problem.startswith("[Host/Support] environment.kms_key: FL112 ")
+
+
+def test_a_second_support_of_an_environment_is_refused() -> None:
+    host = Host()
+    host.support()
+    EndpointSupport(host.stack, "Again", environment="prod")
+    (problem,) = host.problems()
+    assert problem.startswith("[Host/Again] FL610 Host/Support is the support of environment 'prod' already")
+
+
+def test_model_data_that_is_neither_an_archive_nor_a_prefix_is_refused() -> None:
+    host = Host()
+    host.support()
+    host.endpoint(model=TritonModel.single("their-models/a.zip"))
+    (problem,) = host.problems()
+    assert problem.startswith("[Host/Embeddings] model.model_data_url: FL219 ")
+
+
+def test_neither_environment_nor_support_is_an_error() -> None:
+    host = Host()
+    TritonEndpoint(
+        host.stack,
+        "Embeddings",
+        endpoint_name="embeddings",
+        triton="25.04",
+        instance=Instance(type="ml.g5.xlarge"),
+        model=TritonModel.single(DATA),
+    )
+    (problem,) = host.problems()
+    assert "neither `environment` nor `support` is given" in problem
+
+
+def test_an_environment_that_is_not_the_supports_is_refused() -> None:
+    host = Host()
+    support = host.support()
+    host.endpoint(support=support, environment="dev")
+    (problem,) = host.problems()
+    assert "`environment` is 'dev', and `support` is of 'prod'" in problem
+
+
+def test_what_is_doubtful_is_an_annotation_that_can_be_acknowledged() -> None:
+    host = Host()
+    host.support()
+    host.endpoint(
+        rollout=Rollout(strategy="all-at-once", rollback_on=[]),
+        instance=Instance(type="ml.g5.xlarge", count=1),
+    )
+    warnings = Annotations.from_stack(host.stack).find_warning("/Host/Embeddings", Match.any_value())
+    assert warnings == [] or all("[ack: triton-fleet:FL" in str(each.entry.data) for each in warnings)
+
+
+def test_two_stacks_of_one_app_share_a_support() -> None:
+    app = App()
+    shared, own = Stack(app, "Shared", env=WHERE), Stack(app, "Own", env=WHERE)
+    host = Host(app)
+    host.support(shared)
+    host.endpoint(scope=own)
+    assembly = app.synth()
+    assert [
+        each.id for each in assembly.get_stack_by_name("Own").dependencies if each.id != "Own.assets"
+    ] == ["Shared"]

@@ -1,0 +1,201 @@
+"""What endpoints share, in a stack of the app's own, in another app, or with a bucket of somebody else's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from aws_cdk import NestedStack, Stack
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from aws_cdk.assertions import Annotations, Match
+
+from fleet_folder import LOCK, SPEC, FleetFolder
+from tests.synth.library.host import ACCOUNT, REGION, WHERE, Host, properties, statements
+from triton_endpoints import EndpointSupport, FleetEnvironment, TritonEndpoint
+
+OWN = f"triton-fleet-prod-{ACCOUNT}-{REGION}"
+BOUNDARY = f"arn:aws:iam::{ACCOUNT}:policy/teams/boundary"
+
+
+def test_it_declares_what_foundation_declares() -> None:
+    host = Host()
+    support = host.support()
+    template = host.template()
+    names = {
+        each["Properties"].get("FunctionName")
+        for each in template.find_resources("AWS::Lambda::Function").values()
+    }
+    assert {
+        f"triton-fleet-prod-{noun}" for noun in ("scaling-guard", "endpoint-check", "endpoint-logs")
+    } <= names
+    template.resource_count_is("AWS::CodeBuild::Project", 2)
+    template.resource_count_is("AWS::SNS::Topic", 2)
+    assert EndpointSupport.bucket_name("prod", ACCOUNT, REGION) == OWN
+    assert support.place is not None and support.place.bucket == OWN
+
+
+def test_without_engine_builds_it_has_no_projects() -> None:
+    host = Host()
+    host.support(engine_builds=False)
+    host.template().resource_count_is("AWS::CodeBuild::Project", 0)
+
+
+def test_its_functions_may_see_the_stack_of_each_endpoint_whatever_it_is_called() -> None:
+    host = Host(name="TheirStack")
+    shared = Stack(host.app, "Shared", env=WHERE)
+    host.support(shared)
+    host.endpoint("One")
+    host.endpoint("Two")
+    other = NestedStack(host.stack, "Nested")
+    host.endpoint("Three", scope=other)
+    template = host.template("Shared")
+    policies = template.find_resources("AWS::IAM::Policy")
+    seen = {id: each["Properties"] for id, each in policies.items() if id.startswith("SupportSee")}
+    resources = {each["PolicyDocument"]["Statement"][0]["Resource"] for each in seen.values()}
+    stack = f"arn:aws:cloudformation:{REGION}:{ACCOUNT}:stack/TheirStack"
+    assert resources == {f"{stack}/*", f"{stack}-*/*"}
+    assert all(len(each["Roles"]) == 3 for each in seen.values())
+
+
+def test_a_given_bucket_is_that_of_archives_captured_calls_and_saved_scalings(tmp_path: Path) -> None:
+    host = Host()
+    key = kms.Key(host.stack, "Key", enable_key_rotation=True)
+    logs = s3.Bucket.from_bucket_name(host.stack, "AccessLogs", "their-logs")
+    bucket = s3.Bucket(
+        host.stack,
+        "Theirs",
+        encryption_key=key,
+        enforce_ssl=True,
+        versioned=True,
+        server_access_logs_bucket=logs,
+    )
+    support = host.support(bucket=bucket)
+    assert support.bucket is bucket
+    TritonEndpoint.from_spec(
+        host.stack, "Sentences", spec=_spec(tmp_path, 'capture: {sample: "10%"}\n'), environment="prod"
+    )
+    template = host.template()
+    (logical,) = template.find_resources("AWS::S3::Bucket")
+    (key_id,) = template.find_resources("AWS::KMS::Key")
+    name, arn = {"Ref": logical}, {"Fn::GetAtt": [key_id, "Arn"]}
+    assert OWN not in json.dumps(template.to_json())
+    container = properties(template, "AWS::SageMaker::Model")["PrimaryContainer"]
+    assert container["ModelDataUrl"] == {
+        "Fn::Join": ["", ["s3://", name, f"/endpoints/sentences/{'a' * 64}.tar.gz"]]
+    }
+    capture = properties(template, "AWS::SageMaker::EndpointConfig")["DataCaptureConfig"]
+    assert capture["DestinationS3Uri"] == {"Fn::Join": ["", ["s3://", name, "/capture/sentences"]]}
+    assert capture["KmsKeyId"] == arn
+    granted = statements(template, "Sentences")
+    assert granted["ReadArchives"]["Resource"] == {
+        "Fn::Join": ["", ["arn:aws:s3:::", name, "/endpoints/sentences/*"]]
+    }
+    assert granted["UseKey"]["Resource"] == arn
+    guard = statements(template, "SupportScalingGuardPolicy")
+    assert guard["KeepScaling"]["Resource"] == {"Fn::Join": ["", ["arn:aws:s3:::", name, "/scaling-guard/*"]]}
+    assert guard["UseKey"]["Resource"] == arn
+
+
+def test_what_is_deployed_already_is_referred_to_by_names_and_declares_nothing() -> None:
+    host = Host(name="triton-fleet-prod-theirs")
+    support = EndpointSupport.from_environment(host.stack, "Support", environment="prod")
+    host.endpoint(support=support, environment=None)
+    template = host.template("triton-fleet-prod-theirs")
+    template.resource_count_is("AWS::Lambda::Function", 0)
+    token = properties(template, "Custom::EndpointLogs")["ServiceToken"]
+    assert token == f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:triton-fleet-prod-endpoint-logs"
+
+
+def test_a_stack_that_those_functions_may_not_see_is_a_warning() -> None:
+    host = Host()
+    host.endpoint(support=EndpointSupport.from_environment(host.stack, "Support", environment="prod"))
+    found = Annotations.from_stack(host.stack).find_warning(
+        "/Host/Embeddings", Match.string_like_regexp("FL611 .*may not see that stack 'Host' rolls back")
+    )
+    assert len(found) == 1
+
+
+def test_the_boundary_of_the_environment_is_on_every_role_and_its_tags_on_every_resource() -> None:
+    host = Host()
+    environment = FleetEnvironment(name="prod", permissions_boundary=BOUNDARY, tags={"team": "ml"})
+    support = host.support(environment=environment)
+    host.endpoint(support=support, environment=None)
+    template = host.template()
+    roles = template.find_resources("AWS::IAM::Role").values()
+    assert {each["Properties"]["PermissionsBoundary"] for each in roles} == {BOUNDARY}
+    endpoint = properties(template, "AWS::SageMaker::Endpoint")
+    assert {"Key": "team", "Value": "ml"} in endpoint["Tags"]
+
+
+class TestSpec:
+    def test_its_archives_are_those_of_the_lock_beside_it(self, tmp_path: Path) -> None:
+        host = Host()
+        host.support(Stack(host.app, "Shared", env=WHERE))
+        TritonEndpoint.from_spec(host.stack, "Sentences", spec=_spec(tmp_path), environment="prod")
+        template = host.template()
+        url = f"s3://{OWN}/endpoints/sentences/{'a' * 64}.tar.gz"
+        assert properties(template, "AWS::SageMaker::Model")["PrimaryContainer"]["ModelDataUrl"] == url
+        assert properties(template, "AWS::SageMaker::Endpoint")["EndpointName"] == "sentences"
+
+    def test_of_a_fleet_they_are_those_of_its_locks_and_its_environment_holds(
+        self, folder: FleetFolder
+    ) -> None:
+        folder.environment("overrides: {sentences: {instance: {count: 3}}}\ntags: {team: ml}\n")
+        host = Host()
+        file = folder.root / "environments/dev.yaml"
+        host.support(Stack(host.app, "Shared", env=WHERE), environment=file)
+        spec = folder.root / "model_specs/sentences.yaml"
+        TritonEndpoint.from_spec(host.stack, "Sentences", spec=spec, environment=file)
+        template = host.template()
+        (variant,) = properties(template, "AWS::SageMaker::EndpointConfig")["ProductionVariants"]
+        assert variant["InitialInstanceCount"] == 3
+        assert {"Key": "team", "Value": "ml"} in properties(template, "AWS::SageMaker::Endpoint")["Tags"]
+
+    def test_without_a_lock_the_error_names_the_file_and_the_command(self, tmp_path: Path) -> None:
+        host = Host()
+        host.support()
+        file = _spec(tmp_path)
+        (tmp_path / "sentences.lock.yaml").unlink()
+        TritonEndpoint.from_spec(host.stack, "Sentences", spec=file, environment="prod")
+        (problem,) = host.problems()
+        assert problem.startswith(f"[Host/Sentences] {tmp_path}/sentences.lock.yaml: FL301 ")
+        assert "`fleet lock --env prod sentences`" in problem
+
+    def test_model_data_in_s3_stands_in_place_of_a_lock(self, tmp_path: Path) -> None:
+        host = Host()
+        host.support()
+        file = _spec(tmp_path)
+        (tmp_path / "sentences.lock.yaml").unlink()
+        TritonEndpoint.from_spec(
+            host.stack, "Sentences", spec=file, environment="prod", model_data_url="s3://theirs/a.tar.gz"
+        )
+        container = properties(host.template(), "AWS::SageMaker::Model")["PrimaryContainer"]
+        assert container["ModelDataUrl"] == "s3://theirs/a.tar.gz"
+
+    def test_mistakes_of_the_file_are_told_with_file_and_line(self, tmp_path: Path) -> None:
+        host = Host()
+        host.support()
+        file = _spec(tmp_path, "alarm: {}\n")
+        TritonEndpoint.from_spec(host.stack, "Sentences", spec=file, environment="prod")
+        (problem,) = host.problems()
+        assert problem.startswith(f"[Host/Sentences] {file}:6:1: FL110 unknown key `alarm`")
+
+    def test_a_bucket_of_the_same_stack_is_a_warning_as_its_first_deploy_finds_no_archive(
+        self, tmp_path: Path
+    ) -> None:
+        host = Host()
+        host.support()
+        TritonEndpoint.from_spec(host.stack, "Sentences", spec=_spec(tmp_path), environment="prod")
+        found = Annotations.from_stack(host.stack).find_warning(
+            "/Host/Sentences", Match.string_like_regexp("FL612 .*run `fleet publish`")
+        )
+        assert len(found) == 1
+
+
+def _spec(folder: Path, keys: str = "") -> Path:
+    """A spec with its lock beside it."""
+    (folder / "sentences.lock.yaml").write_text(LOCK)
+    file = folder / "sentences.yaml"
+    file.write_text(SPEC + keys)
+    return file
