@@ -29,7 +29,7 @@ class FoundationParts:
         guard: The function that takes scaling aside.
         logs: The function that owns log groups.
         check: The functions that check endpoints.
-        engine_build: The projects of engines; None where there are to be none.
+        engine_build: The projects of engines; None where none can be built.
     """
 
     bucket: s3.IBucket

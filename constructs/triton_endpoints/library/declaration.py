@@ -20,8 +20,9 @@ from triton_endpoints.library.boundary import bound_roles
 from triton_endpoints.library.environment import EnvironmentProp, EnvironmentSource, read_environment
 from triton_endpoints.library.findings import report
 from triton_endpoints.library.network import VpcPlacement
+from triton_endpoints.library.shared_parts import SharedParts
 from triton_endpoints.library.spec import FileSpec, PropsSpec
-from triton_endpoints.library.support import EndpointSupport
+from triton_endpoints.library.support import EndpointSupport, shared_by
 from triton_endpoints.library.tags import tag
 
 
@@ -41,23 +42,23 @@ def declare(construct: Construct, declaration: Declaration) -> EndpointParts | N
     """Declare an endpoint's parts below a construct; None where something is wrong, which fails the synth."""
     try:
         environment = _environment(construct, declaration)
-        support = _support(construct, declaration, environment)
-        endpoint, warnings = _resolve(declaration, environment, support)
+        shared = _shared(construct, declaration, environment)
+        endpoint, warnings = _resolve(declaration, environment, shared)
     except FindingsError as error:
         report(construct, error.findings)
         return None
     report(construct, warnings)
-    if support is None or support.place is None:
-        return None
-    place = support.place
-    report(construct, _first_deploy(construct, support, endpoint))
+    if shared is None or shared.place is None:
+        return None  # the support itself reports why
+    report(construct, _first_deploy(construct, shared, endpoint))
     tag(construct, endpoint.tags)
-    bound_roles(construct, place)
+    bound_roles(construct, shared.place)
     actions = declaration.alarm_actions
-    targets = OwnActions(construct, actions) if actions is not None else support.alarm_targets(construct)
+    topics = shared.alarm_targets(construct, shared.place)
+    targets = topics if actions is None else OwnActions(construct, actions)
     parts = declare_endpoint(construct, endpoint, alarm_targets=targets)
     _follow_tags(parts.logs.owned, parts.served.endpoint.tags)
-    support.serve(construct, parts)
+    shared.serve(construct, parts)
     return parts
 
 
@@ -69,34 +70,34 @@ def _environment(construct: Construct, declaration: Declaration) -> EnvironmentS
         message = "neither `environment` nor `support` is given"
         hint = 'write `environment="prod"`, or give the EndpointSupport that the endpoint shares'
         raise FindingsError([Finding(code="FL608", message=message, hint=hint)])
-    return support.read_for(construct)
+    return shared_by(support).read_for(construct)
 
 
-def _support(
+def _shared(
     construct: Construct, declaration: Declaration, environment: EnvironmentSource
-) -> EndpointSupport | None:
-    """The support, of this environment; None where it is missing, or wrong itself."""
+) -> SharedParts | None:
+    """What the endpoint shares with others of its environment; None where nobody declares that."""
     place = place_of(environment.environment)
-    support = declaration.support or EndpointSupport.of(construct, place)
-    if support is None:
-        return None
-    named = support.place.environment if support.place else place.environment
+    if declaration.support is None:
+        return SharedParts.of(construct, place)
+    shared = shared_by(declaration.support)
+    named = shared.place.environment if shared.place else place.environment
     if named != place.environment:
         message = f"`environment` is {place.environment!r}, and `support` is of {named!r}"
         raise FindingsError([Finding(code="FL608", message=message, hint="leave one of the two out")])
-    return support
+    return shared
 
 
 def _resolve(
-    declaration: Declaration, environment: EnvironmentSource, support: EndpointSupport | None
+    declaration: Declaration, environment: EnvironmentSource, shared: SharedParts | None
 ) -> tuple[ResolvedEndpoint, list[Finding]]:
     """The endpoint; a support that is missing is told with all that is wrong with the props.
 
     Raises:
         FindingsError: every mistake.
     """
-    found = [] if support else [_missing_support(environment)]
-    place = (support.place if support else None) or place_of(environment.environment)
+    found = [] if shared else [_missing_support(environment)]
+    place = (shared.place if shared else None) or place_of(environment.environment)
     try:
         source = _with_network(declaration.spec.source(), declaration.placement)
         loaded = load_spec(source, environment.source)
@@ -123,11 +124,9 @@ def _missing_support(environment: EnvironmentSource) -> Finding:
     return Finding(code="FL608", message=message, hint=hint)
 
 
-def _first_deploy(
-    construct: Construct, support: EndpointSupport, endpoint: ResolvedEndpoint
-) -> list[Finding]:
+def _first_deploy(construct: Construct, shared: SharedParts, endpoint: ResolvedEndpoint) -> list[Finding]:
     """SageMaker refuses a Model whose data is not in S3 yet, and a bucket of the same stack is empty."""
-    same = support.declares_bucket and Stack.of(support) is Stack.of(construct)
+    same = shared.declares_bucket and Stack.of(shared.construct) is Stack.of(construct)
     if not same or endpoint.given_data is not None:
         return []
     message = "the artifact bucket is in the endpoint's stack: the first deploy finds no archive"

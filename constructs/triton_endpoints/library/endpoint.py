@@ -77,7 +77,7 @@ class TritonEndpoint(EndpointReference):
             endpoint_name: The fixed, public name.
             triton: Container release, such as `25.04`.
             instance: The machines.
-            model: What lies in S3.
+            model: What is in S3.
             environment: A name, the path of an environments/ENV.yaml, or a FleetEnvironment; default: the
                 support's.
             support: What endpoints share; default: the environment's, if the app has declared it before.
@@ -85,7 +85,7 @@ class TritonEndpoint(EndpointReference):
             rollout: How a new configuration takes over; default: all calls at once.
             alarms: Thresholds; default: those of a spec; None: no alarm.
             alarm_actions: What alarms do, in place of the support's topics.
-            dashboard: Whether there is one; default: as the environment says.
+            dashboard: Whether there is one; default: the environment's.
             capture: Which calls are kept; default: none.
             vpc: The VPC of the containers; default: SageMaker's own network.
             vpc_subnets: Which of its subnets; default: the private ones.
@@ -158,10 +158,10 @@ class TritonEndpoint(EndpointReference):
             support: What endpoints share; default: the environment's, if the app has declared it before.
             lock: What `fleet lock` wrote; default: `locks/ENV/ENDPOINT.lock.yaml` of the fleet whose
                 model_specs/ the spec is in, else `ENDPOINT.lock.yaml` beside the spec.
-            model_data_url: What lies in S3, in place of a lock's archives.
+            model_data_url: What is in S3, in place of a lock's archives.
             model_data_key: The KMS key of these objects.
             alarm_actions: What alarms do, in place of the support's topics.
-            dashboard: Whether there is one; default: as the environment says.
+            dashboard: Whether there is one; default: the environment's.
             vpc: The VPC of the containers; default: `network` of the spec.
             vpc_subnets: Which of its subnets; default: the private ones.
             security_groups: Those of the containers; default: a new one.
@@ -194,7 +194,7 @@ class TritonEndpoint(EndpointReference):
 
     @property
     def role(self) -> iam.IRole:
-        """What the container acts in; what is granted to it is no condition of the endpoint's deploy."""
+        """What the container acts in; the endpoint does not wait for what others grant to it."""
         if self._role is None:
             self._role = (
                 iam.Role.from_role_arn(self, "ExecutionRole", self.parts.role.role.attr_arn)

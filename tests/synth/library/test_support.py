@@ -32,7 +32,7 @@ def test_it_declares_what_foundation_declares() -> None:
     template.resource_count_is("AWS::CodeBuild::Project", 2)
     template.resource_count_is("AWS::SNS::Topic", 2)
     assert EndpointSupport.bucket_name("prod", ACCOUNT, REGION) == OWN
-    assert support.place is not None and support.place.bucket == OWN
+    assert support.alarm_topic("critical") is support.alarm_topic("critical")
 
 
 def test_without_engine_builds_it_has_no_projects() -> None:

@@ -1,0 +1,163 @@
+"""How an endpoint finds what it shares with others, and what the two do for each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+from weakref import WeakSet
+
+from aws_cdk import Acknowledgment, Stack, Token, Validations
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from fleet.endpoint.resolve import place_of
+from fleet.endpoint.resolved_endpoint import Deployment, GivenBucket
+from fleet.findings import Finding, FindingsError, Severity
+from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
+from triton_endpoints.endpoint.parts import EndpointParts
+from triton_endpoints.foundation import FoundationParts
+from triton_endpoints.library.alarm_actions import SupportTopics
+from triton_endpoints.library.environment import EnvironmentProp, EnvironmentSource, read_environment
+from triton_endpoints.library.findings import report
+from triton_endpoints.policy import document
+
+
+class SharedParts:
+    """What one support stands for.
+
+    Attributes:
+        construct: The support.
+        environment: The environment and its source; None where it is wrong, which the support reports.
+        place: Where it is deployed; None likewise.
+        parts: What is declared; None where it is deployed already.
+    """
+
+    _all: ClassVar[WeakSet[SharedParts]] = WeakSet()
+
+    def __init__(
+        self, construct: Construct, given: EnvironmentProp, bucket: s3.IBucket | None, *, declared: bool
+    ) -> None:
+        self.construct, self._given, self.bucket = construct, given, bucket
+        self.environment: EnvironmentSource | None = None
+        self.place: Deployment | None = None
+        self.parts: FoundationParts | None = None
+        self._policies = dict[str, iam.CfnPolicy]()
+        try:
+            self.environment = read_environment(construct, given)
+        except FindingsError as error:
+            report(construct, error.findings)
+            return
+        place = self._with_bucket(place_of(self.environment.environment))
+        others = [each for each in self._same(construct, place) if each.parts is not None]
+        if declared and others:
+            path = others[0].construct.node.path
+            message = f"{path} is the support of environment {place.environment!r} already"
+            hint = "share it: an account and region has one for each environment"
+            report(construct, [Finding(code="FL610", message=message, hint=hint)])
+            return
+        self.place = place
+        SharedParts._all.add(self)
+
+    @classmethod
+    def of(cls, construct: Construct, place: Deployment) -> SharedParts | None:
+        """What an environment's endpoints share, as far as the construct's app has declared it until now."""
+        return next(iter(cls._same(construct, place)), None)
+
+    def read_for(self, construct: Construct) -> EnvironmentSource:
+        """The environment, as of a construct in another stack perhaps.
+
+        Raises:
+            FindingsError: it is wrong, or that stack is elsewhere.
+        """
+        return read_environment(construct, self._given)
+
+    @property
+    def declares_bucket(self) -> bool:
+        """Whether the artifact bucket is one that is declared with it."""
+        return self.parts is not None and self.bucket is None
+
+    def alarm_targets(self, construct: Construct, place: Deployment) -> AlarmTargets:
+        """Whom alarms of an endpoint notify unless it has actions of its own."""
+        if self.parts and Stack.of(self.construct) is Stack.of(construct):
+            return SupportTopics(self.parts.topics.arns)
+        return FoundationTopics(place)
+
+    def serve(self, construct: Construct, endpoint: EndpointParts) -> None:
+        """Let the functions look after an endpoint of the app, which is deployed after them.
+
+        Args:
+            construct: The endpoint.
+            endpoint: Its parts.
+        """
+        policy = self._see_stack(construct)
+        if self.parts is None:
+            return
+        needs = (
+            (endpoint.update.before, self.parts.guard),
+            (endpoint.update.after, self.parts.guard),
+            (endpoint.logs.owned, self.parts.logs),
+            (endpoint.check, self.parts.check),
+        )
+        for resource, function in needs:
+            resource.node.add_dependency(function)
+            if policy is not None:
+                resource.node.add_dependency(policy)
+
+    @classmethod
+    def _same(cls, construct: Construct, place: Deployment) -> list[SharedParts]:
+        root, names = construct.node.root, (place.environment, place.account, place.region)
+        return [
+            each
+            for each in cls._all
+            if each.place
+            and each.construct.node.root is root
+            and (each.place.environment, each.place.account, each.place.region) == names
+        ]
+
+    def _with_bucket(self, place: Deployment) -> Deployment:
+        if self.bucket is None:
+            return place
+        key = self.bucket.encryption_key
+        given = GivenBucket(self.bucket.bucket_name, key.key_arn if key else None)
+        return replace(place, given_bucket=given)
+
+    def _see_stack(self, construct: Construct) -> iam.CfnPolicy | None:
+        """Grant the functions to ask whether the endpoint's stack rolls back; its name is not one of ours."""
+        stack = own = Stack.of(construct)
+        while stack.nested_stack_parent is not None:
+            stack = stack.nested_stack_parent
+        name, place = stack.stack_name, self.place
+        if place is None or (name.startswith(f"{place.stack}-") and not Token.is_unresolved(name)):
+            return None
+        if self.parts is None:
+            message = f"the functions of {place.stack} may not see that stack {name!r} rolls back"
+            hint = f"call the stack `{place.stack}-...`, or declare an EndpointSupport in this app"
+            warning = Finding(code="FL611", message=message, hint=hint, severity=Severity.WARNING)
+            report(construct, [warning])
+            return None
+        id, end = (f"SeeStack{name}", "") if stack is own else (f"SeeNestedStacks{name}", "-*")
+        if id not in self._policies:
+            resource = place.arn("cloudformation", f"stack/{name}{end}/*")
+            self._policies[id] = self._policy(id, resource, self.parts)
+        return self._policies[id]
+
+    def _policy(self, id: str, resource: str, parts: FoundationParts) -> iam.CfnPolicy:
+        statement = {
+            "Sid": "SeeStack",
+            "Effect": "Allow",
+            "Action": "cloudformation:DescribeStacks",
+            "Resource": resource,
+        }
+        policy = iam.CfnPolicy(
+            self.construct,
+            id,
+            policy_name=id,
+            roles=[each.role_name for each in parts.roles],
+            policy_document=document([statement]),
+        )
+        reason = "the stack of an endpoint; its id ends in what CloudFormation decides"
+        Validations.of(policy).acknowledge(
+            Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason)
+        )
+        return policy

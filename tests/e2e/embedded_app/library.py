@@ -1,0 +1,67 @@
+"""A host app with a Lambda function and two endpoints: what they share is in the same stack."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import aws_cdk as cdk
+from aws_cdk import aws_lambda as lambda_
+
+from triton_endpoints import Alarms, EndpointSupport, Instance, Scaling, TritonEndpoint, TritonModel
+
+ENVIRONMENT = cdk.Environment(account="123456789012", region="us-east-1")
+DATA = "s3://data/model.tar.gz"
+VARIANTS = {"first": "ml.g5.xlarge", "changed": "ml.g6.xlarge"}
+"""The instance type of the endpoint that is scaled, which AWS does not let change while it is."""
+
+
+class Host(cdk.Stack):
+    """Support, endpoints, and a function that calls one of them."""
+
+    def __init__(self, app: cdk.App, instance_type: str) -> None:
+        super().__init__(app, "Host", env=ENVIRONMENT)
+        support = EndpointSupport(self, "Support", environment="lib", engine_builds=False)
+        scaled = TritonEndpoint(
+            self,
+            "Scaled",
+            endpoint_name="scaled",
+            triton="25.04",
+            support=support,
+            instance=Instance(type=instance_type),
+            model=TritonModel.single(DATA, default_model="embed"),
+            scaling=Scaling(min=1, max=2).scale_on_invocations(600),
+        )
+        TritonEndpoint(
+            self,
+            "Plain",
+            endpoint_name="plain",
+            triton="25.04",
+            support=support,
+            instance=Instance(type="ml.c5.xlarge"),
+            model=TritonModel.single(DATA, default_model="embed"),
+            alarms=Alarms(latency_p99="200ms"),
+            dashboard=False,
+        )
+        caller = lambda_.Function(
+            self,
+            "Caller",
+            runtime=lambda_.Runtime.PYTHON_3_14,
+            handler="index.handler",
+            code=lambda_.Code.from_inline("def handler(event, context): pass"),
+            environment={"ENDPOINT": scaled.endpoint_name},
+        )
+        scaled.grant_invoke(caller)
+        cdk.CfnOutput(self, "Endpoint", value=scaled.endpoint_arn)
+
+
+def synthesize(folder: Path) -> None:
+    """Write one cloud assembly for each variant."""
+    for name, instance_type in VARIANTS.items():
+        app = cdk.App(outdir=str(folder / name))
+        Host(app, instance_type)
+        app.synth()
+
+
+if __name__ == "__main__":
+    synthesize(Path(sys.argv[1]))

@@ -1,0 +1,159 @@
+"""docs/constructs-api.md: the public names of `triton_endpoints`, from their signatures and docstrings.
+
+`python tests/support/constructs_page.py` writes it, as the product's own commands do not load the CDK.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+import triton_endpoints
+from fleet.spec.alarms import Alarms
+from fleet.spec.capture import Capture
+from fleet.spec.endpoint import Instance
+from fleet.spec.rollout import Rollout
+from fleet.spec.scaling import Scaling
+from fleet_folder import ROOT
+
+SPEC_MODELS: Mapping[str, type[BaseModel]] = {
+    "Alarms": Alarms,
+    "Capture": Capture,
+    "Instance": Instance,
+    "Rollout": Rollout,
+    "Scaling": Scaling,
+}
+"""What the spec's own types are, of the props that are called as its keys."""
+PAGE = ROOT / "docs" / "constructs-api.md"
+INTRO = """\
+<!-- Made by `python tests/support/constructs_page.py` from constructs/triton_endpoints: change it there. -->
+# API of the constructs
+
+What `from triton_endpoints import ...` has; [constructs.md](constructs.md) shows how to use it. Other names of the package
+may change at any time. All parameters but the first two of a construct are given by name.
+"""
+_SECTION = re.compile(r"^(Args|Attributes|Raises):$")
+
+
+def public_api() -> dict[str, dict[str, str]]:
+    """Each public callable as `NAME` or `NAME.METHOD`, with its parameters and their defaults."""
+    return {
+        name: {each.name: _default(each) for each in _parameters(call)}
+        for owner in triton_endpoints.__all__
+        for name, call in _callables(owner)
+    }
+
+
+def constructs_page() -> str:
+    """The page as Markdown."""
+    return "\n".join([INTRO, *(_part(name) for name in triton_endpoints.__all__)])
+
+
+def _callables(owner: str) -> Iterator[tuple[str, Callable[..., Any]]]:
+    found = getattr(triton_endpoints, owner)
+    yield owner, found
+    for name, member in _members(found):
+        if callable(member):
+            yield f"{owner}.{name}", member
+
+
+def _members(owner: object) -> Iterator[tuple[str, Any]]:
+    """The public members that our classes define, those of our bases too."""
+    if not inspect.isclass(owner):
+        return
+    ours = [each for each in owner.__mro__ if each.__module__.startswith("triton_endpoints")]
+    names = {name for each in ours for name in vars(each) if not name.startswith(("_", "jsii"))}
+    own_fields = {each.name for each in fields(owner)} if is_dataclass(owner) else set()
+    for name in sorted(names - own_fields):
+        member = inspect.getattr_static(owner, name)
+        if isinstance(member, property) or callable(getattr(owner, name)):
+            yield name, member if isinstance(member, property) else getattr(owner, name)
+
+
+def _parameters(call: Callable[..., Any]) -> list[inspect.Parameter]:
+    found = inspect.signature(call.__init__ if inspect.isclass(call) else call)
+    return [each for each in found.parameters.values() if each.name != "self"]
+
+
+def _default(parameter: inspect.Parameter) -> str:
+    if parameter.default is inspect.Parameter.empty:
+        return "any" if parameter.kind is parameter.VAR_KEYWORD else "required"
+    return (
+        "props" if is_dataclass(parameter.default) else re.sub(r"<factory>", "empty", str(parameter.default))
+    )
+
+
+def _part(name: str) -> str:
+    found = getattr(triton_endpoints, name)
+    text = [f"## {name}\n", _described(found, found)]
+    for member, value in _members(found):
+        if isinstance(value, property):
+            text.append(f"### {name}.{member}\n\n{_prose(inspect.getdoc(value) or '')}\n")
+        else:
+            text.append(f"### {name}.{member}()\n\n{_described(value, value)}")
+    return "\n".join(text)
+
+
+def _described(documented: object, call: Callable[..., Any]) -> str:
+    """The docstring, and a table of the parameters with what is said of each."""
+    doc = inspect.getdoc(documented) or ""
+    initialiser = inspect.getdoc(documented.__init__) if inspect.isclass(documented) else ""
+    about = {**_keys(documented), **_arguments(doc), **_arguments(initialiser or "")}
+    rows = [
+        f"| `{each.name}` | {_code(str(each.annotation))} | {_shown(_default(each))} | {about.get(each.name, '')} |"
+        for each in _parameters(call)
+        if each.name not in ("scope", "id")
+    ]
+    table = ["| parameter | type | default | |", "| --- | --- | --- | --- |", *rows, ""] if rows else []
+    return "\n".join([_prose(doc), "", *table])
+
+
+def _keys(documented: object) -> dict[str, str]:
+    """What the spec says of its keys, for props that are called as they are."""
+    model = SPEC_MODELS.get(getattr(documented, "__name__", ""))
+    described = model.model_fields.items() if model else ()
+    return {name: " ".join((each.description or "").split()).replace("|", "\\|") for name, each in described}
+
+
+def _code(text: str) -> str:
+    return f"`{text}`".replace("|", "\\|")
+
+
+def _shown(default: str) -> str:
+    return default if default in ("any", "required", "props", "unset", "empty") else f"`{default}`"
+
+
+def _prose(doc: str) -> str:
+    """A docstring without its sections of arguments, but with what is raised."""
+    lines, section = [], ""
+    for line in doc.splitlines():
+        if found := _SECTION.match(line):
+            section = found[1]
+        elif section == "Raises" and line.strip():
+            lines.append(f"Raises {line.strip()}")
+        elif not section:
+            lines.append(line)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def _arguments(doc: str) -> dict[str, str]:
+    """What a docstring says of each argument or attribute."""
+    found, name, section = dict[str, str](), "", ""
+    for line in doc.splitlines():
+        if heading := _SECTION.match(line):
+            section = heading[1]
+        elif section in ("Args", "Attributes") and (entry := re.match(r" {4}(\**\w+): (.*)", line)):
+            name = entry[1].lstrip("*")
+            found[name] = entry[2]
+        elif section in ("Args", "Attributes") and name and line.strip():
+            found[name] += f" {line.strip()}"
+    return {key: text.replace("|", "\\|") for key, text in found.items()}
+
+
+if __name__ == "__main__":
+    PAGE.write_text(constructs_page(), "utf-8")

@@ -1,0 +1,57 @@
+"""The public API by names and parameters: what breaks for its users is written in the changelog.
+
+`python -m pytest -n0 tests/synth/library/test_public_api.py` tells what differs; public_api.yaml is then changed by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from constructs_page import public_api
+from fleet_folder import ROOT
+
+FILE = Path(__file__).parent / "public_api.yaml"
+Api = Mapping[str, Mapping[str, str]]
+
+
+def breaks(before: Api, after: Api) -> list[str]:
+    """What users of the API before would have to change."""
+    found = [name for name in before if name not in after]
+    for name in before.keys() & after.keys():
+        found += [f"{name}({each})" for each in before[name] if each not in after[name]]
+        found += [
+            f"{name}({each})"
+            for each, default in after[name].items()
+            if default == "required" and before[name].get(each) != "required"
+        ]
+    return sorted(found)
+
+
+def test_the_api_is_as_it_is_listed() -> None:
+    listed, now = yaml.safe_load(FILE.read_text()), public_api()
+    broken = breaks(listed, now)
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    unsaid = [each for each in broken if f"`{each}`" not in changelog]
+    assert unsaid == [], "users of these must change: name each in CHANGELOG.md, as `NAME(PARAMETER)`"
+    assert now == listed, f"write what is new or changed into {FILE.name}"
+
+
+@pytest.mark.parametrize(
+    ("after", "broken"),
+    [
+        ({"A": {"x": "required", "y": "`1`"}}, []),
+        ({"A": {"x": "required", "y": "`2`", "z": "`3`"}, "B": {}}, []),
+        ({}, ["A"]),
+        ({"A": {"x": "required"}}, ["A(y)"]),
+        ({"A": {"x": "required", "y": "required"}}, ["A(y)"]),
+        ({"A": {"x": "required", "y": "`1`", "z": "required"}}, ["A(z)"]),
+    ],
+)
+def test_a_name_or_parameter_that_goes_and_one_that_is_required_anew_are_breaks(
+    after: Api, broken: list[str]
+) -> None:
+    assert breaks({"A": {"x": "required", "y": "`1`"}}, after) == broken
