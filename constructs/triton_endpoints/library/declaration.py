@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import jsii
-from aws_cdk import CfnResource, IStableAnyProducer, Lazy, Stack, TagManager
+from aws_cdk import CfnResource, IStableAnyProducer, Lazy, TagManager
 from constructs import Construct
 
 from fleet.endpoint.context.context import EndpointContext
@@ -44,6 +44,8 @@ def declare(construct: Construct, declaration: Declaration) -> EndpointParts | N
         environment = _environment(construct, declaration)
         shared = _shared(construct, declaration, environment)
         endpoint, warnings = _resolve(declaration, environment, shared)
+        if shared is not None:
+            shared.claim(construct, endpoint.name)
     except FindingsError as error:
         report(construct, error.findings)
         return None
@@ -126,7 +128,7 @@ def _missing_support(environment: EnvironmentSource) -> Finding:
 
 def _first_deploy(construct: Construct, shared: SharedParts, endpoint: ResolvedEndpoint) -> list[Finding]:
     """SageMaker refuses a Model whose data is not in S3 yet, and a bucket of the same stack is empty."""
-    same = shared.declares_bucket and Stack.of(shared.construct) is Stack.of(construct)
+    same = shared.declares_bucket and shared.is_in_stack_of(construct)
     if not same or endpoint.given_data is not None:
         return []
     message = "the artifact bucket is in the endpoint's stack: the first deploy finds no archive"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict, Unpack
 
-from aws_cdk import Stack
+from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from constructs import Construct
@@ -15,11 +15,23 @@ from fleet.endpoint.resolved_endpoint import VARIANT
 INVOKE = "sagemaker:InvokeEndpoint"
 
 
+class MetricOptions(TypedDict, total=False):
+    """Options of `aws_cloudwatch.Metric` that every metric of an endpoint takes."""
+
+    account: str
+    color: str
+    label: str
+    period: Duration
+    region: str
+    statistic: str
+    unit: cloudwatch.Unit
+
+
 class EndpointReference(Construct):
     """An endpoint that is deployed elsewhere: `TritonEndpoint.from_endpoint_name` makes one.
 
-    Options of the metrics are those of `aws_cloudwatch.Metric`: `statistic`, `period`, `label`, `color` and
-    so on. Metrics are of the one variant that every endpoint of this product has.
+    Options of the metrics are `account`, `color`, `label`, `period`, `region`, `statistic` and `unit` of
+    `aws_cloudwatch.Metric`. Metrics are of the one variant that every endpoint of this product has.
     """
 
     def __init__(self, scope: Construct, id: str, *, endpoint_name: str) -> None:
@@ -51,12 +63,12 @@ class EndpointReference(Construct):
             grantee=grantee, actions=[INVOKE], resource_arns=[self.endpoint_arn], scope=self
         )
 
-    def metric(self, measure: str, **options: Any) -> cloudwatch.Metric:
+    def metric(self, measure: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """A metric of the endpoint's variant.
 
         Args:
             measure: As the metrics catalog calls it: `invocations`, `model_latency`, `loaded_model_count`.
-            **options: Those of `aws_cloudwatch.Metric`; the default statistic is the average.
+            **options: Those of every metric; the default statistic is the average.
 
         Raises:
             ValueError: SageMaker has no such metric.
@@ -73,46 +85,50 @@ class EndpointReference(Construct):
             **options,
         )
 
-    def metric_invocations(self, **options: Any) -> cloudwatch.Metric:
+    def metric_invocations(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Calls; the default statistic is the sum."""
-        return self.metric("invocations", **{"statistic": "Sum", **options})
+        options.setdefault("statistic", "Sum")
+        return self.metric("invocations", **options)
 
-    def metric_invocations_per_instance(self, **options: Any) -> cloudwatch.Metric:
+    def metric_invocations_per_instance(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Calls by instance; the default statistic is the sum."""
-        return self.metric("invocations_per_instance", **{"statistic": "Sum", **options})
+        options.setdefault("statistic", "Sum")
+        return self.metric("invocations_per_instance", **options)
 
-    def metric_invocation_4xx_errors(self, **options: Any) -> cloudwatch.Metric:
+    def metric_invocation_4xx_errors(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Calls that fail with a 4xx status; the average is their share."""
-        return self.metric("errors_4xx", **{"statistic": "Sum", **options})
+        options.setdefault("statistic", "Sum")
+        return self.metric("errors_4xx", **options)
 
-    def metric_invocation_5xx_errors(self, **options: Any) -> cloudwatch.Metric:
+    def metric_invocation_5xx_errors(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Calls that fail with a 5xx status; the average is their share."""
-        return self.metric("errors_5xx", **{"statistic": "Sum", **options})
+        options.setdefault("statistic", "Sum")
+        return self.metric("errors_5xx", **options)
 
-    def metric_model_latency(self, **options: Any) -> cloudwatch.Metric:
+    def metric_model_latency(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """How long the container takes, in microseconds."""
         return self.metric("model_latency", **options)
 
-    def metric_overhead_latency(self, **options: Any) -> cloudwatch.Metric:
+    def metric_overhead_latency(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """What SageMaker adds to the container's time, in microseconds."""
         return self.metric("overhead_latency", **options)
 
-    def metric_gpu_utilization(self, **options: Any) -> cloudwatch.Metric:
+    def metric_gpu_utilization(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Use of all GPUs of an instance in percent, 100 for each."""
         return self.metric("gpu_utilization", **options)
 
-    def metric_gpu_memory_utilization(self, **options: Any) -> cloudwatch.Metric:
+    def metric_gpu_memory_utilization(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Memory of all GPUs of an instance in use, in percent, 100 for each."""
         return self.metric("gpu_memory_utilization", **options)
 
-    def metric_cpu_utilization(self, **options: Any) -> cloudwatch.Metric:
+    def metric_cpu_utilization(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Use of all vCPUs of an instance in percent, 100 for each."""
         return self.metric("cpu_utilization", **options)
 
-    def metric_memory_utilization(self, **options: Any) -> cloudwatch.Metric:
+    def metric_memory_utilization(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Memory of an instance in use, in percent."""
         return self.metric("memory_utilization", **options)
 
-    def metric_disk_utilization(self, **options: Any) -> cloudwatch.Metric:
+    def metric_disk_utilization(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Disk of an instance in use, in percent."""
         return self.metric("disk_utilization", **options)

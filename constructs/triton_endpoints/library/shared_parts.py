@@ -9,7 +9,7 @@ from weakref import WeakSet
 from aws_cdk import Acknowledgment, Stack, Token, Validations
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
-from constructs import Construct
+from constructs import Construct, IConstruct
 
 from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import Deployment, GivenBucket
@@ -34,6 +34,7 @@ class SharedParts:
     """
 
     _all: ClassVar[WeakSet[SharedParts]] = WeakSet()
+    _names: ClassVar[dict[tuple[str, str, str, str], str]] = {}
 
     def __init__(
         self, construct: Construct, given: EnvironmentProp, bucket: s3.IBucket | None, *, declared: bool
@@ -77,9 +78,28 @@ class SharedParts:
         """Whether the artifact bucket is one that is declared with it."""
         return self.parts is not None and self.bucket is None
 
+    def claim(self, construct: Construct, endpoint: str) -> None:
+        """Give an endpoint's name to a construct of the app.
+
+        Raises:
+            FindingsError: another one has it; SageMaker does not tell upper from lower case.
+        """
+        stack = Stack.of(construct)
+        key = (_reference(construct.node.root), stack.account, stack.region, endpoint.lower())
+        owner = SharedParts._names.setdefault(key, construct.node.path)
+        if owner != construct.node.path:
+            message = f"{owner} declares an endpoint {endpoint!r} of this account and region already"
+            raise FindingsError(
+                [Finding(code="FL613", message=message, hint="give one of the two another name")]
+            )
+
+    def is_in_stack_of(self, construct: Construct) -> bool:
+        """Whether the support and an endpoint are in one stack."""
+        return _is_same(Stack.of(self.construct), Stack.of(construct))
+
     def alarm_targets(self, construct: Construct, place: Deployment) -> AlarmTargets:
         """Whom alarms of an endpoint notify unless it has actions of its own."""
-        if self.parts and Stack.of(self.construct) is Stack.of(construct):
+        if self.parts and self.is_in_stack_of(construct):
             return SupportTopics(self.parts.topics.arns)
         return FoundationTopics(place)
 
@@ -111,7 +131,7 @@ class SharedParts:
             each
             for each in cls._all
             if each.place
-            and each.construct.node.root is root
+            and _is_same(each.construct.node.root, root)
             and (each.place.environment, each.place.account, each.place.region) == names
         ]
 
@@ -136,7 +156,7 @@ class SharedParts:
             warning = Finding(code="FL611", message=message, hint=hint, severity=Severity.WARNING)
             report(construct, [warning])
             return None
-        id, end = (f"SeeStack{name}", "") if stack is own else (f"SeeNestedStacks{name}", "-*")
+        id, end = (f"SeeStack{name}", "") if _is_same(stack, own) else (f"SeeNestedStacks{name}", "-*")
         if id not in self._policies:
             resource = place.arn("cloudformation", f"stack/{name}{end}/*")
             self._policies[id] = self._policy(id, resource, self.parts)
@@ -161,3 +181,12 @@ class SharedParts:
             Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason)
         )
         return policy
+
+
+def _is_same(one: IConstruct, other: IConstruct) -> bool:
+    """Whether two objects stand for one construct: what the CDK made itself has a new one for each look."""
+    return _reference(one) == _reference(other)
+
+
+def _reference(construct: IConstruct) -> str:
+    return str(construct.__jsii_ref__.ref)  # type: ignore[attr-defined]

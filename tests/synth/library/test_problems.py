@@ -136,6 +136,15 @@ def test_what_is_doubtful_is_an_annotation_that_can_be_acknowledged() -> None:
     assert warnings == [] or all("[ack: triton-fleet:FL" in str(each.entry.data) for each in warnings)
 
 
+def test_an_endpoints_name_is_taken_once_whatever_its_case() -> None:
+    host = Host()
+    host.support()
+    host.endpoint("One", endpoint_name="search")
+    host.endpoint("Two", endpoint_name="Search")
+    (problem,) = host.problems()
+    assert problem.startswith("[Host/Two] FL613 Host/One declares an endpoint 'Search' of this account")
+
+
 def test_two_stacks_of_one_app_share_a_support() -> None:
     app = App()
     shared, own = Stack(app, "Shared", env=WHERE), Stack(app, "Own", env=WHERE)

@@ -8,11 +8,11 @@ from pathlib import Path
 from aws_cdk import NestedStack, Stack
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
-from aws_cdk.assertions import Annotations, Match
+from aws_cdk.assertions import Annotations, Match, Template
 
 from fleet_folder import LOCK, SPEC, FleetFolder
 from tests.synth.library.host import ACCOUNT, REGION, WHERE, Host, properties, statements
-from triton_endpoints import EndpointSupport, FleetEnvironment, TritonEndpoint
+from triton_endpoints import EndpointSupport, FleetEnvironment, Instance, TritonEndpoint, TritonModel
 
 OWN = f"triton-fleet-prod-{ACCOUNT}-{REGION}"
 BOUNDARY = f"arn:aws:iam::{ACCOUNT}:policy/teams/boundary"
@@ -126,6 +126,22 @@ def test_the_boundary_of_the_environment_is_on_every_role_and_its_tags_on_every_
     assert {each["Properties"]["PermissionsBoundary"] for each in roles} == {BOUNDARY}
     endpoint = properties(template, "AWS::SageMaker::Endpoint")
     assert {"Key": "team", "Value": "ml"} in endpoint["Tags"]
+
+
+def test_a_stack_without_an_app_has_one_of_the_cdks() -> None:
+    """As tests of constructs write it."""
+    stack = Stack(env=WHERE)
+    EndpointSupport(stack, "Support", environment="prod")
+    TritonEndpoint(
+        stack,
+        "Embeddings",
+        endpoint_name="embeddings",
+        triton="25.04",
+        environment="prod",
+        instance=Instance(type="ml.g5.xlarge"),
+        model=TritonModel.single("s3://their-models/a.tar.gz"),
+    )
+    Template.from_stack(stack).resource_count_is("AWS::SageMaker::Endpoint", 1)
 
 
 class TestSpec:
