@@ -41,11 +41,11 @@ _SECTION = re.compile(r"^(Args|Attributes|Raises):$")
 
 
 def public_api() -> dict[str, dict[str, str]]:
-    """Each public callable as `NAME` or `NAME.METHOD`, with its parameters and their defaults."""
+    """Each public callable as `NAME` or `NAME.METHOD`, with its parameters and their defaults; properties have none."""
     return {
-        name: {each.name: _default(each) for each in _parameters(call)}
+        name: {each.name: _default(each) for each in _parameters(call)} if callable(call) else {}
         for owner in triton_endpoints.__all__
-        for name, call in _callables(owner)
+        for name, call in _entries(owner)
     }
 
 
@@ -54,12 +54,11 @@ def constructs_page() -> str:
     return "\n".join([INTRO, *(_part(name) for name in triton_endpoints.__all__)])
 
 
-def _callables(owner: str) -> Iterator[tuple[str, Callable[..., Any]]]:
+def _entries(owner: str) -> Iterator[tuple[str, Any]]:
     found = getattr(triton_endpoints, owner)
     yield owner, found
     for name, member in _members(found):
-        if callable(member):
-            yield f"{owner}.{name}", member
+        yield f"{owner}.{name}", member
 
 
 def _members(owner: object) -> Iterator[tuple[str, Any]]:

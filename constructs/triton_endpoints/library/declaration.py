@@ -47,9 +47,9 @@ def declare(construct: Construct, declaration: Declaration) -> EndpointParts | N
         if shared is not None:
             shared.claim(construct, endpoint.name)
     except FindingsError as error:
-        report(construct, error.findings)
+        report(construct, map(declaration.spec.in_props, error.findings))
         return None
-    report(construct, warnings)
+    report(construct, map(declaration.spec.in_props, warnings))
     if shared is None or shared.place is None:
         return None  # the support itself reports why
     report(construct, _first_deploy(construct, shared, endpoint))

@@ -36,6 +36,7 @@ class TritonEndpoint(EndpointReference):
 
     parts: EndpointParts | None
     _role: iam.IRole | None
+    _alarms: tuple[cloudwatch.IAlarm, ...] | None
 
     def __init__(
         self,
@@ -216,10 +217,13 @@ class TritonEndpoint(EndpointReference):
     @property
     def alarms(self) -> tuple[cloudwatch.IAlarm, ...]:
         """The operators' alarms, for composite alarms and the like."""
-        declared = self.parts.alarms.declared if self.parts else ()
-        return tuple(
-            cloudwatch.Alarm.from_alarm_arn(self, f"{each.node.id}Alarm", each.attr_arn) for each in declared
-        )
+        if self._alarms is None:
+            declared = self.parts.alarms.declared if self.parts else ()
+            self._alarms = tuple(
+                cloudwatch.Alarm.from_alarm_arn(self, f"{each.node.id}Alarm", each.attr_arn)
+                for each in declared
+            )
+        return self._alarms
 
     def _declare(
         self,
@@ -229,7 +233,7 @@ class TritonEndpoint(EndpointReference):
         vpc_subnets: ec2.SubnetSelection | None,
         security_groups: Sequence[ec2.ISecurityGroup] | None,
     ) -> None:
-        self._role = None
+        self._role, self._alarms = None, None
         self._placement = place_in_vpc(self, vpc, vpc_subnets, security_groups)
         self.parts = declare(
             self,

@@ -48,23 +48,15 @@ class TritonModel:
         """The archives `ARCHIVE.tar.gz` below `s3://BUCKET/PREFIX/`, each a target model."""
         return cls(model_data_url=model_data_url, archives=tuple(archives), encryption_key=encryption_key)
 
-    def spec_keys(self, endpoint: str) -> dict[str, object]:
-        """The keys of a spec; a single repository is called as its endpoint."""
-        if self.archives is not None:
-            entries = [{"archive": name, "repository": "."} for name in self.archives]
-            return {"mode": "multi-model", "models": entries}
-        files = {"compression": "none"} if self.model_data_url.endswith("/") else {}
-        default = {"default_model": self.default_model} if self.default_model is not None else {}
-        return {"mode": "single", "models": [{"archive": endpoint, "repository": ".", **files}], **default}
 
-    @property
-    def given_data(self) -> GivenData:
-        """As a resolved endpoint has it."""
-        return given_data(self.model_data_url, self.encryption_key)
-
-    def findings(self) -> Iterator[Finding]:
-        """What is wrong with the address."""
-        yield from url_findings(self.model_data_url, several=self.archives is not None)
+def model_keys(model: TritonModel) -> dict[str, object]:
+    """The keys of a spec, in which a repository has a stand-in: nothing is packed."""
+    if model.archives is not None:
+        entries = [{"archive": name, "repository": "."} for name in model.archives]
+        return {"mode": "multi-model", "models": entries}
+    files = {"compression": "none"} if model.model_data_url.endswith("/") else {}
+    default = {"default_model": model.default_model} if model.default_model is not None else {}
+    return {"mode": "single", "models": [{"archive": "model", "repository": ".", **files}], **default}
 
 
 def given_data(url: str, key: kms.IKey | None) -> GivenData:

@@ -55,12 +55,12 @@ class Scaling:
         schedule = {"name": name, "at": at, "time_zone": time_zone, **range}
         return replace(self, schedules=(*self.schedules, schedule))
 
-    @property
-    def keys(self) -> dict[str, object]:
-        """The keys of a spec."""
-        cooldowns = {"scale_in": written(self.scale_in), "scale_out": written(self.scale_out)}
-        schedules = {"schedules": [dict(each) for each in self.schedules]} if self.schedules else {}
-        return {"min": self.min, "max": self.max, **cooldowns, **self.targets, **schedules}
-
     def _tracked(self, measure: str, value: float) -> Scaling:
         return replace(self, targets={**self.targets, measure: value})
+
+
+def scaling_keys(scaling: Scaling) -> dict[str, object]:
+    """The keys of a spec."""
+    cooldowns = {"scale_in": written(scaling.scale_in), "scale_out": written(scaling.scale_out)}
+    schedules = {"schedules": [dict(each) for each in scaling.schedules]} if scaling.schedules else {}
+    return {"min": scaling.min, "max": scaling.max, **cooldowns, **scaling.targets, **schedules}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,10 +16,10 @@ from fleet.spec.endpoint import Compression, EndpointSpec, Mode
 from fleet.spec.lock import Lock
 from fleet.spec.reader import read_source
 from fleet.spec.source import KeyPath, Source
-from triton_endpoints.library.model import TritonModel, given_data, url_findings
+from triton_endpoints.library.model import TritonModel, given_data, model_keys, url_findings
 from triton_endpoints.library.props import Alarms, Capture, Instance, Rollout, spec_keys, written
-from triton_endpoints.library.scaling import Scaling
-from triton_endpoints.library.sources import source_of_props
+from triton_endpoints.library.scaling import Scaling, scaling_keys
+from triton_endpoints.library.sources import prop_name, source_of_props
 
 SPECS = "model_specs"
 NAMES: Mapping[KeyPath, str] = {
@@ -33,6 +34,12 @@ NAMES: Mapping[KeyPath, str] = {
     ("network",): "vpc",
 }
 """What a key is called as a prop, where the two differ."""
+
+
+KEY = re.compile(
+    rf"`({'|'.join(re.escape('.'.join(map(str, path))) for path in sorted(NAMES, reverse=True))})([`.\[])"
+)
+"""One of these keys at the beginning of what a message quotes."""
 
 
 @dataclass(frozen=True)
@@ -65,14 +72,21 @@ class PropsSpec:
         data: dict[str, object] = {
             "endpoint": self.endpoint_name,
             "triton": self.triton,
-            **self.model.spec_keys(self.endpoint_name),
+            **model_keys(self.model),
             **{key: spec_keys(noun) for key, noun in nouns.items() if noun is not None},
             "alarms": spec_keys(self.alarms) if self.alarms is not None else None,
-            **({"scaling": self.scaling.keys} if self.scaling else {}),
+            **({"scaling": scaling_keys(self.scaling)} if self.scaling else {}),
             **({"network": {"isolated": True}} if self.isolated else {}),
             **{key: written(value) for key, value in self.sections.items() if value not in (None, [], {})},
         }
         return source_of_props(data, NAMES, "")
+
+    def in_props(self, finding: Finding) -> Finding:
+        """A finding whose message names props, where it is about one."""
+        if finding.line != 0 or finding.place.partition(".")[0] == "environment":
+            return finding
+        message = KEY.sub(lambda found: f"`{prop_name(_path(found[1]), NAMES)}{found[2]}", finding.message)
+        return replace(finding, message=message)
 
     def data(self, spec: EndpointSpec, environment: str) -> SpecData:
         """What lies in S3."""
@@ -80,7 +94,8 @@ class PropsSpec:
             replace(each, file=Path("model.model_data_url"))
             for each in url_findings(self.model.model_data_url, several=self.model.archives is not None)
         ]
-        return SpecData(None, self.model.given_data, wrong)
+        given = given_data(self.model.model_data_url, self.model.encryption_key)
+        return SpecData(None, given, wrong)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +114,10 @@ class FileSpec:
             FindingsError: the file cannot be read.
         """
         return read_source(self.file)
+
+    def in_props(self, finding: Finding) -> Finding:
+        """As it is: a message about a file names its keys."""
+        return finding
 
     def endpoint_name(self, default: str) -> str:
         """The name that the file says; the default where it cannot be read."""
@@ -131,3 +150,7 @@ def _with_given(
 ) -> tuple[Lock | None, GivenData | None, list[Finding]]:
     lock, findings = found
     return lock, None, findings
+
+
+def _path(key: str) -> KeyPath:
+    return tuple(key.split("."))

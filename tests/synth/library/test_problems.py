@@ -38,8 +38,23 @@ def test_all_endpoints_are_told_at_their_paths_with_all_their_mistakes() -> None
     assert "[Host/Driver] instance.ami: FL2" in told
     assert "[Host/Props] instance.count: FL112 `instance.count` is 0: it must be at least 1" in told
     assert "[Host/Props] scaling" in told and "`min` is 4 and `max` is 2" in told
-    assert "[Host/Twice] model.archives: FL112" in told and "two archives are called 'a'" in told
+    assert (
+        "[Host/Twice] model.archives: FL112 `model.archives` is" in told
+        and "two archives are called 'a'" in told
+    )
     assert all("Traceback" not in line for line in problems)
+
+
+def test_messages_name_props_where_they_are_not_called_as_keys() -> None:
+    host = Host()
+    host.support()
+    host.endpoint(endpoint_name="bad name", container_environment={"1X": "2"}, model=TritonModel.single(DATA))
+    assert [each.split("; remedy")[0] for each in host.problems()] == [
+        "[Host/Embeddings] container_environment.1X: FL112 `container_environment.1X` is"
+        ' "1X": it must match ^[a-zA-Z_][a-zA-Z0-9_]*$',
+        "[Host/Embeddings] endpoint_name: FL112 `endpoint_name` is"
+        ' "bad name": it must match ^[a-zA-Z0-9](-*[a-zA-Z0-9])*$',
+    ]
 
 
 def test_an_instance_type_that_does_not_exist_names_the_prop_and_the_remedy() -> None:

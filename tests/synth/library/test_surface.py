@@ -176,6 +176,7 @@ class TestAlarmActions:
         host.support()
         endpoint = host.endpoint()
         rule = cloudwatch.AlarmRule.any_of(*endpoint.alarms)
+        assert endpoint.alarms == endpoint.alarms
         cloudwatch.CompositeAlarm(host.stack, "Any", alarm_rule=rule)
         host.template().resource_count_is("AWS::CloudWatch::CompositeAlarm", 1)
 
