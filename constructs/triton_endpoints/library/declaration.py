@@ -17,7 +17,7 @@ from fleet.spec.source import Source
 from triton_endpoints.endpoint.parts import EndpointParts, declare_endpoint
 from triton_endpoints.library.alarm_actions import AlarmActions, OwnActions
 from triton_endpoints.library.boundary import bound_roles
-from triton_endpoints.library.environment import EnvironmentProp, EnvironmentSource, read_environment
+from triton_endpoints.library.environment import EnvironmentProp, EnvironmentSource, is_name, read_environment
 from triton_endpoints.library.findings import report
 from triton_endpoints.library.network import VpcPlacement
 from triton_endpoints.library.shared_parts import SharedParts
@@ -43,6 +43,8 @@ def declare(construct: Construct, declaration: Declaration) -> EndpointParts | N
     try:
         environment = _environment(construct, declaration)
         shared = _shared(construct, declaration, environment)
+        if shared is not None and shared.place is not None and is_name(declaration.environment):
+            environment = shared.read_for(construct)  # a name alone has no key, tags or boundary
         endpoint, warnings = _resolve(declaration, environment, shared)
         if shared is not None:
             shared.claim(construct, endpoint.name)
@@ -83,10 +85,17 @@ def _shared(
     if declaration.support is None:
         return SharedParts.of(construct, place)
     shared = shared_by(declaration.support)
-    named = shared.place.environment if shared.place else place.environment
-    if named != place.environment:
-        message = f"`environment` is {place.environment!r}, and `support` is of {named!r}"
+    own = shared.place or place
+    if own.environment != place.environment:
+        message = f"`environment` is {place.environment!r}, and `support` is of {own.environment!r}"
         raise FindingsError([Finding(code="FL608", message=message, hint="leave one of the two out")])
+    if (own.account, own.region) != (place.account, place.region):
+        message = (
+            f"`support` is of account {own.account} and region {own.region!r}, and the endpoint's stack of"
+            f" {place.account} and {place.region!r}"
+        )
+        hint = "declare an EndpointSupport in a stack of that account and region"
+        raise FindingsError([Finding(code="FL608", message=message, hint=hint)])
     return shared
 
 

@@ -64,13 +64,18 @@ class EnvironmentSource:
     source: Source
 
 
+def is_name(given: EnvironmentProp | None) -> bool:
+    """Whether an environment is given by its name alone."""
+    return isinstance(given, str) and not given.endswith(SUFFIX)
+
+
 def read_environment(scope: Construct, given: EnvironmentProp) -> EnvironmentSource:
     """The environment of a construct.
 
     Raises:
         FindingsError: it is wrong, or the stack has no account and region, or others.
     """
-    stack, is_file = Stack.of(scope), isinstance(given, Path) or str(given).endswith(SUFFIX)
+    stack = Stack.of(scope)
     where = {"account": stack.account, "region": stack.region}
     unknown = [name for name, value in where.items() if Token.is_unresolved(value)]
     if unknown:
@@ -78,10 +83,10 @@ def read_environment(scope: Construct, given: EnvironmentProp) -> EnvironmentSou
         raise FindingsError([Finding(code="FL609", message=message, hint=REMEDY)])
     if isinstance(given, FleetEnvironment):
         source = source_of_props(_keys(given) | where, {("environment",): "environment.name"}, "environment")
-    elif is_file:
-        source = read_source(Path(given))
-    else:
+    elif is_name(given):
         source = source_of_props({"environment": given, **where}, {}, "")
+    else:
+        source = read_source(Path(given))
     environment = validate(Environment, source)
     findings = own_findings(environment, source)
     for name, value in where.items():
@@ -93,11 +98,6 @@ def read_environment(scope: Construct, given: EnvironmentProp) -> EnvironmentSou
     if findings:
         raise FindingsError(findings)
     return EnvironmentSource(environment, source)
-
-
-def without_dashboard(environment: Environment) -> Environment:
-    """The environment as of an endpoint that has no dashboard."""
-    return environment.model_copy(update={"dashboards": False})
 
 
 def _keys(given: FleetEnvironment) -> dict[str, object]:

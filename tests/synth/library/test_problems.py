@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aws_cdk import App, Stack
+from aws_cdk import App, Environment, Stack
 from aws_cdk.assertions import Annotations, Match
 
-from tests.synth.library.host import DATA, WHERE, Host
+from tests.synth.library.host import ACCOUNT, DATA, WHERE, Host
 from triton_endpoints import (
     EndpointSupport,
     FleetEnvironment,
@@ -149,6 +149,17 @@ def test_what_is_doubtful_is_an_annotation_that_can_be_acknowledged() -> None:
     )
     warnings = Annotations.from_stack(host.stack).find_warning("/Host/Embeddings", Match.any_value())
     assert warnings == [] or all("[ack: triton-fleet:FL" in str(each.entry.data) for each in warnings)
+
+
+def test_a_support_of_another_region_is_refused() -> None:
+    host = Host()
+    support = host.support()
+    west = Stack(host.app, "West", env=Environment(account=ACCOUNT, region="us-west-2"))
+    host.endpoint(scope=west, support=support)
+    (problem,) = host.problems()
+    assert problem.startswith(
+        "[West/Embeddings] FL608 `support` is of account 111122223333 and region 'us-east-1'"
+    )
 
 
 def test_an_endpoints_name_is_taken_once_whatever_its_case() -> None:

@@ -144,6 +144,17 @@ def test_a_stack_without_an_app_has_one_of_the_cdks() -> None:
     Template.from_stack(stack).resource_count_is("AWS::SageMaker::Endpoint", 1)
 
 
+def test_an_environment_that_is_only_named_is_that_of_its_support() -> None:
+    host = Host()
+    key = f"arn:aws:kms:{REGION}:{ACCOUNT}:key/1234abcd"
+    host.support(environment=FleetEnvironment(name="prod", kms_key=key, tags={"team": "ml"}))
+    host.endpoint(environment="prod", instance=Instance(type="ml.c5.xlarge"))
+    template = host.template()
+    assert properties(template, "AWS::SageMaker::EndpointConfig")["KmsKeyId"] == key
+    assert properties(template, "Custom::EndpointLogs")["KmsKey"] == key
+    assert {"Key": "team", "Value": "ml"} in properties(template, "AWS::SageMaker::Endpoint")["Tags"]
+
+
 class TestSpec:
     def test_its_archives_are_those_of_the_lock_beside_it(self, tmp_path: Path) -> None:
         host = Host()
