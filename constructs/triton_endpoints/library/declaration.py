@@ -102,7 +102,7 @@ def _shared(
 def _resolve(
     declaration: Declaration, environment: EnvironmentSource, shared: SharedParts | None
 ) -> tuple[ResolvedEndpoint, list[Finding]]:
-    """The endpoint; a support that is missing is told with all that is wrong with the props.
+    """The endpoint; a support that is missing is reported with all that is wrong with the props.
 
     Raises:
         FindingsError: every mistake.

@@ -1,4 +1,4 @@
-"""What is wrong with a construct, told at its path when the app is synthesised."""
+"""What is wrong with a construct, reported at its path when the app is synthesised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Model data as plain props: what lies in S3 already, packed by whoever keeps it."""
+"""Model data as plain props: what is in S3 already, packed by whoever keeps it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def url_findings(url: str, *, several: bool, files: bool | None = None) -> Itera
     Args:
         url: The address, which may hold tokens.
         several: Whether it is of a multi-model endpoint.
-        files: Whether a single repository's files are given as they are; None: as the address says.
+        files: Whether a single repository's files are given as they are; None: as the address ends.
     """
     is_prefix = several if files is None or several else files
     wanted = "/" if is_prefix else _ARCHIVE
@@ -79,5 +79,5 @@ def url_findings(url: str, *, several: bool, files: bool | None = None) -> Itera
         return
     form = f"a prefix `{S3}BUCKET/PREFIX/`" if is_prefix else f"an archive `{S3}BUCKET/KEY{_ARCHIVE}`"
     message = f"`model_data_url` is {url!r}, which is not {form}"
-    hint = "write the address of what lies in S3; a prefix ends in a slash"
+    hint = "write the address of what is in S3; a prefix ends in a slash"
     yield Finding(code="FL219", message=message, hint=hint, file=Path("model_data_url"))

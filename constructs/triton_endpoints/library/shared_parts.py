@@ -82,7 +82,7 @@ class SharedParts:
         """Give an endpoint's name to a construct of the app.
 
         Raises:
-            FindingsError: another one has it; SageMaker does not tell upper from lower case.
+            FindingsError: another one has it; SageMaker does not distinguish case.
         """
         stack = Stack.of(construct)
         key = (_reference(construct.node.root), stack.account, stack.region, endpoint.lower())

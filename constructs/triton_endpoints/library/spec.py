@@ -89,7 +89,7 @@ class PropsSpec:
         return replace(finding, message=message)
 
     def data(self, spec: EndpointSpec, environment: str) -> SpecData:
-        """What lies in S3."""
+        """What is in S3."""
         wrong = [
             replace(each, file=Path("model.model_data_url"))
             for each in url_findings(self.model.model_data_url, several=self.model.archives is not None)
@@ -120,7 +120,7 @@ class FileSpec:
         return finding
 
     def endpoint_name(self, default: str) -> str:
-        """The name that the file says; the default where it cannot be read."""
+        """The name in the file; the default where it cannot be read."""
         try:
             return str(self.source().data.get("endpoint", default))
         except FindingsError:
