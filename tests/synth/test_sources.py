@@ -65,4 +65,4 @@ def test_each_parameter_of_the_source_is_typed(name: str) -> None:
     facts = backend_facts("pytorch", platform="pytorch_libtorch")
     assert facts is not None
     wrong = wrong_value(facts.parameters[name], "yes", "resnet", None)
-    assert wrong is not None and wrong.said == "failed to convert 'yes' to boolean"
+    assert wrong is not None and wrong.message == "failed to convert 'yes' to boolean"
