@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
+import boto3
 import pytest
 
 from fleet_folder import ROOT
@@ -34,6 +41,7 @@ class TritonPythonModel:
         texts = pb.get_input_tensor_by_name(request, "TEXT").as_numpy()
         return np.array([[len(each[0])] for each in texts], dtype=np.int32)
 """
+REGION = "us-east-1"
 REMOVED = ("examples/", "locks/", "tests/", "benchmarks/")
 """Folders that the owner of a clone may remove; the tests are about the examples."""
 ANSWER = '{"outputs": [{"name": "LENGTH", "shape": [2, 1], "datatype": "INT32", "data": [5, 5]}]}\n'
@@ -45,9 +53,10 @@ class Shell:
     def __init__(self, folder: Path, python: Path) -> None:
         self.folder, self._bin = folder, python.parent
 
-    def run(self, *command: str) -> str:
+    def run(self, *command: str, **settings: str) -> str:
         """What a command prints; it must end with 0."""
-        variables = {**os.environ, "PATH": f"{self._bin}{os.pathsep}{os.environ['PATH']}"}
+        path = f"{self._bin}{os.pathsep}{os.environ['PATH']}"
+        variables = {**os.environ, **settings, "PATH": path}
         done = subprocess.run(
             [shutil.which(command[0], path=variables["PATH"]) or command[0], *command[1:]],
             cwd=self.folder,
@@ -70,8 +79,9 @@ class Shell:
             (self.folder / name / ".ready").touch()
         return self.run("make", *made, "setup")
 
-    def answer(self) -> str:
-        """Add an endpoint from a model repository, deploy it here, and ask it."""
+    @contextmanager
+    def endpoint(self) -> Iterator[None]:
+        """Add an endpoint from a model repository, and deploy it here."""
         model = self.folder / "models" / "length"
         (model / "1").mkdir(parents=True)
         (model / "config.pbtxt").write_text(CONFIG)
@@ -79,9 +89,35 @@ class Shell:
         self.run("fleet", "new", "length", "--from-repository", "models")
         try:
             self.run("fleet", "local", "up", "length")
-            return self.run("fleet", "invoke", "length", "--input", 'TEXT=[["seven"], ["eight"]]')
+            yield
         finally:
             self.run("fleet", "local", "down")
+
+    def lengths(self, fleet: Shell) -> list[int]:
+        """Deploy the CDK app of this folder to a fleet's embedded AWS, and ask its endpoint."""
+        exported = re.findall(r"^export (\w+)=(.+)$", fleet.run("fleet", "local", "env"), re.MULTILINE)
+        aws = {name: "".join(shlex.split(value)) for name, value in exported}
+        session: Any = boto3.Session(
+            aws["AWS_ACCESS_KEY_ID"], aws["AWS_SECRET_ACCESS_KEY"], region_name=REGION
+        )
+        s3, runtime = (
+            session.client(each, endpoint_url=aws["AWS_ENDPOINT_URL"]) for each in ("s3", "sagemaker-runtime")
+        )
+        bucket = f"triton-fleet-local-123456789012-{REGION}"
+        [archive] = s3.list_objects_v2(Bucket=bucket, Prefix="endpoints/length/")["Contents"]
+        url = f"model_data_url=s3://{bucket}/{archive['Key']}"
+        cdk = str(ROOT / "node_modules/.bin/cdk")
+        self.run(cdk, "deploy", "--all", "--require-approval", "never", "--context", url, **aws)
+        tensor = {"name": "TEXT", "shape": [2, 1], "datatype": "BYTES", "data": ["seven", "eight"]}
+        answer = runtime.invoke_endpoint(
+            EndpointName="lengths", ContentType="application/json", Body=json.dumps({"inputs": [tensor]})
+        )
+        [output] = json.loads(answer["Body"].read())["outputs"]
+        return list(output["data"])
+
+    def answer(self) -> str:
+        """What the endpoint answers."""
+        return self.run("fleet", "invoke", "length", "--input", 'TEXT=[["seven"], ["eight"]]')
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +134,10 @@ def test_a_fleet_of_the_wheel_gets_a_spec_and_answers(python: Path, tmp_path: Pa
         fleet.run("fleet", "check", "--env", "dev")
         == "dev: no findings in model_specs/, which has no specs\n"
     )
-    assert fleet.answer() == ANSWER
+    with fleet.endpoint():
+        assert fleet.answer() == ANSWER
+        host = Shell(shutil.copytree(ROOT / "tests/host_app", tmp_path / "host"), python)
+        assert host.lengths(fleet) == [5, 5]
 
 
 def test_a_clone_without_the_examples_sets_up_gets_a_spec_and_answers(tmp_path: Path) -> None:
@@ -116,4 +155,5 @@ def test_a_clone_without_the_examples_sets_up_gets_a_spec_and_answers(tmp_path: 
     )
     clone = Shell(tmp_path, Path(sys.executable))
     clone.set_up()
-    assert clone.answer() == ANSWER
+    with clone.endpoint():
+        assert clone.answer() == ANSWER
