@@ -31,7 +31,7 @@ from synth_fleets import make_fleet
 from synth_side import endpoint_templates
 
 FLEET, OURS, RAW = "fleet", "ungated", "raw"
-TURNS = {1: 1} if is_short() else {1: 15, 10: 15, 100: 3}
+TURNS = {1: 1} if is_short() else {1: 5, 10: 5, 100: 2}
 """By number of endpoints: the fewer there are, the less of a run is theirs."""
 MOST = max(TURNS)
 FIRST = 2

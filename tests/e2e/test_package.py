@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from importlib.metadata import requires
@@ -71,6 +72,13 @@ def test_each_file_of_the_packages_is_in_the_wheel(wheel: Path) -> None:
     expected |= {f"fleet/sources/{name}" for name in tracked if name.startswith(forced)}
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert packed == expected
+
+
+def test_the_sdist_holds_files_of_git_alone(tmp_path: Path) -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    with tarfile.open(build(tmp_path, "sdist")) as sdist:
+        names = {member.name.partition("/")[2] for member in sdist.getmembers() if member.isfile()}
+    assert names - set(listed.splitlines()) == {"PKG-INFO"}
 
 
 def test_it_is_typed(wheel: Path) -> None:
