@@ -65,7 +65,7 @@ class Checksums:
     onnx: dict[str, str] = field(default_factory=dict)
     kept: KeptFiles = field(default_factory=KeptFiles)
 
-    def passing(self, path: str, size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    def observe(self, path: str, size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
         """Pass the chunks of a file through, and record the file after the last one."""
         crc, digest = 0, hashlib.sha256() if path.endswith(ONNX) else None
         head, wanted = bytearray(), self.kept.add(path, size)
@@ -102,7 +102,7 @@ def write_entry(entry: Entry, sink: Sink, checksums: Checksums) -> int:
     sink.write(header)
     if entry.chunks is None:
         return len(header)
-    for chunk in checksums.passing(entry.path, entry.size, entry.chunks()):
+    for chunk in checksums.observe(entry.path, entry.size, entry.chunks()):
         sink.write(chunk)
     rest = -entry.size % tarfile.BLOCKSIZE
     sink.write(bytes(rest))

@@ -65,7 +65,7 @@ class Property:
         return not self.types or any(self._takes(kind, value) for kind in self.types)
 
     @property
-    def taken(self) -> str:
+    def accepted_values(self) -> str:
         """What it takes, in words."""
         if self.allowed:
             return f"one of {', '.join(map(str, self.allowed))}"

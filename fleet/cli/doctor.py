@@ -72,7 +72,7 @@ def _observation_lines(seen: Observation) -> Iterator[str]:
         )
         yield _cut(f"stack:    {seen.stack.name} is {seen.stack.status}{under_way}")
         for failure in seen.stack.failures:
-            yield _cut(f"  failed: {failure.kind}: {failure.said}")
+            yield _cut(f"  failed: {failure.kind}: {failure.own_reason}")
     elif not seen.stack_hidden:
         yield "stack:    does not exist"
     if seen.endpoint is not None:

@@ -142,7 +142,7 @@ def _entry(code: str) -> dict[str, Any]:
         own = {"severity": severity_of(code).value, "summary": other_codes()[code]}
         return {**common, **own, "docs": link_to(code)}
     example = examples().get(code)
-    shown = {"wrong": example.wrong.shown, "right": example.right.shown} if example else None
+    shown = {"wrong": example.wrong.as_yaml, "right": example.right.as_yaml} if example else None
     return {
         **common,
         "severity": rule.severity.value,
@@ -179,9 +179,9 @@ def _show_example(rule: Rule) -> None:
     if example is None:
         return
     for heading, lines in {
-        "wrong": example.wrong.shown.splitlines(),
+        "wrong": example.wrong.as_yaml.splitlines(),
         "fleet check reports": said_of(example.wrong, rule),
-        "right": example.right.shown.splitlines(),
+        "right": example.right.as_yaml.splitlines(),
     }.items():
         say("")
         say(f"{heading}:", "bold")

@@ -34,7 +34,7 @@ class Draft:
         self._lock: Lock | None = None
         self._judged = cache(self._judgement)
 
-    def decided(self, data: Mapping[str, object], project: Project | None = None) -> EndpointContext:
+    def context(self, data: Mapping[str, object], project: Project | None = None) -> EndpointContext:
         """What a spec leads to in an environment, the first if none is named.
 
         Raises:
@@ -43,9 +43,9 @@ class Draft:
         project = project or self.projects[0]
         source = Source(self.file, dict(data), {(): Mark(self.file, 1, 1)})
         try:
-            loaded = project.holding(source)
+            loaded = project.load_source(source)
         except FindingsError as error:
-            raise FindingsError(self.told(error.findings)) from error
+            raise FindingsError(self.place_findings(error.findings)) from error
         return EndpointContext(loaded=loaded, environment=project.environment, lock=self._lock_of(loaded))
 
     def findings(self, data: Mapping[str, object]) -> list[Finding]:
@@ -56,12 +56,12 @@ class Draft:
         """
         found = list[Finding]()
         for project in self.projects:
-            decided = self.decided(data, project)
+            decided = self.context(data, project)
             of_repositories = list(self._of_repositories(decided.loaded))
             found += without_repeats(rule_findings(decided), of_repositories)
-        return self.told(found)
+        return self.place_findings(found)
 
-    def told(self, findings: Iterable[Finding]) -> list[Finding]:
+    def place_findings(self, findings: Iterable[Finding]) -> list[Finding]:
         """Findings, each once; those of the spec, which does not exist yet, are placed at the folder."""
         return list(dict.fromkeys(map(self._place_finding, findings)))
 
@@ -77,7 +77,7 @@ class Draft:
             if refused:
                 of_layout = [each for error in refused for each in error.findings]
                 raise FindingsError(
-                    self.told(without_repeats(of_layout, list(self._of_repositories(loaded))))
+                    self.place_findings(without_repeats(of_layout, list(self._of_repositories(loaded))))
                 )
             self._lock = lock
         return self._lock

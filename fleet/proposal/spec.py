@@ -52,7 +52,7 @@ def proposed_spec(name: str, file: Path, folder: str, projects: tuple[Project, .
     known = [Key(name="endpoint", value=name), _mode_key(mode, archives), *answer.keys()]
     some = proposed_instances(Processor.GPU)[0]
     anywhere = [*_placement_keys(releases()[-1], some), scaling_key(some, mode)]
-    endpoint = draft.decided(_data([*known, *anywhere, archives.key()]))
+    endpoint = draft.context(_data([*known, *anywhere, archives.key()]))
     settings = container_key(endpoint, answer.further)
     further = [] if settings is None else [settings]
 

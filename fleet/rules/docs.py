@@ -102,9 +102,9 @@ def _rule_text(rule: Rule, example: Example | None) -> str:
 def _example_lines(example: Example, rule: Rule) -> list[str]:
     findings = "\n".join(said_of(example.wrong, rule))
     return [
-        f"```yaml\n{example.wrong.shown}\n```\n",
+        f"```yaml\n{example.wrong.as_yaml}\n```\n",
         f"```text\n{findings}\n```\n",
-        f"Instead:\n\n```yaml\n{example.right.shown}\n```\n",
+        f"Instead:\n\n```yaml\n{example.right.as_yaml}\n```\n",
     ]
 
 

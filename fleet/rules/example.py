@@ -49,7 +49,7 @@ class Case:
     environment: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def shown(self) -> str:
+    def as_yaml(self) -> str:
         """The case as YAML, with the parts of an environment and a lock that matter as comments."""
         notes = [f"# region: {self.region}"] if self.region != REGION else []
         notes += [f"# environment: {key}: {_flow(value)}" for key, value in self.environment.items()]
@@ -60,7 +60,7 @@ class Case:
         keys = [f"{key}: {_flow(value)}" for key, value in self.spec.items()] or ["# without it"]
         return "\n".join(map(_shorten, [*notes, *keys]))
 
-    def decided(self) -> EndpointContext:
+    def context(self) -> EndpointContext:
         """The case as rules see it."""
         source = Source(FILE, dict(SPEC)).merged(Source(FILE, dict(self.spec)))
         spec = validate(EndpointSpec, source)
@@ -72,11 +72,11 @@ class Case:
 
     def problems(self, rule: Rule) -> list[Problem]:
         """What the rule's function yields, with the keys that it points at."""
-        return list(rule.check(self.decided()))
+        return list(rule.check(self.context()))
 
     def findings(self, rule: Rule) -> list[Finding]:
         """What `fleet deploy` would report."""
-        return rule.findings(self.decided(), deploying=True)
+        return rule.findings(self.context(), deploying=True)
 
     def _lock(self, spec: EndpointSpec) -> Lock | None:
         if self.models is None and self.archive_size == ARCHIVE_SIZE:

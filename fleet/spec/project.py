@@ -54,9 +54,9 @@ class Project:
         Raises:
             FindingsError: every mistake of its files.
         """
-        return self.holding(read_source(file))
+        return self.load_source(read_source(file))
 
-    def holding(self, source: Source) -> LoadedSpec:
+    def load_source(self, source: Source) -> LoadedSpec:
         """A spec that need not be in a file yet, as it would hold in this environment.
 
         Raises:

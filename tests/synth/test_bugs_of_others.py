@@ -239,4 +239,4 @@ def has_gpu(type_: str) -> bool:
 
 def decided(**keys: Any) -> EndpointContext:
     """A spec with further keys, as the rules see it."""
-    return Case(spec=keys, region=REGION, models=None, archive_size=1 << 20).decided()
+    return Case(spec=keys, region=REGION, models=None, archive_size=1 << 20).context()

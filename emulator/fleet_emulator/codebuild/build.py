@@ -109,7 +109,7 @@ class Build:
         }
 
     @property
-    def shown(self) -> dict[str, Any]:
+    def description(self) -> dict[str, Any]:
         """As the API shows it."""
         group, stream = self.log
         ended = {"endTime": self.ended} if self.ended else {}

@@ -34,7 +34,7 @@ class EmbeddedCodeBuildResponse(CodeBuildResponse):
 
     def start_build(self) -> ActionResult:
         """StartBuild."""
-        return ActionResult({"build": self._backend.start(json.loads(self.body)).shown})
+        return ActionResult({"build": self._backend.start(json.loads(self.body)).description})
 
     def batch_get_builds(self) -> ActionResult:
         """BatchGetBuilds."""
@@ -43,11 +43,11 @@ class EmbeddedCodeBuildResponse(CodeBuildResponse):
             if ":" not in id:
                 raise InvalidInputException("Invalid build ID provided")
         found, missing = self._backend.found(ids)
-        return ActionResult({"builds": [each.shown for each in found], "buildsNotFound": missing})
+        return ActionResult({"builds": [each.description for each in found], "buildsNotFound": missing})
 
     def stop_build(self) -> ActionResult:
         """StopBuild."""
-        return ActionResult({"build": self._backend.stop(self._get_param("id")).shown})
+        return ActionResult({"build": self._backend.stop(self._get_param("id")).description})
 
     @property
     def _backend(self) -> EmbeddedCodeBuild:

@@ -47,10 +47,10 @@ class EmbeddedChangeSet(ChangeSet):
 
     def diff(self) -> list[Any]:
         """Foresee the changes; moto calls it by this name."""
-        self._changes = Changes(cast(EmbeddedStack, self.stack), self.target).shown()
+        self._changes = Changes(cast(EmbeddedStack, self.stack), self.target).as_changes()
         return []
 
-    def shown(self, *, values: bool) -> list[Change]:
+    def as_changes(self, *, values: bool) -> list[Change]:
         """Each ResourceChange of DescribeChangeSet, with the values of properties or without."""
         hidden = () if values else CONTEXTS
         return [{key: value for key, value in each.items() if key not in hidden} for each in self._changes]
@@ -65,7 +65,7 @@ class Changes:
         self._before: Mapping[str, Any] = stack.template_dict.get("Resources", {})
         self._after: Mapping[str, Any] = self._wanted.template.get("Resources", {})
 
-    def shown(self) -> list[Change]:
+    def as_changes(self) -> list[Change]:
         """A ResourceChange for each resource that changes, with its BeforeContext and AfterContext."""
         found, kept = list[Change](), set[str]()
         for logical_id in in_dependency_order(self._after):

@@ -34,7 +34,7 @@ class EmbeddedCloudFormationResponse(CloudFormationResponse):
         """DescribeChangeSet; the CLI waits for the error ChangeSetNotFound after each deletion."""
         change_set = self._backend.change_set(self._get_param("StackName"), self._get_param("ChangeSetName"))
         shown: Any = copy(change_set)
-        shown.changes = change_set.shown(values=bool(self._get_bool_param("IncludePropertyValues")))
+        shown.changes = change_set.as_changes(values=bool(self._get_bool_param("IncludePropertyValues")))
         return ActionResult(shown)
 
     def delete_change_set(self) -> ActionResult:

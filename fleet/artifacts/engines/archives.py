@@ -41,7 +41,7 @@ class BuiltArchive:
     @property
     def size(self) -> int:
         """The most bytes that the tar stream can have."""
-        return BuiltSource.most(self._wanted.artifact.size, self._plans)
+        return BuiltSource.max_size(self._wanted.artifact.size, self._plans)
 
     @property
     def source(self) -> BuiltSource:

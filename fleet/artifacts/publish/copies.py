@@ -57,7 +57,7 @@ def copy_to_endpoints(
         finding
         for copy, other in zip(copies, outcomes, strict=True)
         if other
-        for finding in copy.wanted.taken().findings
+        for finding in copy.wanted.conflict().findings
     ]
 
 

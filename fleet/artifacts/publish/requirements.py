@@ -32,7 +32,7 @@ class ArchiveRequirement:
         """Endpoint and archive, for progress and findings."""
         return f"{self.endpoint.name}/{self.artifact.archive}"
 
-    def taken(self) -> FindingsError:
+    def conflict(self) -> FindingsError:
         """The finding if its key in a live set has other content."""
         url = f"s3://{self.endpoint.place.bucket}/{self.artifact.key}"
         message = f"{url} has other content: a published archive is never overwritten"
@@ -86,7 +86,7 @@ def missing_in_endpoints(
         finding
         for each, other in zip(compared, taken, strict=True)
         if other
-        for finding in each.taken().findings
+        for finding in each.conflict().findings
     ]
     return [each for missing, _ in found for each in missing], findings
 

@@ -41,7 +41,7 @@ class BuiltSource:
         self._source, self._plans, self._repository = source, plans, repository
 
     @staticmethod
-    def most(size: int, plans: Mapping[str, BuiltPlan]) -> int:
+    def max_size(size: int, plans: Mapping[str, BuiltPlan]) -> int:
         """The most bytes of the tar stream, if it has `size` without the plans."""
         return size + sum(plan.size + ROOM for plan in plans.values()) + ROOM * 3
 

@@ -64,7 +64,7 @@ class SinkStream:
             size -= len(piece)
             yield piece
 
-    def exactly(self, size: int) -> bytes:
+    def read_exactly(self, size: int) -> bytes:
         """So many bytes, in one piece."""
         return b"".join(self.pieces(size))
 
@@ -76,7 +76,7 @@ def tar_entries(stream: SinkStream) -> Iterator[tuple[TarEntry, Iterator[bytes]]
         UntrustedError: it is not a tar stream, is cut off, continues after its end, or has other entries.
     """
     extended: dict[str, str] | None = None
-    while (block := stream.exactly(BLOCK)) != bytes(BLOCK):
+    while (block := stream.read_exactly(BLOCK)) != bytes(BLOCK):
         header = _header(block)
         if header.type in (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME):
             data = _extension(stream, header.size)
@@ -91,7 +91,7 @@ def tar_entries(stream: SinkStream) -> Iterator[tuple[TarEntry, Iterator[bytes]]
         entry = _entry(header, extended or {})
         extended = None
         yield entry, stream.pieces(entry.size)
-        stream.exactly(-entry.size % BLOCK)
+        stream.read_exactly(-entry.size % BLOCK)
     if extended is not None:
         raise UntrustedError("its tar stream ends after the name of an entry")
     while rest := stream.piece(MAX_HEADER):
@@ -124,8 +124,8 @@ def _entry(header: tarfile.TarInfo, extended: dict[str, str]) -> TarEntry:
 def _extension(stream: SinkStream, size: int) -> bytes:
     if not 0 <= size <= MAX_HEADER:
         raise UntrustedError(f"a header of its tar stream has {size} bytes")
-    data = stream.exactly(size)
-    stream.exactly(-size % BLOCK)
+    data = stream.read_exactly(size)
+    stream.read_exactly(-size % BLOCK)
     return data
 
 

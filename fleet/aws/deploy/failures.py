@@ -44,7 +44,7 @@ class Failure:
     reason: str
 
     @property
-    def said(self) -> str:
+    def own_reason(self) -> str:
         """The reason without the text that CloudFormation puts around a function's message."""
         return CUSTOM.sub(lambda found: found[1].strip(), self.reason).strip()
 
@@ -118,4 +118,4 @@ def _finding(failure: Failure, stack: str, hint: str) -> Finding:
     way_out = EMERGENCY if kind == ENDPOINT and ALARM in reason.lower() else ""
     if any(part in reason for part in FOUNDATION):
         way_out = OLDER
-    return Finding(code="FL601", message=f"{kind} of {stack}: {failure.said}", hint=f"{way_out}{hint}")
+    return Finding(code="FL601", message=f"{kind} of {stack}: {failure.own_reason}", hint=f"{way_out}{hint}")

@@ -136,7 +136,7 @@ class Observation:
         """The texts that are searched for symptoms."""
         if self.stack is not None:
             for failure in self.stack.failures:
-                yield Passage(where=Where.EVENT, of=f"the event of {failure.kind}", text=failure.said)
+                yield Passage(where=Where.EVENT, of=f"the event of {failure.kind}", text=failure.own_reason)
             yield Passage(where=Where.EVENT, of=f"the stack {self.stack.name}", text=self.stack.reason)
         if self.endpoint is not None:
             yield Passage(where=Where.REASON, of="the endpoint's FailureReason", text=self.endpoint.reason)

@@ -78,7 +78,7 @@ class Wire:
         taken = self._buffer[self._at : self._at + field.value]
         self._at += len(taken)
         if len(taken) < field.value:
-            taken += self._stream.exactly(field.value - len(taken))
+            taken += self._stream.read_exactly(field.value - len(taken))
         self.position += len(taken)
         if len(taken) < field.value:
             raise self._cut_off()

@@ -38,7 +38,7 @@ class FileStore:
         elif kind == "packed":
             self._gathered.environments[path] = read_environment(content, self._bounds)
         elif kind == "plan":
-            self._gathered.texts[path] = content.exactly(HEADER)
+            self._gathered.texts[path] = content.read_exactly(HEADER)
         elif kind:
             self._text(path, size, content, kind)
 
@@ -49,7 +49,7 @@ class FileStore:
             self._gathered.notes.add("FL444", message, path, hint, Severity.WARNING)
             return
         self._left[kind] -= size
-        self._gathered.texts[path] = content.exactly(size)
+        self._gathered.texts[path] = content.read_exactly(size)
 
 
 def kind_of(path: str) -> str:

@@ -37,7 +37,7 @@ class Stream:
         self.position += len(piece)
         return piece
 
-    def exactly(self, size: int) -> bytes:
+    def read_exactly(self, size: int) -> bytes:
         """So many bytes, fewer only at the end."""
         pieces = []
         while size and (piece := self.read(size)):

@@ -80,7 +80,7 @@ def members(stream: Stream, bounds: Bounds) -> Iterator[Member]:
         raise UnreadableError(IS_POINTER)
     if len(stream.peek(BLOCK)) < BLOCK:
         raise UnreadableError("it holds no tar stream" if stream.peek(1) else "it is empty")
-    while (block := stream.exactly(BLOCK)) and block.count(0) != BLOCK:
+    while (block := stream.read_exactly(BLOCK)) and block.count(0) != BLOCK:
         bounds.enter()
         header = _header(block)
         extended: dict[str, str] = {}
@@ -144,7 +144,7 @@ def _extension(stream: Stream, header: tarfile.TarInfo) -> dict[str, str]:
 
 
 def _whole(stream: Stream, size: int) -> bytes:
-    data = stream.exactly(size)
+    data = stream.read_exactly(size)
     if len(data) < size:
         raise CutOffError(CUT_OFF)
     return data

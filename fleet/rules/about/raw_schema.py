@@ -56,7 +56,7 @@ def invalid_raw_value(endpoint: EndpointContext) -> Iterator[Problem]:
                 yield Problem(raw.path, f"{raw.name} has no value, and CDK ignores it", hint)
             else:
                 message = f"{raw.name} is {value_text(raw.value)}, which CloudFormation does not take"
-                yield Problem(raw.path, message + _in_the_api(raw), f"write {known.taken}")
+                yield Problem(raw.path, message + _in_the_api(raw), f"write {known.accepted_values}")
         yield from _incomplete(resource, raws)
 
 
@@ -87,7 +87,10 @@ def _unknown(resource: str, raw: RawProperty) -> tuple[str, str]:
     if "array" in reached.property.types:
         return f"{of} is a list: `{name}` is not an index of it", f"write `{outer}.0.{name}`"
     if not reached.property.names:
-        return f"{of} is {reached.property.taken}: there is no `{name}` in it", f"write a value for `{outer}`"
+        return (
+            f"{of} is {reached.property.accepted_values}: there is no `{name}` in it",
+            f"write a value for `{outer}`",
+        )
     message = f"{of} has no property `{name}` as of {properties_date()}"
     return message, did_you_mean(name, reached.property.names)
 

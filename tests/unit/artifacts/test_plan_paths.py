@@ -71,7 +71,7 @@ def test_its_size_is_known_before_well_enough(tmp_path: Path) -> None:
     source = FolderSource(on_disk(FILES, tmp_path), ["bert"])
     paths = ["a/1/model.plan", "bert/1/model.plan"]
     plans = dict.fromkeys(paths, BuiltPlan(size=len(PLAN), chunks=lambda: iter((PLAN,))))
-    assert len(stream(built(source, *paths))) <= BuiltSource.most(len(stream(source)), plans)
+    assert len(stream(built(source, *paths))) <= BuiltSource.max_size(len(stream(source)), plans)
 
 
 def test_another_repository_than_was_locked_is_refused(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ OTHER = "al2-ami-sagemaker-inference-gpu-2"
 
 def shown(value: object) -> Decision:
     spec = {"cloudformation": {"EndpointConfig": {KEY: value}}}
-    return host_image(Case(spec=spec, region=REGION, models=None, archive_size=ARCHIVE_SIZE).decided())
+    return host_image(Case(spec=spec, region=REGION, models=None, archive_size=ARCHIVE_SIZE).context())
 
 
 def test_it_is_named_and_not_chosen() -> None:

@@ -84,9 +84,9 @@ def test_a_rule_is_told_with_what_it_says_of_its_example(page: str) -> None:
     for part in (
         rules()["FL204"].summary,
         rules()["FL204"].why,
-        f"```yaml\n{example.wrong.shown}\n```",
+        f"```yaml\n{example.wrong.as_yaml}\n```",
         f"```text\nerror[missing-driver] FL204: {found.message}\n  hint: {found.hint}\n```",
-        f"Instead:\n\n```yaml\n{example.right.shown}\n```",
+        f"Instead:\n\n```yaml\n{example.right.as_yaml}\n```",
         f"Source: <{rules()['FL204'].source}>",
     ):
         assert part in told
@@ -180,7 +180,7 @@ def test_the_command_prints_json() -> None:
     assert [each["code"] for each in as_json()] == list(rules())
     [said] = as_json("FL204")
     assert said["name"] == rules()["FL204"].name
-    assert said["example"]["wrong"] == examples()["FL204"].wrong.shown
+    assert said["example"]["wrong"] == examples()["FL204"].wrong.as_yaml
     assert as_json("FL110") == [
         {
             "code": "FL110",

@@ -115,7 +115,7 @@ class TestTargets:
     @pytest.mark.parametrize(("triton", "count"), [("24.09", 0), ("25.04", 1)])
     def test_a_fleet_builds_for_a_gpu_until_tensorrt_gives_it_up(self, triton: str, count: int) -> None:
         fleets = {"p3": "arn:aws:codebuild:us-east-1:111122223333:fleet/v100:1b2c"}
-        decided = case_of(triton=triton, machine="ml.p3.2xlarge").decided()
+        decided = case_of(triton=triton, machine="ml.p3.2xlarge").context()
         builds = EngineBuilds(fleets=fleets)
         decided = replace(
             decided, environment=decided.environment.model_copy(update={"engine_builds": builds})

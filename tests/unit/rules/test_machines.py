@@ -80,7 +80,7 @@ class TestPools:
         assert [each.partition(":")[0] for each in said(spec, "FL204")] == ["instance pool 2"]
 
     def test_the_host_image_is_one_that_all_pools_take(self) -> None:
-        chosen = case(pooled("ml.g6.xlarge", "ml.p4d.24xlarge")).decided().ami
+        chosen = case(pooled("ml.g6.xlarge", "ml.p4d.24xlarge")).context().ami
         assert chosen is not None
         assert chosen.name == "al2-ami-sagemaker-inference-gpu-2"
 
@@ -138,20 +138,20 @@ class TestPools:
 
     def test_pools_that_cloudformation_computes_stand_in_place_of_the_type(self) -> None:
         raw = {POOLS: {"Fn::If": ["Large", [], []]}}
-        assert case(pooled(G6, cloudformation={"EndpointConfig": raw})).decided().is_pooled
+        assert case(pooled(G6, cloudformation={"EndpointConfig": raw})).context().is_pooled
 
     @pytest.mark.parametrize("raw", [{}, {POOLS: None}, {"ShadowProductionVariants.0.InstancePools": []}])
     def test_without_pools_of_its_own_the_variant_has_its_type(self, raw: dict[str, Any]) -> None:
-        assert not case(pooled(G6, cloudformation={"EndpointConfig": raw})).decided().is_pooled
+        assert not case(pooled(G6, cloudformation={"EndpointConfig": raw})).context().is_pooled
 
     def test_a_type_that_cloudformation_computes_is_not_judged(self) -> None:
         raw = {POOLS: [{"InstanceType": {"Ref": "Type"}, "Priority": 1}]}
-        decided = case(pooled(G6, cloudformation={"EndpointConfig": raw})).decided()
+        decided = case(pooled(G6, cloudformation={"EndpointConfig": raw})).context()
         assert [each.type for each in decided.machines] == [G6]
 
     def test_more_than_sagemaker_takes_are_not_looked_at(self) -> None:
         raw = {POOLS: [{"InstanceType": f"ml.a{number}.b", "Priority": 1} for number in range(500)]}
-        decided = case(pooled(G6, cloudformation={"EndpointConfig": raw})).decided()
+        decided = case(pooled(G6, cloudformation={"EndpointConfig": raw})).context()
         assert len(decided.machines) == 6
 
 

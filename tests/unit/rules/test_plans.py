@@ -28,7 +28,7 @@ def decided(built_on: dict[str, str | None], locked: dict[str, Any]) -> Endpoint
         spec={"mode": "multi-model", "models": models}, region=REGION, models=None, archive_size=ARCHIVE_SIZE
     )
     archives = {name: {"digest": DIGEST, "size": 1, "models": facts} for name, facts in locked.items()}
-    return replace(case.decided(), lock=Lock.model_validate({"endpoint": "example", "archives": archives}))
+    return replace(case.context(), lock=Lock.model_validate({"endpoint": "example", "archives": archives}))
 
 
 def found(built_on: dict[str, str | None], locked: dict[str, Any]) -> list[Problem]:

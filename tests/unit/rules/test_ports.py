@@ -54,7 +54,7 @@ def places(code: str, spec: dict[str, Any]) -> list[KeyPath]:
 def test_a_service_that_is_allowed_without_a_port_gets_one_that_sagemaker_does_not_block(
     spec: dict[str, Any], variable: str, port: str | None
 ) -> None:
-    assert case(spec).decided().variables.get(f"{PREFIX}{variable}") == port
+    assert case(spec).context().variables.get(f"{PREFIX}{variable}") == port
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ AMI = "al2023-ami-sagemaker-inference-gpu-4-1"
 
 def decided(resource: str, **properties: Any) -> EndpointContext:
     """A spec with raw properties of one resource."""
-    return case({resource: properties}).decided()
+    return case({resource: properties}).context()
 
 
 class TestSpellings:

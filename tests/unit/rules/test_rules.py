@@ -26,7 +26,7 @@ def test_a_rule_finds_its_mistake_at_a_key_of_the_spec_and_says_what_to_write_in
     assert problems
     for problem in problems:
         assert problem.message and problem.hint
-        assert problem.path[0] in type(case.decided().spec).model_fields
+        assert problem.path[0] in type(case.context().spec).model_fields
     assert rule.severity in {found.severity for found in case.findings(rule)} or not any(
         p.certain for p in problems
     )
@@ -44,7 +44,7 @@ def test_what_puts_a_mistake_right_breaks_no_other_rule(code: str) -> None:
     errors = [
         found.code
         for rule in rules().values()
-        for found in rule.findings(case.decided())
+        for found in rule.findings(case.context())
         if found.severity is Severity.ERROR
     ]
 

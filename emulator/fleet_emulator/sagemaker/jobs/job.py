@@ -45,7 +45,7 @@ class Job:
         self.ended = utcnow()
 
     @property
-    def shown(self) -> dict[str, Any]:
+    def description(self) -> dict[str, Any]:
         """As the API shows it."""
         kind, request = self.request.kind, self.request
         shown = {

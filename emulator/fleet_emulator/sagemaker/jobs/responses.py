@@ -45,7 +45,7 @@ class EmbeddedJobsResponse(SageMakerResponse):
         return ActionResult({f"{kind}JobArn": job.arn})
 
     def _describe(self, kind: JobKind) -> ActionResult:
-        return ActionResult(self._jobs.job(kind, self._get_param(f"{kind}JobName")).shown)
+        return ActionResult(self._jobs.job(kind, self._get_param(f"{kind}JobName")).description)
 
     def _stop(self, kind: JobKind) -> ActionResult:
         self._jobs.stop_job(kind, self._get_param(f"{kind}JobName"))
