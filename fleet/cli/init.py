@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from difflib import unified_diff
 from pathlib import Path
@@ -13,8 +14,9 @@ from fleet.cli.output import ask_consent, say
 from fleet.core.files import write_atomically
 from fleet.core.project_root import is_project_root, project_root
 from fleet.findings import CannotRunError
-from fleet.scaffold.files import EXAMPLES, NONE, SENTENCES, NewFleet, generated_files, own_files
-from fleet.scaffold.validation import require_valid
+from fleet.scaffold.files import EXAMPLES, EXTRAS, NONE, SENTENCES, NewFleet, generated_files, own_files
+from fleet.scaffold.pin import PACKAGE, requirement
+from fleet.scaffold.validation import require_valid, require_writable
 
 
 def init(
@@ -46,10 +48,13 @@ def init(
 
     In the folder of a fleet it lists how the generated files differ from those of this version.
     """
+    above = _fleet_at(folder.absolute())
     if upgrade:
-        _upgrade(project_root(folder.absolute()), yes=yes)
-    elif is_project_root(folder):
-        _compare(folder)
+        _upgrade(above or project_root(folder.absolute()), yes=yes)
+    elif above and above in (folder.absolute(), _fleet_at(Path.cwd()) if folder == Path() else None):
+        _compare(above)
+    elif above:
+        raise CannotRunError(f"{folder} is inside of the fleet at {above}", "name a folder outside of it")
     else:
         if example not in EXAMPLES:
             raise typer.BadParameter(
@@ -59,24 +64,31 @@ def init(
         _create(folder, NewFleet(environments=names, account=account, region=region, example=example))
 
 
+def _fleet_at(folder: Path) -> Path | None:
+    """The fleet at a folder or above it; one without environments is not written to its end."""
+    for each in (folder, *folder.parents):
+        if is_project_root(each) and any((each / "environments").glob("*.yaml")):
+            return each
+    return None
+
+
 def _create(folder: Path, fleet: NewFleet) -> None:
-    contents = own_files(fleet)
-    require_valid(folder, contents)
-    if folder.exists() and not folder.is_dir():
-        raise CannotRunError(f"{folder} is a file", "name a folder, or one that does not exist yet")
-    for name in ("model_specs", "environments"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    contents = {**generated_files(folder), **contents}
-    differing = {file for file, _ in _differences(folder, contents)}
+    require_valid(folder, fleet)
+    contents = {**generated_files(folder), **own_files(fleet)}
+    require_writable(folder, contents)
+    differing, kept = {file for file, _ in _differences(folder, contents)}, 0
     for path, text in contents.items():
         if (folder / path).exists():
+            kept += 1
             say(f"kept  {folder / path}{', which differs' if path in differing else ''}")
         else:
             write_atomically(folder / path, text)
-    say(f"wrote {len(contents)} files to {folder}")
+    say(f"wrote {len(contents) - kept} files to {folder}")
+    if "requirements.txt" in differing and PACKAGE not in _text(folder / "requirements.txt"):
+        say(f"next: add to requirements.txt: {requirement(EXTRAS)}")
     if not fleet.account:
         say("next: write your accounts into environments/*.yaml")
-    say(f"next: cd {folder} && make setup && source .venv/bin/activate")
+    say(f"next: cd {shlex.quote(str(folder))} && make setup && source .venv/bin/activate")
     if fleet.example == NONE:
         say("      fleet new NAME --from-repository DIR")
     else:

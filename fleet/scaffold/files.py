@@ -52,7 +52,11 @@ _EXAMPLE = (
         )
     ),
 )
-_REQUIREMENT = re.compile(r"^triton-fleet\b.*$", re.MULTILINE)
+EXTRAS = "[local]"
+_REQUIREMENT = re.compile(
+    r"^triton[-_.]fleet(?P<extras>\[[^\]\n]*\])?[ \t]*(?=[=<>!~@;#]|$)[^\n]*$", re.MULTILINE | re.IGNORECASE
+)
+_PIN = re.compile(r"^[A-Za-z0-9._-]+==[^\\\n]*", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +68,10 @@ class NewFleet:
     region: str
     example: str
 
+    def environment(self, name: str) -> dict[str, object]:
+        """The keys of an environment's file."""
+        return {"environment": name, "account": self.account or UNKNOWN_ACCOUNT, "region": self.region}
+
 
 def generated_files(root: Path) -> Mapping[str, str]:
     """The files that an upgrade brings up to date, by their path in the fleet.
@@ -73,7 +81,8 @@ def generated_files(root: Path) -> Mapping[str, str]:
     shared = {name: source_path(name).read_text("utf-8") for name in _SHARED}
     generated = {path: _template(name) for path, name in _GENERATED.items()}
     of_editors = {file.relative_to(root).as_posix(): text for file, text in schemas(root).items()}
-    return {**shared, **generated, "requirements.txt": _requirements(root / "requirements.txt"), **of_editors}
+    pins = {"requirements.txt": _requirements(root / "requirements.txt"), "constraints.txt": _constraints()}
+    return {**shared, **generated, **pins, **of_editors}
 
 
 def own_files(fleet: NewFleet) -> Mapping[str, str]:
@@ -81,17 +90,16 @@ def own_files(fleet: NewFleet) -> Mapping[str, str]:
     named = Template(_template("environment.yaml"))
     comment = "" if fleet.account else "                  # yours: aws sts get-caller-identity"
     environments = {
-        f"environments/{name}.yaml": named.substitute(
-            environment=name, account=fleet.account or UNKNOWN_ACCOUNT, comment=comment, region=fleet.region
-        )
+        f"environments/{name}.yaml": named.substitute(fleet.environment(name), comment=comment)
         for name in fleet.environments
     }
     local = f"environments/{LOCAL}.yaml"
+    # The environments come last: with them a folder counts as a fleet.
     return {
         "README.md": _template("README.md"),
-        **environments,
-        local: source_path(local).read_text("utf-8"),
         **(_example() if fleet.example == SENTENCES else {}),
+        local: source_path(local).read_text("utf-8"),
+        **environments,
     }
 
 
@@ -104,10 +112,25 @@ def _example() -> dict[str, str]:
 
 
 def _requirements(file: Path) -> str:
-    pin = requirement()
-    if file.is_file() and _REQUIREMENT.search(text := file.read_text("utf-8")):
-        return _REQUIREMENT.sub(lambda _: pin, text, count=1)
-    return Template(_template("requirements.txt")).substitute(pin=pin)
+    """The file with the line of triton-fleet for this version, which is added where there is none.
+
+    A line that is continued has hashes, which only its owner can write again: it stays.
+    """
+    if not file.is_file():
+        return Template(_template("requirements.txt")).substitute(pin=requirement(EXTRAS))
+    text = file.read_text("utf-8")
+    found = _REQUIREMENT.search(text)
+    if found is None:
+        return f"{text.rstrip()}\n{requirement(EXTRAS)}\n".lstrip()
+    if found[0].rstrip().endswith("\\"):
+        return text
+    return text[: found.start()] + requirement(found["extras"] or "") + text[found.end() :]
+
+
+def _constraints() -> str:
+    """The versions with which triton-fleet is tested, of all that it may bring."""
+    locked = source_path("requirements-dev.txt").read_text("utf-8")
+    return _template("constraints.txt") + "".join(f"{found[0].rstrip()}\n" for found in _PIN.finditer(locked))
 
 
 def _template(name: str) -> str:

@@ -20,17 +20,21 @@ class Installed(Protocol):
         """A file of its metadata; None where there is none."""
 
 
-def requirement(installed: Installed | None = None) -> str:
+def requirement(extras: str = "", installed: Installed | None = None) -> str:
     """The line of requirements.txt that brings this version again.
 
-    A version of an index is named by its number, one that pip took from git by its commit. Source: PyPA
+    A version of an index is named by its number, one of git by its commit, a file of a server by its
+    address. Source: PyPA
     specification "Recording the Direct URL Origin of installed distributions".
 
     Args:
+        extras: Such as "[local]".
         installed: The distribution; that of this Python environment where none is given.
     """
     found = installed or distribution(PACKAGE)
     origin: Any = json.loads(found.read_text("direct_url.json") or "{}")
     if commit := origin.get("vcs_info", {}).get("commit_id"):
-        return f"{PACKAGE}[local] @ {origin['vcs_info']['vcs']}+{origin['url']}@{commit}"
-    return f"{PACKAGE}[local]=={found.version}"
+        return f"{PACKAGE}{extras} @ {origin['vcs_info']['vcs']}+{origin['url']}@{commit}"
+    if "archive_info" in origin and origin["url"].startswith("https://"):
+        return f"{PACKAGE}{extras} @ {origin['url']}"
+    return f"{PACKAGE}{extras}=={found.version}"

@@ -1,50 +1,48 @@
-"""Whether the environments of a new fleet would be read, before any file is written."""
+"""Whether a new fleet would be read and can be written, before any file is."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
 
-from fleet.core.files import write_atomically
-from fleet.endpoint.environment import environment_findings
-from fleet.findings import FindingsError, all_of
-from fleet.spec.project import open_project
+from fleet.endpoint.environment import own_findings
+from fleet.findings import CannotRunError, FindingsError, all_of
+from fleet.scaffold.files import NewFleet
+from fleet.spec.environment import Environment
+from fleet.spec.problems import validate
+from fleet.spec.source import Mark, Source
 
 
-def require_valid(folder: Path, contents: Mapping[str, str]) -> None:
-    """Read the environments as `fleet check` does.
+def require_valid(folder: Path, fleet: NewFleet) -> None:
+    """Check the environments that were asked for, as `fleet check` does.
 
     Args:
         folder: Where the fleet will be: findings name its files.
-        contents: Texts by their path in the fleet.
+        fleet: What its owner has chosen.
 
     Raises:
-        FindingsError: every mistake in them.
+        FindingsError: every mistake in a name, the account or the region.
     """
-    with tempfile.TemporaryDirectory() as name:
-        draft = Path(name)
-        (draft / "model_specs").mkdir()
-        for path, text in contents.items():
-            if path.startswith("environments/"):
-                write_atomically(draft / path, text)
 
-        def check(environment: str) -> None:
-            project = open_project(draft, environment)
-            if findings := environment_findings(project):
-                raise FindingsError(findings)
+    def check(name: str) -> None:
+        file = folder / "environments" / f"{name}.yaml"
+        source = Source(file, fleet.environment(name), {(): Mark(file, 1, 1)})
+        if findings := own_findings(validate(Environment, source), source):
+            raise FindingsError(findings)
 
-        try:
-            all_of(sorted(file.stem for file in (draft / "environments").iterdir()), check)
-        except FindingsError as error:
-            moved = [
-                replace(
-                    each,
-                    file=folder / each.file.relative_to(draft) if each.file else None,
-                    line=None,
-                    column=None,
-                )
-                for each in error.findings
-            ]
-            raise FindingsError(moved) from error
+    all_of(fleet.environments, check)
+
+
+def require_writable(folder: Path, paths: Iterable[str]) -> None:
+    """See that each file can be written where it belongs.
+
+    Raises:
+        CannotRunError: a file is in the place of a folder, or a folder in the place of a file.
+    """
+    for path in paths:
+        file = folder / path
+        if file.is_dir():
+            raise CannotRunError(f"{file} is a folder, and a file is written there", "move it away")
+        for parent in (folder, *(folder / each for each in Path(path).parents)):
+            if parent.exists() and not parent.is_dir():
+                raise CannotRunError(f"{parent} is a file, and a folder is made there", "move it away")

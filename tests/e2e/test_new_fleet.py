@@ -68,8 +68,8 @@ class Shell:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def set_up(self) -> str:
-        """`make setup`, with what it installs from indexes there already."""
+    def set_up(self, target: str = "setup") -> str:
+        """`make TARGET` after `make setup`, with what that installs from indexes there already."""
         (self.folder / ".venv").symlink_to(self._bin.parent)
         (self.folder / "node_modules").mkdir()
         for name in (".bin", "aws-cdk"):
@@ -77,7 +77,7 @@ class Shell:
         made = [f"--old-file={name}/.ready" for name in (".venv", ".venv-checkov", "node_modules")]
         for name in (".venv", "node_modules"):
             (self.folder / name / ".ready").touch()
-        return self.run("make", *made, "setup")
+        return self.run("make", *made, target)
 
     @contextmanager
     def endpoint(self) -> Iterator[None]:
@@ -138,6 +138,14 @@ def test_a_fleet_of_the_wheel_gets_a_spec_and_answers(python: Path, tmp_path: Pa
         assert fleet.answer() == ANSWER
         host = Shell(shutil.copytree(ROOT / "tests/host_app", tmp_path / "host"), python)
         assert host.lengths(fleet) == [5, 5]
+
+
+def test_the_specs_of_a_new_fleet_are_checked_by_make(python: Path, tmp_path: Path) -> None:
+    Shell(tmp_path, python).run("fleet", "init", "example", "--account", "123456789012")
+    fleet = Shell(tmp_path / "example", python)
+    written = fleet.set_up("check")
+    assert written.startswith("written: ")
+    assert "local: no findings" in written or "0 errors" in written
 
 
 def test_a_clone_without_the_examples_sets_up_gets_a_spec_and_answers(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib.metadata import version
 from pathlib import Path
 
@@ -24,6 +25,7 @@ GENERATED = {
     "Makefile",
     "app.py",
     "cdk.json",
+    "constraints.txt",
     "environments/environment.schema.json",
     "model_specs/endpoint.schema.json",
     "package-lock.json",
@@ -153,12 +155,79 @@ def test_an_upgrade_outside_of_a_fleet_names_the_command_that_writes_one(tmp_pat
     assert error.value.remedy == "change into the folder of a fleet, or write a new one: fleet init DIR"
 
 
-def test_an_upgrade_changes_one_line_of_requirements(folder: Path) -> None:
-    text = "# ours\nboto3==1.44.5\ntriton-fleet[local]==0.0.1  # pinned\npandas\n"
-    (folder / "requirements.txt").write_text(text)
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "# ours\nboto3==1.44.5\ntriton-fleet[local]==0.0.1  # old\npandas\n",
+            "# ours\nboto3==1.44.5\nFLEET[local]\npandas\n",
+        ),
+        ("Triton_Fleet==0.0.1\n", "FLEET\n"),
+        ("triton-fleet-extras==1\n", "triton-fleet-extras==1\nFLEET[local]\n"),
+        ("pandas\n", "pandas\nFLEET[local]\n"),
+        (
+            "triton-fleet==0.0.1 \\\n    --hash=sha256:abc\n",
+            "triton-fleet==0.0.1 \\\n    --hash=sha256:abc\n",
+        ),
+    ],
+    ids=["among others", "another spelling", "another package", "no line", "a line with hashes"],
+)
+def test_an_upgrade_changes_one_line_of_requirements(folder: Path, before: str, after: str) -> None:
+    (folder / "requirements.txt").write_text(before)
     init(folder, "--upgrade", "--yes")
-    pinned = f"# ours\nboto3==1.44.5\ntriton-fleet[local]=={version('triton-fleet')}\npandas\n"
+    pinned = re.sub(r"FLEET(\S*)", rf"triton-fleet\1=={version('triton-fleet')}", after)
     assert (folder / "requirements.txt").read_text() == pinned
+
+
+def test_requirements_that_exist_stay_and_the_line_to_add_is_named(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("pandas\n")
+    done = init(tmp_path)
+    assert (tmp_path / "requirements.txt").read_text() == "pandas\n"
+    assert f"next: add to requirements.txt: triton-fleet[local]=={version('triton-fleet')}\n" in done.stdout
+
+
+def test_a_file_in_the_place_of_a_folder_is_named_before_any_file_is_written(tmp_path: Path) -> None:
+    (tmp_path / ".vscode").write_text("")
+    with pytest.raises(CannotRunError, match=r"\.vscode is a file, and a folder is made there"):
+        init(tmp_path)
+    assert files(tmp_path) == {".vscode"}
+
+
+def test_a_fleet_that_was_not_written_to_its_end_is_completed(tmp_path: Path) -> None:
+    for name in ("model_specs", "environments"):
+        (tmp_path / name).mkdir()
+    assert init(tmp_path).exit_code == 0
+    assert {"environments/dev.yaml", "app.py", "model_specs/sentence-embeddings.yaml"} <= files(tmp_path)
+
+
+def test_below_a_fleet_it_lists_what_differs_there_and_writes_no_second_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = files(folder)
+    monkeypatch.chdir(folder / "model_specs")
+    done = CliRunner().invoke(app, ["init"], catch_exceptions=False)
+    assert done.stdout == f"{folder} holds a fleet, and its generated files are up to date\n"
+    with pytest.raises(CannotRunError, match="inside of the fleet at"):
+        CliRunner().invoke(app, ["init", "another"], catch_exceptions=False)
+    assert files(folder) == before
+
+
+@pytest.mark.parametrize("name", ["../oops", "dev,../oops", "/tmp/oops"])
+def test_a_name_that_leads_elsewhere_writes_no_file(tmp_path: Path, name: str) -> None:
+    with pytest.raises(FindingsError):
+        init(tmp_path / "fleet", "--environments", name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_make_setup_takes_the_tested_versions(folder: Path) -> None:
+    constraints = (folder / "constraints.txt").read_text()
+    locked = (ROOT / "requirements.txt").read_text()
+    pins = {
+        line.split(" \\")[0].split(" ;")[0] for line in locked.splitlines() if re.match(r"^[\w.-]+==", line)
+    }
+    assert "aws-cdk-lib" in {pin.partition("==")[0] for pin in pins}
+    assert [pin for pin in pins if pin not in constraints] == []
+    assert "--constraint constraints.txt" in (folder / "Makefile").read_text()
 
 
 class TestPin:
@@ -176,16 +245,16 @@ class TestPin:
             return json.dumps(self._origin) if name == "direct_url.json" and self._origin else None
 
     def test_a_version_of_an_index_is_pinned_by_its_number(self) -> None:
-        assert requirement(self.Installed(None)) == "triton-fleet[local]==1.2.3"
+        assert requirement("[local]", self.Installed(None)) == "triton-fleet[local]==1.2.3"
 
     def test_a_version_of_git_is_pinned_by_its_commit(self) -> None:
         origin = {"url": "https://example.com/fleet", "vcs_info": {"vcs": "git", "commit_id": "abc123"}}
         pinned = "triton-fleet[local] @ git+https://example.com/fleet@abc123"
-        assert requirement(self.Installed(origin)) == pinned
+        assert requirement("[local]", self.Installed(origin)) == pinned
 
     def test_a_folder_or_a_file_of_this_machine_is_not_named(self) -> None:
         origin = {"url": "file:///home/me/fleet", "dir_info": {"editable": True}}
-        assert requirement(self.Installed(origin)) == "triton-fleet[local]==1.2.3"
+        assert requirement("", self.Installed(origin)) == "triton-fleet==1.2.3"
 
 
 def test_the_cdk_cli_and_the_example_are_pinned_as_in_the_clone(tmp_path: Path) -> None:
