@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "constructs"), str(ROOT / "stacks")]
 ENVIRONMENT = "dev"
-SETTLING = 0 if is_short() else 4
+SETTLING = 0 if is_short() else 2
 DECLARED = {"Type", "Properties"}
 """What a CfnResource is given at once; all else of a resource is laid over it."""
 
