@@ -28,7 +28,7 @@ from triton_endpoints.library.tags import tag
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
-    """What an endpoint is declared from."""
+    """What an endpoint is declared from, and what is wrong with its props in any environment."""
 
     spec: PropsSpec | FileSpec
     environment: EnvironmentProp | None
@@ -36,6 +36,7 @@ class Declaration:
     alarm_actions: AlarmActions | None
     dashboard: bool | None
     placement: VpcPlacement | None
+    findings: tuple[Finding, ...]
 
 
 def declare(construct: Construct, declaration: Declaration) -> EndpointParts | None:
@@ -107,7 +108,7 @@ def _resolve(
     Raises:
         FindingsError: every mistake.
     """
-    found = [] if shared else [_missing_support(environment)]
+    found = [*declaration.findings, *([] if shared else [_missing_support(environment)])]
     place = (shared.place if shared else None) or place_of(environment.environment)
     try:
         source = _with_network(declaration.spec.source(), declaration.placement)

@@ -18,7 +18,7 @@ from triton_endpoints.library.alarm_actions import AlarmActions
 from triton_endpoints.library.declaration import Declaration, declare
 from triton_endpoints.library.environment import EnvironmentProp
 from triton_endpoints.library.model import TritonModel
-from triton_endpoints.library.network import place_in_vpc
+from triton_endpoints.library.network import place_in_vpc, vpc_findings
 from triton_endpoints.library.props import Alarms, Capture, Instance, Keys, Rollout
 from triton_endpoints.library.reference import EndpointReference
 from triton_endpoints.library.scaling import Scaling
@@ -244,6 +244,7 @@ class TritonEndpoint(EndpointReference):
                 alarm_actions=around.alarm_actions,
                 dashboard=around.dashboard,
                 placement=self._placement,
+                findings=vpc_findings(vpc, vpc_subnets, security_groups),
             ),
         )
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from fleet.findings import Finding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +52,22 @@ def place_in_vpc(
         ec2.SecurityGroup(scope, "SecurityGroup", vpc=vpc, description="Containers of a Triton endpoint")
     ]
     return VpcPlacement(subnets=tuple(selected.subnet_ids), groups=tuple(own))
+
+
+def vpc_findings(
+    vpc: ec2.IVpc | None,
+    subnets: ec2.SubnetSelection | None,
+    groups: Sequence[ec2.ISecurityGroup] | None,
+) -> tuple[Finding, ...]:
+    """A VPC that is missing although what only a VPC has is given."""
+    props = {"vpc_subnets": subnets is not None, "security_groups": bool(groups)}
+    given = [f"`{name}`" for name, is_given in props.items() if is_given]
+    if vpc is not None or not given:
+        return ()
+    verb = "is" if len(given) == 1 else "are"
+    message = f"`vpc` is missing, and {' and '.join(given)} {verb} given"
+    hint = "give the VPC of these, or leave them out"
+    return (Finding(code="FL111", message=message, file=Path("vpc"), hint=hint),)
 
 
 def _select(vpc: ec2.IVpc, subnets: ec2.SubnetSelection) -> ec2.SelectedSubnets:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from aws_cdk import App, Environment, Stack
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Annotations, Match
 
+from fleet_folder import SPEC
 from tests.synth.library.host import ACCOUNT, DATA, WHERE, Host
 from triton_endpoints import (
     EndpointSupport,
@@ -54,6 +56,35 @@ def test_messages_name_props_where_they_are_not_called_as_keys() -> None:
         ' "1X": it must match ^[a-zA-Z_][a-zA-Z0-9_]*$',
         "[Host/Embeddings] endpoint_name: FL112 `endpoint_name` is"
         ' "bad name": it must match ^[a-zA-Z0-9](-*[a-zA-Z0-9])*$',
+    ]
+
+
+def test_what_only_a_vpc_has_is_refused_without_one_beside_all_other_mistakes(tmp_path: Path) -> None:
+    host = Host()
+    host.support()
+    group = ec2.SecurityGroup.from_security_group_id(host.stack, "Group", "sg-0000000a")
+    subnets = ec2.SubnetSelection(subnet_group_name="Models")
+    host.endpoint("Group1", security_groups=[group], instance=Instance(type="ml.g5.xlarge", count=0))
+    host.endpoint("Both", security_groups=[group], vpc_subnets=subnets)
+    host.endpoint("Empty", security_groups=[])
+    file = tmp_path / "sentences.yaml"
+    file.write_text(SPEC)
+    TritonEndpoint.from_spec(
+        host.stack,
+        "Sentences",
+        spec=file,
+        environment="prod",
+        model_data_url="s3://their-models/a.tar.gz",
+        vpc_subnets=subnets,
+    )
+    problems = host.problems()
+    assert len(problems) == 4
+    told = [each for each in problems if "FL111" in each]
+    remedy = "; remedy: give the VPC of these, or leave them out"
+    assert told == [
+        f"[Host/Group1] vpc: FL111 `vpc` is missing, and `security_groups` is given{remedy}",
+        f"[Host/Both] vpc: FL111 `vpc` is missing, and `vpc_subnets` and `security_groups` are given{remedy}",
+        f"[Host/Sentences] vpc: FL111 `vpc` is missing, and `vpc_subnets` is given{remedy}",
     ]
 
 
