@@ -9,7 +9,10 @@ import pytest
 
 from constructs_page import PAGE, SPEC_MODELS, constructs_page
 from fleet_folder import LOCK, ROOT, SPEC
+from tests.synth.library.host import Host
+from triton_endpoints import Instance, TritonModel
 
+TEXT = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SNIPPET = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -33,6 +36,16 @@ def test_the_snippets_of_the_page_are_a_program_that_synthesises(
         for name in [each["Properties"]["EndpointName"]]
     }
     assert endpoints == {"sentences", "ranking", "zoo", "private"}
+
+
+def test_the_mistakes_of_the_page_are_what_a_synth_prints() -> None:
+    host = Host(name="ModelsStack")
+    host.support()
+    host.endpoint("Ranking", instance=Instance(type="ml.g5.large"))
+    twice = TritonModel.multi_model("s3://our-models/zoo/", archives=["resnet50", "resnet50"])
+    host.endpoint("Zoo", model=twice)
+    (printed,) = TEXT.findall((ROOT / "docs" / "constructs.md").read_text())
+    assert host.problems() == re.sub(r"\n  +", " ", printed).splitlines()
 
 
 def test_the_reference_is_what_the_code_says() -> None:
