@@ -141,8 +141,10 @@ class FileSpec:
         if self.lock is not None:
             return self.lock
         name, folder = f"{spec.endpoint}.lock.yaml", self.file.parent
-        is_in_fleet = folder.absolute().name == SPECS
-        return folder.parent / "locks" / environment / name if is_in_fleet else folder / name
+        if folder.absolute().name != SPECS:
+            return folder / name
+        fleet = folder.parent if folder.name == SPECS else folder.absolute().parent  # "." is its own parent
+        return fleet / "locks" / environment / name
 
 
 def _with_given(
