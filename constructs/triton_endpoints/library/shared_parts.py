@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 from typing import ClassVar
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 from aws_cdk import Acknowledgment, Stack, Token, Validations
 from aws_cdk import aws_iam as iam
@@ -22,6 +23,9 @@ from triton_endpoints.library.environment import EnvironmentProp, EnvironmentSou
 from triton_endpoints.library.findings import report
 from triton_endpoints.policy import document
 
+MAX_POLICY_NAME_CHARACTERS = 128
+"""IAM's."""
+
 
 class SharedParts:
     """What one support stands for.
@@ -33,7 +37,8 @@ class SharedParts:
         parts: What is declared; None where it is deployed already.
     """
 
-    _all: ClassVar[WeakSet[SharedParts]] = WeakSet()
+    # In order of declaration, in which a WeakSet is not.
+    _all: ClassVar[WeakKeyDictionary[SharedParts, None]] = WeakKeyDictionary()
     _names: ClassVar[dict[tuple[str, str, str, str], str]] = {}
 
     def __init__(
@@ -58,12 +63,16 @@ class SharedParts:
             report(construct, [Finding(code="FL610", message=message, hint=hint)])
             return
         self.place = place
-        SharedParts._all.add(self)
+        SharedParts._all[self] = None
 
     @classmethod
     def of(cls, construct: Construct, place: Deployment) -> SharedParts | None:
-        """What an environment's endpoints share, as far as the construct's app has declared it until now."""
-        return next(iter(cls._same(construct, place)), None)
+        """What an environment's endpoints share, as far as the construct's app has declared it until now.
+
+        Of several it is the one that declares parts, else the first.
+        """
+        same = cls._same(construct, place)
+        return next((each for each in same if each.parts is not None), same[0] if same else None)
 
     def read_for(self, construct: Construct) -> EnvironmentSource:
         """The environment, as of a construct in another stack perhaps.
@@ -172,7 +181,7 @@ class SharedParts:
         policy = iam.CfnPolicy(
             self.construct,
             id,
-            policy_name=id,
+            policy_name=_policy_name(id),
             roles=[each.role_name for each in parts.roles],
             policy_document=document([statement]),
         )
@@ -181,6 +190,14 @@ class SharedParts:
             Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason)
         )
         return policy
+
+
+def _policy_name(id: str) -> str:
+    """The id of a policy; a hash stands for the end of one that is too long, as a stack's name may be."""
+    if len(id) <= MAX_POLICY_NAME_CHARACTERS:
+        return id
+    end = f"-{sha256(id.encode()).hexdigest()[:16]}"
+    return f"{id[: MAX_POLICY_NAME_CHARACTERS - len(end)]}{end}"
 
 
 def _is_same(one: IConstruct, other: IConstruct) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import pytest
 from aws_cdk import NestedStack, Stack
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
@@ -12,7 +14,7 @@ from aws_cdk.assertions import Annotations, Match, Template
 
 from fleet_folder import LOCK, SPEC, FleetFolder
 from tests.synth.library.host import ACCOUNT, REGION, WHERE, Host, properties, statements
-from triton_endpoints import EndpointSupport, FleetEnvironment, Instance, TritonEndpoint, TritonModel
+from triton_endpoints import Capture, EndpointSupport, FleetEnvironment, Instance, TritonEndpoint, TritonModel
 
 OWN = f"triton-fleet-prod-{ACCOUNT}-{REGION}"
 BOUNDARY = f"arn:aws:iam::{ACCOUNT}:policy/teams/boundary"
@@ -56,6 +58,45 @@ def test_its_functions_may_see_the_stack_of_each_endpoint_whatever_it_is_called(
     stack = f"arn:aws:cloudformation:{REGION}:{ACCOUNT}:stack/TheirStack"
     assert resources == {f"{stack}/*", f"{stack}-*/*"}
     assert all(len(each["Roles"]) == 3 for each in seen.values())
+
+
+@pytest.mark.parametrize("size", [100, 120, 121, 128])
+def test_the_names_of_these_policies_are_unique_and_within_iams_limit(size: int) -> None:
+    names = [f"{end}{'x' * (size - 1)}"[::-1] for end in "ab"]
+    host = Host(name=names[0])
+    shared, other = Stack(host.app, "Shared", env=WHERE), Stack(host.app, names[1], env=WHERE)
+    host.support(shared)
+    host.endpoint("One")
+    host.endpoint("Two", scope=NestedStack(host.stack, "Nested"))
+    host.endpoint("Three", scope=other)
+    policies = host.template("Shared").find_resources("AWS::IAM::Policy")
+    seen = [each["Properties"]["PolicyName"] for id, each in policies.items() if id.startswith("SupportSee")]
+    assert len(seen) == len(set(seen)) == 3
+    assert all(re.fullmatch(r"See[\w+=,.@-]{1,125}", each) for each in seen)
+    assert (f"SeeStack{names[0]}" in seen) == (size <= 120)
+
+
+@pytest.mark.parametrize("first", ["declared", "deployed"])
+def test_of_two_supports_of_an_environment_endpoints_share_the_declared_one(first: str) -> None:
+    host = Host()
+    if first == "declared":
+        host.support()
+    EndpointSupport.from_environment(host.stack, "Deployed", environment="prod")
+    if first == "deployed":
+        host.support()
+    host.endpoint()
+    (logs,) = host.template().find_resources("Custom::EndpointLogs").values()
+    assert any(each.startswith("SupportEndpointLogs") for each in logs.get("DependsOn", []))
+
+
+def test_of_several_deployed_supports_endpoints_share_the_first() -> None:
+    host = Host(name="triton-fleet-prod-theirs")
+    for number in range(8):
+        bucket = s3.Bucket.from_bucket_name(host.stack, f"Bucket{number}", f"bucket-{number}")
+        EndpointSupport.from_environment(host.stack, f"Support{number}", environment="prod", bucket=bucket)
+    host.endpoint(capture=Capture(sample="10%"))
+    config = properties(host.template("triton-fleet-prod-theirs"), "AWS::SageMaker::EndpointConfig")
+    assert config["DataCaptureConfig"]["DestinationS3Uri"] == "s3://bucket-0/capture/embeddings"
 
 
 def test_a_given_bucket_is_that_of_archives_captured_calls_and_saved_scalings(tmp_path: Path) -> None:
@@ -178,6 +219,28 @@ class TestSpec:
         (variant,) = properties(template, "AWS::SageMaker::EndpointConfig")["ProductionVariants"]
         assert variant["InitialInstanceCount"] == 3
         assert {"Key": "team", "Value": "ml"} in properties(template, "AWS::SageMaker::Endpoint")["Tags"]
+
+    @pytest.mark.parametrize(
+        ("cwd", "spec", "lock"),
+        [
+            ("", "model_specs/sentences.yaml", "locks/dev/sentences.lock.yaml"),
+            ("model_specs", "sentences.yaml", "{root}/locks/dev/sentences.lock.yaml"),
+        ],
+    )
+    def test_of_a_fleet_the_locks_are_beside_its_specs_wherever_the_app_runs(
+        self, folder: FleetFolder, monkeypatch: pytest.MonkeyPatch, cwd: str, spec: str, lock: str
+    ) -> None:
+        monkeypatch.chdir(folder.root / cwd)
+        host = Host()
+        host.support(Stack(host.app, "Shared", env=WHERE), environment="dev")
+        TritonEndpoint.from_spec(host.stack, "Sentences", spec=spec, environment="dev")
+        assert host.problems() == []
+        (folder.root / "locks/dev/sentences.lock.yaml").unlink()
+        host = Host()
+        host.support(Stack(host.app, "Shared", env=WHERE), environment="dev")
+        TritonEndpoint.from_spec(host.stack, "Sentences", spec=spec, environment="dev")
+        (problem,) = host.problems()
+        assert problem.startswith(f"[Host/Sentences] {lock.format(root=folder.root)}: FL301 ")
 
     def test_without_a_lock_the_error_names_the_file_and_the_command(self, tmp_path: Path) -> None:
         host = Host()
