@@ -7,7 +7,7 @@ shown apart. Nothing is timed until the templates of both are the same, for 2 an
 of 1, 10 and 100 endpoints take turns, each in a process of its own, the ways side by side; it takes four
 minutes on two busy cores. An endpoint costs what an app with endpoints takes beyond one without, made in the
 same process just before, so that starting Node.js, imports, Foundation and what the first endpoints load are
-no part of it; they are shown apart. Exits with 1 where ours costs more than BAR times as much, for any number
+not in it; they are shown apart. Exits with 1 where ours costs more than BAR times as much, for any number
 of endpoints, by medians.
 
 The bar applies to processor time, of Python and Node.js together, which other programs change less than
