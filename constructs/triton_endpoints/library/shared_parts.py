@@ -69,7 +69,7 @@ class SharedParts:
     def of(cls, construct: Construct, place: Deployment) -> SharedParts | None:
         """What an environment's endpoints share, as far as the construct's app has declared it until now.
 
-        Of several it is the one that declares parts, else the first.
+        Among several it is the one that declares parts, else the first.
         """
         same = cls._same(construct, place)
         return next((each for each in same if each.parts is not None), same[0] if same else None)
