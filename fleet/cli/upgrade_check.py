@@ -14,7 +14,7 @@ from fleet.core.project_root import project_root
 from fleet.exits import INPUT_IS_WRONG
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import environment_names
-from fleet.upgrade.comparison import LOSSES, Change, compare
+from fleet.upgrade.comparison import Change, compare
 from fleet.upgrade.synthesis import THIS, install, synthesise
 
 
@@ -41,7 +41,7 @@ def upgrade_check(
 ) -> None:
     """Compare the templates of this version with those of another one; nothing is deployed or installed here.
 
-    Exits with 1 where a resource would be replaced or removed that was not expected.
+    Exits with 1 where a resource would be removed, or replaced unexpectedly, or where a change is unsafe.
     """
     if (version is None) == (python is None):
         raise typer.BadParameter("give a version, or a Python that has one", param_hint="VERSION, --python")
@@ -55,13 +55,12 @@ def upgrade_check(
         }
         for line in _lines(environment, changes):
             say(line)
-        unexpected += sum(
-            change.effect in LOSSES and change.type not in (expect or ())
-            for found in changes.values()
-            for change in found
-        )
+        unexpected += sum(change.fails(expect or ()) for found in changes.values() for change in found)
     if unexpected:
-        say(f"{unexpected} resources would be replaced or removed; where that is intended: --expect TYPE")
+        say(
+            f"{unexpected} changes would replace or remove a resource or are unsafe; "
+            "where a replacement is intended: --expect TYPE"
+        )
         sys.exit(INPUT_IS_WRONG)
 
 

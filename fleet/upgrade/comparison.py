@@ -2,88 +2,173 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from fleet.catalog.replacement import create_only
+from fleet.upgrade.reference import refers_to
 
 Template = Mapping[str, Any]
 PATH = "aws:cdk:path"
 CUSTOM = "Custom::"
+CUSTOM_RESOURCE = "AWS::CloudFormation::CustomResource"
+SECTIONS = {
+    "Outputs": "Output",
+    "Parameters": "Parameter",
+    "Conditions": "Condition",
+    "Mappings": "Mapping",
+    "Rules": "Rule",
+}
+"""Sections of a template besides its resources, each with the noun of one of its elements."""
+
+_POLICIES = ("DeletionPolicy", "UpdateReplacePolicy")
+_RETAINING = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
+_NOT_ATTRIBUTES = frozenset({"Type", "Properties", "Metadata"})
 
 
 class Effect(StrEnum):
-    """What an update does to a resource."""
+    """What an update does to a resource, or to another element of the template."""
 
     ADDED = "added"
     UPDATED = "updated"
     REPLACED = "replaced"
     REMOVED = "removed"
-
-
-LOSSES = frozenset({Effect.REPLACED, Effect.REMOVED})
-"""Effects after which a resource that runs today no longer exists."""
+    UNSAFE = "unsafe"
+    """CloudFormation refuses the update, or may now delete the resource or its data."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """One resource that an update touches; `properties` are the ones that differ."""
+    """One element that an update touches; `properties` are its properties and attributes that differ.
+
+    `type` is the type of a resource; elements of other sections have a noun, such as Output.
+    """
 
     effect: Effect
     type: str
     logical_id: str
     properties: tuple[str, ...] = ()
 
+    def fails(self, expected: Collection[str] = ()) -> bool:
+        """Whether an upgrade must not make this change.
+
+        Args:
+            expected: Types of resources whose replacement is intended.
+        """
+        if self.type in SECTIONS.values():
+            return False
+        if self.effect == Effect.REPLACED:
+            return self.type not in expected
+        return self.effect in {Effect.REMOVED, Effect.UNSAFE}
+
 
 def compare(before: Template, after: Template) -> list[Change]:
     """The changes from one template to another, by logical id.
 
     A resource with another logical id is the same one where its type and its path in the CDK app are.
+    A property that refers to a replaced resource differs, and may in turn replace its own resource.
     """
+    replaced: frozenset[str] = frozenset()
+    while True:
+        changes = [*_resources(before, after, replaced), *_sections(before, after, replaced)]
+        found = frozenset(change.logical_id for change in changes if change.effect == Effect.REPLACED)
+        if found == replaced:
+            return sorted(changes, key=lambda change: (change.effect, change.type, change.logical_id))
+        replaced = found
+
+
+def _resources(before: Template, after: Template, replaced: Set[str]) -> Iterator[Change]:
     old, new = before.get("Resources", {}), after.get("Resources", {})
     successors = _successors(old, new)
-    return sorted(_changes(old, new, successors), key=lambda change: (change.effect, change.logical_id))
-
-
-def _changes(old: Template, new: Template, successors: Mapping[str, str]) -> Iterator[Change]:
     for name, resource in old.items():
-        if name in new:
-            yield from _update(name, resource, new[name])
-        elif name in successors:
-            differing = _differing(resource, new[successors[name]])
-            yield Change(
-                effect=Effect.REPLACED,
-                type=resource["Type"],
-                logical_id=name,
-                properties=("logical id", *differing),
-            )
-        else:
-            yield Change(effect=Effect.REMOVED, type=resource["Type"], logical_id=name)
+        kind = resource["Type"]
+        if name not in new and name not in successors:
+            yield Change(effect=Effect.REMOVED, type=kind, logical_id=name)
+            continue
+        successor = new[successors.get(name, name)]
+        unsafe = tuple(_unsafe(resource, successor, replaced, in_place=name in new))
+        if _redefined(before, after, successor) and "Condition" not in unsafe:
+            unsafe = (*unsafe, "Condition")
+        if unsafe:
+            yield Change(effect=Effect.UNSAFE, type=kind, logical_id=name, properties=unsafe)
+        differing = tuple(each for each in _differing(resource, successor, replaced) if each not in unsafe)
+        if name not in new:
+            differing = ("logical id", *differing)
+            yield Change(effect=Effect.REPLACED, type=kind, logical_id=name, properties=differing)
+        elif kind != successor["Type"]:
+            yield Change(effect=Effect.REPLACED, type=kind, logical_id=name, properties=("Type",))
+        elif differing:
+            properties = _differing_properties(resource, successor, replaced) - {*unsafe}
+            effect = Effect.REPLACED if _replaces(kind, properties) else Effect.UPDATED
+            yield Change(effect=effect, type=kind, logical_id=name, properties=differing)
     for name in new.keys() - old.keys() - set(successors.values()):
         yield Change(effect=Effect.ADDED, type=new[name]["Type"], logical_id=name)
 
 
-def _update(name: str, before: Template, after: Template) -> Iterator[Change]:
-    kind = before["Type"]
-    if kind != after["Type"]:
-        yield Change(effect=Effect.REPLACED, type=kind, logical_id=name, properties=("Type",))
-        return
-    differing = _differing(before, after)
+def _unsafe(before: Template, after: Template, replaced: Set[str], *, in_place: bool) -> Iterator[str]:
+    """The attributes and properties whose change CloudFormation refuses, or which may delete something."""
+    for policy in _POLICIES:
+        if before.get(policy) in _RETAINING and after.get(policy) not in _RETAINING:
+            yield policy
+    if after.get("Condition") not in {None, before.get("Condition")}:
+        yield "Condition"
+    if (
+        in_place
+        and _is_custom(before["Type"])
+        and "ServiceToken" in _differing_properties(before, after, replaced)
+    ):
+        yield "ServiceToken"
+
+
+def _redefined(before: Template, after: Template, resource: Template) -> bool:
+    """Whether the condition of a resource has another definition than before."""
+    name = resource.get("Condition")
+    return name is not None and _in(before, "Conditions").get(name) != _in(after, "Conditions").get(name)
+
+
+def _replaces(kind: str, properties: Set[str]) -> bool:
     replacing = create_only(kind)
-    unknown = replacing is None and not kind.startswith(CUSTOM)
-    replaced = unknown or not (replacing or frozenset()).isdisjoint(differing)
-    if differing:
-        effect = Effect.REPLACED if replaced else Effect.UPDATED
-        yield Change(effect=effect, type=kind, logical_id=name, properties=differing)
-    elif _without_metadata(before) != _without_metadata(after):
-        yield Change(effect=Effect.UPDATED, type=kind, logical_id=name, properties=("attributes",))
+    if replacing is None:
+        return bool(properties) and not _is_custom(kind)
+    return not replacing.isdisjoint(properties)
 
 
-def _differing(before: Template, after: Template) -> tuple[str, ...]:
-    old, new = before.get("Properties", {}), after.get("Properties", {})
-    return tuple(sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name)))
+def _is_custom(kind: str) -> bool:
+    return kind == CUSTOM_RESOURCE or kind.startswith(CUSTOM)
+
+
+def _differing(before: Template, after: Template, replaced: Set[str]) -> tuple[str, ...]:
+    attributes = (before.keys() | after.keys()) - _NOT_ATTRIBUTES
+    differing = {name for name in attributes if before.get(name) != after.get(name)}
+    return tuple(sorted(differing | _differing_properties(before, after, replaced)))
+
+
+def _differing_properties(before: Template, after: Template, replaced: Set[str]) -> set[str]:
+    old, new = _in(before, "Properties"), _in(after, "Properties")
+    return {
+        name
+        for name in old.keys() | new.keys()
+        if old.get(name) != new.get(name) or refers_to(new.get(name), replaced)
+    }
+
+
+def _sections(before: Template, after: Template, replaced: Set[str]) -> Iterator[Change]:
+    for section, element in SECTIONS.items():
+        old, new = _in(before, section), _in(after, section)
+        for name in old.keys() | new.keys():
+            if name not in new:
+                yield Change(effect=Effect.REMOVED, type=element, logical_id=name)
+            elif name not in old:
+                yield Change(effect=Effect.ADDED, type=element, logical_id=name)
+            elif old[name] != new[name] or refers_to(new[name], replaced):
+                yield Change(effect=Effect.UPDATED, type=element, logical_id=name)
+
+
+def _in(element: Template, key: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = element.get(key, {})
+    return found
 
 
 def _successors(old: Template, new: Template) -> dict[str, str]:
@@ -94,7 +179,3 @@ def _successors(old: Template, new: Template) -> dict[str, str]:
 
 def _identity(resource: Template) -> tuple[str, str]:
     return resource["Type"], str(resource.get("Metadata", {}).get(PATH, ""))
-
-
-def _without_metadata(resource: Template) -> dict[str, Any]:
-    return {key: value for key, value in resource.items() if key != "Metadata"}
