@@ -15,15 +15,15 @@ from fleet.exits import INPUT_IS_WRONG
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import environment_names
 from fleet.upgrade.comparison import Change, compare
-from fleet.upgrade.synthesis import THIS, install, synthesise
+from fleet.upgrade.installation import Installation, installation, require_distinct
+from fleet.upgrade.requirement import requirement
+from fleet.upgrade.synthesis import THIS, install, settings, synthesise, upgraded
 
 
 def upgrade_check(
     version: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[VERSION]", help="A version such as 0.3.0, a wheel, or a URL that pip takes."
-        ),
+        typer.Argument(metavar="[VERSION]", help="A version such as 0.3.0, the path of a wheel, or its URL."),
     ] = None,
     python: Annotated[
         Path | None, typer.Option(help="A Python that has the other version, in place of VERSION.")
@@ -46,22 +46,38 @@ def upgrade_check(
     if (version is None) == (python is None):
         raise typer.BadParameter("give a version, or a Python that has one", param_hint="VERSION, --python")
     root = project_root(Path.cwd())
-    other = python.absolute() if python else install(str(version), root / ".fleet" / "upgrade")
-    unexpected = 0
+    this, other = _versions(root, version, python)
+    say(f"{this} compared with {other}")
+    context = settings(root)
+    sides = ((this, context), (other, upgraded(context, this, other)))
+    failing = 0
     for environment in env or [name for name in environment_names(root) if name != LOCAL]:
-        before, after = (synthesise(each, root, environment) for each in (THIS, other))
+        before, after = (synthesise(each, root, environment, values) for each, values in sides)
         changes = {
             stack: compare(before.get(stack, {}), after.get(stack, {})) for stack in sorted({*before, *after})
         }
         for line in _lines(environment, changes):
             say(line)
-        unexpected += sum(change.fails(expect or ()) for found in changes.values() for change in found)
-    if unexpected:
+        failing += sum(change.fails(expect or ()) for found in changes.values() for change in found)
+    if failing:
         say(
-            f"{unexpected} changes would replace or remove a resource or are unsafe; "
+            f"{failing} changes would replace or remove a resource or are unsafe; "
             "where a replacement is intended: --expect TYPE"
         )
         sys.exit(INPUT_IS_WRONG)
+
+
+def _versions(root: Path, version: str | None, python: Path | None) -> tuple[Installation, Installation]:
+    """This version and the other one, which is installed where only its name was given."""
+    if python is None:
+        try:
+            wanted = requirement(version or "")
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="VERSION") from error
+        python = install(wanted, root / ".fleet" / "upgrade")
+    this, other = installation(THIS), installation(python.absolute())
+    require_distinct(this, other)
+    return this, other
 
 
 def _lines(environment: str, changes: dict[str, list[Change]]) -> Iterator[str]:

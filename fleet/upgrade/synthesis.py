@@ -12,57 +12,73 @@ from pathlib import Path
 from typing import Any
 
 from fleet.findings import CannotRunError
+from fleet.upgrade.installation import Installation, isolated
 
 THIS = Path(sys.executable)
 _SUFFIX = ".template.json"
+_APP = "import sys, pathlib; from fleet_stacks.app import run; run(pathlib.Path(sys.argv[1]))"
+"""What the app.py of a fleet runs; app.py itself would import the packages beside it."""
 
 
 def install(requirement: str, folder: Path) -> Path:
     """A Python that has another version, in a virtual environment.
 
     Args:
-        requirement: A version such as "0.2.0", or what pip takes: a wheel, a URL.
+        requirement: What pip installs, such as "triton-fleet==0.2.0".
         folder: Where the environment is made, in place of one that exists.
 
     Raises:
         CannotRunError: pip cannot install it.
     """
-    wanted = f"triton-fleet=={requirement}" if requirement[:1].isdigit() else requirement
     python = folder / "bin" / "python"
     for command in (
-        [str(THIS), "-m", "venv", "--clear", str(folder)],
-        [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wanted],
+        [str(THIS), "-P", "-m", "venv", "--clear", str(folder)],
+        [str(python), "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", requirement],
     ):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=isolated(os.environ))
         if done.returncode:
             reason = (done.stderr or done.stdout).strip().splitlines()[-1:]
             raise CannotRunError(
-                f"{wanted} cannot be installed: {''.join(reason)}",
+                f"{requirement} cannot be installed: {''.join(reason)}",
                 "name a version that pip finds, or a wheel",
             )
     return python
 
 
-def synthesise(python: Path, root: Path, environment: str) -> Mapping[str, Any]:
-    """The templates of an environment by stack, as the app of `root` makes them with a Python's packages.
+def settings(root: Path) -> Mapping[str, Any]:
+    """The CDK context that the cdk.json of a fleet sets."""
+    context: Mapping[str, Any] = json.loads((root / "cdk.json").read_text("utf-8")).get("context", {})
+    return context
+
+
+def upgraded(context: Mapping[str, Any], this: Installation, other: Installation) -> dict[str, Any]:
+    """The CDK context after an upgrade: what the other version ships, and the keys that the owner added."""
+    own = {key: value for key, value in context.items() if key not in this.context}
+    return {**own, **other.context}
+
+
+def synthesise(
+    version: Installation, root: Path, environment: str, context: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The templates of an environment by stack, as a version makes them of the fleet in `root`.
 
     The CDK CLI is not needed, and the CDK's validation, which changes no template, is left out.
 
     Raises:
         CannotRunError: the app failed; with what it reported.
     """
-    settings = json.loads((root / "cdk.json").read_text("utf-8"))
-    context = {**settings.get("context", {}), "env": environment, "aws:cdk:enable-path-metadata": True}
+    context = {**context, "env": environment, "aws:cdk:enable-path-metadata": True}
+    python = version.python
     with tempfile.TemporaryDirectory() as output:
         variables = {
-            **os.environ,
+            **isolated(os.environ),
             "PATH": os.pathsep.join((str(python.parent), os.environ.get("PATH", os.defpath))),
             "CDK_OUTDIR": output,
             "CDK_CONTEXT_JSON": json.dumps(context),
             "CDK_VALIDATION": "false",
         }
         done = subprocess.run(
-            [str(python), str(root / "app.py")],
+            [str(python), "-P", "-c", _APP, str(root)],
             cwd=root,
             env=variables,
             capture_output=True,

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -15,6 +19,9 @@ from fleet_folder import ROOT
 from wheels import build, install
 
 FLEET = ("app.py", "cdk.json", "environments", "locks", "model_specs")
+VERSION = version("triton-fleet")
+CLONE = os.pathsep.join(str(ROOT / name) for name in (".", "constructs", "emulator", "stacks"))
+"""A PYTHONPATH by which any Python would import this tree."""
 
 
 @pytest.fixture(scope="module")
@@ -40,26 +47,79 @@ def check(folder: Path, python: Path, *options: str) -> tuple[int, list[str]]:
         str(python),
         *options,
     ]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    variables = {**os.environ, "PYTHONPATH": CLONE}
+    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout.splitlines() + done.stderr.splitlines()
 
 
-def test_each_replacement_is_listed_and_fails_unless_it_is_expected(folder: Path, other: Path) -> None:
-    [stack] = other.parent.parent.glob("lib/python*/site-packages/fleet_stacks/endpoint.py")
-    shipped = stack.read_text()
+@contextmanager
+def patched(python: Path, path: str, shipped: str, other: str) -> Iterator[None]:
+    """Another text in a file of the packages of a Python."""
+    [file] = python.parent.parent.glob(f"lib/python*/site-packages/{path}")
+    text = file.read_text()
+    assert shipped in text
+    file.write_text(text.replace(shipped, other))
+    try:
+        yield
+    finally:
+        file.write_text(text)
+
+
+def test_each_removal_is_listed_and_fails_even_if_its_type_is_expected(folder: Path, other: Path) -> None:
     same = check(folder, other, "--env", "staging")
-    stack.write_text(shipped.replace('TritonModel(self, "Model"', 'TritonModel(self, "Served"'))
-    changed = check(folder, other, "--env", "staging")
-    expected = ("AWS::SageMaker::Model", "AWS::SageMaker::EndpointConfig")
-    allowed = check(folder, other, "--env", "staging", *(f"--expect={each}" for each in expected))
-    stack.write_text(shipped)
-    assert same == (0, ["staging: no template changes (7 stacks)"])
+    with patched(
+        other,
+        "triton_endpoints/endpoint/parts.py",
+        'EndpointModel(scope, "Model"',
+        'EndpointModel(scope, "Served"',
+    ):
+        changed = check(folder, other, "--env", "staging")
+        expected = ("AWS::SageMaker::Model", "AWS::SageMaker::EndpointConfig")
+        allowed = check(folder, other, "--env", "staging", *(f"--expect={each}" for each in expected))
+    assert f" compared with {VERSION} ({other.parent.parent}/lib/" in same[1][0]
+    assert (same[0], same[1][1:]) == (0, ["staging: no template changes (7 stacks)"])
     assert changed[0] == 1
     kinds = [line.split()[:2] for line in changed[1] if line.startswith("  ")]
     assert kinds.count(["removed", "AWS::SageMaker::Model"]) == 6
     assert kinds.count(["replaced", "AWS::SageMaker::EndpointConfig"]) == 6
-    assert "would be replaced or removed; where that is intended: --expect TYPE" in changed[1][-1]
+    assert changed[1][-1].startswith("14 changes would replace or remove a resource or are unsafe; ")
+    assert allowed[0] == 1
+    assert allowed[1][:-1] == changed[1][:-1]
+    assert allowed[1][-1].startswith("8 changes ")
+
+
+def test_each_replacement_is_listed_and_fails_unless_it_is_expected(folder: Path, other: Path) -> None:
+    with patched(other, "triton_endpoints/endpoint/model.py", "image=endpoint.image.uri", 'image="other:1"'):
+        changed = check(folder, other, "--env", "staging")
+        expected = ("AWS::SageMaker::Model", "AWS::SageMaker::EndpointConfig", "AWS::CloudWatch::Alarm")
+        allowed = check(folder, other, "--env", "staging", *(f"--expect={each}" for each in expected))
+    assert changed[0] == 1
+    kinds = [line.split()[:2] for line in changed[1] if line.startswith("  ")]
+    assert kinds.count(["replaced", "AWS::SageMaker::Model"]) == 6, changed[1]
+    assert kinds.count(["replaced", "AWS::SageMaker::EndpointConfig"]) == 6, changed[1]
+    assert kinds.count(["updated", "AWS::SageMaker::Endpoint"]) == 6, changed[1]
     assert allowed == (0, changed[1][:-1])
+
+
+def test_the_other_version_synthesises_with_its_own_settings(folder: Path, other: Path) -> None:
+    with patched(other, "fleet/sources/cdk.json", '"context": {', '"context": {"foundation": "only",'):
+        code, lines = check(folder, other, "--env", "dev")
+    assert code == 1
+    assert sum(line.startswith("  removed   AWS::SageMaker::Endpoint ") for line in lines) == 6, lines
+
+
+def test_a_python_with_the_same_files_is_refused(folder: Path) -> None:
+    code, lines = check(folder, Path(sys.executable))
+    assert code == 2
+    assert lines[0].endswith("one version would be compared with itself")
+
+
+def test_a_version_that_is_the_name_of_a_package_is_refused(folder: Path) -> None:
+    command = [str(Path(sys.executable).with_name("fleet")), "upgrade-check", "latest"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode in {1, 2}
+    assert '"latest" is not a version' in done.stderr
+    assert not (folder / ".fleet/upgrade").exists()
 
 
 def test_an_app_that_fails_is_reported_with_its_findings(folder: Path, other: Path) -> None:

@@ -1,0 +1,82 @@
+"""Which triton-fleet a Python has: its version, where its packages are, and the cdk.json that it ships."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fleet.findings import CannotRunError
+
+_PROBE = """
+import importlib.metadata, importlib.util, json
+from fleet.core.sources import source_path
+packages = {}
+for name in ("fleet", "fleet_stacks", "triton_endpoints"):
+    if not (spec := importlib.util.find_spec(name)):
+        raise ModuleNotFoundError(f"No module named {name!r}")
+    packages[name] = spec.origin
+found = {"version": importlib.metadata.version("triton-fleet"), "packages": packages}
+print(json.dumps({**found, "cdk": source_path("cdk.json").read_text("utf-8")}))
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installation:
+    """The triton-fleet of one Python; `packages` are the files of its packages, by name."""
+
+    python: Path
+    version: str
+    packages: Mapping[str, Path]
+    context: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        """The version, and the folder of the package `fleet`."""
+        return f"{self.version} ({self.packages['fleet'].parent})"
+
+
+def isolated(variables: Mapping[str, str]) -> dict[str, str]:
+    """Environment variables without those that give a Python the packages of another one."""
+    return {name: value for name, value in variables.items() if name not in {"PYTHONPATH", "PYTHONHOME"}}
+
+
+def installation(python: Path) -> Installation:
+    """The triton-fleet that a Python imports by itself.
+
+    Raises:
+        CannotRunError: it has none, or one without a part that is compared.
+    """
+    command = [str(python), "-P", "-c", _PROBE]
+    done = subprocess.run(command, env=isolated(os.environ), capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = "".join(done.stderr.strip().splitlines()[-1:])
+        raise CannotRunError(
+            f"{python} has no triton-fleet to compare: {reason}",
+            "name a version, or the Python of an environment that has one installed",
+        )
+    found = json.loads(done.stdout)
+    return Installation(
+        python=python,
+        version=found["version"],
+        packages={name: Path(file).resolve() for name, file in found["packages"].items()},
+        context=json.loads(found["cdk"]).get("context", {}),
+    )
+
+
+def require_distinct(this: Installation, other: Installation) -> None:
+    """Refuse two Pythons that import the same files.
+
+    Raises:
+        CannotRunError: they share a package, so its templates would be compared with themselves.
+    """
+    for name, file in other.packages.items():
+        if file == this.packages[name]:
+            raise CannotRunError(
+                f"{other.python} imports {name} from {file.parent}, as {this.python} does: "
+                "one version would be compared with itself",
+                "name the Python of an environment that has another version installed",
+            )

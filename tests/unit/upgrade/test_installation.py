@@ -1,0 +1,64 @@
+"""Which triton-fleet a Python has, and with which settings it would synthesise."""
+
+from __future__ import annotations
+
+import json
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+import fleet
+from fleet.findings import CannotRunError
+from fleet.upgrade.installation import Installation, installation, isolated, require_distinct
+from fleet.upgrade.synthesis import upgraded
+from fleet_folder import ROOT
+
+
+def of(folder: str, **context: object) -> Installation:
+    names = ("fleet", "fleet_stacks")
+    packages = {name: Path(folder, name, "__init__.py") for name in names}
+    return Installation(python=Path(folder, "python"), version="1", packages=packages, context=context)
+
+
+def test_the_python_of_the_tests_has_this_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "fleet").mkdir()
+    (tmp_path / "fleet/__init__.py").write_text("raise SystemExit(3)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    found = installation(Path(sys.executable))
+    assert found.packages["fleet"] == Path(str(fleet.__file__)).resolve()
+    assert found.context == json.loads((ROOT / "cdk.json").read_text())["context"]
+    assert str(found) == f"{found.version} ({ROOT / 'fleet'})"
+
+
+def test_a_python_without_triton_fleet_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    venv.create(tmp_path / "venv", with_pip=False)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(CannotRunError, match="No module named 'fleet'"):
+        installation(tmp_path / "venv/bin/python")
+
+
+def test_two_pythons_of_one_package_are_refused() -> None:
+    require_distinct(of("/a"), of("/b"))
+    shared = of("/b")
+    mixed = Installation(
+        python=shared.python,
+        version="1",
+        packages={**shared.packages, "fleet_stacks": of("/a").packages["fleet_stacks"]},
+        context={},
+    )
+    with pytest.raises(CannotRunError, match="imports fleet_stacks from /a/fleet_stacks"):
+        require_distinct(of("/a"), mixed)
+
+
+def test_no_variable_gives_a_python_the_packages_of_another() -> None:
+    assert isolated({"PYTHONPATH": "a", "PYTHONHOME": "b", "HOME": "c"}) == {"HOME": "c"}
+
+
+def test_an_upgrade_brings_the_settings_of_the_other_version_and_keeps_the_owners() -> None:
+    this, other = of("/a", kept=1, changed=1, dropped=1), of("/b", kept=1, changed=2, added=2)
+    context = {"kept": 1, "changed": 1, "dropped": 1, "owner": 3}
+    assert upgraded(context, this, other) == {"kept": 1, "changed": 2, "added": 2, "owner": 3}
