@@ -79,7 +79,7 @@ class Shell:
             (self.folder / "node_modules" / name).symlink_to(ROOT / "node_modules" / name)
         for name in (".venv", "node_modules"):
             (self.folder / name / ".ready").touch()
-        return self.run("make", *self.made, target)
+        return self.run("make", "--no-print-directory", *self.made, target)
 
     @contextmanager
     def endpoint(self) -> Iterator[None]:

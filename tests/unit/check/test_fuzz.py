@@ -149,7 +149,7 @@ def test_findings_do_not_depend_on_the_order_of_sets() -> None:
         "from fleet.rules.apply import rule_findings\n"
         "for code, each in examples().items():\n"
         "    for case in (each.wrong, each.right):\n"
-        "        print(*rule_findings(case.decided()), sep='\\n')\n"
+        "        print(*rule_findings(case.context()), sep='\\n')\n"
     )
     said = [
         subprocess.run(

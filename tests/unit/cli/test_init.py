@@ -65,6 +65,12 @@ def test_each_environment_is_read_with_the_account_and_the_region_that_were_give
     ]
 
 
+def test_account_and_region_are_those_of_each_environment(tmp_path: Path) -> None:
+    assert init(tmp_path / "fleet", "--account", "123456789012", "--region", "eu-west-1").exit_code == 0
+    place = resolve_foundation(tmp_path / "fleet", "prod").place
+    assert (place.account, place.region) == ("123456789012", "eu-west-1")
+
+
 def test_without_an_account_it_writes_an_example_and_asks_for_yours(tmp_path: Path) -> None:
     done = init(tmp_path / "fleet")
     text = (tmp_path / "fleet/environments/prod.yaml").read_text()
