@@ -124,7 +124,7 @@ def raw_way() -> Way:
 
     from fleet.endpoint.resolve import resolve_foundation
     from fleet.endpoint.resolved_endpoint import Deployment
-    from fleet_stacks.foundation import FoundationStack
+    from fleet_stacks.stacks import FoundationStack
 
     def read(folder: Path, endpoints: bool) -> tuple[Deployment, dict[str, Any]]:
         place = resolve_foundation(folder, ENVIRONMENT).place

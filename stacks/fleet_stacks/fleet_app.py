@@ -6,8 +6,7 @@ from aws_cdk import App, Tags, Validations
 from cdk_nag import AwsSolutionsChecks
 
 from fleet.endpoint.resolved_endpoint import ResolvedFleet
-from fleet_stacks.endpoint import EndpointStack
-from fleet_stacks.foundation import FoundationStack
+from fleet_stacks.stacks import EndpointStack, FoundationStack
 
 
 def add_fleet(app: App, fleet: ResolvedFleet) -> None:

@@ -19,8 +19,8 @@ from fleet.local.supervisor import Limits
 from fleet.spec.engine import Engine
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
-from fleet_stacks.endpoint import EndpointStack
 from fleet_stacks.fleet_app import add_fleet
+from fleet_stacks.stacks import EndpointStack
 from tests.synth.flips import Flip, archive, engine, flip
 
 Seen: TypeAlias = Callable[[FleetFolder, str], object]

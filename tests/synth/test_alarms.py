@@ -10,7 +10,7 @@ from aws_cdk import App
 from aws_cdk.assertions import Template
 
 from fleet_folder import SPEC, FleetFolder
-from fleet_stacks.endpoint import EndpointStack
+from fleet_stacks.stacks import EndpointStack
 from tests.synth.resources import KINDS, STACK
 
 TOPIC = "{{{{resolve:ssm:/triton-fleet/dev/alarm-topic/{}}}}}"

@@ -10,7 +10,7 @@ from aws_cdk.assertions import Template
 
 from dashboards import Dashboard
 from fleet_folder import FleetFolder
-from fleet_stacks.endpoint import EndpointStack
+from fleet_stacks.stacks import EndpointStack
 from tests.synth.resources import STACK
 
 UTILIZATION = {"CPUUtilization", "MemoryUtilization", "DiskUtilization", "GPUUtilization"}

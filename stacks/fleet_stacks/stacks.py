@@ -1,0 +1,50 @@
+"""The stacks of an environment: one that outlives every endpoint, and one for each endpoint."""
+
+from __future__ import annotations
+
+from aws_cdk import CfnOutput, Environment, PermissionsBoundary, Stack
+from constructs import Construct
+
+from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint
+from triton_endpoints import declare_endpoint, declare_foundation
+
+
+class FoundationStack(Stack):
+    """The artifact bucket, the topics of alarms, what looks after scaling and logs, what checks and builds.
+
+    Its template is the same whichever endpoints there are.
+    """
+
+    def __init__(self, scope: Construct, *, place: Deployment) -> None:
+        super().__init__(
+            scope,
+            place.stack,
+            env=Environment(account=place.account, region=place.region),
+            description=f"Triton Fleet {place.environment}: what its endpoints share",
+            termination_protection=True,
+            permissions_boundary=_boundary(place),
+        )
+        declare_foundation(self, place)
+
+
+class EndpointStack(Stack):
+    """Everything of one endpoint; it knows the bucket by its name and depends on no other stack."""
+
+    def __init__(self, scope: Construct, *, endpoint: ResolvedEndpoint) -> None:
+        super().__init__(
+            scope,
+            endpoint.stack,
+            env=Environment(account=endpoint.place.account, region=endpoint.place.region),
+            description=f"Triton endpoint {endpoint.name} ({endpoint.place.environment})",
+            permissions_boundary=_boundary(endpoint.place),
+        )
+        served = declare_endpoint(self, endpoint).served
+        CfnOutput(
+            self, "EndpointName", value=served.endpoint.attr_endpoint_name, description="For invoke_endpoint"
+        )
+
+
+def _boundary(place: Deployment) -> PermissionsBoundary | None:
+    """The environment's permissions boundary, for every role of a stack, those of the CDK's functions too."""
+    arn = place.permissions_boundary
+    return PermissionsBoundary.from_arn(arn) if arn else None
