@@ -12,7 +12,7 @@ import typer
 
 from fleet.cli.output import ask_consent, say
 from fleet.core.files import write_atomically
-from fleet.core.project_root import is_project_root, project_root
+from fleet.core.project_root import project_root, project_roots
 from fleet.findings import CannotRunError
 from fleet.scaffold.files import EXAMPLES, EXTRAS, NONE, SENTENCES, NewFleet, generated_files, own_files
 from fleet.scaffold.pin import PACKAGE, requirement
@@ -51,7 +51,7 @@ def init(
     above = _fleet_at(folder.absolute())
     if upgrade:
         _upgrade(above or project_root(folder.absolute()), yes=yes)
-    elif above and above in (folder.absolute(), _fleet_at(Path.cwd()) if folder == Path() else None):
+    elif above and (folder == Path() or above == folder.absolute()):
         _compare(above)
     elif above:
         raise CannotRunError(f"{folder} is inside of the fleet at {above}", "name a folder outside of it")
@@ -66,10 +66,7 @@ def init(
 
 def _fleet_at(folder: Path) -> Path | None:
     """The fleet at a folder or above it; one without environments is not written to its end."""
-    for each in (folder, *folder.parents):
-        if is_project_root(each) and any((each / "environments").glob("*.yaml")):
-            return each
-    return None
+    return next((each for each in project_roots(folder) if any((each / "environments").glob("*.yaml"))), None)
 
 
 def _create(folder: Path, fleet: NewFleet) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from fleet.findings import CannotRunError
@@ -12,15 +13,19 @@ def is_project_root(folder: Path) -> bool:
     return (folder / "model_specs").is_dir() and (folder / "environments").is_dir()
 
 
+def project_roots(start: Path) -> Iterator[Path]:
+    """The folders of fleets at `start` and above it, the nearest first."""
+    return filter(is_project_root, (start, *start.parents))
+
+
 def project_root(start: Path) -> Path:
     """The folder of the fleet, at `start` or above it.
 
     Raises:
         CannotRunError: there is none.
     """
-    for folder in (start, *start.parents):
-        if is_project_root(folder):
-            return folder
+    for folder in project_roots(start):
+        return folder
     raise CannotRunError(
         f"no fleet at {start} or above: a fleet is a folder with model_specs/ and environments/",
         "change into the folder of a fleet, or write a new one: fleet init DIR",

@@ -60,8 +60,9 @@ class Deployment:
     @property
     def bucket(self) -> str:
         """The artifact bucket's name."""
-        own = f"triton-fleet-{self.environment}-{self.account}-{self.region}"
-        return self.given_bucket.name if self.given_bucket else own
+        if self.given_bucket:
+            return self.given_bucket.name
+        return bucket_of(self.environment, self.account, self.region)
 
     @property
     def bucket_key(self) -> str | None:
@@ -229,6 +230,11 @@ class ResolvedEndpoint:
     def stack(self) -> str:
         """The name of the endpoint's own stack."""
         return stack_of(self.place, self.name)
+
+
+def bucket_of(environment: str, account: str, region: str) -> str:
+    """The name of an environment's own artifact bucket."""
+    return f"triton-fleet-{environment}-{account}-{region}"
 
 
 def stack_of(place: Deployment, endpoint: str) -> str:

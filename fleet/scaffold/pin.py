@@ -24,8 +24,7 @@ def requirement(extras: str = "", installed: Installed | None = None) -> str:
     """The line of requirements.txt that brings this version again.
 
     A version of an index is named by its number, one of git by its commit, a file of a server by its
-    address. Source: PyPA
-    specification "Recording the Direct URL Origin of installed distributions".
+    address. Source: PyPA specification "Recording the Direct URL Origin of installed distributions".
 
     Args:
         extras: Such as "[local]".

@@ -80,7 +80,8 @@ def compare(before: Template, after: Template) -> list[Change]:
 
 
 def _resources(before: Template, after: Template, replaced: Set[str]) -> Iterator[Change]:
-    old, new = before.get("Resources", {}), after.get("Resources", {})
+    old, new = _in(before, "Resources"), _in(after, "Resources")
+    conditions = _differing(_in(before, "Conditions"), _in(after, "Conditions"))
     successors = _successors(old, new)
     for name, resource in old.items():
         kind = resource["Type"]
@@ -88,44 +89,41 @@ def _resources(before: Template, after: Template, replaced: Set[str]) -> Iterato
             yield Change(effect=Effect.REMOVED, type=kind, logical_id=name)
             continue
         successor = new[successors.get(name, name)]
-        unsafe = tuple(_unsafe(resource, successor, replaced, in_place=name in new))
-        if _redefined(before, after, successor) and "Condition" not in unsafe:
-            unsafe = (*unsafe, "Condition")
+        attributes = _differing(resource, successor) - _NOT_ATTRIBUTES
+        properties = _differing_properties(resource, successor, replaced)
+        unsafe = tuple(_unsafe_attributes(resource, successor, conditions))
+        if name in new and _is_custom(kind) and "ServiceToken" in properties:
+            unsafe = (*unsafe, "ServiceToken")
         if unsafe:
             yield Change(effect=Effect.UNSAFE, type=kind, logical_id=name, properties=unsafe)
-        differing = tuple(each for each in _differing(resource, successor, replaced) if each not in unsafe)
+        attributes, properties = attributes.difference(unsafe), properties.difference(unsafe)
+        differing = tuple(sorted(attributes | properties))
         if name not in new:
             differing = ("logical id", *differing)
             yield Change(effect=Effect.REPLACED, type=kind, logical_id=name, properties=differing)
         elif kind != successor["Type"]:
             yield Change(effect=Effect.REPLACED, type=kind, logical_id=name, properties=("Type",))
         elif differing:
-            properties = _differing_properties(resource, successor, replaced) - {*unsafe}
             effect = Effect.REPLACED if _replaces(kind, properties) else Effect.UPDATED
             yield Change(effect=effect, type=kind, logical_id=name, properties=differing)
     for name in new.keys() - old.keys() - set(successors.values()):
         yield Change(effect=Effect.ADDED, type=new[name]["Type"], logical_id=name)
 
 
-def _unsafe(before: Template, after: Template, replaced: Set[str], *, in_place: bool) -> Iterator[str]:
-    """The attributes and properties whose change CloudFormation refuses, or which may delete something."""
+def _unsafe_attributes(before: Template, after: Template, conditions: Set[str]) -> Iterator[str]:
+    """The attributes whose change may delete something.
+
+    Args:
+        before: The resource.
+        after: What takes its place.
+        conditions: Those of the template whose definitions differ.
+    """
     for policy in _POLICIES:
         if before.get(policy) in _RETAINING and after.get(policy) not in _RETAINING:
             yield policy
-    if after.get("Condition") not in {None, before.get("Condition")}:
+    condition = after.get("Condition")
+    if condition is not None and (condition != before.get("Condition") or condition in conditions):
         yield "Condition"
-    if (
-        in_place
-        and _is_custom(before["Type"])
-        and "ServiceToken" in _differing_properties(before, after, replaced)
-    ):
-        yield "ServiceToken"
-
-
-def _redefined(before: Template, after: Template, resource: Template) -> bool:
-    """Whether the condition of a resource has another definition than before."""
-    name = resource.get("Condition")
-    return name is not None and _in(before, "Conditions").get(name) != _in(after, "Conditions").get(name)
 
 
 def _replaces(kind: str, properties: Set[str]) -> bool:
@@ -139,19 +137,13 @@ def _is_custom(kind: str) -> bool:
     return kind == CUSTOM_RESOURCE or kind.startswith(CUSTOM)
 
 
-def _differing(before: Template, after: Template, replaced: Set[str]) -> tuple[str, ...]:
-    attributes = (before.keys() | after.keys()) - _NOT_ATTRIBUTES
-    differing = {name for name in attributes if before.get(name) != after.get(name)}
-    return tuple(sorted(differing | _differing_properties(before, after, replaced)))
+def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
+    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
 
 
 def _differing_properties(before: Template, after: Template, replaced: Set[str]) -> set[str]:
     old, new = _in(before, "Properties"), _in(after, "Properties")
-    return {
-        name
-        for name in old.keys() | new.keys()
-        if old.get(name) != new.get(name) or refers_to(new.get(name), replaced)
-    }
+    return _differing(old, new) | {name for name, value in new.items() if refers_to(value, replaced)}
 
 
 def _sections(before: Template, after: Template, replaced: Set[str]) -> Iterator[Change]:

@@ -16,14 +16,13 @@ from fleet.spec.project import load_spec
 from fleet.spec.source import Source
 from triton_endpoints.endpoint.parts import EndpointParts, declare_endpoint
 from triton_endpoints.library.alarm_actions import AlarmActions, OwnActions
-from triton_endpoints.library.boundary import bound_roles
 from triton_endpoints.library.environment import EnvironmentProp, EnvironmentSource, is_name, read_environment
 from triton_endpoints.library.findings import report
+from triton_endpoints.library.governance import bound_roles, tag
 from triton_endpoints.library.network import VpcPlacement
 from triton_endpoints.library.shared_parts import SharedParts
 from triton_endpoints.library.spec import FileSpec, PropsSpec
 from triton_endpoints.library.support import EndpointSupport, shared_by
-from triton_endpoints.library.tags import tag
 
 
 @dataclass(frozen=True, kw_only=True)

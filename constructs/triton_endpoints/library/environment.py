@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -101,10 +101,8 @@ def read_environment(scope: Construct, given: EnvironmentProp) -> EnvironmentSou
 
 
 def _keys(given: FleetEnvironment) -> dict[str, object]:
-    named = replace(given)
-    values = {name: written(value) for name, value in vars(named).items() if name != "name"}
-    left_out = {name for name, value in values.items() if value is None or value in ({}, [])}
+    values = {name: written(value) for name, value in vars(given).items() if name != "name"}
     return {
         "environment": given.name,
-        **{name: value for name, value in values.items() if name not in left_out},
+        **{name: value for name, value in values.items() if value not in (None, {}, [])},
     }

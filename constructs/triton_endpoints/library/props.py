@@ -87,8 +87,11 @@ Props: TypeAlias = Instance | Rollout | Alarms | Capture
 
 def spec_keys(props: Props) -> dict[str, object]:
     """Props as the keys of a spec; those that are left out have the spec's defaults."""
-    values = {field.name: (getattr(props, field.name), field.default) for field in fields(props)}
-    return {name: written(value) for name, (value, default) in values.items() if value is not default}
+    return {
+        field.name: written(value)
+        for field in fields(props)
+        if (value := getattr(props, field.name)) is not field.default
+    }
 
 
 def written(value: object) -> object:

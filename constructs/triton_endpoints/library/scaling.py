@@ -24,19 +24,19 @@ class Scaling:
     schedules: tuple[Mapping[str, object], ...] = ()
 
     def scale_on_invocations(self, per_instance: float) -> Scaling:
-        """Hold so many invocations per minute and instance."""
+        """Track the invocations per minute and instance."""
         return self._tracked("invocations_per_instance", per_instance)
 
     def scale_on_concurrent_requests(self, per_instance: float) -> Scaling:
-        """Hold so many requests under way and waiting at one time, for each instance."""
+        """Track the requests that run or wait at one time, for each instance."""
         return self._tracked("concurrent_requests", per_instance)
 
     def scale_on_gpu_utilization(self, percent: float) -> Scaling:
-        """Hold the mean utilisation of one GPU, in percent, however many an instance has."""
+        """Track the mean utilisation of one GPU, in percent, however many an instance has."""
         return self._tracked("gpu_utilization", percent)
 
     def scale_on_cpu_utilization(self, percent: float) -> Scaling:
-        """Hold the mean utilisation of one vCPU, in percent."""
+        """Track the mean utilisation of one vCPU, in percent."""
         return self._tracked("cpu_utilization", percent)
 
     def scale_on_schedule(

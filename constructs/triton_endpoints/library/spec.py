@@ -129,9 +129,8 @@ class FileSpec:
     def data(self, spec: EndpointSpec, environment: str) -> SpecData:
         """What the lock leads to, or what is given in its place."""
         if self.model_data_url is None:
-            return SpecData(
-                *_with_given(read_lock_file(self._lock_file(spec, environment), environment, spec))
-            )
+            lock, wrong = read_lock_file(self._lock_file(spec, environment), environment, spec)
+            return SpecData(lock, None, wrong)
         several = spec.mode is Mode.MULTI_MODEL
         files = None if several else spec.models[0].compression is Compression.NONE
         wrong = list(url_findings(self.model_data_url, several=several, files=files))
@@ -145,13 +144,6 @@ class FileSpec:
             return folder / name
         fleet = folder.parent if folder.name == SPECS else folder.absolute().parent  # "." is its own parent
         return fleet / "locks" / environment / name
-
-
-def _with_given(
-    found: tuple[Lock | None, list[Finding]],
-) -> tuple[Lock | None, GivenData | None, list[Finding]]:
-    lock, findings = found
-    return lock, None, findings
 
 
 def _path(key: str) -> KeyPath:

@@ -7,12 +7,12 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from fleet.endpoint.context.tags import environment_tags
+from fleet.endpoint.resolved_endpoint import bucket_of
 from fleet.spec.alarms import AlarmSeverity
 from triton_endpoints.foundation import declare_foundation
-from triton_endpoints.library.boundary import bound_roles
 from triton_endpoints.library.environment import EnvironmentProp
+from triton_endpoints.library.governance import bound_roles, tag
 from triton_endpoints.library.shared_parts import SharedParts
-from triton_endpoints.library.tags import tag
 
 
 class EndpointSupport(Construct):
@@ -67,7 +67,7 @@ class EndpointSupport(Construct):
     @staticmethod
     def bucket_name(environment: str, account: str, region: str) -> str:
         """The name of an environment's own artifact bucket, to which `fleet publish` uploads."""
-        return f"triton-fleet-{environment}-{account}-{region}"
+        return bucket_of(environment, account, region)
 
     @property
     def bucket(self) -> s3.IBucket | None:

@@ -1,11 +1,14 @@
-"""Tags of what a construct declares: those that conditions of policies go by cannot be replaced."""
+"""What an environment puts on everything below a construct: its tags, and the boundary of its roles."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from aws_cdk import Tags
+from aws_cdk import aws_iam as iam
 from constructs import Construct
+
+from fleet.endpoint.resolved_endpoint import Deployment
 
 OWN_PREFIX = "triton-fleet:"
 OWN_PRIORITY = 1000
@@ -19,3 +22,10 @@ def tag(construct: Construct, tags: Mapping[str, str]) -> None:
             Tags.of(construct).add(name, value, priority=OWN_PRIORITY)
         else:
             Tags.of(construct).add(name, value)
+
+
+def bound_roles(construct: Construct, place: Deployment) -> None:
+    """Bound every role below a construct, where the environment has a boundary."""
+    if place.permissions_boundary:
+        policy = iam.ManagedPolicy.from_managed_policy_arn(construct, "Boundary", place.permissions_boundary)
+        iam.PermissionsBoundary.of(construct).apply(policy)
