@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -15,12 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from app_synth import synth
 from fleet_folder import ROOT
-from wheels import build, install
+from wheels import build, copy_fleet, install
 
 PACKAGES = {"fleet", "fleet_client", "fleet_emulator", "fleet_stacks", "triton_endpoints"}
-FLEET = ("app.py", "cdk.json", "environments", "locks", "model_specs", "package.json")
-"""What a fleet's folder holds."""
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +32,7 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The shipped specs in a folder without the code."""
-    folder = tmp_path_factory.mktemp("fleet")
-    for name in FLEET:
-        source = ROOT / name
-        (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
-    return folder
+    return copy_fleet(tmp_path_factory.mktemp("fleet"))
 
 
 @pytest.mark.parametrize("target", ["wheel", "sdist"])
@@ -117,15 +109,8 @@ def test_the_wheel_synthesises_the_bytes_that_the_clone_synthesises(
 
 
 def _templates(python: Path, folder: Path, environment: str, output: Path) -> dict[str, bytes]:
-    context = json.loads((folder / "cdk.json").read_text())["context"]
-    variables = {
-        "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",
-        "HOME": os.environ["HOME"],
-        "CDK_OUTDIR": str(output),
-        "CDK_CONTEXT_JSON": json.dumps({**context, "env": environment}),
-        "CDK_VALIDATION": "false",  # the CDK's own rules, which the clone's templates meet in other tests
-    }
-    subprocess.run([python, folder / "app.py"], env=variables, cwd="/", check=True, capture_output=True)
+    done = synth(output, environment, validates=False, python=python, root=folder)
+    assert done.returncode == 0, done.stderr
     return {file.name: file.read_bytes() for file in output.glob("*.template.json")}
 
 

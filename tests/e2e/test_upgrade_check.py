@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -16,9 +15,8 @@ from pathlib import Path
 import pytest
 
 from fleet_folder import ROOT
-from wheels import build, install
+from wheels import build, copy_fleet, install
 
-FLEET = ("app.py", "cdk.json", "environments", "locks", "model_specs")
 VERSION = version("triton-fleet")
 CLONE = os.pathsep.join(str(ROOT / name) for name in (".", "constructs", "emulator", "stacks"))
 """A PYTHONPATH by which any Python would import this tree."""
@@ -33,10 +31,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name in FLEET:
-        source = ROOT / name
-        (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / name)
-    return tmp_path
+    return copy_fleet(tmp_path)
 
 
 def check(folder: Path, python: Path, *options: str) -> tuple[int, list[str]]:

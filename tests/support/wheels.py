@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
 from fleet_folder import ROOT
+
+_FLEET = ("app.py", "cdk.json", "environments", "locks", "model_specs", "package.json")
+"""What a fleet's folder holds."""
+
+
+def copy_fleet(folder: Path) -> Path:
+    """Copy the shipped fleet into a folder, without the code; returns the folder."""
+    for name in _FLEET:
+        source = ROOT / name
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
+    return folder
 
 
 def build(folder: Path, target: str = "wheel", *, source: Path = ROOT) -> Path:

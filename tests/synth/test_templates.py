@@ -16,6 +16,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from cdk_nag import AwsSolutionsChecks
 
+from app_synth import synth
 from cfn_linting import cfn_lint
 from fleet.spec.project import endpoint_names
 from fleet_folder import ROOT, FleetFolder
@@ -45,26 +46,6 @@ class Assembly:
     @property
     def files(self) -> dict[str, bytes]:
         return {file.name: file.read_bytes() for file in self.folder.iterdir() if file.is_file()}
-
-
-def synth(
-    folder: Path, environment: str, *context: str, validates: bool = True
-) -> subprocess.CompletedProcess[str]:
-    """Run app.py as the CDK CLI does, with nothing of the user's own environment but PATH and HOME.
-
-    Without `validates` it leaves out the CDK's own rules, two thirds of its time: for what has met them already.
-    """
-    settings = dict(pair.split("=", 1) for pair in (f"env={environment}", *context))
-    shipped = json.loads((ROOT / "cdk.json").read_text())["context"]
-    variables = {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "CDK_OUTDIR": str(folder),
-        "CDK_CONTEXT_JSON": json.dumps({**shipped, **settings}),
-        "HOME": os.environ["HOME"],
-        **({} if validates else {"CDK_VALIDATION": "false"}),
-    }
-    command = [sys.executable, str(ROOT / "app.py")]
-    return subprocess.run(command, env=variables, cwd="/", capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module", params=["dev", "staging", "prod"])

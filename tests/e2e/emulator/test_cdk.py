@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from embedded_keys import KEYS, VARIABLES
+from embedded_keys import KEYS
 from fleet_emulator.server import EmbeddedAws
+from tests.e2e.embedded_app.cdk_cli import CdkCli, synthesise
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import Stacks
@@ -20,8 +18,6 @@ from tests.e2e.embedded_app.stacks import Stacks
 pytestmark = pytest.mark.cdk
 
 ROOT = Path(__file__).parents[3]
-CLI = ROOT / "node_modules" / ".bin" / "cdk"
-APP = ROOT / "tests" / "e2e" / "embedded_app" / "app.py"
 # The CLI retries an HTTP 500 for 45 seconds and more; a failure that it understands is told at once.
 SECONDS = 30
 
@@ -34,33 +30,9 @@ class Account:
     host: RecordingHost
     folder: Path
 
-    @property
-    def environment(self) -> dict[str, str]:
-        return {
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "HOME": str(self.folder),
-            "AWS_ENDPOINT_URL": self.aws.url,
-            **VARIABLES,
-            "AWS_REGION": "us-east-1",
-            "CDK_DISABLE_CLI_TELEMETRY": "1",
-            "NO_COLOR": "1",
-        }
-
     def cdk(self, *arguments: str, variant: str = "first", fails: bool = False) -> str:
         """Run the CDK CLI on a variant of the stacks; what it says on both streams."""
-        options = ["--no-notices", "--require-approval", "never", "--progress", "events"]
-        done = subprocess.run(
-            [CLI, "--app", str(self.folder / variant), *options, *arguments],
-            cwd=self.folder,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            timeout=SECONDS,
-        )
-        assert done.returncode == (1 if fails else 0), done.stdout
-        return done.stdout
+        return CdkCli(self.aws.url, self.folder, SECONDS)(*arguments, variant=variant, fails=fails)
 
     def statuses(self) -> dict[str, str]:
         stacks = client(self.aws, "cloudformation").describe_stacks()["Stacks"]
@@ -81,10 +53,7 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
     account = Account(
         aws=EmbeddedAws(host := RecordingHost(), log=folder / "aws.log", keys=KEYS), host=host, folder=folder
     )
-    # Not in the account's home: jsii unpacks the CDK library once for each.
-    subprocess.run(
-        [sys.executable, APP, folder], check=True, env=os.environ | {"PATH": account.environment["PATH"]}
-    )
+    synthesise("app.py", folder)
     account.aws.start()
     try:
         account.cdk("bootstrap", "aws://123456789012/us-east-1")

@@ -3,54 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from embedded_keys import VARIABLES
+from tests.e2e.embedded_app.cdk_cli import CdkCli, synthesise
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.functions import archive, asked, custom, kinds, upload, waiting_provider
 from tests.e2e.embedded_app.stacks import Stacks, embedded_aws
 
-ROOT = Path(__file__).parents[3]
-CLI = ROOT / "node_modules" / ".bin" / "cdk"
-APP = ROOT / "tests" / "e2e" / "embedded_app" / "providers.py"
 SECONDS = 60
 
 
 @pytest.mark.cdk
 def test_handlers_behind_cdk_providers_are_deployed_updated_and_destroyed(tmp_path: Path) -> None:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    # Not in the CLI's home: jsii unpacks the CDK library once for each.
-    subprocess.run([sys.executable, APP, tmp_path], check=True, env=os.environ | {"PATH": path})
+    synthesise("providers.py", tmp_path)
     with embedded_aws() as (aws, _):
-        environment = {
-            "PATH": path,
-            "HOME": str(tmp_path),
-            "AWS_ENDPOINT_URL": aws.url,
-            **VARIABLES,
-            "AWS_REGION": "us-east-1",
-            "CDK_DISABLE_CLI_TELEMETRY": "1",
-        }
-
-        def cdk(*arguments: str, variant: str = "first") -> None:
-            options = ["--no-notices", "--require-approval", "never", "--app", str(tmp_path / variant)]
-            done = subprocess.run(
-                [CLI, *arguments, *options],
-                cwd=tmp_path,
-                env=environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                check=False,
-                timeout=SECONDS,
-            )
-            assert done.returncode == 0, done.stdout
-
+        cdk = CdkCli(aws.url, tmp_path, SECONDS)
         cdk("bootstrap", "aws://123456789012/us-east-1")
         cdk("deploy", "--all")
         assert aws.skipped == ()

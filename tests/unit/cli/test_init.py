@@ -263,6 +263,15 @@ class TestPin:
         assert requirement("", self.Installed(origin)) == "triton-fleet==1.2.3"
 
 
+def test_the_makefile_chooses_a_python_as_that_of_the_clone_does(tmp_path: Path) -> None:
+    choice = re.compile(r"^HAS_TRITON := .*?^PYTHON \?= .*?echo python3\)$", re.MULTILINE | re.DOTALL)
+    [shipped], [written] = (
+        choice.findall(text)
+        for text in ((ROOT / "Makefile").read_text(), generated_files(tmp_path)["Makefile"])
+    )
+    assert written == shipped
+
+
 def test_the_cdk_cli_and_the_example_are_pinned_as_in_the_clone(tmp_path: Path) -> None:
     generated = generated_files(tmp_path)
     shipped, written = json.loads((ROOT / "package.json").read_text()), json.loads(generated["package.json"])
