@@ -9,9 +9,12 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import IO, cast
 
 import psutil
 
+# The command begins once its guard watches: if this process ends before, the pipe breaks and nothing begins.
+_START = 'read -r _ && exec "$@" </dev/null'
 # Ends the group when the pipe breaks: that is when this very process is gone, even by SIGKILL.
 _GUARD = 'read -r _; kill -s TERM -- "-$1"; sleep 2; kill -s KILL -- "-$1"'
 _MAX_LINE = 1 << 18
@@ -39,10 +42,10 @@ class WorkProcess:
         self._lock = threading.Lock()
         self._left: list[psutil.Process] = []
         self._process = subprocess.Popen(
-            command,
+            ["/bin/sh", "-c", _START, "start", *command],
             env=dict(environment),
             cwd=folder,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -53,6 +56,8 @@ class WorkProcess:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
+        with suppress(BrokenPipeError), cast(IO[bytes], self._process.stdin) as stdin:
+            stdin.write(b"\n")
         self._reader = threading.Thread(target=self._read, name="work-output", daemon=True)
         self._reader.start()
         threading.Thread(target=self._bury, name="work-end", daemon=True).start()

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.aws.deploy.tools import cdk_cli, tool_path
-
-# Kills the process group when the pipe breaks, which is when this process ends, even by SIGKILL.
-_GUARD = 'read -r _; kill -s KILL -- "-$1"'
+from fleet.process_guard import start_guarded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,39 +68,20 @@ class Cdk:
             log.write(f"$ cdk {' '.join(arguments)}\n")
             log.flush()
             start = log.tell()
-            process = subprocess.Popen(
-                command,
-                cwd=self._root,
-                env=self._environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
+            process, guard = start_guarded(
+                command, cwd=self._root, env=self._environment, stdout=log, stderr=subprocess.STDOUT
             )
-            with _forward_signals(process):
-                try:
-                    exit_code = process.wait()
-                except BaseException:
-                    _end(process)
-                    raise
+            try:
+                exit_code = process.wait()
+            except BaseException:
+                _end(process)
+                raise
+            finally:
+                guard.kill()
+                guard.communicate()
         with self._log.open(encoding="utf-8", errors="replace") as log:
             log.seek(start)
             return CdkRun(exit_code=exit_code, output=log.read())
-
-
-@contextmanager
-def _forward_signals(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    with subprocess.Popen(
-        ["/bin/sh", "-c", _GUARD, "guard", str(process.pid)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    ) as guard:
-        try:
-            yield
-        finally:
-            guard.kill()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

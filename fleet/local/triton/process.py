@@ -11,12 +11,9 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from fleet.local.triton.network import PrivateNetwork
+from fleet.process_guard import start_guarded
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where POSIX shared memory is on Linux
-
-# Ends the group when the pipe breaks: that is when this very process is gone, even by SIGKILL. Linux's own
-# "signal on the parent's death" will not do: it treats the thread that started the child as the parent.
-_GUARD = 'read -r _; kill -s KILL -- "-$1"; rm -f -- "/dev/shm/$2"*'
 
 
 class ProcessGroup:
@@ -46,23 +43,16 @@ class ProcessGroup:
             if network is not None:
                 command, descriptor = starting.enter_context(network.starting(command))
                 inherited.append(descriptor)
-            self._process = subprocess.Popen(
+            self._process, self._guard = start_guarded(
                 command,
+                leaves=str(SHARED_MEMORY / shm_prefix),
                 pass_fds=inherited,
                 env=dict(environment),
                 cwd=cwd,
-                stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,
             )
         self.pid = self._process.pid
-        self._guard = subprocess.Popen(
-            ["/bin/sh", "-c", _GUARD, "guard", str(self.pid), shm_prefix],
-            stdin=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
         threading.Thread(target=self._bury, name=f"triton-{self.pid}", daemon=True).start()
 
     def stop(self, grace: float) -> None:

@@ -47,7 +47,6 @@ def test_the_cli_and_its_app_end_with_the_command_however_it_ends(
     command = subprocess.Popen([sys.executable, "-c", CALLER, str(clone)], stderr=subprocess.DEVNULL)
     pids = wait_for(clone / "pids", command)
     processes = [psutil.Process(int(pid)) for pid in pids.split()]
-    wait_for_guard(command)
     command.send_signal(number)
     command.wait(30)
     _, left = psutil.wait_procs([each for each in processes if not is_zombie(each)], timeout=30)
@@ -71,14 +70,6 @@ def wait_for(file: Path, process: subprocess.Popen[bytes]) -> str:
         assert process.poll() is None
         pause.wait(0.01)
     return file.read_text()
-
-
-def wait_for_guard(command: subprocess.Popen[bytes]) -> None:
-    """Until the command has started what ends the CLI after it, beside the CLI itself."""
-    pause = threading.Event()
-    while len(psutil.Process(command.pid).children()) < 2:
-        assert command.poll() is None
-        pause.wait(0.01)
 
 
 def is_zombie(process: psutil.Process) -> bool:

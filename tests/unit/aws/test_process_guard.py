@@ -1,0 +1,47 @@
+"""A guarded command never outlives the process that started it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+
+from fleet.process_guard import start_guarded
+
+# In place of the start of the guard, the process is ended: the moment at which nothing watches the command.
+KILLED_BEFORE_THE_GUARD = """\
+import os, signal, subprocess, sys
+from fleet.process_guard import start_guarded
+start = subprocess.Popen
+def popen(command, **options):
+    if "guard" in command:
+        os.kill(os.getpid(), signal.SIGKILL)
+    process = start(command, **options)
+    print(process.pid, flush=True)
+    return process
+subprocess.Popen = popen
+start_guarded(["touch", sys.argv[1]])
+"""
+
+
+def test_a_command_does_not_begin_if_its_starter_is_killed_before_the_guard_watches(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    starter = subprocess.run(
+        [sys.executable, "-c", KILLED_BEFORE_THE_GUARD, str(begun)], capture_output=True, text=True
+    )
+    assert starter.returncode == -signal.SIGKILL, starter.stderr
+    _, left = psutil.wait_procs(
+        [each for each in psutil.process_iter() if each.pid == int(starter.stdout)], timeout=30
+    )
+    assert left == []
+    assert not begun.exists()
+
+
+def test_a_command_has_no_input_and_its_own_exit_status() -> None:
+    process, guard = start_guarded(["sh", "-c", "cat; exit 7"])
+    assert process.wait(30) == 7
+    guard.kill()
+    guard.communicate()
