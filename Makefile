@@ -10,6 +10,8 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Images set it; each of hundreds of processes would compile the sources anew, and each test worker the tests.
 unexport PYTHONDONTWRITEBYTECODE
+# Hundreds of processes would compile the CDK anew: with it a synth takes four fifths of the time.
+export NODE_COMPILE_CACHE := $(CURDIR)/node_modules/.cache/compiled
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # uv takes a fifth of pip's time. It does not read pip's settings, so pip takes over where these alone lead to an index.
 INSTALL = $(BIN)/uv pip install --quiet --python $(1) $(2) || $(PIP) --python $(1)/bin/python install $(2)
