@@ -53,12 +53,11 @@ def declare_foundation(
     Args:
         scope: What the parts are children of.
         place: The environment's account, region and names.
-        bucket: A bucket of somebody else's, which `place` names too; default: one is declared.
+        bucket: A bucket of somebody else's, which `place` names too; default: the environment's, else one
+            is declared.
         engine_builds: Whether TensorRT engines can be built.
     """
-    artifacts = (
-        bucket or ArtifactBucket(scope, "Artifacts", bucket_name=place.bucket, kms_key=place.kms_key).bucket
-    )
+    artifacts = bucket or _artifacts(scope, place)
     ssm.StringParameter(
         scope,
         "BucketArn",
@@ -77,3 +76,9 @@ def declare_foundation(
         if engine_builds
         else None,
     )
+
+
+def _artifacts(scope: Construct, place: Deployment) -> s3.IBucket:
+    if place.given_bucket:
+        return s3.Bucket.from_bucket_name(scope, "Artifacts", place.bucket)
+    return ArtifactBucket(scope, "Artifacts", bucket_name=place.bucket, kms_key=place.kms_key).bucket

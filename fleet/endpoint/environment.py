@@ -20,9 +20,9 @@ OWN_TAGS = 2
 
 
 def environment_findings(project: Project) -> list[Finding]:
-    """An unknown region, too many tags, names that are the same to SageMaker."""
+    """An unknown region, too many tags, and what two endpoints or environments cannot both have."""
     own = own_findings(project.environment, project.environment_source)
-    return [*own, *_same_names(project), *_same_account(project)]
+    return [*own, *_same_names(project), *_same_account(project), *_same_bucket(project)]
 
 
 def own_findings(environment: Environment, source: Source) -> list[Finding]:
@@ -73,6 +73,15 @@ def _same_account(project: Project) -> Iterator[Finding]:
                 )
                 hint = "give one of them another region or account, or delete the lock of one"
                 yield finding_at(project.environment_source.mark(("account",)), "FL124", message, hint)
+
+
+def _same_bucket(project: Project) -> Iterator[Finding]:
+    own = project.environment.artifact_bucket
+    for other in _others(project) if own else ():
+        if other.artifact_bucket == own:
+            message = f"{other.environment!r} has the artifact bucket {own!r} too"
+            hint = "name another bucket: each environment removes from its own what no lock of its own names"
+            yield finding_at(project.environment_source.mark(("artifact_bucket",)), "FL502", message, hint)
 
 
 def _others(project: Project) -> Iterator[Environment]:

@@ -19,7 +19,13 @@ from fleet.endpoint.endpoint_check import resolved_check
 from fleet.endpoint.engines import resolved_engines
 from fleet.endpoint.environment import environment_findings
 from fleet.endpoint.locks import read_lock
-from fleet.endpoint.resolved_endpoint import Deployment, GivenData, ResolvedEndpoint, ResolvedFleet
+from fleet.endpoint.resolved_endpoint import (
+    Deployment,
+    GivenBucket,
+    GivenData,
+    ResolvedEndpoint,
+    ResolvedFleet,
+)
 from fleet.endpoint.rollout import resolved_rollout
 from fleet.endpoint.scaling import resolved_scaling
 from fleet.findings import Finding, FindingsError, Severity, all_of
@@ -70,7 +76,7 @@ def resolve_project(project: Project) -> ResolvedFleet:
 
 def place_of(environment: Environment) -> Deployment:
     """Where an environment's fleet lives."""
-    builds = environment.engine_builds
+    builds, bucket = environment.engine_builds, environment.artifact_bucket
     return Deployment(
         environment=environment.environment,
         account=environment.account,
@@ -83,6 +89,7 @@ def place_of(environment: Environment) -> Deployment:
         dashboards=environment.dashboards,
         engine_seconds=builds.timeout,
         engine_gpus=bool(builds.fleets) or codebuild_has_gpus(environment.region),
+        given_bucket=GivenBucket(bucket, environment.kms_key) if bucket else None,
     )
 
 

@@ -139,9 +139,11 @@ def _plain_metrics(endpoint: EndpointContext) -> Iterator[Decision]:
 
 
 def _places(endpoint: EndpointContext, place: Deployment) -> Iterator[Decision]:
+    own = "named after environment, account and region; the Foundation stack has it"
+    bucket = "from the environment's `artifact_bucket`" if place.given_bucket else own
     for what, value, reason in (
         ("stack", stack_of(place, endpoint.spec.endpoint), "named after environment and endpoint"),
         ("Foundation stack", place.stack, "named after the environment, whose endpoints share it"),
-        ("bucket", place.bucket, "named after environment, account and region; the Foundation stack has it"),
+        ("bucket", place.bucket, bucket),
     ):
         yield Decision(group="places", what=what, value=value, reason=reason)

@@ -65,6 +65,10 @@ Registry = Annotated[
 """An AWS account, or the host of a registry."""
 
 
+BucketName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")]
+"""Source: S3 user guide, bucketnamingrules.html."""
+
+
 class LocalLimits(Document):
     """What each multi-model endpoint may take of this machine; past it, models are evicted."""
 
@@ -88,6 +92,9 @@ class Environment(Document):
     kms_key: KeyArn | None = None
     """ARN of a symmetric KMS key of this account and region: for the artifact bucket, captured data, log
     groups, and the volumes of instances without storage of their own. Left out: AWS's own keys."""
+    artifact_bucket: BucketName | None = None
+    """Name of a bucket of yours in this region, for archives, engines, captured calls and saved scalings; it
+    is neither made nor configured, and no other environment may have it. Left out: Foundation has one."""
     permissions_boundary: BoundaryArn | None = None
     """ARN of the IAM policy that bounds every role that is deployed; left out: none does."""
     allowed_roles: Annotated[tuple[RoleArn, ...], Field(strict=False)] = ()
@@ -117,6 +124,15 @@ class Environment(Document):
         if local is not None and info.data.get("environment", LOCAL) != LOCAL:
             raise ValueError("`local` limits this machine: it belongs only in environments/local.yaml")
         return local
+
+    @field_validator("artifact_bucket")
+    @classmethod
+    def _is_not_of_this_machine(cls, bucket: str | None, info: ValidationInfo) -> str | None:
+        if bucket is not None and info.data.get("environment") == LOCAL:
+            raise ValueError(
+                "the embedded AWS begins empty: `artifact_bucket` cannot be in environments/local.yaml"
+            )
+        return bucket
 
     @field_validator("kms_key", "permissions_boundary")
     @classmethod

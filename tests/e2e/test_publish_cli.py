@@ -120,6 +120,19 @@ def test_a_changed_repository_is_a_finding(command: Command, folder: FleetFolder
     assert "FL303" in done.stderr
 
 
+def test_a_bucket_that_the_environment_names_is_taken_and_a_missing_one_is_told(command: Command) -> None:
+    file = command.bucket.folder.root / "environments/dev.yaml"
+    file.write_text(file.read_text() + "artifact_bucket: our-models\n")
+    done = command.run()
+    assert done.returncode == 2
+    assert "the artifact bucket our-models does not exist\n  remedy: make it, or name another" in done.stderr
+    command.bucket.s3.create_bucket(Bucket="our-models")
+    done = command.run()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert command.held() == []
+    assert len(command.bucket.s3.list_objects_v2(Bucket="our-models")["Contents"]) == 2
+
+
 def test_without_the_bucket_it_cannot_run(command: Command) -> None:
     command.bucket.s3.delete_bucket(Bucket=BUCKET)
     done = command.run()

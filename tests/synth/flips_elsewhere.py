@@ -151,6 +151,7 @@ ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
         "arn:aws:iam::111122223333:policy/b",
         templates,
     ),
+    "artifact_bucket": ("bucket-a", "bucket-b", templates),
     "allowed_roles": ([], [ROLE], allowing("FL346", {"ExecutionRoleArn": ROLE})),
     "allowed_registries": (
         [],

@@ -62,6 +62,17 @@ class TestArtifactBucket:
             {"LifecycleConfiguration": {"Rules": Match.array_with([Match.object_like(rule)])}},
         )
 
+    def test_an_environment_may_name_a_bucket_which_then_is_neither_made_nor_configured(
+        self, folder: FleetFolder
+    ) -> None:
+        folder.environment("artifact_bucket: our-models\n")
+        made = templates(folder)
+        made["triton-fleet-dev"].resource_count_is("AWS::S3::Bucket", 0)
+        assert "our-models" in json.dumps(made["triton-fleet-dev"].find_resources("AWS::IAM::Policy"))
+        (model,) = made["triton-fleet-dev-sentences"].find_resources("AWS::SageMaker::Model").values()
+        url = model["Properties"]["PrimaryContainer"]["ModelDataUrl"]
+        assert url.startswith("s3://our-models/endpoints/sentences/")
+
 
 class TestEndpointRole:
     def test_only_sagemaker_in_this_account_assumes_it(self, template: Synth) -> None:

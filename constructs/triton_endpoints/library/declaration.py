@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import jsii
@@ -14,56 +15,98 @@ from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.project import load_spec
 from fleet.spec.source import Source
+from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
 from triton_endpoints.endpoint.parts import EndpointParts, declare_endpoint
 from triton_endpoints.library.alarm_actions import AlarmActions, OwnActions
 from triton_endpoints.library.environment import EnvironmentProp, EnvironmentSource, is_name, read_environment
 from triton_endpoints.library.findings import report
 from triton_endpoints.library.governance import bound_roles, tag
-from triton_endpoints.library.network import VpcPlacement
-from triton_endpoints.library.shared_parts import SharedParts
+from triton_endpoints.library.network import VpcPlacement, VpcProps
+from triton_endpoints.library.shared_parts import SharedParts, claim
 from triton_endpoints.library.spec import FileSpec, PropsSpec
 from triton_endpoints.library.support import EndpointSupport, shared_by
 
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
-    """What an endpoint is declared from, and what is wrong with its props in any environment."""
+    """What an endpoint is declared from."""
 
     spec: PropsSpec | FileSpec
-    environment: EnvironmentProp | None
-    support: EndpointSupport | None
-    alarm_actions: AlarmActions | None
-    dashboard: bool | None
-    placement: VpcPlacement | None
-    findings: tuple[Finding, ...]
+    environment: EnvironmentProp | None = None
+    support: EndpointSupport | None = None
+    alarm_actions: AlarmActions | None = None
+    dashboard: bool | None = None
+    network: VpcProps = VpcProps()  # noqa: RUF009 (it is frozen)
 
 
-def declare(construct: Construct, declaration: Declaration) -> EndpointParts | None:
+@dataclass(frozen=True)
+class Resolution:
+    """An endpoint with everything decided; `shared` is None where nobody declares its support."""
+
+    endpoint: ResolvedEndpoint
+    shared: SharedParts | None
+
+
+def declare(
+    construct: Construct, declaration: Declaration, placement: VpcPlacement | None
+) -> EndpointParts | None:
     """Declare an endpoint's parts below a construct; None where something is wrong, which fails the synth."""
+    found = resolve(construct, declaration, placement, is_whole=True)
+    if found is None or found.shared is None or found.shared.place is None:
+        return None  # the support itself reports why
+    endpoint, shared = found.endpoint, found.shared
+    report(construct, _first_deploy(construct, shared, endpoint))
+    targets = alarm_targets(construct, found, declaration.alarm_actions)
+    parts = declare_endpoint(construct, endpoint, alarm_targets=targets)
+    _follow_tags(parts.logs.owned, parts.served.endpoint.tags)
+    shared.serve(construct, parts)
+    return parts
+
+
+def resolve(
+    construct: Construct,
+    declaration: Declaration,
+    placement: VpcPlacement | None = None,
+    *,
+    is_whole: bool = False,
+    needs_support: bool = True,
+) -> Resolution | None:
+    """Resolve an endpoint, and report all that is wrong or doubtful at the construct's path.
+
+    Args:
+        construct: What is declared for the endpoint; it gets its tags, and its roles the boundary.
+        declaration: What the endpoint is declared from.
+        placement: Where its containers are.
+        is_whole: Whether the construct is the endpoint itself, whose name no other one may have.
+        needs_support: Whether a support that is missing is an error.
+    """
     try:
         environment = _environment(construct, declaration)
         shared = _shared(construct, declaration, environment)
         if shared is not None and shared.place is not None and is_name(declaration.environment):
             environment = shared.read_for(construct)  # a name alone has no key, tags or boundary
-        endpoint, warnings = _resolve(declaration, environment, shared)
-        if shared is not None:
-            shared.claim(construct, endpoint.name)
+        findings = declaration.network.findings()
+        if needs_support and shared is None:
+            findings.append(_missing_support(environment))
+        place = (shared.place if shared else None) or place_of(environment.environment)
+        endpoint, warnings = _resolve(declaration, environment, place, placement, findings)
+        if is_whole:
+            claim(construct, f"an endpoint {endpoint.name!r}", "give one of the two another name")
     except FindingsError as error:
         report(construct, map(declaration.spec.in_props, error.findings))
         return None
     report(construct, map(declaration.spec.in_props, warnings))
-    if shared is None or shared.place is None:
-        return None  # the support itself reports why
-    report(construct, _first_deploy(construct, shared, endpoint))
     tag(construct, endpoint.tags)
-    bound_roles(construct, shared.place)
-    actions = declaration.alarm_actions
-    topics = shared.alarm_targets(construct, shared.place)
-    targets = topics if actions is None else OwnActions(construct, actions)
-    parts = declare_endpoint(construct, endpoint, alarm_targets=targets)
-    _follow_tags(parts.logs.owned, parts.served.endpoint.tags)
-    shared.serve(construct, parts)
-    return parts
+    bound_roles(construct, place)
+    return Resolution(endpoint, shared)
+
+
+def alarm_targets(construct: Construct, found: Resolution, actions: AlarmActions | None) -> AlarmTargets:
+    """Whom an endpoint's alarms notify: their own actions, else the topics of the support."""
+    if actions is not None:
+        return OwnActions(construct, actions)
+    place = found.endpoint.place
+    return found.shared.alarm_targets(construct, place) if found.shared else FoundationTopics(place)
 
 
 def _environment(construct: Construct, declaration: Declaration) -> EnvironmentSource:
@@ -100,18 +143,19 @@ def _shared(
 
 
 def _resolve(
-    declaration: Declaration, environment: EnvironmentSource, shared: SharedParts | None
+    declaration: Declaration,
+    environment: EnvironmentSource,
+    place: Deployment,
+    placement: VpcPlacement | None,
+    found: Sequence[Finding],
 ) -> tuple[ResolvedEndpoint, list[Finding]]:
-    """The endpoint; a support that is missing is reported with all that is wrong with the props.
+    """The endpoint; what was found before is reported with all that is wrong with the props.
 
     Raises:
         FindingsError: every mistake.
     """
-    found = [*declaration.findings, *([] if shared else [_missing_support(environment)])]
-    place = (shared.place if shared else None) or place_of(environment.environment)
     try:
-        source = _with_network(declaration.spec.source(), declaration.placement)
-        loaded = load_spec(source, environment.source)
+        loaded = load_spec(_with_network(declaration.spec.source(), placement), environment.source)
     except FindingsError as error:
         raise FindingsError([*found, *error.findings]) from error
     data = declaration.spec.data(loaded.spec, place.environment)
@@ -119,7 +163,7 @@ def _resolve(
     endpoint, findings = resolve_endpoint(
         _with_dashboard(place, declaration.dashboard), context, [*found, *data.findings], data.given
     )
-    return declaration.placement.placed(endpoint) if declaration.placement else endpoint, findings
+    return placement.placed(endpoint) if placement else endpoint, findings
 
 
 def _missing_support(environment: EnvironmentSource) -> Finding:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import jsii
@@ -18,7 +17,7 @@ from triton_endpoints.library.alarm_actions import AlarmActions
 from triton_endpoints.library.declaration import Declaration, declare
 from triton_endpoints.library.environment import EnvironmentProp
 from triton_endpoints.library.model import TritonModel
-from triton_endpoints.library.network import place_in_vpc, vpc_findings
+from triton_endpoints.library.network import VpcProps
 from triton_endpoints.library.props import Alarms, Capture, Instance, Keys, Rollout
 from triton_endpoints.library.reference import EndpointReference
 from triton_endpoints.library.scaling import Scaling
@@ -127,8 +126,16 @@ class TritonEndpoint(EndpointReference):
                 "allow": allow,
             },
         )
-        surroundings = _Surroundings(environment, support, alarm_actions, dashboard)
-        self._declare(spec, surroundings, vpc, vpc_subnets, security_groups)
+        self._declare(
+            Declaration(
+                spec=spec,
+                environment=environment,
+                support=support,
+                alarm_actions=alarm_actions,
+                dashboard=dashboard,
+                network=VpcProps(vpc=vpc, subnets=vpc_subnets, groups=security_groups),
+            )
+        )
 
     @classmethod
     def from_spec(
@@ -173,9 +180,17 @@ class TritonEndpoint(EndpointReference):
             model_data_url=model_data_url,
             model_data_key=model_data_key,
         )
-        surroundings = _Surroundings(environment, support, alarm_actions, dashboard)
         made = _SpecEndpoint(scope, id, endpoint_name=source.endpoint_name(id))
-        made._declare(source, surroundings, vpc, vpc_subnets, security_groups)
+        made._declare(
+            Declaration(
+                spec=source,
+                environment=environment,
+                support=support,
+                alarm_actions=alarm_actions,
+                dashboard=dashboard,
+                network=VpcProps(vpc=vpc, subnets=vpc_subnets, groups=security_groups),
+            )
+        )
         return made
 
     @classmethod
@@ -225,38 +240,10 @@ class TritonEndpoint(EndpointReference):
             )
         return self._alarms
 
-    def _declare(
-        self,
-        spec: PropsSpec | FileSpec,
-        around: _Surroundings,
-        vpc: ec2.IVpc | None,
-        vpc_subnets: ec2.SubnetSelection | None,
-        security_groups: Sequence[ec2.ISecurityGroup] | None,
-    ) -> None:
+    def _declare(self, declaration: Declaration) -> None:
         self._role, self._alarms = None, None
-        self._placement = place_in_vpc(self, vpc, vpc_subnets, security_groups)
-        self.parts = declare(
-            self,
-            Declaration(
-                spec=spec,
-                environment=around.environment,
-                support=around.support,
-                alarm_actions=around.alarm_actions,
-                dashboard=around.dashboard,
-                placement=self._placement,
-                findings=vpc_findings(vpc, vpc_subnets, security_groups),
-            ),
-        )
-
-
-@dataclass(frozen=True)
-class _Surroundings:
-    """What both ways to an endpoint have in common."""
-
-    environment: EnvironmentProp | None
-    support: EndpointSupport | None
-    alarm_actions: AlarmActions | None
-    dashboard: bool | None
+        self._placement = declaration.network.placement(self)
+        self.parts = declare(self, declaration, self._placement)
 
 
 class _SpecEndpoint(TritonEndpoint):

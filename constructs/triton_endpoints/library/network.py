@@ -38,36 +38,35 @@ class VpcPlacement:
         return replace(endpoint, spec=endpoint.spec.model_copy(update={"network": network}))
 
 
-def place_in_vpc(
-    scope: Construct,
-    vpc: ec2.IVpc | None,
-    subnets: ec2.SubnetSelection | None,
-    groups: Sequence[ec2.ISecurityGroup] | None,
-) -> VpcPlacement | None:
-    """The placement of an endpoint; without security groups it gets one of its own. None without a VPC."""
-    if vpc is None:
-        return None
-    selected = vpc.select_subnets() if subnets is None else _select(vpc, subnets)
-    own = groups or [
-        ec2.SecurityGroup(scope, "SecurityGroup", vpc=vpc, description="Containers of a Triton endpoint")
-    ]
-    return VpcPlacement(subnets=tuple(selected.subnet_ids), groups=tuple(own))
+@dataclass(frozen=True, kw_only=True)
+class VpcProps:
+    """Where the containers of an endpoint are to be, as props; all None for SageMaker's own network."""
 
+    vpc: ec2.IVpc | None = None
+    subnets: ec2.SubnetSelection | None = None
+    groups: Sequence[ec2.ISecurityGroup] | None = None
 
-def vpc_findings(
-    vpc: ec2.IVpc | None,
-    subnets: ec2.SubnetSelection | None,
-    groups: Sequence[ec2.ISecurityGroup] | None,
-) -> tuple[Finding, ...]:
-    """A VPC that is missing although what only a VPC has is given."""
-    props = {"vpc_subnets": subnets is not None, "security_groups": bool(groups)}
-    given = [f"`{name}`" for name, is_given in props.items() if is_given]
-    if vpc is not None or not given:
-        return ()
-    verb = "is" if len(given) == 1 else "are"
-    message = f"`vpc` is missing, and {' and '.join(given)} {verb} given"
-    hint = "give the VPC of these, or leave them out"
-    return (Finding(code="FL111", message=message, file=Path("vpc"), hint=hint),)
+    def placement(self, scope: Construct) -> VpcPlacement | None:
+        """The placement; without security groups there is a new one below the scope. None without a VPC."""
+        if self.vpc is None:
+            return None
+        selected = self.vpc.select_subnets() if self.subnets is None else _select(self.vpc, self.subnets)
+        description = "Containers of a Triton endpoint"
+        own = self.groups or [
+            ec2.SecurityGroup(scope, "SecurityGroup", vpc=self.vpc, description=description)
+        ]
+        return VpcPlacement(subnets=tuple(selected.subnet_ids), groups=tuple(own))
+
+    def findings(self) -> list[Finding]:
+        """A VPC that is missing although what only a VPC has is given."""
+        props = {"vpc_subnets": self.subnets is not None, "security_groups": bool(self.groups)}
+        given = [f"`{name}`" for name, is_given in props.items() if is_given]
+        if self.vpc is not None or not given:
+            return []
+        verb = "is" if len(given) == 1 else "are"
+        message = f"`vpc` is missing, and {' and '.join(given)} {verb} given"
+        hint = "give the VPC of these, or leave them out"
+        return [Finding(code="FL111", message=message, file=Path("vpc"), hint=hint)]
 
 
 def _select(vpc: ec2.IVpc, subnets: ec2.SubnetSelection) -> ec2.SelectedSubnets:

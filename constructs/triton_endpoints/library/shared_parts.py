@@ -23,8 +23,47 @@ from triton_endpoints.library.environment import EnvironmentProp, EnvironmentSou
 from triton_endpoints.library.findings import report
 from triton_endpoints.policy import document
 
+_owners: dict[tuple[str, str, str, str], str] = {}
+"""The paths of constructs, by app, account, region and what they declare there."""
 MAX_POLICY_NAME_CHARACTERS = 128
 """IAM's."""
+
+
+def claim(construct: Construct, what: str, hint: str) -> None:
+    """Let one construct of the app declare something in an account and region.
+
+    Args:
+        construct: Who declares it.
+        what: `an endpoint 'search'`, and the like; upper and lower case are one, as they are to SageMaker.
+        hint: What to do if another construct declares it.
+
+    Raises:
+        FindingsError: another construct declares it.
+    """
+    stack = Stack.of(construct)
+    key = (_reference(construct.node.root), stack.account, stack.region, what.lower())
+    owner = _owners.setdefault(key, construct.node.path)
+    if owner != construct.node.path:
+        message = f"{owner} declares {what} of this account and region already"
+        raise FindingsError([Finding(code="FL613", message=message, hint=hint)])
+
+
+def claim_engine_builds(construct: Construct, place: Deployment) -> None:
+    """Let one construct of the app declare the engine builds of an environment.
+
+    Raises:
+        FindingsError: another construct declares them.
+    """
+    hint = "leave one out; an EndpointSupport has none with `engine_builds=False`"
+    claim(construct, f"the engine builds of environment {place.environment!r}", hint)
+
+
+def with_bucket(place: Deployment, bucket: s3.IBucket | None) -> Deployment:
+    """An environment whose artifact bucket is one of the app's, where there is one."""
+    if bucket is None:
+        return place
+    key = bucket.encryption_key
+    return replace(place, given_bucket=GivenBucket(bucket.bucket_name, key.key_arn if key else None))
 
 
 class SharedParts:
@@ -39,7 +78,6 @@ class SharedParts:
 
     # In order of declaration, in which a WeakSet is not.
     _all: ClassVar[WeakKeyDictionary[SharedParts, None]] = WeakKeyDictionary()
-    _names: ClassVar[dict[tuple[str, str, str, str], str]] = {}
 
     def __init__(
         self, construct: Construct, given: EnvironmentProp, bucket: s3.IBucket | None, *, declared: bool
@@ -54,7 +92,7 @@ class SharedParts:
         except FindingsError as error:
             report(construct, error.findings)
             return
-        place = self._with_bucket(place_of(self.environment.environment))
+        place = with_bucket(place_of(self.environment.environment), bucket)
         others = [each for each in self._same(construct, place) if each.parts is not None]
         if declared and others:
             path = others[0].construct.node.path
@@ -85,22 +123,7 @@ class SharedParts:
     @property
     def declares_bucket(self) -> bool:
         """Whether the artifact bucket is one that is declared with it."""
-        return self.parts is not None and self.bucket is None
-
-    def claim(self, construct: Construct, endpoint: str) -> None:
-        """Give an endpoint's name to a construct of the app.
-
-        Raises:
-            FindingsError: another one has it; SageMaker does not distinguish case.
-        """
-        stack = Stack.of(construct)
-        key = (_reference(construct.node.root), stack.account, stack.region, endpoint.lower())
-        owner = SharedParts._names.setdefault(key, construct.node.path)
-        if owner != construct.node.path:
-            message = f"{owner} declares an endpoint {endpoint!r} of this account and region already"
-            raise FindingsError(
-                [Finding(code="FL613", message=message, hint="give one of the two another name")]
-            )
+        return self.parts is not None and self.place is not None and self.place.given_bucket is None
 
     def is_in_stack_of(self, construct: Construct) -> bool:
         """Whether the support and an endpoint are in one stack."""
@@ -143,13 +166,6 @@ class SharedParts:
             and _is_same(each.construct.node.root, root)
             and (each.place.environment, each.place.account, each.place.region) == names
         ]
-
-    def _with_bucket(self, place: Deployment) -> Deployment:
-        if self.bucket is None:
-            return place
-        key = self.bucket.encryption_key
-        given = GivenBucket(self.bucket.bucket_name, key.key_arn if key else None)
-        return replace(place, given_bucket=given)
 
     def _see_stack(self, construct: Construct) -> iam.CfnPolicy | None:
         """Grant the functions to ask whether the endpoint's stack rolls back; its name is not one of ours."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from aws_cdk import aws_kms as kms
@@ -59,12 +59,12 @@ class PropsSpec:
     triton: str
     instance: Instance
     model: TritonModel
-    scaling: Scaling | None
-    rollout: Rollout | None
-    alarms: Alarms | None
-    capture: Capture | None
-    isolated: bool
-    sections: Mapping[str, object]
+    scaling: Scaling | None = None
+    rollout: Rollout | None = None
+    alarms: Alarms | None = None
+    capture: Capture | None = None
+    isolated: bool = False
+    sections: Mapping[str, object] = field(default_factory=dict)
 
     def source(self) -> Source:
         """The spec, each key at its prop."""

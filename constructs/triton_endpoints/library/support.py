@@ -8,11 +8,13 @@ from constructs import Construct
 
 from fleet.endpoint.context.tags import environment_tags
 from fleet.endpoint.resolved_endpoint import bucket_of
+from fleet.findings import FindingsError
 from fleet.spec.alarms import AlarmSeverity
 from triton_endpoints.foundation import declare_foundation
 from triton_endpoints.library.environment import EnvironmentProp
+from triton_endpoints.library.findings import report
 from triton_endpoints.library.governance import bound_roles, tag
-from triton_endpoints.library.shared_parts import SharedParts
+from triton_endpoints.library.shared_parts import SharedParts, claim_engine_builds
 
 
 class EndpointSupport(Construct):
@@ -39,7 +41,8 @@ class EndpointSupport(Construct):
             scope: The parent; its stack has an account and a region.
             id: The construct's own.
             environment: A name, the path of an environments/ENV.yaml, or a FleetEnvironment.
-            bucket: The artifact bucket; default: a new one with the name of `bucket_name`, which is retained.
+            bucket: The artifact bucket; default: the environment's `artifact_bucket`, else a new one with the
+                name of `bucket_name`, which is retained.
             engine_builds: Whether TensorRT engines can be built.
         """
         super().__init__(scope, id)
@@ -48,6 +51,11 @@ class EndpointSupport(Construct):
         if shared.place is not None and shared.environment is not None:
             tag(self, environment_tags(shared.environment.environment))
             bound_roles(self, shared.place)
+            try:
+                if engine_builds:
+                    claim_engine_builds(self, shared.place)
+            except FindingsError as error:
+                report(self, error.findings)
             shared.parts = declare_foundation(self, shared.place, bucket=bucket, engine_builds=engine_builds)
 
     @classmethod

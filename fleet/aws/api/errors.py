@@ -64,7 +64,9 @@ def aws_errors_as_findings(place: Deployment | None = None) -> Iterator[None]:
         code = error.response.get("Error", {}).get("Code", "")
         if code == NO_BUCKET and place is not None:
             problem = f"the artifact bucket {place.bucket} does not exist"
-            remedy = f"run `fleet deploy --env {place.environment} --foundation` to create it"
+            make = f"run `fleet deploy --env {place.environment} --foundation` to create it"
+            name = f"make it, or name another one: `artifact_bucket` of environments/{place.environment}.yaml"
+            remedy = name if place.given_bucket else make
             raise CannotRunError(problem, remedy) from error
         raise CannotRunError(f"AWS refuses: {error}", REMEDIES.get(code, "")) from error
     except NOT_SIGNED_IN as error:

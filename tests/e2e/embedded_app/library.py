@@ -8,7 +8,18 @@ from pathlib import Path
 import aws_cdk as cdk
 from aws_cdk import aws_lambda as lambda_
 
-from triton_endpoints import Alarms, EndpointSupport, Instance, Scaling, TritonEndpoint, TritonModel
+from triton_endpoints import (
+    Alarms,
+    EndpointSupport,
+    ImportedEndpoint,
+    Instance,
+    Scaling,
+    TritonAlarms,
+    TritonDashboard,
+    TritonEndpoint,
+    TritonModel,
+    TritonScaling,
+)
 
 ENVIRONMENT = cdk.Environment(account="123456789012", region="us-east-1")
 DATA = "s3://data/model.tar.gz"
@@ -32,7 +43,7 @@ class Host(cdk.Stack):
             model=TritonModel.single(DATA, default_model="embed"),
             scaling=Scaling(min=1, max=2).scale_on_invocations(600),
         )
-        TritonEndpoint(
+        plain = TritonEndpoint(
             self,
             "Plain",
             endpoint_name="plain",
@@ -43,6 +54,25 @@ class Host(cdk.Stack):
             alarms=Alarms(latency_p99="200ms"),
             dashboard=False,
         )
+        # Beside it, as if another stack had it.
+        imported = ImportedEndpoint(
+            self,
+            "Imported",
+            endpoint_name="plain",
+            triton="25.04",
+            support=support,
+            instance=Instance(type="ml.c5.xlarge"),
+            model=TritonModel.single(DATA, default_model="embed"),
+        )
+        more = (
+            TritonAlarms(self, "MoreAlarms", endpoint=imported, alarms=Alarms(latency_p99="500ms")),
+            TritonScaling(
+                self, "MoreScaling", endpoint=imported, scaling=Scaling(min=1, max=3).scale_on_invocations(60)
+            ),
+            TritonDashboard(self, "MoreWidgets", endpoint=imported),
+        )
+        for each in more:
+            each.node.add_dependency(plain)
         caller = lambda_.Function(
             self,
             "Caller",

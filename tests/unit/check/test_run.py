@@ -193,6 +193,15 @@ class TestEnvironments:
         assert "'dev' and 'staging'" in clash.message
         assert (clash.file, clash.line) == (locked.root / "environments/dev.yaml", 2)
 
+    def test_two_environments_cannot_have_one_artifact_bucket(self, locked: FleetFolder) -> None:
+        locked.environment("artifact_bucket: our-models\n")
+        locked.environment("artifact_bucket: their-models\n", name="staging")
+        assert found(locked) == {}
+        locked.environment("artifact_bucket: our-models\n", name="staging")
+        shared = found(locked)["FL502"]
+        assert shared.message == "'staging' has the artifact bucket 'our-models' too"
+        assert (shared.file, shared.line) == (locked.root / "environments/dev.yaml", 4)
+
     def test_names_that_differ_by_case_alone_are_one_name(self, locked: FleetFolder) -> None:
         locked.spec(name="Sentences", base=SPEC.replace("endpoint: s", "endpoint: S"))
         assert "FL123" in found(locked)

@@ -1,0 +1,56 @@
+"""What builds TensorRT engines, without the other parts of a support."""
+
+from __future__ import annotations
+
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from fleet.endpoint.context.tags import environment_tags
+from fleet.endpoint.resolve import place_of
+from fleet.findings import FindingsError
+from triton_endpoints.engines.build import EngineBuild
+from triton_endpoints.library.environment import EnvironmentProp, read_environment
+from triton_endpoints.library.findings import report
+from triton_endpoints.library.governance import bound_roles, tag
+from triton_endpoints.library.shared_parts import claim_engine_builds, with_bucket
+
+
+class EngineBuilds(Construct):
+    """The CodeBuild projects of an environment's engines, which `fleet publish` and `fleet engines` start.
+
+    Names follow from the environment: an EndpointSupport of the same environment takes `engine_builds=False`.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        environment: EnvironmentProp,
+        failures: sns.ITopic,
+        bucket: s3.IBucket | None = None,
+    ) -> None:
+        """Declare the projects, their roles, and the rule that reports builds that fail.
+
+        Args:
+            scope: The parent; its stack has an account and a region.
+            id: The construct's own.
+            environment: A name, the path of an environments/ENV.yaml, or a FleetEnvironment.
+            failures: Who hears of builds that fail; EventBridge is granted to publish, which an imported
+                topic has to allow itself.
+            bucket: The artifact bucket where it is not the environment's own.
+        """
+        super().__init__(scope, id)
+        try:
+            found = read_environment(self, environment).environment
+            place = with_bucket(place_of(found), bucket)
+            claim_engine_builds(self, place)
+        except FindingsError as error:
+            report(self, error.findings)
+            return
+        failures.grant_publish(iam.ServicePrincipal("events.amazonaws.com"))
+        tag(self, environment_tags(found))
+        bound_roles(self, place)
+        EngineBuild(self, "Resource", place=place, topic=failures.topic_arn)

@@ -1,0 +1,116 @@
+"""A SageMaker Model of a Triton container, for an endpoint configuration or a job of the app's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import jsii
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from triton_endpoints.endpoint.model import EndpointModel
+from triton_endpoints.endpoint.role import EndpointRole
+from triton_endpoints.library.declaration import Declaration, resolve
+from triton_endpoints.library.environment import EnvironmentProp
+from triton_endpoints.library.model import TritonModel
+from triton_endpoints.library.network import VpcProps
+from triton_endpoints.library.props import Instance, Keys
+from triton_endpoints.library.spec import PropsSpec
+from triton_endpoints.library.support import EndpointSupport
+
+
+@jsii.implements(iam.IGrantable, ec2.IConnectable)
+class SageMakerModel(Construct):
+    """A Model and its execution role, for an endpoint configuration of the app's own."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        endpoint_name: str,
+        triton: str,
+        instance: Instance,
+        model: TritonModel,
+        environment: EnvironmentProp | None = None,
+        support: EndpointSupport | None = None,
+        vpc: ec2.IVpc | None = None,
+        vpc_subnets: ec2.SubnetSelection | None = None,
+        security_groups: Sequence[ec2.ISecurityGroup] | None = None,
+        isolated: bool = False,
+        container: Keys | None = None,
+        container_environment: Mapping[str, str] | None = None,
+        metrics: Keys | None = None,
+        image_digest: str | None = None,
+        cloudformation: Mapping[str, Keys] | None = None,
+        allow: Mapping[str, str] | None = None,
+    ) -> None:
+        """Declare a Model of plain props, which mean what the keys of a spec of these names mean.
+
+        Args:
+            scope: The parent; its stack has an account and a region.
+            id: The construct's own.
+            endpoint_name: The endpoint that will host it; the role may write the logs of this one.
+            triton: Container release, such as `25.04`.
+            instance: The machines that it is for: rules compare their GPUs and drivers with the release.
+            model: What is in S3.
+            environment: A name, the path of an environments/ENV.yaml, or a FleetEnvironment; default: the
+                support's.
+            support: What endpoints share; default: the environment's, if the app has declared it before.
+            vpc: The VPC of the containers; default: SageMaker's own network.
+            vpc_subnets: Which of its subnets; default: the private ones.
+            security_groups: Those of the containers; default: a new one.
+            isolated: No call leads into or out of the container but SageMaker's own.
+            container: Keys of `container` of a spec.
+            container_environment: Further variables of the container.
+            metrics: Keys of `metrics` of a spec.
+            image_digest: The digest of the release's image.
+            cloudformation: Raw properties, by resource and path.
+            allow: Rules that are broken on purpose, each with the reason.
+        """
+        super().__init__(scope, id)
+        spec = PropsSpec(
+            endpoint_name=endpoint_name,
+            triton=triton,
+            instance=instance,
+            model=model,
+            isolated=isolated,
+            sections={
+                "container": container,
+                "environment": container_environment,
+                "metrics": metrics,
+                "image_digest": image_digest,
+                "cloudformation": cloudformation,
+                "allow": allow,
+            },
+        )
+        network = VpcProps(vpc=vpc, subnets=vpc_subnets, groups=security_groups)
+        self._placement = network.placement(self)
+        declaration = Declaration(spec=spec, environment=environment, support=support, network=network)
+        found = resolve(self, declaration, self._placement, needs_support=False)
+        self._model, self._role = None, iam.Role.from_role_name(self, "UnresolvedRole", "unresolved")
+        if found is not None:
+            role = EndpointRole(self, "Role", endpoint=found.endpoint)
+            self._model = EndpointModel(self, "Resource", endpoint=found.endpoint, role=role).model
+            self._role = iam.Role.from_role_arn(self, "ExecutionRole", role.role.attr_arn)
+
+    @property
+    def model_name(self) -> str:
+        """What a production variant takes as ModelName."""
+        return self._model.attr_model_name if self._model else "unresolved"
+
+    @property
+    def role(self) -> iam.IRole:
+        """What the container acts in; the Model does not wait for what others grant to it."""
+        return self._role
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """The role, for the grants of other constructs."""
+        return self._role.grant_principal
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """The security groups of the containers, where the Model is in a VPC."""
+        return ec2.Connections(security_groups=list(self._placement.groups) if self._placement else [])

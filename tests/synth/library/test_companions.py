@@ -1,0 +1,187 @@
+"""Alarms, scaling and a dashboard beside an endpoint that is deployed elsewhere; a Model; engine builds."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sagemaker as sagemaker
+from aws_cdk import aws_sns as sns
+
+from tests.synth.library.host import ACCOUNT, DATA, REGION, Host, properties, statements
+from triton_endpoints import (
+    Alarms,
+    EngineBuilds,
+    FleetEnvironment,
+    ImportedEndpoint,
+    Instance,
+    SageMakerModel,
+    Scaling,
+    TritonAlarms,
+    TritonDashboard,
+    TritonModel,
+    TritonScaling,
+)
+
+DESCRIBED: dict[str, Any] = {
+    "endpoint_name": "ranking",
+    "triton": "25.04",
+    "instance": Instance(type="ml.g5.xlarge"),
+    "model": TritonModel.single(DATA, default_model="ranking"),
+    "environment": "prod",
+}
+SCALING = Scaling(min=1, max=4).scale_on_invocations(600).scale_on_gpu_utilization(60)
+
+
+def imported(host: Host, **props: Any) -> ImportedEndpoint:
+    return ImportedEndpoint(host.stack, "Ranking", **{**DESCRIBED, **props})
+
+
+def page(host: Host) -> actions.SnsAction:
+    return actions.SnsAction(sns.Topic(host.stack, "Page", enforce_ssl=True))
+
+
+class TestAlarms:
+    def test_they_are_those_of_a_spec_and_take_their_own_actions(self) -> None:
+        host = Host()
+        alarms = TritonAlarms(
+            host.stack,
+            "Alarms",
+            endpoint=imported(host),
+            alarms=Alarms(latency_p99="200ms", memory=None),
+            alarm_actions=[page(host)],
+        )
+        template = host.template()
+        latency = properties(template, "AWS::CloudWatch::Alarm", "AlarmsLatencyP99")
+        assert latency["Threshold"] == 200_000
+        value = latency["Metrics"][-1]["MetricStat"]["Metric"]
+        assert value["MetricName"] == "ModelLatency"
+        assert {"Name": "EndpointName", "Value": "ranking"} in value["Dimensions"]
+        assert [list(each) for each in latency["AlarmActions"]] == [["Ref"]]
+        assert len(alarms.alarms) == len(template.find_resources("AWS::CloudWatch::Alarm"))
+        template.resource_count_is("AWS::SageMaker::Endpoint", 0)
+
+    def test_without_actions_the_topics_of_the_support_are_theirs_and_its_absence_is_a_mistake(self) -> None:
+        host = Host()
+        TritonAlarms(host.stack, "Alarms", endpoint=imported(host))
+        (problem,) = host.problems()
+        assert problem.startswith("[Host/Alarms] FL608 no EndpointSupport of environment 'prod'")
+        host = Host()
+        support = host.support()
+        TritonAlarms(host.stack, "Alarms", endpoint=imported(host, support=support, environment=None))
+        alarm = next(iter(host.template().find_resources("AWS::CloudWatch::Alarm").values()))
+        assert alarm["Properties"]["AlarmActions"][0]["Ref"].startswith("SupportAlarmTopics")
+
+    def test_a_threshold_that_a_spec_cannot_have_is_told_at_their_path(self) -> None:
+        host = Host()
+        TritonAlarms(
+            host.stack,
+            "Alarms",
+            endpoint=imported(host),
+            alarms=Alarms(latency_p99="200 fortnights"),
+            alarm_actions=[page(host)],
+        )
+        (problem,) = host.problems()
+        assert problem.startswith("[Host/Alarms] alarms.latency_p99: FL112")
+
+
+class TestScaling:
+    def test_it_is_that_of_a_spec(self) -> None:
+        host = Host()
+        TritonScaling(host.stack, "Scaling", endpoint=imported(host), scaling=SCALING)
+        template = host.template()
+        target = properties(template, "AWS::ApplicationAutoScaling::ScalableTarget")
+        assert target["ResourceId"] == "endpoint/ranking/variant/AllTraffic"
+        assert (target["MinCapacity"], target["MaxCapacity"]) == (1, 4)
+        template.resource_count_is("AWS::ApplicationAutoScaling::ScalingPolicy", 2)
+
+    def test_the_rules_know_the_instance_that_is_described(self) -> None:
+        host = Host()
+        cpu = imported(host, instance=Instance(type="ml.c5.xlarge"))
+        TritonScaling(host.stack, "Scaling", endpoint=cpu, scaling=SCALING)
+        (problem,) = host.problems()
+        assert problem.startswith("[Host/Scaling] scaling.gpu_utilization: FL")
+
+
+def test_a_dashboard_shows_the_endpoint_with_its_thresholds() -> None:
+    host = Host()
+    TritonDashboard(
+        host.stack, "Dashboard", endpoint=imported(host), alarms=Alarms(latency_p99="200ms"), scaling=SCALING
+    )
+    body = properties(host.template(), "AWS::CloudWatch::Dashboard")["DashboardBody"]
+    text = body if isinstance(body, str) else json.dumps(body)
+    assert "ranking" in text and "AllTraffic" in text and "200" in text
+
+
+class TestModel:
+    def test_it_stands_without_an_endpoint_of_ours(self) -> None:
+        host = Host()
+        vpc = ec2.Vpc(host.stack, "Vpc", flow_logs={"All": ec2.FlowLogOptions()})
+        model = SageMakerModel(host.stack, "Model", container={"thread_count": 16}, vpc=vpc, **DESCRIBED)
+        sagemaker.CfnEndpointConfig(
+            host.stack,
+            "Config",
+            kms_key_id="alias/theirs",
+            production_variants=[
+                sagemaker.CfnEndpointConfig.ProductionVariantProperty(
+                    variant_name="one", model_name=model.model_name, initial_variant_weight=1
+                )
+            ],
+        )
+        iam.Grant.add_to_principal(
+            grantee=model,
+            actions=["s3:GetObject"],
+            resource_arns=["arn:aws:s3:::theirs/labels.txt"],
+            scope=host.stack,
+        )
+        template = host.template()
+        container = properties(template, "AWS::SageMaker::Model")["PrimaryContainer"]
+        assert container["Environment"]["SAGEMAKER_TRITON_THREAD_COUNT"] == "16"
+        assert (
+            statements(template, "ModelRole")["ReadArchives"]["Resource"]
+            == "arn:aws:s3:::their-models/embed/model.tar.gz"
+        )
+        variant = properties(template, "AWS::SageMaker::EndpointConfig")["ProductionVariants"][0]
+        assert variant["ModelName"]["Fn::GetAtt"][0].startswith("Model")
+        assert len(model.connections.security_groups) == 1
+        template.resource_count_is("AWS::SageMaker::Endpoint", 0)
+
+    def test_the_rules_judge_it_at_its_path(self) -> None:
+        host = Host()
+        old = Instance(type="ml.g4dn.xlarge", ami="al2-ami-sagemaker-inference-gpu-2")
+        model = SageMakerModel(host.stack, "Model", **{**DESCRIBED, "instance": old, "triton": "25.12"})
+        assert model.role is not None
+        problems = host.problems()
+        assert all(each.startswith("[Host/Model] instance.ami: FL2") for each in problems) and problems
+
+
+class TestEngineBuilds:
+    def test_they_stand_without_a_support_and_may_notify_a_topic_of_the_app(self) -> None:
+        host = Host()
+        topic = sns.Topic(host.stack, "Page", enforce_ssl=True)
+        environment = FleetEnvironment(name="prod", engine_builds={"timeout": "2h"})
+        EngineBuilds(host.stack, "Engines", environment=environment, failures=topic)
+        template = host.template()
+        projects = template.find_resources("AWS::CodeBuild::Project").values()
+        assert {each["Properties"]["Name"] for each in projects} == {
+            "triton-fleet-prod-engines-gpu",
+            "triton-fleet-prod-engines-job",
+        }
+        policy = properties(template, "AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]
+        assert {"Service": "events.amazonaws.com"} in [each["Principal"] for each in policy]
+        policies = json.dumps(template.find_resources("AWS::IAM::Policy"))
+        assert f"arn:aws:s3:::triton-fleet-prod-{ACCOUNT}-{REGION}/engines/*" in policies
+
+    def test_two_of_an_environment_are_a_mistake(self) -> None:
+        host = Host()
+        topic = sns.Topic(host.stack, "Page", enforce_ssl=True)
+        host.support()
+        EngineBuilds(host.stack, "Engines", environment="prod", failures=topic)
+        (problem,) = host.problems()
+        assert problem.startswith(
+            "[Host/Engines] FL613 Host/Support declares the engine builds of environment"
+        )
+        assert "engine_builds=False" in problem
