@@ -72,7 +72,10 @@ def _build_problems(folder: Path, version: str) -> list[str]:
 
 def _build(folder: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder.absolute())]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    built = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    if built.returncode:
+        said = (built.stderr or built.stdout).strip().splitlines()
+        sys.exit(f"release: hatchling builds nothing: {said[-1] if said else built.returncode}")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from fleet.core.files import write_atomically
 from fleet.core.project_root import project_root, project_roots
 from fleet.findings import CannotRunError
 from fleet.scaffold.files import EXAMPLES, EXTRAS, NONE, SENTENCES, NewFleet, generated_files, own_files
-from fleet.scaffold.pin import PACKAGE, requirement
+from fleet.scaffold.pin import PACKAGE, own_requirement
 from fleet.scaffold.validation import require_valid, require_writable
 
 
@@ -82,7 +82,7 @@ def _create(folder: Path, fleet: NewFleet) -> None:
             write_atomically(folder / path, text)
     say(f"wrote {len(contents) - kept} files to {folder}")
     if "requirements.txt" in differing and PACKAGE not in _text(folder / "requirements.txt"):
-        say(f"next: add to requirements.txt: {requirement(EXTRAS)}")
+        say(f"next: add to requirements.txt: {own_requirement(EXTRAS)}")
     if not fleet.account:
         say("next: write your accounts into environments/*.yaml")
     say(f"next: cd {shlex.quote(str(folder))} && make setup && source .venv/bin/activate")

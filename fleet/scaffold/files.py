@@ -10,7 +10,7 @@ from pathlib import Path
 from string import Template
 
 from fleet.core.sources import source_path
-from fleet.scaffold.pin import requirement
+from fleet.scaffold.pin import own_requirement
 from fleet.spec.environment import LOCAL
 from fleet.spec.schema import schemas
 
@@ -117,14 +117,14 @@ def _requirements(file: Path) -> str:
     A line that is continued has hashes, which only its owner can write again: it stays.
     """
     if not file.is_file():
-        return Template(_template("requirements.txt")).substitute(pin=requirement(EXTRAS))
+        return Template(_template("requirements.txt")).substitute(pin=own_requirement(EXTRAS))
     text = file.read_text("utf-8")
     found = _REQUIREMENT.search(text)
     if found is None:
-        return f"{text.rstrip()}\n{requirement(EXTRAS)}\n".lstrip()
+        return f"{text.rstrip()}\n{own_requirement(EXTRAS)}\n".lstrip()
     if found[0].rstrip().endswith("\\"):
         return text
-    return text[: found.start()] + requirement(found["extras"] or "") + text[found.end() :]
+    return text[: found.start()] + own_requirement(found["extras"] or "") + text[found.end() :]
 
 
 def _constraints() -> str:

@@ -20,7 +20,7 @@ class Installed(Protocol):
         """A file of its metadata; None where there is none."""
 
 
-def requirement(extras: str = "", installed: Installed | None = None) -> str:
+def own_requirement(extras: str = "", installed: Installed | None = None) -> str:
     """The line of requirements.txt that brings this version again.
 
     A version of an index is named by its number, one of git by its commit, a file of a server by its

@@ -14,7 +14,7 @@ from fleet.cli.commands import app
 from fleet.endpoint.resolve import resolve_foundation
 from fleet.findings import CannotRunError, FindingsError
 from fleet.scaffold.files import NewFleet, generated_files, own_files
-from fleet.scaffold.pin import requirement
+from fleet.scaffold.pin import own_requirement
 from fleet_folder import ROOT
 
 GENERATED = {
@@ -251,16 +251,16 @@ class TestPin:
             return json.dumps(self._origin) if name == "direct_url.json" and self._origin else None
 
     def test_a_version_of_an_index_is_pinned_by_its_number(self) -> None:
-        assert requirement("[local]", self.Installed(None)) == "triton-fleet[local]==1.2.3"
+        assert own_requirement("[local]", self.Installed(None)) == "triton-fleet[local]==1.2.3"
 
     def test_a_version_of_git_is_pinned_by_its_commit(self) -> None:
         origin = {"url": "https://example.com/fleet", "vcs_info": {"vcs": "git", "commit_id": "abc123"}}
         pinned = "triton-fleet[local] @ git+https://example.com/fleet@abc123"
-        assert requirement("[local]", self.Installed(origin)) == pinned
+        assert own_requirement("[local]", self.Installed(origin)) == pinned
 
     def test_a_folder_or_a_file_of_this_machine_is_not_named(self) -> None:
         origin = {"url": "file:///home/me/fleet", "dir_info": {"editable": True}}
-        assert requirement("", self.Installed(origin)) == "triton-fleet==1.2.3"
+        assert own_requirement("", self.Installed(origin)) == "triton-fleet==1.2.3"
 
 
 def test_the_makefile_chooses_a_python_as_that_of_the_clone_does(tmp_path: Path) -> None:
