@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import boto3
 
-from fleet.artifacts.engines.clients import EngineClients
+from fleet.artifacts.builds.clients import EngineClients
 from fleet.artifacts.upload.archives import UPLOAD_CONFIG
 from fleet.aws.api.emulator import Keys, local_session, local_variables
 from fleet.aws.api.errors import aws_errors_as_findings

@@ -11,8 +11,8 @@ from typing import Any
 
 from artifact_bucket import REGION, ArtifactBucket, empty_bucket
 from embedded_keys import KEYS
-from fleet.artifacts.engines.clients import EngineClients
-from fleet.artifacts.engines.work import Pace
+from fleet.artifacts.builds.clients import EngineClients
+from fleet.artifacts.builds.work import Pace
 from fleet.artifacts.progress import PublishProgress, SilentProgress
 from fleet.artifacts.publish.publish import PublishResult, publish
 from fleet.aws.api.emulator import local_session

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Event
 
-from fleet.artifacts.engines.clients import EngineClients
+from fleet.artifacts.builds.clients import EngineClients
+from fleet.artifacts.builds.work import BuildContext, EngineWork, Pace
 from fleet.artifacts.engines.inputs import BuildInputs
 from fleet.artifacts.engines.request import StoredPlan, WantedEngine
-from fleet.artifacts.engines.work import BuildContext, EngineWork, Pace
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.upload.archives import Uploads
 from fleet.core.parallel import all_in_parallel

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fleet.artifacts.builds.clients import Builders
+from fleet.artifacts.builds.work import Pace
 from fleet.artifacts.engines.builds import build_engines
-from fleet.artifacts.engines.clients import Builders
 from fleet.artifacts.engines.request import StoredPlan, WantedEngine, engines_in, stored_plans
-from fleet.artifacts.engines.work import Pace
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.publish.requirements import Content
 from fleet.endpoint.resolve import place_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import ClientError
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from fleet.artifacts.engines.codebuild import SUCCEEDED, TIMED_OUT, Build
+from fleet.artifacts.builds.codebuild import SUCCEEDED, TIMED_OUT, Build
 from fleet.artifacts.engines.request import EngineUse, WantedEngine
 from fleet.engines.object_keys import FAILURE, MANIFEST, built_key
 from fleet.findings import Finding

@@ -7,8 +7,8 @@ from functools import cached_property
 
 from botocore.exceptions import ClientError
 
+from fleet.artifacts.builds.clients import EngineClients
 from fleet.artifacts.engine_script import build_script
-from fleet.artifacts.engines.clients import EngineClients
 from fleet.artifacts.engines.onnx import OnnxFile, OnnxObject, onnx_of
 from fleet.artifacts.engines.request import EngineUse, WantedEngine
 from fleet.artifacts.sources.s3_object import s3_errors_as_findings

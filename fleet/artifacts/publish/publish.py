@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fleet.artifacts.builds.clients import Builders, no_builders
+from fleet.artifacts.builds.work import Pace
 from fleet.artifacts.engines.builds import PACE
-from fleet.artifacts.engines.clients import Builders, no_builders
 from fleet.artifacts.engines.ensure import ensure_engines
 from fleet.artifacts.engines.request import engines_of, size_with_plans
-from fleet.artifacts.engines.work import Pace
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.publish.copies import copy_to_endpoints
 from fleet.artifacts.publish.requirements import contents_of, missing_in_endpoints, missing_in_store

@@ -10,8 +10,8 @@ import pytest
 
 from codebuild_stand_in import StandInCodeBuild, refusal
 from engine_bucket import EngineBucket, engine_bucket, small_onnx
-from fleet.artifacts.engines.clients import EngineClients
-from fleet.artifacts.engines.codebuild import Build, BuildLog
+from fleet.artifacts.builds.clients import EngineClients
+from fleet.artifacts.builds.codebuild import Build, BuildLog
 from fleet.engines.object_keys import MANIFEST, built_key, lease_key
 from fleet.findings import CannotRunError, FindingsError
 from fleet_folder import FleetFolder

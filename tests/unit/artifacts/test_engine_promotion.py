@@ -9,7 +9,7 @@ import pytest
 
 from codebuild_stand_in import PLAN_BYTES
 from engine_bucket import CONFIG, SPEC, TENSORS, small_onnx
-from fleet.artifacts.engines.clients import EngineClients
+from fleet.artifacts.builds.clients import EngineClients
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import SilentProgress
 from fleet.artifacts.publish.publish import publish

@@ -9,7 +9,7 @@ import pytest
 
 from codebuild_stand_in import StandInCodeBuild, refusal
 from engine_bucket import EngineBucket, engine_bucket, small_onnx
-from fleet.artifacts.engines.work import Pace
+from fleet.artifacts.builds.work import Pace
 from fleet.findings import FindingsError
 from fleet_folder import ROOT, FleetFolder
 

@@ -15,7 +15,7 @@ from artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
 from embedded_cloudwatch import NOW
 from engine_bucket import engine_bucket
 from fleet.artifacts import releases as releases_module
-from fleet.artifacts.engines.lease import Lease, Terms
+from fleet.artifacts.builds.lease import Lease, Terms
 from fleet.artifacts.releases import TIME, last_releases, record_release, releases_prefix
 from fleet.aws.api.errors import SET_CLOCK, aws_errors_as_findings
 from fleet.findings import CannotRunError

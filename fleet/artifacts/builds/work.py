@@ -12,8 +12,8 @@ from uuid import uuid4
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from fleet.artifacts.engines.clients import EngineClients
-from fleet.artifacts.engines.codebuild import (
+from fleet.artifacts.builds.clients import EngineClients
+from fleet.artifacts.builds.codebuild import (
     STOPPED,
     Build,
     BuildLog,
@@ -22,9 +22,9 @@ from fleet.artifacts.engines.codebuild import (
     passes,
     start_build,
 )
+from fleet.artifacts.builds.lease import Lease, LostError, SeenLease, Terms
 from fleet.artifacts.engines.failure import failure_findings, told_failure
 from fleet.artifacts.engines.inputs import BuildInputs
-from fleet.artifacts.engines.lease import Lease, LostError, SeenLease, Terms
 from fleet.artifacts.engines.request import StoredPlan, WantedEngine, stored_plan
 from fleet.findings import CannotRunError, FindingsError
 

@@ -1,0 +1,1 @@
+"""Builds on CodeBuild, each content once, whoever asks for it: engines and images."""
