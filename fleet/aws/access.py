@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import boto3
 
-from fleet.artifacts.builds.clients import EngineClients
+from fleet.artifacts.builds.clients import BuildClients
 from fleet.artifacts.upload.archives import UPLOAD_CONFIG
 from fleet.aws.api.emulator import Keys, local_session, local_variables
 from fleet.aws.api.errors import aws_errors_as_findings
@@ -74,13 +74,13 @@ class Access:
                 self._clients[service] = make(service, endpoint_url=self._url, config=config)
         return self._clients[service]
 
-    def engine_clients(self) -> EngineClients:
+    def engine_clients(self) -> BuildClients:
         """The clients that builds of engines use.
 
         Raises:
             CannotRunError: the profile does not exist, or its settings are wrong.
         """
-        return EngineClients(
+        return BuildClients(
             s3=self.client("s3"),
             ssm=self.client("ssm"),
             codebuild=self.client("codebuild"),

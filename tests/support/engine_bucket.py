@@ -11,7 +11,7 @@ from typing import Any
 
 from artifact_bucket import REGION, ArtifactBucket, empty_bucket
 from embedded_keys import KEYS
-from fleet.artifacts.builds.clients import EngineClients
+from fleet.artifacts.builds.clients import BuildClients
 from fleet.artifacts.builds.work import Pace
 from fleet.artifacts.progress import PublishProgress, SilentProgress
 from fleet.artifacts.publish.publish import PublishResult, publish
@@ -49,7 +49,7 @@ class EngineBucket:
     """The bucket of a fleet folder, and what builds its engines."""
 
     artifacts: ArtifactBucket
-    clients: EngineClients
+    clients: BuildClients
     pace: Pace = field(default=PACE)
 
     @property
@@ -155,9 +155,9 @@ def engine_bucket(url: str, folder: FleetFolder) -> EngineBucket:
 
 
 @cache
-def _clients(url: str) -> EngineClients:
+def _clients(url: str) -> BuildClients:
     """Making them takes longer than what most tests do with them."""
     make: Any = local_session(REGION, KEYS).client
-    return EngineClients(
+    return BuildClients(
         **{name: make(name, endpoint_url=url) for name in ("s3", "ssm", "codebuild", "logs")}
     )

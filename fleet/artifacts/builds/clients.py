@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineClients:
+class BuildClients:
     """Clients of one account and region; threads may share them."""
 
     s3: S3Client
@@ -23,11 +23,11 @@ class EngineClients:
     logs: Any
 
 
-Builders: TypeAlias = "Callable[[], EngineClients]"
+Builders: TypeAlias = "Callable[[], BuildClients]"
 """Creates the clients; called only if an engine has to be built."""
 
 
-def no_builders() -> EngineClients:
+def no_builders() -> BuildClients:
     """The stand-in for `Builders` where no engine may be built.
 
     Raises:

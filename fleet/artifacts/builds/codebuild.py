@@ -1,25 +1,20 @@
-"""Starts, reads and stops CodeBuild's builds of engines."""
+"""Starts, reads and stops CodeBuild's builds."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from fleet.artifacts.engine_script import SOURCES
-from fleet.artifacts.engines.request import EngineUse
-from fleet.catalog.builds import build_quota
-from fleet.engines.object_keys import REQUEST, built_key
-from fleet.findings import CannotRunError, Finding, FindingsError
-from fleet.spec.source import finding_at
+from fleet.findings import CannotRunError
 
-REQUEST_VARIABLE, ENDPOINT_VARIABLE = "FLEET_ENGINE_REQUEST", "FLEET_ENGINE_ENDPOINT"
 LIMIT, NO_PROJECT = "AccountLimitExceededException", "ResourceNotFoundException"
 NO_QUOTA = "more than 0 builds"
 """In CodeBuild's message if the quota is 0: waiting does not help."""
-NOT_TAKEN, REFUSED = "InvalidInputException", "FL379"
+NOT_TAKEN = "InvalidInputException"
 THROTTLED = {"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException"}
 """Codes of requests that are retried a little later."""
 SERVER_ERROR = 500
@@ -36,6 +31,18 @@ def passes(error: Exception) -> bool:
 
 class LimitError(Exception):
     """The account's quota of builds is used up; the message is CodeBuild's."""
+
+
+class RefusalError(Exception):
+    """CodeBuild refuses a build; the message is CodeBuild's.
+
+    Attributes:
+        is_quota: Whether the account's quota for such builds is 0: waiting does not help.
+    """
+
+    def __init__(self, reason: str, *, is_quota: bool) -> None:
+        super().__init__(reason)
+        self.is_quota = is_quota
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,71 +66,69 @@ class Build:
         return self.status != IN_PROGRESS
 
 
-def start_build(codebuild: Any, use: EngineUse, script: str, token: str) -> str:
-    """Start the build of an engine, whose request is already in the bucket; return its id.
+@dataclass(frozen=True, kw_only=True)
+class BuildStart:
+    """What a build is started with.
+
+    Attributes:
+        project: The CodeBuild project.
+        script: `BUCKET/KEY` of the build script, a zip file.
+        buildspec: The text of the buildspec.
+        variables: Plain environment variables, in order.
+        overrides: Further parameters of StartBuild.
+        foundation: How to create the project, if it does not exist.
+    """
+
+    project: str
+    script: str
+    buildspec: str
+    variables: Mapping[str, str]
+    overrides: Mapping[str, Any]
+    foundation: str
+
+
+def start_build(codebuild: Any, start: BuildStart, token: str) -> str:
+    """Start a build, whose request is already in the bucket; return its id.
 
     Args:
         codebuild: The client.
-        use: The engine, and the endpoint that it is for.
-        script: The key of the build script.
+        start: What it is started with.
         token: A request with the same token starts no second build, if the answer to the first was lost.
 
     Raises:
         LimitError: the account's quota of builds is used up.
+        RefusalError: CodeBuild refuses what this build needs, such as its fleet, or the account's quota for
+            such builds is 0.
         CannotRunError: the project does not exist.
-        FindingsError: CodeBuild refuses what this engine needs, such as its fleet, or the account's quota
-            for such builds is 0.
         ClientError: CodeBuild refuses otherwise.
     """
-    engine, place = use.engine, use.endpoint.place
-    runner, project = engine.runner, place.engine_project(engine.runner.project)
-    url = f"s3://{place.bucket}/{built_key(engine.build.key, REQUEST)}"
     request: dict[str, Any] = {
-        "projectName": project,
+        "projectName": start.project,
         "sourceTypeOverride": "S3",
-        "sourceLocationOverride": f"{place.bucket}/{script}",
+        "sourceLocationOverride": start.script,
         # The project's own buildspec is for a build without a source. CodeBuild API reference, StartBuild:
         # without this one, "the source code must contain a buildspec file in its root directory".
-        "buildspecOverride": (SOURCES / f"{runner.project}.buildspec.yaml").read_text("utf-8"),
+        "buildspecOverride": start.buildspec,
         "environmentVariablesOverride": [
-            {"name": name, "value": value, "type": "PLAINTEXT"}
-            for name, value in ((REQUEST_VARIABLE, url), (ENDPOINT_VARIABLE, use.endpoint.name))
+            {"name": name, "value": value, "type": "PLAINTEXT"} for name, value in start.variables.items()
         ],
         "idempotencyToken": token,
+        **start.overrides,
     }
-    if runner.project == "gpu":
-        request |= {
-            "imageOverride": use.endpoint.image.uri,
-            "imagePullCredentialsTypeOverride": "SERVICE_ROLE",
-        }
-    if runner.fleet_arn is not None:
-        request["fleetOverride"] = {"fleetArn": runner.fleet_arn}
     try:
         return str(codebuild.start_build(**request)["build"]["id"])
     except ClientError as error:
         code, reason = error.response["Error"]["Code"], error.response["Error"]["Message"]
         if code == LIMIT and NO_QUOTA in reason:
-            quota = build_quota(runner.project)
-            hint = (
-                f"request a higher quota {quota!r} of AWS CodeBuild in Service Quotas; a new account's is 0"
-            )
-            raise FindingsError([_start_failure(use, reason, hint)]) from error
+            raise RefusalError(reason, is_quota=True) from error
         if code == LIMIT or code in THROTTLED:
             raise LimitError(reason) from error
         if code == NO_PROJECT:
-            problem = f"the CodeBuild project {project} does not exist"
-            remedy = f"run `fleet deploy --env {place.environment} --foundation` to create it"
-            raise CannotRunError(problem, remedy) from error
+            problem = f"the CodeBuild project {start.project} does not exist"
+            raise CannotRunError(problem, start.foundation) from error
         if code == NOT_TAKEN:
-            raise FindingsError(
-                [_start_failure(use, reason, f"the build was chosen because: {runner.why}")]
-            ) from error
+            raise RefusalError(reason, is_quota=False) from error
         raise
-
-
-def _start_failure(use: EngineUse, reason: str, hint: str) -> Finding:
-    message = f"CodeBuild refuses the build of model {use.engine.model!r}: {reason}"
-    return finding_at(use.engine.mark, REFUSED, message, hint)
 
 
 def describe_build(codebuild: Any, id: str) -> Build | None:

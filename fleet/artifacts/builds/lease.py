@@ -1,4 +1,4 @@
-"""A lease to build one engine: an object in the bucket, so that only one of several publishers builds it.
+"""A lease to build something: an object in the bucket, so that only one of several publishers builds it.
 
 Its expiry follows from the times in S3's own answers: clocks of publishers do not matter.
 """
@@ -13,7 +13,6 @@ from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
 
 from fleet.aws.api.clock import answered_at
-from fleet.engines.object_keys import lease_key
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -55,13 +54,13 @@ class LostError(Exception):
 
 
 class Lease:
-    """One publisher's lease on one engine.
+    """One publisher's lease on one build.
 
     All methods raise ClientError if S3 refuses for another reason.
     """
 
-    def __init__(self, s3: S3Client, bucket: str, engine: str, terms: Terms) -> None:
-        self._s3, self._bucket, self._key = s3, bucket, lease_key(engine)
+    def __init__(self, s3: S3Client, bucket: str, key: str, terms: Terms) -> None:
+        self._s3, self._bucket, self._key = s3, bucket, key
         self._terms, self._etag = terms, ""
 
     def take(self) -> bool:

@@ -1,33 +1,34 @@
-"""Builds one engine, or waits for another publisher that is building it."""
+"""Builds one thing, or waits for another publisher that is building it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event
+from typing import Generic, Protocol, TypeVar
 from uuid import uuid4
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from fleet.artifacts.builds.clients import EngineClients
+from fleet.artifacts.builds.clients import BuildClients
 from fleet.artifacts.builds.codebuild import (
     STOPPED,
     Build,
     BuildLog,
+    BuildStart,
     LimitError,
+    RefusalError,
     describe_build,
     passes,
     start_build,
 )
 from fleet.artifacts.builds.lease import Lease, LostError, SeenLease, Terms
-from fleet.artifacts.engines.failure import failure_findings, told_failure
-from fleet.artifacts.engines.inputs import BuildInputs
-from fleet.artifacts.engines.request import StoredPlan, WantedEngine, stored_plan
-from fleet.findings import CannotRunError, FindingsError
+from fleet.findings import CannotRunError, Finding, FindingsError
 
+Result = TypeVar("Result", covariant=True)
 FAILED_LOOKS = 10
 """How many requests for a build may fail in a row: a publish survives some minutes without network."""
 
@@ -61,16 +62,11 @@ class Pace:
 
 @dataclass(frozen=True, kw_only=True)
 class BuildContext:
-    """State that the builds of one publish share.
+    """State that the builds of one publish share; `under_way` are the ids of those that it waits for."""
 
-    `seconds` is how long an engine may take; `under_way` are the ids of the builds that it waits for.
-    """
-
-    clients: EngineClients
-    inputs: BuildInputs
+    clients: BuildClients
     bucket: str
     holder: str
-    seconds: int
     pace: Pace
     cancelled: Event
     under_way: set[str] = field(default_factory=set)
@@ -85,18 +81,49 @@ class BuildContext:
             raise CancelledError
 
 
-class EngineWork:
-    """One engine of one publish; `has_built` is whether this publish built it."""
+class BuildTask(Protocol[Result]):
+    """What is to be built: an engine, an image. Its methods raise what AWS raises besides."""
 
-    def __init__(self, shared: BuildContext, engine: WantedEngine, tell: Callable[[str], None]) -> None:
-        self._shared, self._engine, self._tell = shared, engine, tell
+    @property
+    def name(self) -> str:
+        """For messages."""
+
+    @property
+    def lease(self) -> str:
+        """The key of the lease in the bucket."""
+
+    def prepare(self) -> None:
+        """Put there what the build reads and what does not depend on the attempt.
+
+        Raises:
+            FindingsError: there is something wrong with that.
+        """
+
+    def find(self) -> Result | None:
+        """The complete result, if it exists."""
+
+    def start(self) -> BuildStart:
+        """Write the request of an attempt; return what it is started with."""
+
+    def refusal(self, error: RefusalError) -> list[Finding]:
+        """Why CodeBuild does not start it."""
+
+    def failure(self, build: Build, log: Sequence[str]) -> list[Finding]:
+        """Why a build has ended without a result."""
+
+
+class BuildWork(Generic[Result]):
+    """One task of one publish; `has_built` is whether this publish built it."""
+
+    def __init__(self, shared: BuildContext, task: BuildTask[Result], tell: Callable[[str], None]) -> None:
+        self._shared, self._task, self._tell = shared, task, tell
         self._terms = Terms(holder=shared.holder, token=uuid4().hex, seconds=shared.pace.lease)
-        self._lease = Lease(shared.clients.s3, shared.bucket, engine.key, self._terms)
+        self._lease = Lease(shared.clients.s3, shared.bucket, task.lease, self._terms)
         self._log = BuildLog(shared.clients.logs)
         self.has_built = False
 
-    def plan(self) -> StoredPlan:
-        """Wait for the engine's plan.
+    def result(self) -> Result:
+        """Wait for the result.
 
         Raises:
             FindingsError: it cannot be built.
@@ -104,14 +131,14 @@ class EngineWork:
                 continues, and the next publish follows it.
             CancelledError: the publish was interrupted; a build that it started is stopped.
         """
-        self._shared.inputs.put_onnx(self._engine)
+        self._task.prepare()
         while True:
-            plan = self._find_stored() or self._try_build()
-            if plan is not None:
-                return plan
+            found = self._task.find() or self._try_build()
+            if found is not None:
+                return found
 
-    def _try_build(self) -> StoredPlan | None:
-        """The plan; None to check again who builds it."""
+    def _try_build(self) -> Result | None:
+        """The result; None to check again who builds it."""
         if self._lease.take():
             return self._hold("")
         seen = self._lease.seen()
@@ -120,8 +147,8 @@ class EngineWork:
         build = self._look(seen.terms.build) if seen.terms.build else None
         if build is not None and not build.is_over and not seen.is_expired:
             return self._follow(build.id, seen)
-        if build is not None and build.is_over and (plan := self._find_stored()):
-            return plan
+        if build is not None and build.is_over and (found := self._task.find()):
+            return found
         if seen.is_expired or build is not None:
             # The holder is gone, or its build has ended; a build that still runs is taken over.
             running = build.id if build is not None and not build.is_over else ""
@@ -130,28 +157,28 @@ class EngineWork:
         self._shared.pause(self._shared.pace.look)
         return None
 
-    def _follow(self, id: str, seen: SeenLease) -> StoredPlan | None:
+    def _follow(self, id: str, seen: SeenLease) -> Result | None:
         self._tell(f"{seen.terms.holder} is building it")
         build = self._await_end(id, renews=False)
         if build.status == STOPPED:
             self._shared.pause(self._shared.pace.look)
-            return self._find_stored()
-        return self._result(build)
+            return self._task.find()
+        return self._ended(build)
 
-    def _hold(self, id: str) -> StoredPlan | None:
+    def _hold(self, id: str) -> Result | None:
         """Build it under the lease, or wait for the running build."""
         with self._lease_context() as held:
-            if not id and (plan := self._find_stored()):
-                return plan
+            if not id and (found := self._task.find()):
+                return found
             try:
                 held.append(id or self._start_build())
                 build = self._await_end(held[0], renews=True)
             except LostError:
                 return None
             held.clear()
-            plan = self._result(build)
+            found = self._ended(build)
             self.has_built = not id
-            return plan
+            return found
 
     @contextmanager
     def _lease_context(self) -> Iterator[list[str]]:
@@ -176,19 +203,20 @@ class EngineWork:
         Raises:
             LostError: another publisher has the lease by now.
         """
-        shared, use = self._shared, self._engine.first
-        shared.inputs.put_request(use, shared.seconds)
-        script, until, token = shared.inputs.script, time.monotonic() + shared.pace.limit, uuid4().hex
+        shared, start = self._shared, self._task.start()
+        until, token = time.monotonic() + shared.pace.limit, uuid4().hex
         waits = shared.pace.waits(shared.pace.renew)
         while True:
             is_own_limit = bool(shared.under_way)
             try:
-                id = start_build(shared.clients.codebuild, use, script, token)
+                id = start_build(shared.clients.codebuild, start, token)
+            except RefusalError as error:
+                raise FindingsError(self._task.refusal(error)) from error
             except LimitError as error:
                 if is_own_limit:
                     until = time.monotonic() + shared.pace.limit
                 elif time.monotonic() >= until:
-                    problem = f"CodeBuild starts no build of {use.name}: {error}"
+                    problem = f"CodeBuild starts no build of {self._task.name}: {error}"
                     remedy = "request a higher quota of concurrent builds, or run the command again later"
                     raise CannotRunError(problem, remedy) from error
                 self._tell(f"waits for other builds: {error}")
@@ -250,11 +278,7 @@ class EngineWork:
                     raise
             self._shared.pause(self._shared.pace.most)
 
-    def _result(self, build: Build) -> StoredPlan:
-        if plan := self._find_stored():
-            return plan
-        failure = told_failure(self._shared.clients.s3, self._shared.bucket, self._engine.key, build.id)
-        raise FindingsError(failure_findings(self._engine, build, failure, self._log.last))
-
-    def _find_stored(self) -> StoredPlan | None:
-        return stored_plan(self._shared.clients.s3, self._shared.bucket, self._engine.key)
+    def _ended(self, build: Build) -> Result:
+        if found := self._task.find():
+            return found
+        raise FindingsError(self._task.failure(build, self._log.last))

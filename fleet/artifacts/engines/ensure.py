@@ -51,7 +51,11 @@ def ensure_engines(
     plans = stored_plans(s3, place.bucket, engines)
     lacking = [engine for engine in engines if engine.key not in plans]
     outcomes = build_engines(builders(), place, project, lacking, progress, pace) if lacking else []
-    built = {each.engine.key: each.plan for each in outcomes if each.plan is not None}
+    built = {
+        engine.key: each.result
+        for engine, each in zip(lacking, outcomes, strict=True)
+        if each.result is not None
+    }
     return BucketEngines(
         plans={**plans, **built},
         built=sum(each.was_built for each in outcomes),

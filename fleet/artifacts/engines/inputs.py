@@ -7,7 +7,7 @@ from functools import cached_property
 
 from botocore.exceptions import ClientError
 
-from fleet.artifacts.builds.clients import EngineClients
+from fleet.artifacts.builds.clients import BuildClients
 from fleet.artifacts.engine_script import build_script
 from fleet.artifacts.engines.onnx import OnnxFile, OnnxObject, onnx_of
 from fleet.artifacts.engines.request import EngineUse, WantedEngine
@@ -41,7 +41,7 @@ VOLUME_GB = 30
 class BuildInputs:
     """The inputs of one publish's builds."""
 
-    def __init__(self, clients: EngineClients, place: Deployment, project: Project, uploads: Uploads) -> None:
+    def __init__(self, clients: BuildClients, place: Deployment, project: Project, uploads: Uploads) -> None:
         self._clients, self._s3, self._uploads = clients, clients.s3, uploads
         self._place, self._project = place, project
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fleet.artifacts.builds.clients import Builders, no_builders
+from fleet.artifacts.builds.run import PACE
 from fleet.artifacts.builds.work import Pace
-from fleet.artifacts.engines.builds import PACE
 from fleet.artifacts.engines.ensure import ensure_engines
 from fleet.artifacts.engines.request import engines_of, size_with_plans
 from fleet.artifacts.progress import PublishProgress

@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from fleet.artifacts.engines.builds import PACE
+from fleet.artifacts.builds.run import PACE
 from fleet.artifacts.engines.ensure import ensure_engines
 from fleet.artifacts.engines.inventory import HeldEngine, held_engines
 from fleet.artifacts.engines.request import all_engines

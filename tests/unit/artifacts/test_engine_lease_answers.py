@@ -10,7 +10,7 @@ import pytest
 
 from codebuild_stand_in import StandInCodeBuild, refusal
 from engine_bucket import EngineBucket, engine_bucket, small_onnx
-from fleet.artifacts.builds.clients import EngineClients
+from fleet.artifacts.builds.clients import BuildClients
 from fleet.artifacts.builds.codebuild import Build, BuildLog
 from fleet.engines.object_keys import MANIFEST, built_key, lease_key
 from fleet.findings import CannotRunError, FindingsError
@@ -52,7 +52,7 @@ def bucket(aws_url: str, folder: FleetFolder) -> EngineBucket:
     return bucket
 
 
-def with_s3(bucket: EngineBucket, s3: Any) -> EngineClients:
+def with_s3(bucket: EngineBucket, s3: Any) -> BuildClients:
     return replace(bucket.clients, s3=s3)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from codebuild_stand_in import PLAN_BYTES
 from engine_bucket import CONFIG, SPEC, TENSORS, small_onnx
-from fleet.artifacts.builds.clients import EngineClients
+from fleet.artifacts.builds.clients import BuildClients
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import SilentProgress
 from fleet.artifacts.publish.publish import publish
@@ -68,7 +68,7 @@ def test_where_the_store_has_lost_it_and_the_onnx_model_is_another_it_is_to_be_p
         (tested.folder.root / "onnx/sentences.onnx").write_bytes(there)
     s3, project = tested.s3("prod"), open_project(tested.folder.root, "prod")
     unused: Any = None
-    clients = EngineClients(s3=s3, ssm=unused, codebuild=unused, logs=unused)
+    clients = BuildClients(s3=s3, ssm=unused, codebuild=unused, logs=unused)
     with pytest.raises(FindingsError) as caught:
         publish(s3, project, resolve_project(project).endpoints, SilentProgress(), lambda: clients)
     (finding,) = caught.value.findings
