@@ -78,6 +78,7 @@ class Image:
 
     Attributes:
         digest: `sha256:...` of the one image that is meant, whatever the tag names later; None: that.
+        is_own: Whether it is not the release's, but one that a spec names in its place.
     """
 
     release: str
@@ -89,6 +90,7 @@ class Image:
     gpu: bool
     cuda: int
     details: Release
+    is_own: bool = False
 
     @property
     def uri(self) -> str:
@@ -100,7 +102,8 @@ class Image:
     @property
     def name(self) -> str:
         """Without the registry, which is another one in another region."""
-        return f"{self.repository}:{self.tag}" + (f"@{self.digest}" if self.digest else "")
+        tag = f":{self.tag}" if self.tag else ""
+        return f"{self.repository}{tag}" + (f"@{self.digest}" if self.digest else "")
 
 
 def releases() -> list[str]:

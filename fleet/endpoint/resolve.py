@@ -111,7 +111,9 @@ def resolve_endpoint(
         FindingsError: every mistake of the endpoint.
     """
     findings = [*found, *rule_findings(decided, deploying=True)]
-    if any(each.severity is Severity.ERROR for each in findings) or not (decided.image and decided.machine):
+    if any(each.severity is Severity.ERROR for each in findings) or not (
+        decided.image and decided.engine_image and decided.machine
+    ):
         raise FindingsError(findings)
     spec, machine = decided.spec, decided.machine
     model_data, archives = ("", ()) if given_data else place_archives(spec, decided.locked)
@@ -119,6 +121,7 @@ def resolve_endpoint(
         spec=spec,
         place=place,
         image=decided.image,
+        engine_image=decided.engine_image,
         repositories=pulled_repositories(decided),
         instance=machine,
         ami=decided.named_ami or ((decided.ami.name or None) if decided.ami else None),

@@ -161,13 +161,15 @@ class ResolvedEndpoint:
     key of the instances' volumes, None for AWS's own or where they have none. The environment's and ours are
     among the `tags`. `counted_models` is what Triton's metrics call the models, as far as a deploy decides
     it. `engines` are built before the archives are packed. `repositories` are what the role may pull from:
-    the image's, and that of an image which the spec names instead. With `given_data` there are no `archives`,
+    the image's, and that of an image which the spec names instead. `engine_image` is what engines are built
+    in. With `given_data` there are no `archives`,
     and `model_data` is empty.
     """
 
     spec: EndpointSpec
     place: Deployment
     image: Image
+    engine_image: Image
     repositories: tuple[Repository, ...]
     instance: Instance
     ami: str | None

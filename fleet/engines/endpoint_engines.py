@@ -70,7 +70,7 @@ class EndpointEngine:
 
 def planned_engines(endpoint: EndpointContext) -> tuple[EndpointEngine, ...]:
     """Every engine of a spec, in its order; none if no image, GPU or builder fits, which rules report."""
-    image, machine = endpoint.image, endpoint.machine
+    image, machine = endpoint.engine_image, endpoint.machine
     if image is None or machine is None or machine.kind is not Processor.GPU:
         return ()
     runner = runner_for(machine, endpoint.region, endpoint.environment.engine_builds.fleets)

@@ -38,6 +38,10 @@ def _image(endpoint: EndpointContext) -> Iterator[Decision]:
         why = f"{machine.type} has {machine.gpus} x {machine.gpu}"
     else:
         why = f"{machine.type} is of kind {machine.kind}"
+    if image.is_own:
+        yield Decision(group="image", what="image", value=image.uri, reason=_own(endpoint))
+        yield from _release(image.details)
+        return
     reason = (
         f"account {image.account} has release {wanted} in {image.region}; the tag is that for"
         f" {'GPUs' if image.gpu else 'CPUs'}, as {why}"
@@ -53,6 +57,15 @@ def _image(endpoint: EndpointContext) -> Iterator[Decision]:
         certain=image.details.certain,
     )
     yield from _release(image.details)
+
+
+def _own(endpoint: EndpointContext) -> str:
+    own, locked = endpoint.spec.image, endpoint.lock.image if endpoint.lock else None
+    if own is not None and own.uri is not None:
+        inside = "the lock has its facts" if locked and locked.facts else "what is inside is unknown"
+        return f"`image.uri` of the spec; {inside}"
+    built = "the lock names what was built" if locked else "it is not in the lock yet"
+    return f"`image.build` of the spec, {own.build if own else ''}; {built}"
 
 
 def _registry(release: str) -> DatedFacts:

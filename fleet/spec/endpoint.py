@@ -14,6 +14,7 @@ from fleet.spec.alarms import Alarms
 from fleet.spec.capture import Capture
 from fleet.spec.container import Container, Variables
 from fleet.spec.engine import Engine
+from fleet.spec.image import OwnImage
 from fleet.spec.logs import Logs
 from fleet.spec.metrics import PUBLISHED, Metrics
 from fleet.spec.mistake import Mistake
@@ -139,6 +140,8 @@ class EndpointSpec(Document):
     image_digest: Digest | None = None
     """The digest of that release's image, `sha256:...`, as `fleet preflight` prints it; left out: what the
     tag names when an instance starts, which may be published again."""
+    image: OwnImage | None = None
+    """Left out: the image of `triton`'s release. Local endpoints run this machine's Triton instead."""
     instance: Instance
     default_model: ModelName | None = None
     """Mode `single`: the model that answers; left out: the repository's only one."""
@@ -180,6 +183,13 @@ class EndpointSpec(Document):
             hint = "write `multi-model`, which serves several models on one instance, each from its archive"
             raise Mistake("it is reserved for a container with several models, which is not built yet", hint)
         return mode
+
+    @field_validator("image")
+    @classmethod
+    def _is_the_only_image(cls, image: OwnImage | None, info: ValidationInfo) -> OwnImage | None:
+        if image is not None and info.data.get("image_digest") is not None and image.uri is not None:
+            raise Mistake("`image_digest` is of the release's image", "leave one of the two out", ("uri",))
+        return image
 
     @field_validator("language")
     @classmethod

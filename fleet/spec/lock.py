@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
+from fleet.spec.image import LockedImage
 from fleet.spec.values import Count, Digest, Document, ModelName, Name
 
 Checksum = Annotated[str, StringConstraints(pattern=r"^crc32:[0-9a-f]{8}$")]
@@ -110,6 +111,8 @@ class Lock(Document):
     endpoint: Name
     promoted_from: str | None = None
     """The environment in which these archives were tested; the repositories here may have changed since."""
+    image: LockedImage | None = None
+    """Left out: the release's own."""
     archives: dict[Name, LockedArchive]
     """By the archive's name, each copy for itself."""
     repositories: dict[Name, LockedRepository] = Field(default_factory=dict)

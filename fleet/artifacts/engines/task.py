@@ -89,7 +89,7 @@ class EngineTask:
 def _overrides(use: EngineUse) -> dict[str, Any]:
     runner, found = use.engine.runner, dict[str, Any]()
     if runner.project == "gpu":
-        found["imageOverride"] = use.endpoint.image.uri
+        found["imageOverride"] = use.endpoint.engine_image.uri
         found["imagePullCredentialsTypeOverride"] = "SERVICE_ROLE"
     if runner.fleet_arn is not None:
         found["fleetOverride"] = {"fleetArn": runner.fleet_arn}

@@ -17,6 +17,7 @@ from fleet.endpoint.context.machines import (
     machines,
     raw_variants,
 )
+from fleet.endpoint.context.own_image import own_image
 from fleet.endpoint.context.variables import all_variables
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import LOCAL, Environment
@@ -110,6 +111,23 @@ class EndpointContext:
 
     @cached_property
     def image(self) -> Image | None:
+        """The container's image: the spec's own, else the release's; None where there is none."""
+        own, release = self.spec.image, self.release_image
+        # The local fleet has no image, and knows by the tag of the release what would be inside.
+        if own is None or release is None or self.environment.environment == LOCAL:
+            return release
+        return own_image(release, own, self.lock.image if self.lock else None, self.environment)
+
+    @cached_property
+    def engine_image(self) -> Image | None:
+        """The image in which engines are built: the spec's own where its TensorRT is another one."""
+        image, release = self.image, self.release_image
+        if image is None or release is None or image.details.tensorrt != release.details.tensorrt:
+            return image
+        return release
+
+    @cached_property
+    def release_image(self) -> Image | None:
         """The release's image in the region, for GPUs or for CPUs; None where there is none."""
         release, own = self.spec.triton, self.own_machine
         if (
@@ -119,7 +137,6 @@ class EndpointContext:
         ):
             return None
         found = image(release, self.region, gpu=own is None or own.kind is not Processor.CPU)
-        # The local fleet has no image, and knows by the tag what would be inside.
         is_local = self.environment.environment == LOCAL
         return found if is_local else replace(found, digest=self.spec.image_digest)
 

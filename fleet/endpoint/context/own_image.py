@@ -1,0 +1,57 @@
+"""An image of the spec's own in place of the release's: where it is, and what is known to be inside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fleet.catalog.images import Image, Release
+from fleet.spec.environment import Environment
+from fleet.spec.image import ImageFacts, LockedImage, OwnImage
+from fleet.spec.values import hexadecimal
+
+NOT_BUILT = "not-built"
+"""The tag of an image that no lock knows."""
+_FACTS = ("server", "cuda", "tensorrt", "python")
+
+
+def repository_of(environment: str) -> str:
+    """The repository of ECR with the images that an environment builds."""
+    return f"triton-fleet-{environment}"
+
+
+def own_image(release: Image, image: OwnImage, locked: LockedImage | None, environment: Environment) -> Image:
+    """The image that the container runs.
+
+    Args:
+        release: The image of the spec's release.
+        image: What the spec names.
+        locked: What the lock records of it; None before it is locked.
+        environment: Where it runs.
+    """
+    details = _details(release.details, locked.facts if locked else None, is_based=image.build is not None)
+    found = replace(release, details=details, cuda=details.cuda_major, release=details.name, is_own=True)
+    if image.uri is not None:
+        registry, _, repository = image.uri.partition("/")
+        return replace(
+            found, account=registry.partition(".")[0], repository=repository, tag="", digest=image.digest
+        )
+    key = locked.key if locked else None
+    return replace(
+        found,
+        account=environment.account,
+        repository=repository_of(environment.environment),
+        tag=hexadecimal(key) if key else NOT_BUILT,
+        digest=locked.digest if locked else None,
+    )
+
+
+def _details(release: Release, facts: ImageFacts | None, *, is_based: bool) -> Release:
+    """What the image holds: by its facts, else as the release that it is built on, else uncertain."""
+    if facts is None:
+        return release if is_based else replace(release, uncertain=(*release.uncertain, *_FACTS))
+    known = {name: value for name in _FACTS if (value := getattr(facts, name)) is not None}
+    if facts.triton is not None:
+        known["name"] = facts.triton
+    unknown = () if is_based else tuple(name for name in _FACTS if name not in known)
+    sure = tuple(name for name in release.uncertain if name not in known)
+    return replace(release, **known, uncertain=tuple(dict.fromkeys((*sure, *unknown))))

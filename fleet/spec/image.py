@@ -1,0 +1,99 @@
+"""Images of one's own: what a spec names, and what a lock records of it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints, model_validator
+
+from fleet.spec.mistake import Mistake
+from fleet.spec.values import Digest, Document, Text
+
+_ECR = r"[0-9]{12}\.dkr\.ecr(-fips)?\.[a-z0-9-]+\.amazonaws\.com(\.cn)?"
+_PART = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
+ImageUri = Annotated[str, StringConstraints(pattern=rf"^{_ECR}/{_PART}(/{_PART})*$", max_length=400)]
+"""A repository of Amazon ECR, with its registry and without tag or digest."""
+ArgumentName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=128)]
+TRITON_IMAGE = "TRITON_IMAGE"
+"""The build argument that every build gets: the release's own image."""
+
+
+class OwnImage(Document):
+    """An image of your own in place of the release's: one that is built, or one that exists."""
+
+    build: Text | None = None
+    """A folder relative to this file with a Dockerfile, `ARG TRITON_IMAGE` and `FROM ${TRITON_IMAGE}`, and
+    its build context: `fleet images build` builds and pushes it."""
+    args: dict[ArgumentName, Text] = Field(default_factory=dict)
+    """Build arguments. They remain in the image: secrets do not belong here."""
+    uri: ImageUri | None = None
+    """A repository of ECR in the environment's region, `ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME`."""
+    digest: Digest | None = None
+    """With `uri`: the image's digest, as `fleet images inspect` shows it."""
+
+    @model_validator(mode="after")
+    def _is_one_of_two(self) -> OwnImage:
+        if (self.build is None) == (self.uri is None):
+            problem = (
+                "both `build` and `uri` are given" if self.build else "neither `build` nor `uri` is given"
+            )
+            raise Mistake(problem, "write `{build: FOLDER}`, or `{uri: REPOSITORY, digest: sha256:...}`")
+        if self.uri is not None and self.digest is None:
+            raise Mistake("`digest` is missing", "`fleet images inspect URI:TAG` shows the digest of a tag")
+        if self.build is not None and self.digest is not None:
+            raise Mistake("`digest` belongs to `uri`", "leave it out: the lock records the digest of a build")
+        if TRITON_IMAGE in self.args:
+            raise Mistake(
+                f"every build sets {TRITON_IMAGE} itself",
+                "leave it out: `triton` selects the release",
+                ("args",),
+            )
+        if self.uri is not None and self.args:
+            raise Mistake("`args` belongs to `build`", "leave it out", ("args",))
+        return self
+
+
+Version = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6}){1,3}$")]
+BackendName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$")]
+PackageName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,126}[a-z0-9])?$")]
+PackageVersion = Annotated[str, StringConstraints(pattern=r"^[0-9][A-Za-z0-9.!+_]{0,127}$")]
+
+
+class ImageFacts(Document):
+    """What is known of an image; None where nothing tells."""
+
+    architecture: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,16}/[a-z0-9_]{1,16}$")] | None = None
+    """Operating system and processor: `linux/amd64`."""
+    media_type: Annotated[str, StringConstraints(pattern=r"^application/[a-z0-9.+-]{1,96}$")] | None = None
+    """The manifest's: `application/vnd.docker.distribution.manifest.v2+json`."""
+    triton: Annotated[str, StringConstraints(pattern=r"^[0-9]{2}\.[0-9]{2}$")] | None = None
+    """Triton's release: `25.04`."""
+    server: Version | None = None
+    """The server's version: `2.57.0`."""
+    cuda: Version | None = None
+    """CUDA's version in two parts: `12.9`."""
+    tensorrt: Version | None = None
+    """TensorRT's version: `10.9.0.34`; three parts where only its library tells."""
+    python: Version | None = None
+    """The minor version of the Python that the Python backend runs: `3.12`."""
+    backends: Annotated[tuple[BackendName, ...], Field(strict=False)] | None = None
+    """The backends in Triton's own folder, sorted."""
+    packages: dict[PackageName, PackageVersion] | None = None
+    """Versions of the packages of that Python, by name as PyPI normalises it."""
+    multi_model: bool = False
+    """Whether a label lets SageMaker run it for a multi-model endpoint."""
+    binds_to_port: bool = False
+    """Whether a label lets SageMaker choose its port."""
+    serve: bool | None = None
+    """Whether SageMaker's `docker run IMAGE serve` starts something: a script or an entrypoint."""
+
+
+class LockedImage(Document):
+    """The image that an endpoint runs, where it is not the release's."""
+
+    key: Digest | None = None
+    """Of an image that is built: follows from its folder, its arguments and the release's image."""
+    digest: Digest
+    """The manifest's in ECR."""
+    facts: ImageFacts | None = None
+    """What is inside; left out: nobody could read it."""
