@@ -10,7 +10,7 @@ from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.spec.alarms import SEVERITIES, AlarmSeverity
 from fleet.spec.notifications import protocol
 from triton_endpoints.acknowledgements import acknowledge_plain_topic
-from triton_endpoints.engines.failures import SEVERITY
+from triton_endpoints.builds.failures import SEVERITY
 from triton_endpoints.policy import document
 
 

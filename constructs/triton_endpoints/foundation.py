@@ -15,7 +15,7 @@ from triton_endpoints.artifact_bucket import ArtifactBucket
 from triton_endpoints.endpoint.check import EndpointCheck
 from triton_endpoints.endpoint.logs import EndpointLogs
 from triton_endpoints.engines.build import EngineBuild
-from triton_endpoints.engines.failures import SEVERITY as FAILURES
+from triton_endpoints.builds.failures import SEVERITY as FAILURES
 from triton_endpoints.scaling_guard import ScalingGuard
 
 

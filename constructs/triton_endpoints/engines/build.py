@@ -11,9 +11,9 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from fleet.endpoint.resolved_endpoint import Deployment
-from triton_endpoints.engines.failures import EngineFailures
+from triton_endpoints.builds.failures import EngineFailures
 from triton_endpoints.engines.permissions import build_statements, job_statements, starter_statements
-from triton_endpoints.engines.project import ON_A_GPU, STARTS_A_JOB, EngineProject
+from triton_endpoints.builds.project import ON_A_GPU, STARTS_A_JOB, EngineProject
 from triton_endpoints.policy import service_role
 
 RETENTION_DAYS = 30
