@@ -178,6 +178,16 @@ def acknowledge_plain_topic(topic: sns.CfnTopic) -> None:
     Validations.of(topic).acknowledge(Acknowledgment(id="AwsSolutions-SNS2", reason=_PLAIN_TOPIC))
 
 
+def acknowledge_docker(project: codebuild.CfnProject) -> None:
+    """Acknowledge that images are built by a Docker daemon, for which a build is privileged."""
+    Validations.of(project).acknowledge(
+        Acknowledgment(
+            id="AwsSolutions-CB3",
+            reason="Docker needs a privileged build; its role writes to one repository, and records",
+        )
+    )
+
+
 def acknowledge_image(project: codebuild.CfnProject) -> None:
     """Acknowledge that engines are built in the image that serves them, and not in one of CodeBuild's."""
     Validations.of(project).acknowledge(

@@ -12,10 +12,11 @@ from constructs import Construct
 from fleet.endpoint.resolved_endpoint import Deployment
 from triton_endpoints.alarm_topics import AlarmTopics
 from triton_endpoints.artifact_bucket import ArtifactBucket
+from triton_endpoints.builds.failures import SEVERITY as FAILURES
 from triton_endpoints.endpoint.check import EndpointCheck
 from triton_endpoints.endpoint.logs import EndpointLogs
 from triton_endpoints.engines.build import EngineBuild
-from triton_endpoints.builds.failures import SEVERITY as FAILURES
+from triton_endpoints.images.build import ImageBuild
 from triton_endpoints.scaling_guard import ScalingGuard
 
 
@@ -30,6 +31,7 @@ class FoundationParts:
         logs: The function that owns log groups.
         check: The functions that check endpoints.
         engine_build: The projects of engines; None where none can be built.
+        image_build: The project and the repository of images; None where none can be built.
     """
 
     bucket: s3.IBucket
@@ -38,6 +40,7 @@ class FoundationParts:
     logs: EndpointLogs
     check: EndpointCheck
     engine_build: EngineBuild | None
+    image_build: ImageBuild | None
 
     @property
     def roles(self) -> tuple[iam.Role, ...]:
@@ -46,7 +49,12 @@ class FoundationParts:
 
 
 def declare_foundation(
-    scope: Construct, place: Deployment, *, bucket: s3.IBucket | None = None, engine_builds: bool = True
+    scope: Construct,
+    place: Deployment,
+    *,
+    bucket: s3.IBucket | None = None,
+    engine_builds: bool = True,
+    image_builds: bool = True,
 ) -> FoundationParts:
     """Declare what an environment's endpoints share, with the ids and names that every environment has.
 
@@ -56,6 +64,7 @@ def declare_foundation(
         bucket: A bucket of somebody else's, which `place` names too; default: the environment's, else one
             is declared.
         engine_builds: Whether TensorRT engines can be built.
+        image_builds: Whether container images can be built.
     """
     artifacts = bucket or _artifacts(scope, place)
     ssm.StringParameter(
@@ -74,6 +83,9 @@ def declare_foundation(
         check=EndpointCheck(scope, "EndpointCheck", place=place),
         engine_build=EngineBuild(scope, "EngineBuild", place=place, topic=topics.arns[FAILURES])
         if engine_builds
+        else None,
+        image_build=ImageBuild(scope, "ImageBuild", place=place, topic=topics.arns[FAILURES])
+        if image_builds
         else None,
     )
 

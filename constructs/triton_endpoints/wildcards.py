@@ -33,7 +33,7 @@ WILDCARDS = (
         frozenset(
             {"logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"}
         ),
-        "the streams of the endpoint's own log groups, which are named by instance; those of engines' builds"
+        "the streams of the endpoint's own log groups, which are named by instance; those of builds"
         " and of SageMaker's jobs, whose groups all jobs of account and region share",
     ),
     Wildcard(
@@ -147,6 +147,16 @@ WILDCARDS = (
         frozenset({"s3:AbortMultipartUpload", "s3:PutObject"}),
         "what comes of builds, named by the engine's key, and no requests of other builds; plans and"
         " manifests that exist stay as they are, it may not delete, and the bucket keeps versions",
+    ),
+    Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/images/(contexts|built)/\*",
+        frozenset({"s3:GetObject"}),
+        "build contexts and requests of images, which are named by their content",
+    ),
+    Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/images/built/\*/(manifest|failure)\.json",
+        frozenset({"s3:PutObject"}),
+        "records of builds, named by the image's key; a manifest that exists stays as it is",
     ),
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:(processing|training)-job/engine-\*",

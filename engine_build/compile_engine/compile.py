@@ -19,6 +19,7 @@ from engine_request.host import job_folder
 from engine_request.outcome import Client
 from engine_request.problems import REFUSED, BuildError
 from engine_request.request import Request
+from engine_request.running import run
 
 from .file_digest import file_digest
 from .gpu import require_gpu
@@ -26,7 +27,6 @@ from .manifest import manifest, now
 from .measured import measured
 from .onnx_model import download
 from .reasons import build_error, load_error
-from .running import run
 from .tensorrt import TensorRT, require_tensorrt
 from .trtexec import build_command, load_command
 from .upload import upload_plan

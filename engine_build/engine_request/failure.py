@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from .bucket import Bucket
 from .host import builder, job_folder
 from .problems import BuildError
-from .request import Request
+from .request import Named
 
 MOST = 1000
 """Characters that a job's ExitMessage and FailureReason hold at least (botocore, 1,024)."""
@@ -45,7 +45,7 @@ def tell(error: BuildError) -> None:
         print(f"the job's status could not be written: {refusal}", file=sys.stderr)
 
 
-def keep(error: BuildError, bucket: Bucket, request: Request) -> None:
+def keep(error: BuildError, bucket: Bucket, request: Named) -> None:
     """Leave failure.json for the publisher; that S3 refuses it is said, and changes nothing."""
     try:
         bucket.write(request.failure, json.dumps(failure_document(error), indent=2).encode())

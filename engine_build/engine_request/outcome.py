@@ -8,7 +8,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import boto3
 from botocore.config import Config
@@ -17,15 +17,16 @@ from botocore.exceptions import BotoCoreError, ClientError
 from . import failure
 from .bucket import Bucket
 from .problems import CANCELLED, FAILED, REFUSED, BuildError, Cancelled
-from .request import Request
+from .request import Named
 
 Client = Callable[[str], Any]
-Work = Callable[[Request, Bucket, Client], None]
+R = TypeVar("R", bound=Named)
+Work = Callable[[R, Bucket, Client], None]
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
-def outcome(address: str, work: Work) -> int:
-    """Do the work of the request at an `s3://` address, and say how it ended.
+def outcome(address: str, read: Callable[[bytes], R], work: Work[R]) -> int:
+    """Do the work of the request at an `s3://` address, which `read` reads, and say how it ended.
 
     Returns:
         0, or the exit code of the problem, which is also told in failure.json.
@@ -35,14 +36,14 @@ def outcome(address: str, work: Work) -> int:
     for number in SIGNALS:
         signal.signal(number, _cancel)
     bucket: Bucket | None = None
-    request: Request | None = None
+    request: R | None = None
     try:
         name, _, key = address.removeprefix("s3://").partition("/")
         bucket = Bucket(aws_client("s3"), name)
         document = bucket.read(key)
         if document is None:
             raise BuildError(REFUSED, f"there is no {address}", remedy="publish again")
-        request = Request.of(document)
+        request = read(document)
         work(request, bucket, aws_client)
     except (Exception, Cancelled) as error:
         _ignore_signals()

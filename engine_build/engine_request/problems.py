@@ -65,6 +65,10 @@ REFUSED = Problem(
 )
 CANCELLED = Problem(21, "cancelled", "publish again: the next build takes up what this one left behind")
 
+NOT_BUILT = Problem(
+    22, "the image does not build", "see the end of the log, where Docker names the instruction that failed"
+)
+
 ALL: Sequence[Problem] = (
     NO_GPU,
     WRONG_GPU,
@@ -78,13 +82,14 @@ ALL: Sequence[Problem] = (
     NOT_LOADABLE,
     REFUSED,
     CANCELLED,
+    NOT_BUILT,
 )
 BY_EXIT_CODE = {problem.exit_code: problem for problem in ALL}
 BY_NAME = {problem.name: problem for problem in ALL}
 
 
 class BuildError(Exception):
-    """A build that ends without an engine.
+    """A build that ends without a result.
 
     Attributes:
         problem: Of which kind it is.

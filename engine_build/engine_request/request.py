@@ -5,9 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Protocol
 
 from .problems import REFUSED, BuildError
+
+
+class Named(Protocol):
+    """Any request: where the reason is written if the build fails."""
+
+    @property
+    def failure(self) -> str:
+        """The key of failure.json."""
 
 
 @dataclass(frozen=True)

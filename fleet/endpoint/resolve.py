@@ -87,7 +87,7 @@ def place_of(environment: Environment) -> Deployment:
         permissions_boundary=environment.permissions_boundary,
         notifications=environment.notifications.by_severity,
         dashboards=environment.dashboards,
-        engine_seconds=builds.timeout,
+        build_seconds=builds.timeout,
         engine_gpus=bool(builds.fleets) or codebuild_has_gpus(environment.region),
         given_bucket=GivenBucket(bucket, environment.kms_key) if bucket else None,
     )

@@ -9,6 +9,7 @@ from fleet.catalog.images import Image, Partition
 from fleet.catalog.instances import Instance
 from fleet.endpoint.context.alarms import Alarm
 from fleet.endpoint.context.kinds import kinds
+from fleet.endpoint.context.own_image import repository_of
 from fleet.endpoint.context.registries import Repository
 from fleet.endpoint.context.variables import TritonMetrics
 from fleet.endpoint.endpoint_check import ResolvedCheck
@@ -39,8 +40,8 @@ class Deployment:
 
     Ours are among the `tags`. `kms_key` is None for AWS's own keys, `permissions_boundary` without one.
     `notifications` is who hears of alarms: email addresses and ARNs.
-    `dashboards` is whether its endpoints have one each. `engine_seconds` is how long the build of an engine
-    may take, `engine_gpus` whether CodeBuild has GPUs for it. `given_bucket` is None for
+    `dashboards` is whether its endpoints have one each. `build_seconds` is how long the build of an engine or
+    an image may take, `engine_gpus` whether CodeBuild has GPUs for it. `given_bucket` is None for
     the bucket whose name follows from the environment.
     """
 
@@ -53,7 +54,7 @@ class Deployment:
     permissions_boundary: str | None = None
     notifications: Mapping[AlarmSeverity, tuple[str, ...]] = field(default_factory=dict)
     dashboards: bool = True
-    engine_seconds: int = 3600
+    build_seconds: int = 3600
     engine_gpus: bool = False
     given_bucket: GivenBucket | None = None
 
@@ -83,9 +84,19 @@ class Deployment:
         """The parameter of the parameter store with the ARN of a severity's topic."""
         return f"/triton-fleet/{self.environment}/alarm-topic/{severity}"
 
-    def engine_project(self, project: Project) -> str:
-        """The CodeBuild project of engines: on a GPU of CodeBuild's, or of SageMaker jobs."""
-        return f"{self.stack}-engines-{project}"
+    def build_project(self, project: Project) -> str:
+        """The CodeBuild project of engines, on a GPU of CodeBuild's or of SageMaker jobs, or of images."""
+        return f"{self.stack}-images" if project == "image" else f"{self.stack}-engines-{project}"
+
+    @property
+    def image_repository(self) -> str:
+        """The repository of ECR with the images that are built."""
+        return repository_of(self.environment)
+
+    @property
+    def image_log_group(self) -> str:
+        """The log group of builds of images."""
+        return f"/triton-fleet/{self.environment}/images"
 
     @property
     def engine_log_group(self) -> str:
@@ -97,10 +108,9 @@ class Deployment:
         """The parameter of the parameter store with the ARN of the role of SageMaker's jobs."""
         return f"/triton-fleet/{self.environment}/engine-job-role"
 
-    @property
-    def engine_failures(self) -> str:
-        """The EventBridge rule that reports failed builds."""
-        return f"{self.stack}-engine-failures"
+    def build_failures(self, what: str) -> str:
+        """The EventBridge rule that reports failed builds of an `engine` or an `image`."""
+        return f"{self.stack}-{what}-failures"
 
     def arn(self, service: str, resource: str, *, account: str = "") -> str:
         """The ARN of a resource in the region, of this account unless another is named."""

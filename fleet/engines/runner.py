@@ -10,7 +10,8 @@ from fleet.catalog.builds import Build, build_support
 from fleet.catalog.instances import Instance
 
 Way = Literal["codebuild", "fleet", "processing", "training"]
-Project = Literal["gpu", "job"]
+Project = Literal["gpu", "job", "image"]
+"""A CodeBuild project: of engines on a GPU, of jobs that build engines, of images."""
 
 
 @dataclass(frozen=True, kw_only=True)

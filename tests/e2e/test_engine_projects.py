@@ -83,7 +83,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
 def test_the_project_with_a_gpu_builds_an_engine(fleet: Fleet) -> None:
     request = fleet.store.request()
     overrides = {"imageOverride": request.image, "imagePullCredentialsTypeOverride": "SERVICE_ROLE"}
-    build = fleet.build(fleet.place.engine_project("gpu"), request, **overrides)
+    build = fleet.build(fleet.place.build_project("gpu"), request, **overrides)
     assert build["buildStatus"] == "SUCCEEDED", fleet.builds.lines(build)
     told = fleet.store.json(request.manifest)
     assert (told["gpu"]["name"], told["by"]) == ("NVIDIA A10G (stand-in)", build["id"])
@@ -93,7 +93,7 @@ def test_the_project_with_a_gpu_builds_an_engine(fleet: Fleet) -> None:
 
 def test_a_build_that_asks_for_another_gpu_fails_and_says_so(fleet: Fleet) -> None:
     request = fleet.store.request(gpu="L4", compute_capability="8.9")
-    build = fleet.build(fleet.place.engine_project("gpu"), request, imageOverride=request.image)
+    build = fleet.build(fleet.place.build_project("gpu"), request, imageOverride=request.image)
     assert build["buildStatus"] == "FAILED"
     assert fleet.store.json(request.failure)["exit_code"] == 11
     assert not fleet.store.has(request.manifest)
@@ -105,7 +105,7 @@ def test_a_build_that_fails_is_told_to_the_topic_of_warnings(fleet: Fleet) -> No
     queue = sqs.create_queue(QueueName="warnings")["QueueUrl"]
     sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint="arn:aws:sqs:us-east-1:123456789012:warnings")
     request = fleet.store.request(gpu="L4", compute_capability="8.9")
-    build = fleet.build(fleet.place.engine_project("gpu"), request, imageOverride=request.image)
+    build = fleet.build(fleet.place.build_project("gpu"), request, imageOverride=request.image)
     (message,) = sqs.receive_message(QueueUrl=queue)["Messages"]
     text = json.loads(json.loads(message["Body"])["Message"])
     assert text.startswith("The build of a TensorRT engine ended as FAILED (sentences, s3://")
@@ -120,7 +120,7 @@ def test_the_other_project_has_a_job_build_it_on_the_instance_that_the_request_n
     role = ssm.get_parameter(Name=fleet.place.engine_job_role)["Parameter"]["Value"]
     request = fleet.store.request(gpu="T4", compute_capability="7.5")
     request = replace(request, job=replace(JOB, instance_type="ml.g4dn.xlarge", role=role))
-    build = fleet.build(fleet.place.engine_project("job"), request)
+    build = fleet.build(fleet.place.build_project("job"), request)
     assert build["buildStatus"] == "SUCCEEDED", fleet.builds.lines(build)
     told = fleet.store.json(request.manifest)
     assert told["gpu"]["name"] == "NVIDIA T4 (stand-in)"

@@ -158,6 +158,4 @@ def engine_bucket(url: str, folder: FleetFolder) -> EngineBucket:
 def _clients(url: str) -> BuildClients:
     """Making them takes longer than what most tests do with them."""
     make: Any = local_session(REGION, KEYS).client
-    return BuildClients(
-        **{name: make(name, endpoint_url=url) for name in ("s3", "ssm", "codebuild", "logs")}
-    )
+    return BuildClients(**{name: make(name, endpoint_url=url) for name in ("s3", "ssm", "codebuild", "logs")})

@@ -22,6 +22,7 @@ from compile_engine.compile import compile_engine
 from embedded_keys import VARIABLES
 from embedded_s3 import BUCKET
 from engine_request.outcome import outcome
+from engine_request.request import Request
 from fleet.artifacts.engine_script import SOURCES, build_script
 from fleet.engines.object_keys import (
     FAILURE,
@@ -124,7 +125,7 @@ class EngineStore:
 
     def compile(self, request: EngineRequest) -> int:
         """Compile in this process, which has the machine's environment; the exit code."""
-        return outcome(self.address(request), compile_engine)
+        return outcome(self.address(request), Request.of, compile_engine)
 
     @property
     def calls(self) -> list[list[str]]:

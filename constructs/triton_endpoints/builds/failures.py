@@ -1,22 +1,26 @@
-"""Notifies those who get warnings of builds of engines that failed; every endpoint keeps serving."""
+"""Notifies those who get warnings of builds that failed; every endpoint keeps serving."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from aws_cdk import aws_events as events
 from constructs import Construct
 
 from fleet.endpoint.resolved_endpoint import Deployment
+from fleet.engines.runner import Project
 from fleet.spec.alarms import AlarmSeverity
 
 SEVERITY: AlarmSeverity = "warning"
 FAILED = ("FAILED", "FAULT", "TIMED_OUT")
 """STOPPED is not among them: the person who stops a build knows."""
 TEXT = (
-    '"The build of a TensorRT engine ended as <status> (<endpoint>, <request>). All that serves goes on; what'
-    ' was to be deployed with the engine is not published. Build: <build>. Log: <log>"'
+    '"The build of WHAT ended as <status> (<endpoint>, <request>). All that serves goes on; what'
+    ' was to be deployed with it is not published. Build: <build>. Log: <log>"'
 )
 _REASON_PATH = "$.detail.additional-information"
 _VARIABLES = f"{_REASON_PATH}.environment.environment-variables"
+NOUNS = {"engine": "a TensorRT engine", "image": "a container image"}
 PATHS = {
     "status": "$.detail.build-status",
     "build": "$.detail.build-id",
@@ -31,22 +35,41 @@ Source: CodeBuild user guide, sample-build-notifications-ref.html.
 """
 
 
-class EngineFailures(Construct):
+class BuildFailures(Construct):
     """A rule of EventBridge that publishes to the topic of warnings, which lets EventBridge publish."""
 
-    def __init__(self, scope: Construct, id: str, *, place: Deployment, topic: str) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        place: Deployment,
+        what: str,
+        projects: Sequence[Project],
+        topic: str,
+    ) -> None:
+        """Declare the rule.
+
+        Args:
+            scope: The parent.
+            id: The construct's own.
+            place: The environment.
+            what: What is built, in the singular: `engine` or `image`.
+            projects: The projects that build it.
+            topic: The ARN of who is notified.
+        """
         super().__init__(scope, id)
         events.CfnRule(
             self,
             "Resource",
-            name=place.engine_failures,
-            description=f"Builds of engines of {place.environment} that failed",
+            name=place.build_failures(what),
+            description=f"Builds of {what}s of {place.environment} that failed",
             event_pattern={
                 "source": ["aws.codebuild"],
                 "detail-type": ["CodeBuild Build State Change"],
                 "detail": {
                     "build-status": list(FAILED),
-                    "project-name": [place.engine_project("gpu"), place.engine_project("job")],
+                    "project-name": [place.build_project(each) for each in projects],
                 },
             },
             targets=[
@@ -54,7 +77,7 @@ class EngineFailures(Construct):
                     id=SEVERITY,
                     arn=topic,
                     input_transformer=events.CfnRule.InputTransformerProperty(
-                        input_paths_map=PATHS, input_template=TEXT
+                        input_paths_map=PATHS, input_template=TEXT.replace("WHAT", NOUNS[what])
                     ),
                 )
             ],

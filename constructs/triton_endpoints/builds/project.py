@@ -1,4 +1,4 @@
-"""A CodeBuild project of engines: the settings of a single build are in StartBuild, and not here."""
+"""A CodeBuild project of engines or images: the settings of a single build are in StartBuild, not here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from constructs import Construct
 from fleet.core.sources import source_path
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.runner import Project
-from triton_endpoints.acknowledgements import acknowledge_image
+from triton_endpoints.acknowledgements import acknowledge_docker, acknowledge_image
 
 BUILDSPECS = source_path("engine_build")
 MINUTES_QUEUED = 480
@@ -22,12 +22,14 @@ MINUTES_QUEUED = 480
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectKind:
-    """One of the two projects.
+    """One of the projects.
 
     Attributes:
         slack_minutes: What a build does before and after the work whose time the environment limits.
         image: What runs when a build names no image: it can only fail.
         pulled_by: "SERVICE_ROLE" for images of ECR, "CODEBUILD" for CodeBuild's own.
+        compute: CodeBuild's compute type.
+        is_privileged: Whether a build has a Docker daemon.
     """
 
     project: Project
@@ -36,11 +38,13 @@ class ProjectKind:
     image: str
     pulled_by: str
     slack_minutes: int
+    compute: str = "BUILD_GENERAL1_SMALL"
+    is_privileged: bool = False
 
 
 ON_A_GPU = ProjectKind(
     project="gpu",
-    about="on a GPU of CodeBuild's, in the image that serves them",
+    about="Builds TensorRT engines of {environment} on a GPU of CodeBuild's, in the image that serves them",
     environment="LINUX_GPU_CONTAINER",
     # It has no Python, and is in every region under this one name.
     image="public.ecr.aws/amazonlinux/amazonlinux:2023-minimal",
@@ -49,7 +53,7 @@ ON_A_GPU = ProjectKind(
 )
 STARTS_A_JOB = ProjectKind(
     project="job",
-    about="by SageMaker jobs, which it starts and follows",
+    about="Builds TensorRT engines of {environment} by SageMaker jobs, which it starts and follows",
     environment="LINUX_CONTAINER",
     image="aws/codebuild/amazonlinux-x86_64-standard:5.0",
     pulled_by="CODEBUILD",
@@ -57,7 +61,21 @@ STARTS_A_JOB = ProjectKind(
 )
 
 
-class EngineProject(Construct):
+BUILDS_IMAGES = ProjectKind(
+    project="image",
+    about="Builds container images of {environment}",
+    environment="LINUX_CONTAINER",
+    image="aws/codebuild/amazonlinux-x86_64-standard:5.0",
+    pulled_by="CODEBUILD",
+    slack_minutes=15,
+    # 128 GB of disk: an image of Triton takes some 20 GB, twice while layers are pushed. Source: CodeBuild
+    # user guide, build-env-ref-compute-types.html.
+    compute="BUILD_GENERAL1_MEDIUM",
+    is_privileged=True,
+)
+
+
+class BuildProject(Construct):
     """A project without a source of its own; the small compute type of GPUs has one A10G."""
 
     def __init__(
@@ -75,16 +93,16 @@ class EngineProject(Construct):
         project = codebuild.CfnProject(
             self,
             "Resource",
-            name=place.engine_project(kind.project),
-            description=f"Builds TensorRT engines of {place.environment} {kind.about}",
+            name=place.build_project(kind.project),
+            description=kind.about.format(environment=place.environment),
             source=codebuild.CfnProject.SourceProperty(type="NO_SOURCE", build_spec=buildspec),
             artifacts=codebuild.CfnProject.ArtifactsProperty(type="NO_ARTIFACTS"),
             environment=codebuild.CfnProject.EnvironmentProperty(
                 type=kind.environment,
-                compute_type="BUILD_GENERAL1_SMALL",
+                compute_type=kind.compute,
                 image=kind.image,
                 image_pull_credentials_type=kind.pulled_by,
-                privileged_mode=False,
+                privileged_mode=kind.is_privileged,
             ),
             service_role=role.attr_arn,
             # CodeBuild's own default, but explicit.
@@ -94,7 +112,7 @@ class EngineProject(Construct):
                     status="ENABLED", group_name=log.ref
                 )
             ),
-            timeout_in_minutes=ceil(place.engine_seconds / 60) + kind.slack_minutes,
+            timeout_in_minutes=ceil(place.build_seconds / 60) + kind.slack_minutes,
             queued_timeout_in_minutes=MINUTES_QUEUED,
             # No concurrent build limit: CodeBuild refuses one above the account's, which is 1 in a new
             # account, and fails builds beyond it, where it queues them without one. Source: CodeBuild user
@@ -103,3 +121,5 @@ class EngineProject(Construct):
         )
         if kind.pulled_by == "SERVICE_ROLE":
             acknowledge_image(project)
+        if kind.is_privileged:
+            acknowledge_docker(project)

@@ -11,9 +11,9 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from fleet.endpoint.resolved_endpoint import Deployment
-from triton_endpoints.builds.failures import EngineFailures
+from triton_endpoints.builds.failures import BuildFailures
+from triton_endpoints.builds.project import ON_A_GPU, STARTS_A_JOB, BuildProject
 from triton_endpoints.engines.permissions import build_statements, job_statements, starter_statements
-from triton_endpoints.builds.project import ON_A_GPU, STARTS_A_JOB, EngineProject
 from triton_endpoints.policy import service_role
 
 RETENTION_DAYS = 30
@@ -60,7 +60,7 @@ class EngineBuild(Construct):
             description=f"CodeBuild's builds that start jobs for engines of {place.environment}",
             statements=starter_statements(place, job_role=job.attr_arn),
         )
-        EngineProject(self, "Jobs", place=place, kind=STARTS_A_JOB, role=starter, log=log)
+        BuildProject(self, "Jobs", place=place, kind=STARTS_A_JOB, role=starter, log=log)
         if place.engine_gpus:
             builder = service_role(
                 self,
@@ -70,5 +70,5 @@ class EngineBuild(Construct):
                 description=f"CodeBuild's builds of engines of {place.environment}",
                 statements=build_statements(place),
             )
-            EngineProject(self, "Gpu", place=place, kind=ON_A_GPU, role=builder, log=log)
-        EngineFailures(self, "Failures", place=place, topic=topic)
+            BuildProject(self, "Gpu", place=place, kind=ON_A_GPU, role=builder, log=log)
+        BuildFailures(self, "Failures", place=place, what="engine", projects=("gpu", "job"), topic=topic)

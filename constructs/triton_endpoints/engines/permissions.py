@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fleet.catalog.images import registry_accounts
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.object_keys import ENGINES, FAILURE, MANIFEST, PLAN, PLANS
-from triton_endpoints.endpoint.role import PULL, WRITE_LOGS
+from triton_endpoints.builds.permissions import BUCKET_KEY, pull_statements, source_statements, write_log
+from triton_endpoints.endpoint.role import WRITE_LOGS
 from triton_endpoints.policy import Statement, use_key
 
 JOB_NAME = "engine-*"
 _JOBS = ("Processing", "Training")
-_REPOSITORY = "sagemaker-tritonserver"
 _FAILURE = f"{PLANS}*/{FAILURE}"
 _RECORDS = (_FAILURE, f"{ENGINES}timing/*")
 """What builds may overwrite: not the requests, which other builds carry out."""
-_KEY = ("kms:Decrypt", "kms:GenerateDataKey")
 _LEFT_BY_TRAINING = f"{PLANS}*/job/*"
 """Where a training job puts what its container leaves in /opt/ml/model."""
 
@@ -26,10 +24,10 @@ def build_statements(place: Deployment) -> list[Statement]:
     return [
         *_engines(place, records=_RECORDS),
         *_plan_statements(place),
-        *_source(place),
-        *_image(place),
-        _write_log(place),
-        *use_key(place, *_KEY),
+        *source_statements(place),
+        *pull_statements(place),
+        write_log(place, place.engine_log_group),
+        *use_key(place, *BUCKET_KEY),
     ]
 
 
@@ -42,7 +40,7 @@ def job_statements(place: Deployment) -> list[Statement]:
     return [
         *_engines(place, records=(*_RECORDS, _LEFT_BY_TRAINING)),
         *_plan_statements(place),
-        *_image(place),
+        *pull_statements(place),
         Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=_job_logs(place, "", ":*")),
         Statement(
             sid="PublishJobMetrics",
@@ -52,7 +50,7 @@ def job_statements(place: Deployment) -> list[Statement]:
                 "StringEquals": {"cloudwatch:namespace": [f"/aws/sagemaker/{kind}Jobs" for kind in _JOBS]}
             },
         ),
-        *use_key(place, *_KEY),
+        *use_key(place, *BUCKET_KEY),
         *_volume_key(place),
     ]
 
@@ -62,7 +60,7 @@ def starter_statements(place: Deployment, *, job_role: str) -> list[Statement]:
     actions = [f"sagemaker:{verb}{kind}Job" for verb in ("Create", "Describe", "Stop") for kind in _JOBS]
     return [
         *_engines(place, read=PLANS, records=(_FAILURE,)),
-        *_source(place),
+        *source_statements(place),
         Statement(
             sid="RunJobs",
             actions=[*actions, "sagemaker:AddTags"],
@@ -82,8 +80,8 @@ def starter_statements(place: Deployment, *, job_role: str) -> list[Statement]:
             actions=["logs:GetLogEvents"],
             resources=_job_logs(place, f":log-stream:{JOB_NAME}"),
         ),
-        _write_log(place),
-        *use_key(place, *_KEY),
+        write_log(place, place.engine_log_group),
+        *use_key(place, *BUCKET_KEY),
     ]
 
 
@@ -123,42 +121,6 @@ def _plan_statements(place: Deployment) -> list[Statement]:
         ),
         Statement(sid="EndUploads", actions=["s3:AbortMultipartUpload"], resources=[plan]),
     ]
-
-
-def _source(place: Deployment) -> list[Statement]:
-    """For a build by CodeBuild, which asks where the bucket of its source is, and whose."""
-    return [
-        Statement(
-            sid="FetchSource",
-            actions=["s3:GetObject", "s3:GetObjectVersion"],
-            resources=[f"{place.bucket_arn}/{ENGINES}scripts/*"],
-        ),
-        Statement(
-            sid="SeeSource",
-            actions=["s3:GetBucketAcl", "s3:GetBucketLocation"],
-            resources=[place.bucket_arn],
-        ),
-    ]
-
-
-def _image(place: Deployment) -> list[Statement]:
-    """For every account that keeps images for the region: the account depends on the endpoint's release."""
-    repositories = [
-        place.arn("ecr", f"repository/{_REPOSITORY}", account=account)
-        for account in registry_accounts(place.region)
-    ]
-    return [
-        Statement(sid="LogInToRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
-        *([Statement(sid="PullImage", actions=PULL, resources=repositories)] if repositories else []),
-    ]
-
-
-def _write_log(place: Deployment) -> Statement:
-    return Statement(
-        sid="WriteLog",
-        actions=["logs:CreateLogStream", "logs:PutLogEvents"],
-        resources=[place.arn("logs", f"log-group:{place.engine_log_group}:*")],
-    )
 
 
 def _job_logs(place: Deployment, *ends: str) -> list[str]:

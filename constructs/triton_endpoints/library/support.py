@@ -34,6 +34,7 @@ class EndpointSupport(Construct):
         environment: EnvironmentProp,
         bucket: s3.IBucket | None = None,
         engine_builds: bool = True,
+        image_builds: bool = True,
     ) -> None:
         """Declare what the endpoints of an environment share.
 
@@ -44,6 +45,7 @@ class EndpointSupport(Construct):
             bucket: The artifact bucket; default: the environment's `artifact_bucket`, else a new one with the
                 name of `bucket_name`, which is retained.
             engine_builds: Whether TensorRT engines can be built.
+            image_builds: Whether container images can be built.
         """
         super().__init__(scope, id)
         self._topics = dict[AlarmSeverity, sns.ITopic]()
@@ -56,7 +58,9 @@ class EndpointSupport(Construct):
                     claim_engine_builds(self, shared.place)
             except FindingsError as error:
                 report(self, error.findings)
-            shared.parts = declare_foundation(self, shared.place, bucket=bucket, engine_builds=engine_builds)
+            shared.parts = declare_foundation(
+                self, shared.place, bucket=bucket, engine_builds=engine_builds, image_builds=image_builds
+            )
 
     @classmethod
     def from_environment(

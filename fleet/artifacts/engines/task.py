@@ -59,7 +59,7 @@ class EngineTask:
         runner, place = use.engine.runner, use.endpoint.place
         url = f"s3://{self._bucket}/{built_key(self._engine.key, REQUEST)}"
         return BuildStart(
-            project=place.engine_project(runner.project),
+            project=place.build_project(runner.project),
             script=f"{self._bucket}/{self._inputs.script}",
             buildspec=(SOURCES / f"{runner.project}.buildspec.yaml").read_text("utf-8"),
             variables={REQUEST_VARIABLE: url, ENDPOINT_VARIABLE: use.endpoint.name},

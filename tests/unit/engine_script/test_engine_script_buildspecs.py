@@ -125,7 +125,7 @@ def test_the_zip_file_is_the_same_for_the_same_files() -> None:
 @pytest.mark.parametrize("arguments", [[], ["compile"], ["destroy", "s3://b/k"]])
 def test_a_call_that_is_none_is_told_what_is_one(source: Path, arguments: list[str]) -> None:
     done = subprocess.run([sys.executable, ".", *arguments], cwd=source, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (2, "usage: python3 HEX.zip compile|job s3://BUCKET/KEY\n")
+    assert (done.returncode, done.stderr) == (2, "usage: python3 HEX.zip compile|job|image s3://BUCKET/KEY\n")
 
 
 def test_the_pins_are_those_of_the_repository(root: Path) -> None:

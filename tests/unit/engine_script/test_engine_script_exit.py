@@ -18,15 +18,15 @@ from engine_request.request import Request
 from fleet.engines.request import EngineRequest
 
 
-def fails(error: Exception) -> Work:
+def fails(error: Exception) -> Work[Request]:
     def work(request: Request, bucket: Bucket, client: Client) -> None:
         raise error
 
     return work
 
 
-def ended(store: EngineStore, request: EngineRequest, work: Work) -> int:
-    return outcome(store.address(request), work)
+def ended(store: EngineStore, request: EngineRequest, work: Work[Request]) -> int:
+    return outcome(store.address(request), Request.of, work)
 
 
 def test_a_signal_while_the_failure_is_told_does_not_break_that_off(store: EngineStore) -> None:

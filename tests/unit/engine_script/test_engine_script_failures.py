@@ -15,6 +15,7 @@ from embedded_s3 import BUCKET
 from engine_builds import ARGUMENTS, ONNX, STAND_INS, EngineStore
 from engine_request.outcome import outcome
 from engine_request.problems import ALL
+from engine_request.request import Request
 from onnx_graphs import FLOAT, graph_bytes
 
 
@@ -115,7 +116,7 @@ def test_trtexec_is_killed_when_the_time_is_over(store: EngineStore, monkeypatch
 def test_a_request_that_is_not_there_is_refused(
     store: EngineStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert outcome(f"s3://{BUCKET}/nothing.json", compile_engine) == 20
+    assert outcome(f"s3://{BUCKET}/nothing.json", Request.of, compile_engine) == 20
     assert f"there is no s3://{BUCKET}/nothing.json" in capsys.readouterr().err
 
 

@@ -14,7 +14,6 @@ import pytest
 from compile_engine.gpu import require_gpu
 from compile_engine.measured import measured
 from compile_engine.reasons import build_error, load_error
-from compile_engine.running import LONGEST, Ended, run
 from compile_engine.tensorrt import TensorRT, require_tensorrt
 from compile_engine.trtexec import load_command
 from engine_builds import ARGUMENTS, JOB, EngineStore
@@ -22,6 +21,7 @@ from engine_request.deadline import Deadline
 from engine_request.host import job_folder
 from engine_request.problems import BuildError
 from engine_request.request import Request
+from engine_request.running import LONGEST, Ended, run
 from fleet.engines.request import EngineRequest
 
 REASONS = json.loads(files("compile_engine").joinpath("reasons.json").read_text(encoding="utf-8"))["reasons"]

@@ -1,4 +1,4 @@
-"""Running trtexec: its output goes to the log as it comes, and nothing of it outlives the build."""
+"""Running trtexec or Docker: the output goes to the log as it comes, and nothing of it outlives the build."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import IO, cast
 
-from engine_request.deadline import Deadline
+from .deadline import Deadline
 
 KEPT = 4000
 """Lines of its end that are looked through for the reason of a failure."""

@@ -1,0 +1,51 @@
+"""What every build by CodeBuild may do: read its script, pull the images of the releases, write its log."""
+
+from __future__ import annotations
+
+from fleet.catalog.images import registry_accounts
+from fleet.endpoint.resolved_endpoint import Deployment
+from fleet.engines.object_keys import ENGINES
+from triton_endpoints.endpoint.role import PULL
+from triton_endpoints.policy import Statement
+
+BUCKET_KEY = ("kms:Decrypt", "kms:GenerateDataKey")
+"""For objects of the artifact bucket that are read and written."""
+_REPOSITORY = "sagemaker-tritonserver"
+
+
+def source_statements(place: Deployment) -> list[Statement]:
+    """For a build by CodeBuild, which asks where the bucket of its source is, and whose."""
+    return [
+        Statement(
+            sid="FetchSource",
+            actions=["s3:GetObject", "s3:GetObjectVersion"],
+            resources=[f"{place.bucket_arn}/{ENGINES}scripts/*"],
+        ),
+        Statement(
+            sid="SeeSource",
+            actions=["s3:GetBucketAcl", "s3:GetBucketLocation"],
+            resources=[place.bucket_arn],
+        ),
+    ]
+
+
+def pull_statements(place: Deployment) -> list[Statement]:
+    """Of every account that keeps releases for the region, as it depends on the release; and the own ones."""
+    repositories = [
+        place.arn("ecr", f"repository/{_REPOSITORY}", account=account)
+        for account in registry_accounts(place.region)
+    ]
+    own = place.arn("ecr", f"repository/{place.image_repository}")
+    return [
+        Statement(sid="LogInToRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
+        Statement(sid="PullImage", actions=PULL, resources=[*repositories, own]),
+    ]
+
+
+def write_log(place: Deployment, group: str) -> Statement:
+    """The log of a build, in a group that exists."""
+    return Statement(
+        sid="WriteLog",
+        actions=["logs:CreateLogStream", "logs:PutLogEvents"],
+        resources=[place.arn("logs", f"log-group:{group}:*")],
+    )

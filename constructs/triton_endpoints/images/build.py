@@ -1,0 +1,86 @@
+"""What builds container images: a CodeBuild project with Docker, and the repository that it pushes to.
+
+Nothing of it runs or costs while no image is built.
+"""
+
+from __future__ import annotations
+
+from aws_cdk import RemovalPolicy
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from fleet.endpoint.resolved_endpoint import Deployment
+from fleet.images.object_keys import BUILT, CONTEXTS, FAILURE, MANIFEST
+from triton_endpoints.builds.failures import BuildFailures
+from triton_endpoints.builds.permissions import BUCKET_KEY, pull_statements, source_statements, write_log
+from triton_endpoints.builds.project import BUILDS_IMAGES, BuildProject
+from triton_endpoints.images.repository import ImageRepository
+from triton_endpoints.policy import Statement, service_role, use_key
+
+RETENTION_DAYS = 30
+_PUSH = [
+    "ecr:CompleteLayerUpload",
+    "ecr:DescribeImages",
+    "ecr:InitiateLayerUpload",
+    "ecr:PutImage",
+    "ecr:UploadLayerPart",
+]
+
+
+class ImageBuild(Construct):
+    """The project and the repository of an environment, known by their names.
+
+    `topic` is the ARN of the one that is notified of failed builds.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, place: Deployment, topic: str) -> None:
+        super().__init__(scope, id)
+        ImageRepository(self, "Repository", place=place)
+        log = logs.CfnLogGroup(
+            self,
+            "Log",
+            log_group_name=place.image_log_group,
+            retention_in_days=RETENTION_DAYS,
+            kms_key_id=place.kms_key,
+        )
+        log.apply_removal_policy(RemovalPolicy.DESTROY)
+        role = service_role(
+            self,
+            "Role",
+            service="codebuild",
+            place=place,
+            description=f"CodeBuild's builds of images of {place.environment}",
+            statements=image_statements(place),
+        )
+        BuildProject(self, "Project", place=place, kind=BUILDS_IMAGES, role=role, log=log)
+        BuildFailures(self, "Failures", place=place, what="image", projects=("image",), topic=topic)
+
+
+def image_statements(place: Deployment) -> list[Statement]:
+    """A build of an image: it reads contexts and requests, and writes its record once; it deletes nothing."""
+    bucket = place.bucket_arn
+    return [
+        Statement(
+            sid="ReadContexts",
+            actions=["s3:GetObject"],
+            resources=[f"{bucket}/{CONTEXTS}*", f"{bucket}/{BUILT}*"],
+        ),
+        Statement(sid="WriteFailures", actions=["s3:PutObject"], resources=[f"{bucket}/{BUILT}*/{FAILURE}"]),
+        Statement(
+            sid="WriteManifests",
+            actions=["s3:PutObject"],
+            resources=[f"{bucket}/{BUILT}*/{MANIFEST}"],
+            conditions={"Null": {"s3:if-none-match": "false"}},
+        ),
+        # Without conditions: S3 reports a missing object as missing only to a caller that may list.
+        Statement(sid="SeeBucket", actions=["s3:ListBucket"], resources=[bucket]),
+        *source_statements(place),
+        *pull_statements(place),
+        Statement(
+            sid="PushImage",
+            actions=_PUSH,
+            resources=[place.arn("ecr", f"repository/{place.image_repository}")],
+        ),
+        write_log(place, place.image_log_group),
+        *use_key(place, *BUCKET_KEY),
+    ]

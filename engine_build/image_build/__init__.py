@@ -1,0 +1,1 @@
+"""`image`: builds a container image, pushes it, and records what is inside."""

@@ -1,0 +1,150 @@
+"""One image, from its context to the manifest; each step leaves nothing that reads as done and is not."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tarfile
+import tempfile
+from base64 import b64decode
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from engine_request.bucket import Bucket, TakenError
+from engine_request.deadline import Deadline
+from engine_request.host import builder
+from engine_request.outcome import Client
+from engine_request.problems import DIGEST_MISMATCH, REFUSED, UNFIT_IMAGE, BuildError
+
+from .docker import Docker
+from .request import ImageRequest
+
+ECR = re.compile(r"[0-9]{12}\.dkr\.ecr(-fips)?\.[a-z0-9-]+\.amazonaws\.com(\.cn)?\Z")
+NO_IMAGE = "ImageNotFoundException"
+BASE = "TRITON_IMAGE"
+"""The build argument with the release's image."""
+
+
+def build_image(request: ImageRequest, bucket: Bucket, client: Client) -> None:
+    """Build and push the image, unless that is done.
+
+    Raises:
+        BuildError: there is no image, and why.
+        ClientError, BotoCoreError: AWS refused something.
+    """
+    deadline, started = Deadline(request.seconds), _now()
+    if bucket.head(request.manifest) is not None:
+        print(f"{bucket.url(request.manifest)} exists already: nothing to do.")
+        return
+    docker, ecr = Docker(deadline), client("ecr")
+    _log_in(docker, ecr, request)
+    digest = _pushed_digest(ecr, request)
+    if digest:
+        # An earlier build ended between its push and its manifest; the tag can never move.
+        docker.call("pull", request.name)
+    else:
+        _build(docker, request, bucket)
+    found = docker.inspect(request.name)
+    _require_platform(found, request)
+    if not digest:
+        docker.call("push", request.name)
+        digest = _pushed_digest(ecr, request)
+    document = _manifest(request, found, docker.paths(request.name, request.paths), digest, started)
+    try:
+        bucket.write(request.manifest, json.dumps(document, indent=2).encode(), only_if_new=True)
+    except TakenError:
+        print("Another build has recorded the image first.")
+    print(f"{request.name} is pushed: {digest}.")
+
+
+def _log_in(docker: Docker, ecr: Any, request: ImageRequest) -> None:
+    """To the registries of ECR; NVIDIA's needs no login for images of Triton."""
+    token = ecr.get_authorization_token()["authorizationData"][0]["authorizationToken"]
+    password = b64decode(token).decode().partition(":")[2]
+    for registry in dict.fromkeys((request.registry, request.base.partition("/")[0])):
+        if ECR.match(registry):
+            docker.log_in(registry, password)
+
+
+def _pushed_digest(ecr: Any, request: ImageRequest) -> str:
+    """The digest of the tag in the repository; "" before it is pushed."""
+    wanted = [{"imageTag": request.tag}]
+    try:
+        found = ecr.describe_images(repositoryName=request.repository, imageIds=wanted)
+    except ClientError as error:
+        if error.response["Error"]["Code"] == NO_IMAGE:
+            return ""
+        raise
+    return str(found["imageDetails"][0]["imageDigest"])
+
+
+def _build(docker: Docker, request: ImageRequest, bucket: Bucket) -> None:
+    with tempfile.TemporaryDirectory(prefix="image-build-") as name:
+        folder, archive = Path(name) / "context", Path(name) / "context.tar"
+        bucket.download(request.context, archive)
+        with archive.open("rb") as file:
+            found = _file_digest(file)
+        if found != request.context_digest:
+            raise BuildError(
+                DIGEST_MISMATCH,
+                f"the build context {bucket.url(request.context)} has the digest {found}",
+                remedy="delete it, and run `fleet images build` again",
+            )
+        try:
+            with tarfile.open(archive) as tar:
+                tar.extractall(folder, filter="data")
+        except (tarfile.TarError, TypeError) as error:
+            raise BuildError(REFUSED, f"the build context cannot be unpacked: {error}") from error
+        arguments = {BASE: request.base, **request.arguments}
+        docker.build(request.name, str(folder), arguments, request.platform)
+
+
+def _file_digest(file: Any) -> str:
+    hashed = hashlib.sha256()
+    while block := file.read(1 << 20):
+        hashed.update(block)
+    return f"sha256:{hashed.hexdigest()}"
+
+
+def _require_platform(found: dict[str, Any], request: ImageRequest) -> None:
+    platform = f"{found.get('Os')}/{found.get('Architecture')}"
+    if platform != request.platform:
+        raise BuildError(
+            UNFIT_IMAGE,
+            f"the image is for {platform}, and the endpoint's instances are {request.platform}",
+            remedy="build it on an image for that platform",
+        )
+
+
+def _manifest(
+    request: ImageRequest, found: dict[str, Any], paths: list[str], digest: str, started: str
+) -> dict[str, Any]:
+    """What manifest.json holds: the image, and what its facts are read from."""
+    return {
+        "key": request.key,
+        "repository": request.repository,
+        "digest": digest,
+        "base": request.base,
+        "arguments": sorted(request.arguments),
+        "size": found.get("Size"),
+        "config": {
+            "os": found.get("Os"),
+            "architecture": found.get("Architecture"),
+            "config": {
+                key: (found.get("Config") or {}).get(key) for key in ("Env", "Labels", "Entrypoint", "Cmd")
+            },
+        },
+        "paths": paths,
+        "script": request.script_digest,
+        "by": builder(),
+        "started": started,
+        "ended": _now(),
+    }
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")

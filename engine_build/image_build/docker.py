@@ -1,0 +1,108 @@
+"""Docker's command line: each call ends before the deadline, and a failure has the end of its output."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tarfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, Any, cast
+
+from engine_request.deadline import Deadline
+from engine_request.problems import NOT_BUILT, REFUSED, BuildError, Problem
+from engine_request.running import run
+
+QUOTED = 20
+"""Lines of a failure's end."""
+
+
+class Docker:
+    """The daemon of this build."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+
+    def log_in(self, registry: str, password: str) -> None:
+        """Log in to a registry of ECR; the password is on no command line.
+
+        Raises:
+            BuildError: the registry refuses.
+        """
+        command = ["docker", "login", "--username", "AWS", "--password-stdin", registry]
+        seconds = self._deadline.left("the login to the registry")
+        done = subprocess.run(command, input=password, capture_output=True, text=True, timeout=seconds)
+        if done.returncode:
+            raise BuildError(REFUSED, f"{registry} refuses the login: {done.stderr.strip()}")
+
+    def call(self, *arguments: str, problem: Problem = REFUSED) -> None:
+        """Run a command whose output goes to the log.
+
+        Raises:
+            BuildError: of that problem.
+        """
+        ended = run(["docker", *arguments], self._deadline)
+        if ended.exit_code:
+            what = f"docker {arguments[0]} ended with {ended.exit_code}"
+            raise BuildError(problem, what, log=[line for line in ended.lines if line.strip()][-QUOTED:])
+
+    def build(self, name: str, folder: str, arguments: dict[str, str], platform: str) -> None:
+        """Build an image of the Dockerfile in a folder.
+
+        Raises:
+            BuildError: an instruction fails, or the base cannot be pulled.
+        """
+        given = [part for key, value in arguments.items() for part in ("--build-arg", f"{key}={value}")]
+        options = ["--progress", "plain", "--pull", "--platform", platform, "--tag", name]
+        self.call("build", *options, *given, folder, problem=NOT_BUILT)
+
+    def inspect(self, name: str) -> dict[str, Any]:
+        """What Docker knows of an image.
+
+        Raises:
+            BuildError: it does not exist.
+        """
+        found = json.loads(self._output("image", "inspect", name))
+        return cast("dict[str, Any]", found[0])
+
+    def paths(self, name: str, wanted: Sequence[str]) -> list[str]:
+        """The files of an image whose paths begin as one of the patterns does; nothing of the image is run.
+
+        Raises:
+            BuildError: Docker refuses.
+        """
+        patterns = [re.compile(each) for each in wanted]
+        container = self._output("create", name, "serve").strip()
+        try:
+            with self._stream("export", container) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
+                return [
+                    member.name for member in tar if any(pattern.match(member.name) for pattern in patterns)
+                ]
+        except tarfile.TarError as error:
+            raise BuildError(REFUSED, f"docker export of {name} breaks off: {error}") from error
+        finally:
+            self._output("rm", container)
+
+    def _output(self, *arguments: str) -> str:
+        seconds = self._deadline.left(f"docker {arguments[0]}")
+        done = subprocess.run(["docker", *arguments], capture_output=True, text=True, timeout=seconds)
+        if done.returncode:
+            raise BuildError(
+                REFUSED, f"docker {arguments[0]} ended with {done.returncode}: {done.stderr.strip()}"
+            )
+        return done.stdout
+
+    @contextmanager
+    def _stream(self, *arguments: str) -> Iterator[IO[bytes]]:
+        """The output of a command, which is killed at the deadline."""
+        seconds = self._deadline.left(f"docker {arguments[0]}")
+        with subprocess.Popen(["docker", *arguments], stdout=subprocess.PIPE) as process:
+            timer = threading.Timer(seconds, process.kill)
+            timer.start()
+            try:
+                yield cast("IO[bytes]", process.stdout)
+            finally:
+                timer.cancel()
+                process.kill()
