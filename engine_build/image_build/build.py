@@ -42,23 +42,24 @@ def build_image(request: ImageRequest, bucket: Bucket, client: Client) -> None:
         return
     docker, ecr = Docker(deadline), client("ecr")
     _log_in(docker, ecr, request)
-    digest = _pushed_digest(ecr, request)
-    if digest:
+    pushed = _pushed(ecr, request)
+    if pushed:
         # An earlier build ended between its push and its manifest; the tag can never move.
         docker.call("pull", request.name)
     else:
         _build(docker, request, bucket)
     found = docker.inspect(request.name)
     _require_platform(found, request)
-    if not digest:
+    paths = docker.paths(request.name, request.paths)
+    if not pushed:
         docker.call("push", request.name)
-        digest = _pushed_digest(ecr, request)
-    document = _manifest(request, found, docker.paths(request.name, request.paths), digest, started)
+        pushed = _pushed(ecr, request)
+    document = _manifest(request, found, paths, pushed, started)
     try:
         bucket.write(request.manifest, json.dumps(document, indent=2).encode(), only_if_new=True)
     except TakenError:
         print("Another build has recorded the image first.")
-    print(f"{request.name} is pushed: {digest}.")
+    print(f"{request.name} is pushed: {document['digest']}.")
 
 
 def _log_in(docker: Docker, ecr: Any, request: ImageRequest) -> None:
@@ -70,16 +71,16 @@ def _log_in(docker: Docker, ecr: Any, request: ImageRequest) -> None:
             docker.log_in(registry, password)
 
 
-def _pushed_digest(ecr: Any, request: ImageRequest) -> str:
-    """The digest of the tag in the repository; "" before it is pushed."""
+def _pushed(ecr: Any, request: ImageRequest) -> Any:
+    """The tag's image in the repository; None before it is pushed."""
     wanted = [{"imageTag": request.tag}]
     try:
         found = ecr.describe_images(repositoryName=request.repository, imageIds=wanted)
     except ClientError as error:
         if error.response["Error"]["Code"] == NO_IMAGE:
-            return ""
+            return None
         raise
-    return str(found["imageDetails"][0]["imageDigest"])
+    return found["imageDetails"][0]
 
 
 def _build(docker: Docker, request: ImageRequest, bucket: Bucket) -> None:
@@ -121,13 +122,14 @@ def _require_platform(found: dict[str, Any], request: ImageRequest) -> None:
 
 
 def _manifest(
-    request: ImageRequest, found: dict[str, Any], paths: list[str], digest: str, started: str
+    request: ImageRequest, found: dict[str, Any], paths: list[str], pushed: Any, started: str
 ) -> dict[str, Any]:
     """What manifest.json holds: the image, and what its facts are read from."""
     return {
         "key": request.key,
         "repository": request.repository,
-        "digest": digest,
+        "digest": pushed["imageDigest"],
+        "media_type": pushed.get("imageManifestMediaType"),
         "base": request.base,
         "arguments": sorted(request.arguments),
         "size": found.get("Size"),

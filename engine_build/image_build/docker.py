@@ -68,7 +68,7 @@ class Docker:
         return cast("dict[str, Any]", found[0])
 
     def paths(self, name: str, wanted: Sequence[str]) -> list[str]:
-        """The files of an image whose paths begin as one of the patterns does; nothing of the image is run.
+        """The beginnings of paths in an image that one of the patterns matches; nothing of the image is run.
 
         Raises:
             BuildError: Docker refuses.
@@ -77,9 +77,8 @@ class Docker:
         container = self._output("create", name, "serve").strip()
         try:
             with self._stream("export", container) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
-                return [
-                    member.name for member in tar if any(pattern.match(member.name) for pattern in patterns)
-                ]
+                found = (pattern.match(member.name) for member in tar for pattern in patterns)
+                return sorted({match[0] for match in found if match})
         except tarfile.TarError as error:
             raise BuildError(REFUSED, f"docker export of {name} breaks off: {error}") from error
         finally:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import yaml
 from isal import isal_zlib
 
 from fleet.artifacts.engines.lock import measured_engines, require_models, with_engines
+from fleet.artifacts.images.lock import ImageClients, locked_image, no_ecr
 from fleet.artifacts.model_facts import model_facts
 from fleet.artifacts.sources.source import ArchiveMeasurement, measure
 from fleet.artifacts.sources.spec_sources import Connect, no_s3, source_of
@@ -28,11 +31,11 @@ MANY = 50
 """How many files of one folder are recorded one by one."""
 
 
-def write_locks(project: Project, s3: Connect = no_s3) -> list[Path]:
+def write_locks(project: Project, s3: Connect = no_s3, ecr: Callable[[], Any] = no_ecr) -> list[Path]:
     """Write the lock of each of the project's endpoints; return the files whose content changed.
 
     Repositories in S3 are read only if the lock's digest is not the one in the spec, or if the lock has no
-    facts of their models.
+    facts of their models; AWS is asked about an image that the lock does not know.
 
     Raises:
         FindingsError: a model repository is missing or cannot be packed; no lock is written then.
@@ -42,7 +45,8 @@ def write_locks(project: Project, s3: Connect = no_s3) -> list[Path]:
     def measured(name: str) -> Lock:
         loaded = project.load(name)
         held = _read_usable(loaded.spec, project.lock_file(name))
-        return measured_lock(loaded, project.environment, s3, held)
+        image = locked_image(loaded, project.environment, ImageClients(s3, ecr), held)
+        return measured_lock(loaded, project.environment, s3, held).model_copy(update={"image": image})
 
     locks = all_of(project.endpoints, measured, project.findings)
     return [file for lock in locks if write_lock(file := project.lock_file(lock.endpoint), lock)]
@@ -105,6 +109,7 @@ def measured_lock(
     named = {spec.models[each.index].archive: None for each in packed}
     return Lock(
         endpoint=spec.endpoint,
+        image=held.image if held else None,
         archives={
             each.name: known.get(each.name) or with_engines(_lock_archive(measured[each.name]), each, engines)
             for each in packed
@@ -116,7 +121,7 @@ def measured_lock(
 def _read_usable(spec: EndpointSpec, file: Path) -> Lock | None:
     """The lock if it can save reading; a missing or broken one is written again."""
     try:
-        return load_lock(file) if any(map(_asks_s3, spec.models)) else None
+        return load_lock(file) if spec.image or any(map(_asks_s3, spec.models)) else None
     except FindingsError:
         return None
 

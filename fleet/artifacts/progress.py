@@ -34,13 +34,13 @@ Tell = Callable[[str], None]
 
 
 class PublishProgress(Protocol):
-    """Receives the progress of a publish; `archive` and `engine` are called from several threads."""
+    """Receives the progress of a publish; `archive` and `build` are called from several threads."""
 
-    def engines(self, count: int) -> AbstractContextManager[None]:
-        """Around all builds of engines."""
+    def builds(self) -> AbstractContextManager[None]:
+        """Around all builds of engines, or of images."""
 
-    def engine(self, name: str) -> AbstractContextManager[Tell]:
-        """Around the build of one engine, which exists if nothing is raised."""
+    def build(self, name: str) -> AbstractContextManager[Tell]:
+        """Around one build, `engine NAME` or `image NAME`; its result exists if nothing is raised."""
 
     def uploads(self, archives: int, size: int) -> AbstractContextManager[None]:
         """Around all uploads: how many archives, and bytes of their tar streams."""
@@ -55,11 +55,11 @@ class PublishProgress(Protocol):
 class SilentProgress:
     """Shows nothing."""
 
-    def engines(self, count: int) -> AbstractContextManager[None]:
+    def builds(self) -> AbstractContextManager[None]:
         """Show nothing."""
         return nullcontext()
 
-    def engine(self, name: str) -> AbstractContextManager[Tell]:
+    def build(self, name: str) -> AbstractContextManager[Tell]:
         """Show nothing."""
         return nullcontext(_ignore)
 
@@ -77,29 +77,29 @@ class SilentProgress:
 
 
 class LineProgress:
-    """One line at the end of each archive, one at start and end of an engine's build, one for all copies."""
+    """One line at the end of each archive, one at start and end of a build, one for all copies."""
 
     def __init__(self, console: OutputConsole) -> None:
         self._console = console
 
-    def engines(self, count: int) -> AbstractContextManager[None]:
-        """Show nothing: each engine has lines."""
+    def builds(self) -> AbstractContextManager[None]:
+        """Show nothing: each build has lines."""
         return nullcontext()
 
     @contextmanager
-    def engine(self, name: str) -> Iterator[Tell]:
+    def build(self, name: str) -> Iterator[Tell]:
         """Show the build's start, end and duration."""
-        self._say(f"engine {name}: building")
+        self._say(f"{name}: building")
         start = time.monotonic()
         try:
             yield _ignore
         except CancelledError:
-            self._say(f"engine {name}: stopped after {time.monotonic() - start:.0f} s")
+            self._say(f"{name}: stopped after {time.monotonic() - start:.0f} s")
             raise
         except BaseException:
-            self._say(f"engine {name}: failed after {time.monotonic() - start:.0f} s")
+            self._say(f"{name}: failed after {time.monotonic() - start:.0f} s")
             raise
-        self._say(f"engine {name}: ready after {time.monotonic() - start:.0f} s")
+        self._say(f"{name}: ready after {time.monotonic() - start:.0f} s")
 
     def uploads(self, archives: int, size: int) -> AbstractContextManager[None]:
         """Show nothing: each archive has a line."""
@@ -149,15 +149,15 @@ class BarProgress:
         )
 
     @contextmanager
-    def engines(self, count: int) -> Iterator[None]:
+    def builds(self) -> Iterator[None]:
         """Show the builds; they disappear when all have ended."""
         with self._builds:
             yield
 
     @contextmanager
-    def engine(self, name: str) -> Iterator[Tell]:
+    def build(self, name: str) -> Iterator[Tell]:
         """Show a build with the last line of its log."""
-        task = self._builds.add_task(f"engine {name}", said="")
+        task = self._builds.add_task(name, said="")
         try:
             yield lambda said: self._builds.update(task, said=visible(said), refresh=True)
         finally:

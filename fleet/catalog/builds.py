@@ -80,6 +80,7 @@ def build_quota(project: str) -> str:
     """The name of the quota of concurrent builds in Service Quotas.
 
     Args:
-        project: "gpu" for builds on a GPU of CodeBuild's, "job" for those that start a SageMaker job.
+        project: "gpu" for builds on a GPU of CodeBuild's, "job" for those that start a SageMaker job, "image"
+            for those of images.
     """
     return str(data_file("codebuild.yaml")["quotas"][project])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from fleet.artifacts.engines.lock import onnx_changes, without_engines
+from fleet.artifacts.images.lock import image_changes
 from fleet.artifacts.lock import measured_lock
 from fleet.artifacts.sources.spec_sources import repository_of
 from fleet.findings import Finding, FindingsError
@@ -47,6 +48,7 @@ def differences(project: Project, loaded: LoadedSpec, lock: Lock) -> list[Findin
         finding_at(loaded.source.mark(("models", index, "digest")), CODE, message, hint)
         for index, message in _other_digests(loaded.spec, lock)
     ]
+    others += image_changes(project, loaded, lock)
     try:
         found = measured_lock(loaded, project.environment, held=lock, offline=True)
     except FindingsError as error:

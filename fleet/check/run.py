@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from fleet.artifacts.images.lock import image_changes
 from fleet.check.lock_drift import differences, stale_findings
 from fleet.check.provisional_lock import draft_lock
 from fleet.check.spec_repositories import repository_findings, without_repeats
@@ -113,4 +114,5 @@ def draft_findings(project: Project, loaded: LoadedSpec) -> list[Finding]:
     lock, refused = draft_lock(loaded)
     decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
     found = [*(each for error in refused for each in error.findings), *rule_findings(decided)]
+    found += image_changes(project, loaded, None)
     return without_repeats(found, repository_findings(loaded))

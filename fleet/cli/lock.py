@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fleet.artifacts.lock import write_locks
 from fleet.cli.arguments import Endpoints, Env, Profile
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def lock(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None:
-    """Write digests and sizes of the endpoints' archives to locks/ENV/; only repositories in S3 need AWS."""
+    """Write digests and sizes of the endpoints' archives to locks/ENV/; AWS is asked only where S3 or images are."""
     root = project_root(Path.cwd())
     project = open_project(root, env, endpoints or ())
 
@@ -29,9 +29,13 @@ def lock(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None
     def s3() -> S3Client:
         return connect(root, place_of(project.environment), profile).client("s3")
 
+    @cache
+    def ecr() -> Any:
+        return connect(root, place_of(project.environment), profile).client("ecr")
+
     console = OutputConsole(stderr=True)
     with console.status("reading the model repositories") if console.is_terminal else nullcontext():
-        changed = write_locks(project, s3)
+        changed = write_locks(project, s3, ecr)
     for file in changed:
         say(f"wrote {file.relative_to(root)}")
     if not changed:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.environment import LOCAL
 from fleet.spec.lock import Lock
 from fleet.spec.project import Project, load_lock
 
-MISSING = "FL301"
+MISSING, NO_IMAGE = "FL301", "FL968"
 
 
 def read_lock(project: Project, spec: EndpointSpec) -> tuple[Lock | None, list[Finding]]:
@@ -32,13 +33,37 @@ def read_lock_file(file: Path, environment: str, spec: EndpointSpec) -> tuple[Lo
     if lock.endpoint != spec.endpoint:
         message = f"this is the lock of {lock.endpoint!r}"
         return None, [Finding(code="FL302", message=message, file=file, hint=hint)]
+    wrong = [] if environment == LOCAL else _wrong_image(lock, spec, file, environment)
     lacking = sorted({each.name for each in spec.packed} - set(lock.archives))
     return lock, [
-        Finding(
-            code="FL302",
-            message=f"the lock holds no archive {name!r}; it was written for another spec",
-            file=file,
-            hint=hint,
-        )
-        for name in lacking
+        *wrong,
+        *(
+            Finding(
+                code="FL302",
+                message=f"the lock holds no archive {name!r}; it was written for another spec",
+                file=file,
+                hint=hint,
+            )
+            for name in lacking
+        ),
     ]
+
+
+def _wrong_image(lock: Lock, spec: EndpointSpec, file: Path, environment: str) -> list[Finding]:
+    """A lock without the image of the spec, or with another one."""
+    wanted, locked = spec.image, lock.image
+    command = f"`fleet lock --env {environment} {spec.endpoint}`"
+    digest = locked.digest if locked else None
+    if wanted is None and locked is None:
+        return []
+    if wanted is None:
+        message = "the lock names an image, and the spec none"
+    elif locked is None:
+        message = "the lock does not name the image of the spec"
+        if wanted.build is not None:
+            command = f"`fleet images build --env {environment} {spec.endpoint}`, then {command}"
+    elif wanted.digest not in (None, digest) or (wanted.build is None) != (locked.key is None):
+        message = f"the lock names the image {digest}, and the spec another one"
+    else:
+        return []
+    return [Finding(code=NO_IMAGE, message=message, file=file, hint=f"run {command}")]

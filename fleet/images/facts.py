@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from pydantic import Field, StringConstraints
-
-from fleet.spec.values import Document
+from fleet.spec.image import ImageFacts
 
 ARCHITECTURE = "linux/amd64"
 """The platform of SageMaker's instances with a GPU."""
@@ -33,39 +31,11 @@ MAX_KEPT = 100_000
 _BACKEND_NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"
 _PACKAGE_NAME = r"[a-z0-9]([a-z0-9-]{0,126}[a-z0-9])?"
 _PACKAGE_VERSION = r"[0-9][A-Za-z0-9.!+_]{0,127}"
-Version = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6}){1,3}$")]
-BackendName = Annotated[str, StringConstraints(pattern=f"^{_BACKEND_NAME}$")]
-PackageName = Annotated[str, StringConstraints(pattern=f"^{_PACKAGE_NAME}$")]
-PackageVersion = Annotated[str, StringConstraints(pattern=f"^{_PACKAGE_VERSION}$")]
 
 
-class ImageFacts(Document):
-    """What is known of an image; None where neither source has it."""
-
-    architecture: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,16}/[a-z0-9_]{1,16}$")] | None = None
-    """Operating system and processor: `linux/amd64`."""
-    media_type: Annotated[str, StringConstraints(pattern=r"^application/[a-z0-9.+-]{1,96}$")] | None = None
-    """The manifest's: `application/vnd.docker.distribution.manifest.v2+json`."""
-    triton: Annotated[str, StringConstraints(pattern=r"^[0-9]{2}\.[0-9]{2}$")] | None = None
-    """Triton's release: `25.04`."""
-    server: Version | None = None
-    """The server's version: `2.57.0`."""
-    cuda: Version | None = None
-    """CUDA's version in two parts: `12.9`."""
-    tensorrt: Version | None = None
-    """TensorRT's version: `10.9.0.34`; three parts if it is that of a library's name."""
-    python: Version | None = None
-    """The minor version of the Python that the Python backend runs: `3.12`."""
-    backends: Annotated[tuple[BackendName, ...], Field(strict=False)] | None = None
-    """The backends in Triton's own folder, sorted."""
-    packages: dict[PackageName, PackageVersion] | None = None
-    """Versions of the packages of that Python, by name as PyPI normalises it."""
-    multi_model: bool = False
-    """Whether a label lets SageMaker run it for a multi-model endpoint."""
-    binds_to_port: bool = False
-    """Whether a label lets SageMaker choose its port."""
-    serve: bool | None = None
-    """Whether SageMaker's `docker run IMAGE serve` starts something: a script or an entrypoint."""
+def path_patterns() -> tuple[str, ...]:
+    """How the paths begin that give a fact; others need not be kept."""
+    return tuple(each.pattern for each in _WITH_FACTS)
 
 
 def merge(config: ImageFacts, files: ImageFacts) -> ImageFacts:

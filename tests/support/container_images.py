@@ -13,7 +13,7 @@ import pytest
 from fleet.aws.images.reference import ImageReference, image_reference
 from fleet.aws.images.registry import image_facts
 from fleet.findings import FindingsError
-from fleet.images.facts import ImageFacts
+from fleet.spec.image import ImageFacts
 from hostile_tar import END, file, folder
 
 HOST = "123456789012.dkr.ecr.us-east-1.amazonaws.com"

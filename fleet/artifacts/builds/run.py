@@ -66,7 +66,7 @@ def run_builds(
 
     def built(task: BuildTask[Result]) -> BuildOutcome[Result]:
         try:
-            with terms.progress(task.name) as tell:
+            with terms.progress(f"{task.kind} {task.name}") as tell:
                 work = BuildWork(shared, task, tell)
                 return BuildOutcome(work.result(), work.has_built)
         except FindingsError as error:

@@ -8,7 +8,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event
-from typing import Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 from uuid import uuid4
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -83,6 +83,9 @@ class BuildContext:
 
 class BuildTask(Protocol[Result]):
     """What is to be built: an engine, an image. Its methods raise what AWS raises besides."""
+
+    kind: ClassVar[str]
+    """What is built: `engine`, `image`."""
 
     @property
     def name(self) -> str:

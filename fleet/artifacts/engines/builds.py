@@ -31,8 +31,8 @@ def build_engines(
         ClientError: AWS refuses.
     """
     settings = project.environment.engine_builds
-    with Uploads(clients.s3) as uploads, progress.engines(len(engines)):
+    with Uploads(clients.s3) as uploads, progress.builds():
         inputs = BuildInputs(clients, place, project, uploads)
         tasks = [EngineTask(clients, place.bucket, inputs, each, settings.timeout) for each in engines]
-        terms = BuildTerms(at_once=settings.at_once, pace=pace, progress=progress.engine, stop=uploads.cancel)
+        terms = BuildTerms(at_once=settings.at_once, pace=pace, progress=progress.build, stop=uploads.cancel)
         return run_builds(clients, place.bucket, tasks, terms)

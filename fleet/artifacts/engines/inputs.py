@@ -8,7 +8,7 @@ from functools import cached_property
 from botocore.exceptions import ClientError
 
 from fleet.artifacts.builds.clients import BuildClients
-from fleet.artifacts.engine_script import build_script
+from fleet.artifacts.builds.script import ScriptUpload
 from fleet.artifacts.engines.onnx import OnnxFile, OnnxObject, onnx_of
 from fleet.artifacts.engines.request import EngineUse, WantedEngine
 from fleet.artifacts.sources.s3_object import s3_errors_as_findings
@@ -23,7 +23,6 @@ from fleet.engines.object_keys import (
     REQUEST,
     built_key,
     onnx_key,
-    script_key,
     timing_key,
 )
 from fleet.engines.request import EngineJob, EngineRequest
@@ -44,6 +43,7 @@ class BuildInputs:
     def __init__(self, clients: BuildClients, place: Deployment, project: Project, uploads: Uploads) -> None:
         self._clients, self._s3, self._uploads = clients, clients.s3, uploads
         self._place, self._project = place, project
+        self._script = ScriptUpload(clients.s3, place.bucket)
 
     def put_onnx(self, engine: WantedEngine) -> None:
         """Put the ONNX model there, unless it exists; the first use that still has this content is read.
@@ -65,14 +65,10 @@ class BuildInputs:
                 findings += error.findings
         raise FindingsError(findings)
 
-    @cached_property
+    @property
     def script(self) -> str:
         """Upload the build script unless it exists; return its key."""
-        content, digest = build_script()
-        place = ObjectPlace(self._place.bucket, script_key(digest))
-        if not self._is_there(place):
-            self._put_if_new(place, content)
-        return place.key
+        return self._script.key
 
     def put_request(self, use: EngineUse, seconds: int) -> None:
         """Write the build's request; delete the failure that an earlier attempt recorded.
@@ -196,10 +192,3 @@ class BuildInputs:
                 raise
             return False
         return True
-
-    def _put_if_new(self, place: ObjectPlace, content: bytes) -> None:
-        try:
-            self._s3.put_object(Bucket=place.bucket, Key=place.key, Body=content, IfNoneMatch="*")
-        except ClientError as error:
-            if error.response["ResponseMetadata"]["HTTPStatusCode"] not in (TAKEN, CONFLICT):
-                raise

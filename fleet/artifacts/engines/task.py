@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from fleet.artifacts.builds.clients import BuildClients
 from fleet.artifacts.builds.codebuild import Build, BuildStart, RefusalError
@@ -23,6 +23,8 @@ REFUSED = "FL379"
 
 class EngineTask:
     """One engine of one publish; `seconds` is how long it may take."""
+
+    kind: ClassVar[str] = "engine"
 
     def __init__(
         self, clients: BuildClients, bucket: str, inputs: BuildInputs, engine: WantedEngine, seconds: int

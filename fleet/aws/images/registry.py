@@ -22,16 +22,10 @@ from fleet.aws.images.manifest import (
 )
 from fleet.aws.images.reference import ImageReference
 from fleet.findings import CannotRunError, Finding, FindingsError, Severity
-from fleet.images.facts import (
-    ARCHITECTURE,
-    ImageFacts,
-    TooManyPathsError,
-    facts_of_config,
-    facts_of_paths,
-    merge,
-)
+from fleet.images.facts import ARCHITECTURE, TooManyPathsError, facts_of_config, facts_of_paths, merge
 from fleet.repository.reading.gunzip import Bounds
 from fleet.repository.reading.stream import UnreadableError
+from fleet.spec.image import ImageFacts
 
 NO_REPOSITORY = "RepositoryNotFoundException"
 NO_LAYER = ("LayersNotFoundException", "LayerInaccessibleException")

@@ -13,7 +13,7 @@ from fleet.aws.images import registry
 from fleet.aws.images.reference import image_reference
 from fleet.catalog.images import image
 from fleet.findings import CannotRunError, FindingsError
-from fleet.images.facts import ImageFacts
+from fleet.spec.image import ImageFacts
 from hostile_tar import END
 
 ARM = {**TRITON, "architecture": "arm64"}

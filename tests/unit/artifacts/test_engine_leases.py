@@ -132,7 +132,7 @@ def test_a_holder_that_is_about_to_start_is_waited_for(publisher: Publisher) -> 
     told: list[str] = []
 
     class Progress(SilentProgress):
-        def engine(self, name: str) -> Any:
+        def build(self, name: str) -> Any:
             def tell(said: str) -> None:
                 told.append(said)
                 publisher.codebuild.leave(f"engines/plans/{publisher.hex}/")

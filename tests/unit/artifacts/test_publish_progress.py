@@ -56,7 +56,7 @@ def test_without_a_terminal_each_archive_has_a_line_when_it_is_done() -> None:
 
 def test_an_engine_whose_build_is_interrupted_did_not_fail() -> None:
     plain, written = console(terminal=False)
-    with pytest.raises(CancelledError), LineProgress(plain).engine("zoo/bert"):
+    with pytest.raises(CancelledError), LineProgress(plain).build("engine zoo/bert"):
         raise CancelledError
     assert written.getvalue().splitlines() == [
         "engine zoo/bert: building",

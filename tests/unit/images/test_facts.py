@@ -10,14 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.images import facts as module
-from fleet.images.facts import (
-    ImageFacts,
-    TooManyPathsError,
-    facts_of_config,
-    facts_of_paths,
-    merge,
-    unknown_facts,
-)
+from fleet.images.facts import TooManyPathsError, facts_of_config, facts_of_paths, merge, unknown_facts
+from fleet.spec.image import ImageFacts
 
 BANNER = "/opt/nvidia/nvidia_entrypoint.sh"
 RELEASE: dict[str, Any] = {

@@ -118,7 +118,7 @@ def steps(text: str) -> None:
 
 def progress(text: str) -> None:
     for made in (LineProgress(OutputConsole()), BarProgress(OutputConsole(force_terminal=False))):
-        with made.engine(text) as tell:
+        with made.build(text) as tell:
             tell(text)
         with made.archive(text, 1) as advance:
             advance(1)

@@ -1,0 +1,1 @@
+"""Images of one's own: what one is built from, its build, and the record of that."""

@@ -1,0 +1,71 @@
+"""Builds the images that the repository lacks, several in parallel, each one once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.builds.clients import Builders
+from fleet.artifacts.builds.run import BuildTerms, run_builds
+from fleet.artifacts.builds.script import ScriptUpload
+from fleet.artifacts.builds.work import Pace
+from fleet.artifacts.images.record import BuiltImage, built_image
+from fleet.artifacts.images.source import WantedImage
+from fleet.artifacts.images.task import ImageTask
+from fleet.artifacts.progress import PublishProgress
+from fleet.artifacts.upload.archives import Uploads
+from fleet.endpoint.resolve import place_of
+from fleet.findings import Finding
+from fleet.spec.environment import Environment
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageBuilds:
+    """The images that exist, by key, the keys of those that were built now, and why others are missing."""
+
+    images: Mapping[str, BuiltImage]
+    built: Sequence[str]
+    findings: tuple[Finding, ...]
+
+
+def build_images(
+    s3: S3Client,
+    environment: Environment,
+    images: Sequence[WantedImage],
+    progress: PublishProgress,
+    builders: Builders,
+    pace: Pace,
+) -> ImageBuilds:
+    """Build the images that the repository lacks; CodeBuild is called only if one is missing.
+
+    Raises:
+        CannotRunError: Foundation has no project of images, or the account's quota of builds is used up.
+        FindingsError: the record of an image cannot be read.
+        ClientError: AWS refuses.
+    """
+    place, settings = place_of(environment), environment.engine_builds
+    known = {each.key: found for each in images if (found := built_image(s3, place.bucket, each.key))}
+    lacking = [each for each in images if each.key not in known]
+    if not lacking:
+        return ImageBuilds(images=known, built=(), findings=())
+
+    clients = builders()
+    with Uploads(s3) as uploads, progress.builds():
+        script = ScriptUpload(s3, place.bucket)
+        tasks = [ImageTask(clients, place, uploads, script, each, settings.timeout) for each in lacking]
+        terms = BuildTerms(at_once=settings.at_once, pace=pace, progress=progress.build, stop=uploads.cancel)
+        outcomes = run_builds(clients, place.bucket, tasks, terms)
+    made = {
+        image.key: each.result
+        for image, each in zip(lacking, outcomes, strict=True)
+        if each.result is not None
+    }
+    return ImageBuilds(
+        images=known | made,
+        built=[image.key for image, each in zip(lacking, outcomes, strict=True) if each.was_built],
+        findings=tuple(finding for each in outcomes for finding in each.findings),
+    )

@@ -1,0 +1,73 @@
+"""The record of an image that was built: its digest, and the facts that its configuration and files show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+
+from fleet.findings import Finding, FindingsError
+from fleet.images.facts import facts_of_config, facts_of_paths, merge
+from fleet.images.object_keys import MANIFEST, built_image_key
+from fleet.spec.image import ImageFacts, LockedImage
+from fleet.spec.values import Digest
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+MISSING = 404
+
+
+class BuildRecord(BaseModel):
+    """What the build script writes after the push."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    key: Digest
+    repository: str
+    digest: Digest
+    base: str
+    size: int | None = None
+    media_type: str | None = None
+    config: Mapping[str, Any]
+    paths: Sequence[str]
+    ended: AwareDatetime
+
+
+@dataclass(frozen=True)
+class BuiltImage:
+    """An image in the environment's repository: the record of its build, and the facts of what is inside."""
+
+    record: BuildRecord
+    facts: ImageFacts
+
+    @property
+    def locked(self) -> LockedImage:
+        """As a lock has it."""
+        return LockedImage(key=self.record.key, digest=self.record.digest, facts=self.facts)
+
+
+def built_image(s3: S3Client, bucket: str, key: str) -> BuiltImage | None:
+    """The record of the image of a key; None before it is built.
+
+    Raises:
+        FindingsError: it is no record that can be read.
+        ClientError: access is denied, or the bucket does not exist.
+    """
+    place = built_image_key(key, MANIFEST)
+    try:
+        content = s3.get_object(Bucket=bucket, Key=place)["Body"].read()
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "NoSuchKey":
+            return None
+        raise
+    try:
+        record = BuildRecord.model_validate_json(content)
+    except ValidationError as error:
+        message = f"s3://{bucket}/{place} is not a valid record of an image: {error.errors()[0]['msg']}"
+        hint = "delete it: the image is recorded again when it is needed"
+        raise FindingsError([Finding(code="FL961", message=message, hint=hint)]) from error
+    return BuiltImage(record, merge(facts_of_config(record.config), facts_of_paths([record.paths])))
