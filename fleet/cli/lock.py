@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def lock(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None:
-    """Write digests and sizes of the endpoints' archives to locks/ENV/; AWS is asked only where S3 or images are."""
+    """Write what an environment will run to locks/ENV/; only repositories in S3 and images need AWS."""
     root = project_root(Path.cwd())
     project = open_project(root, env, endpoints or ())
 

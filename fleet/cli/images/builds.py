@@ -1,0 +1,94 @@
+"""`fleet images build` and `ls`: build images, and list those of an environment."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from fleet.artifacts.builds.run import PACE
+from fleet.artifacts.images.builds import build_images
+from fleet.artifacts.images.inventory import HeldImage, held_images
+from fleet.artifacts.images.source import image_sources, wanted_images
+from fleet.artifacts.progress import progress_on, shown_size
+from fleet.aws.api.errors import aws_errors_as_findings
+from fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
+from fleet.cli.aws_access import connect
+from fleet.cli.interruption import end_like_ctrl_c
+from fleet.cli.output import say
+from fleet.core.project_root import project_root
+from fleet.endpoint.resolve import place_of
+from fleet.findings import FindingsError
+from fleet.printers.console import OutputConsole
+from fleet.printers.human import show_findings
+from fleet.printers.lines import print_json
+from fleet.printers.sanitizer import visible
+from fleet.spec.project import open_project
+
+
+def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None:
+    """Build and push the images that the repository lacks; `fleet lock` then records them."""
+    end_like_ctrl_c()
+    root = project_root(Path.cwd())
+    project = open_project(root, env, endpoints or ())
+    sources = image_sources(project)
+    if not sources:
+        say(f"{env}: no images to build in {', '.join(project.endpoints) or 'model_specs/'}")
+        return
+    show_findings([each for source in sources for each in source.warnings])
+    images, place = wanted_images(sources), place_of(project.environment)
+    access, progress = connect(root, place, profile), progress_on(OutputConsole())
+    with aws_errors_as_findings(place):
+        done = build_images(
+            access.client("s3"), project.environment, images, progress, access.engine_clients, PACE
+        )
+    for image in images:
+        if (found := done.images.get(image.key)) is not None:
+            state = "built" if image.key in done.built else "already present"
+            names = ", ".join(each.endpoint for each in image.uses)
+            say(f"{names}: {state}, {place.image_repository}@{found.record.digest}")
+    if done.findings:
+        raise FindingsError(list(done.findings))
+    say(f"next: fleet lock --env {env} {' '.join(each.endpoint for each in sources)}")
+
+
+def ls(
+    env: Env,
+    profile: Profile = None,
+    format: Annotated[TableFormat, typer.Option("--format", help="A table, or JSON.")] = TableFormat.TABLE,
+) -> None:
+    """List the images that were built: what is inside, and which locks need each."""
+    root = project_root(Path.cwd())
+    place = place_of(open_project(root, env).environment)
+    access = connect(root, place, profile)
+    with aws_errors_as_findings(place):
+        found = held_images(access.client("s3"), access.client("ecr"), place, root / "locks" / env)
+    if format is TableFormat.JSON:
+        print_json([asdict(each) for each in found])
+    elif found:
+        OutputConsole().print(_table(found))
+    else:
+        say(f"{place.image_repository} has no images that `fleet images build` made")
+
+
+def _table(images: list[HeldImage]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("key", "digest", "Triton", "CUDA", "TensorRT", "size", "built (UTC)", "needed by"):
+        table.add_column(heading, overflow="fold")
+    for each in images:
+        cells = (
+            each.key.removeprefix("sha256:")[:12],
+            each.digest.removeprefix("sha256:")[:12] if each.exists else "gone from the registry",
+            each.triton or "unknown",
+            each.cuda or "unknown",
+            each.tensorrt or "unknown",
+            shown_size(each.size) if each.size is not None else "unknown",
+            each.built[:16].replace("T", " "),
+            ", ".join(each.needed_by) or "no lock",
+        )
+        table.add_row(*(Text(visible(cell)) for cell in cells))
+    return table
