@@ -45,6 +45,7 @@ def found(tmp_path: Path, text: str, **arguments: str) -> list[tuple[str, int | 
         "ARG NAME=main\nCOPY app/${NAME}.py /",
         "ENV NAME main\nCOPY app/$NAME.py /",
         "COPY ${FROM_THE_BASE_IMAGE}/x /",
+        "COPY ${FROM_THE_BASE_IMAGE} gone*.whl /",
         "COPY --parents ./app/./**/x.bin /",
         "ADD requirements.txt /",
     ],
@@ -61,6 +62,7 @@ def test_the_spec_gives_an_argument_its_value(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("COPY gone.py /", "'gone.py' does not exist in the build context"),
+        ("COPY requirements.txt/x /", "'requirements.txt/x' does not exist in the build context"),
         ("COPY app gone /", "'gone' does not exist in the build context"),
         ("ADD gone.tar.gz /", "'gone.tar.gz' does not exist in the build context"),
         ("ARG A=gone\nCOPY $A/b /", "'gone/b' does not exist in the build context"),
