@@ -90,6 +90,12 @@ def test_a_folder_whose_files_are_all_kept_out_is_an_error(tmp_path: Path) -> No
     assert each.message == "the folder 'docs' is empty, or .dockerignore keeps out what it holds"
 
 
+def test_what_cannot_be_sent_is_reported_once(tmp_path: Path) -> None:
+    image_folder(tmp_path, START, FILES)
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    assert [code for code, _, _ in found(tmp_path, "COPY link /")] == ["FL938"]
+
+
 def test_a_wildcard_that_copies_nothing_is_a_warning(tmp_path: Path) -> None:
     assert found(tmp_path, "COPY *.whl gone* /") == [("FL929", 3, "warning")]
 
