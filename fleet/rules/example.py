@@ -39,7 +39,8 @@ MAX_LINE = 160
 class Case:
     """One spec, where it is deployed to, and what the lock knows of its models.
 
-    `environment` is further keys of the environment's file.
+    `environment` is further keys of the environment's file, `image` is what the lock knows of the image:
+    empty where it knows its digest alone.
     """
 
     spec: Mapping[str, Any]
@@ -47,6 +48,7 @@ class Case:
     models: Mapping[str, Any] | None
     archive_size: int
     environment: Mapping[str, Any] = field(default_factory=dict)
+    image: Mapping[str, Any] | None = None
 
     @property
     def as_yaml(self) -> str:
@@ -57,6 +59,7 @@ class Case:
             [f"# archive: {self.archive_size} bytes unpacked"] if self.archive_size != ARCHIVE_SIZE else []
         )
         notes += [f"# model {name}: {_flow(facts)}" for name, facts in (self.models or {}).items()]
+        notes += [f"# inside of the image: {_flow(self.image)}"] if self.image else []
         keys = [f"{key}: {_flow(value)}" for key, value in self.spec.items()] or ["# without it"]
         return "\n".join(map(_shorten, [*notes, *keys]))
 
@@ -79,11 +82,16 @@ class Case:
         return rule.findings(self.context(), deploying=True)
 
     def _lock(self, spec: EndpointSpec) -> Lock | None:
-        if self.models is None and self.archive_size == ARCHIVE_SIZE:
+        if self.models is None and self.archive_size == ARCHIVE_SIZE and self.image is None:
             return None
         archive = {"digest": f"sha256:{1:064}", "size": self.archive_size}
         everywhere = {each.name: {**archive, "models": dict(self.models or {})} for each in spec.packed}
-        return Lock.model_validate({"endpoint": spec.endpoint, "archives": everywhere})
+        image = (
+            {}
+            if self.image is None
+            else {"image": {"digest": f"sha256:{2:064}", "facts": self.image or None}}
+        )
+        return Lock.model_validate({"endpoint": spec.endpoint, "archives": everywhere, **image})
 
 
 @dataclass(frozen=True)
@@ -132,6 +140,7 @@ def _case(entry: Mapping[str, Any], which: str) -> Case:
         models=entry.get(f"{which}_models", entry.get("models")),
         archive_size=entry.get("archive_size", ARCHIVE_SIZE),
         environment=entry.get(f"{which}_environment", {}),
+        image=entry.get(f"{which}_image", entry.get("image")),
     )
 
 

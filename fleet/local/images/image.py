@@ -11,9 +11,9 @@ from typing import Any
 from fleet.local.images.layer import Layer
 from fleet.local.images.output import NAME
 
-MANIFEST = "application/vnd.oci.image.manifest.v1+json"
-CONFIG = "application/vnd.oci.image.config.v1+json"
-LAYER = "application/vnd.oci.image.layer.v1.tar+gzip"
+MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
+CONFIG = "application/vnd.docker.container.image.v1+json"
+LAYER = "application/vnd.docker.image.rootfs.diff.tar.gzip"
 ARCHITECTURE, OS = "amd64", "linux"
 CREATED = "1970-01-01T00:00:00Z"
 """The time of every image that is assembled: the same input is the same image."""

@@ -19,7 +19,7 @@ from fleet.local.images.output import DockerError, answer
 from fleet.local.images.reference import Reference
 from fleet.local.images.store import ImageStore
 
-MANIFESTS = (MANIFEST, "application/vnd.docker.distribution.manifest.v2+json")
+MANIFESTS = (MANIFEST, "application/vnd.oci.image.manifest.v1+json")
 MAX_CONFIG_BYTES = 8 << 20
 MAX_PACKED_BYTES = 4 << 30
 """Of a layer that is pulled."""

@@ -1,0 +1,129 @@
+"""Rules about an image of the spec's own: where it comes from, and what the lock knows to be inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.context.registries import ecr_account, is_allowed
+from fleet.findings import Severity
+from fleet.rules.rule import Problem, rule
+from fleet.spec.endpoint import Mode
+from fleet.spec.image import ImageFacts, OwnImage
+
+IMAGE, URI = ("image",), ("image", "uri")
+PLATFORM = "linux/amd64"
+DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
+ADAPT = "https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.html"
+BUILD = "build the image on the one of the release: `FROM ${TRITON_IMAGE}`"
+
+
+@rule("FL971", source="https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.html")
+def disallowed_image_account(endpoint: EndpointContext) -> Iterator[Problem]:
+    """The image is of the environment's account, or of one that the environment allows."""
+    own, uri = endpoint.spec.image, _uri(endpoint)
+    if own is None or uri is None:
+        return
+    account = ecr_account(uri, endpoint.region)
+    if account not in (None, endpoint.environment.account) and not is_allowed(uri, endpoint.environment):
+        message = f"the image is of account {account}, which the environment does not allow"
+        hint = f'write `allowed_registries: ["{account}"]` into the environment\'s file'
+        yield Problem(URI, message, hint)
+
+
+@rule("FL972", source=ADAPT)
+def image_of_another_region(endpoint: EndpointContext) -> Iterator[Problem]:
+    """The image is in the endpoint's region: SageMaker pulls from no other one."""
+    registry = _uri(endpoint)
+    if registry is not None and ecr_account(registry, endpoint.region) is None:
+        message = f"{registry} is not the registry of {endpoint.region}, from which SageMaker pulls"
+        yield Problem(URI, message, "copy the image to a repository in that region, and name this one")
+
+
+@rule(
+    "FL973", source="https://docs.aws.amazon.com/sagemaker/latest/dg/build-multi-model-build-container.html"
+)
+def image_without_multi_model_label(endpoint: EndpointContext) -> Iterator[Problem]:
+    """The image of a multi-model endpoint has the label that says it can serve several models."""
+    facts = _facts(endpoint)
+    if facts is not None and endpoint.spec.mode is Mode.MULTI_MODEL and not facts.multi_model:
+        message = "the image has no label `com.amazonaws.sagemaker.capabilities.multi-models=true`"
+        yield Problem(IMAGE, message, BUILD)
+
+
+@rule("FL974", Severity.WARNING, source="docs/images.md")
+def unknown_image(endpoint: EndpointContext) -> Iterator[Problem]:
+    """What is inside of the image is known: rules about drivers, engines and Python depend on it."""
+    own, lock = endpoint.spec.image, endpoint.lock
+    locked = lock.image if lock is not None else None
+    if own is not None and own.uri is not None and locked is not None and locked.facts is None:
+        message = "nobody could read the image: its CUDA, TensorRT, Python and backends are unknown"
+        name = endpoint.environment.environment
+        hint = f"run `fleet lock --env {name} {endpoint.spec.endpoint}` with credentials that may pull it"
+        yield Problem(URI, message, hint)
+
+
+@rule("FL975", source="docs/images.md")
+def image_release_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
+    """The image holds the release that `triton` names."""
+    facts, wanted = _facts(endpoint), endpoint.spec.triton
+    if facts is not None and facts.triton not in (None, wanted):
+        message = f"the image holds Triton {facts.triton}, and `triton` is {wanted}"
+        yield Problem(("triton",), message, f'write `triton: "{facts.triton}"`, or another image')
+
+
+@rule("FL976", source="https://github.com/aws/amazon-sagemaker-feedback/issues/180")
+def unsupported_image_manifest(endpoint: EndpointContext) -> Iterator[Problem]:
+    """The image's manifest is of Docker's type: SageMaker refuses the OCI's when it makes the Model."""
+    facts = _facts(endpoint)
+    if facts is not None and facts.media_type not in (None, DOCKER_MANIFEST):
+        message = f"the image's manifest is of the type {facts.media_type}, which SageMaker refuses"
+        hint = "push it with `docker buildx build --provenance=false --output type=docker`"
+        yield Problem(IMAGE, message, hint)
+
+
+@rule("FL977", Severity.WARNING, source="docs/images.md")
+def image_without_backend(endpoint: EndpointContext) -> Iterator[Problem]:
+    """The image has the backends of the models; one may also lie in a model's own folder."""
+    facts = _facts(endpoint)
+    if facts is None or facts.backends is None:
+        return
+    lacking = {each.facts.backend for each in endpoint.loaded_models()} - {"", "ensemble", *facts.backends}
+    for name in sorted(lacking):
+        message = f"the image has no backend {name!r}; it has {', '.join(facts.backends)}"
+        yield Problem(IMAGE, message, BUILD)
+
+
+@rule("FL978", source=ADAPT)
+def foreign_image_platform(endpoint: EndpointContext) -> Iterator[Problem]:
+    """The image is for the processors of the endpoint's instances."""
+    facts = _facts(endpoint)
+    if facts is not None and facts.architecture not in (None, PLATFORM):
+        message = f"the image is for {facts.architecture}, and the instances are {PLATFORM}"
+        yield Problem(IMAGE, message, f"build it with `--platform {PLATFORM}`")
+
+
+@rule("FL979", source=ADAPT)
+def image_without_start(endpoint: EndpointContext) -> Iterator[Problem]:
+    """The image starts with the argument `serve`, as SageMaker runs it."""
+    facts = _facts(endpoint)
+    if facts is not None and facts.serve is False:
+        message = "the image has neither a start script `serve` nor an entrypoint of its own"
+        yield Problem(IMAGE, message, BUILD)
+
+
+def _facts(endpoint: EndpointContext) -> ImageFacts | None:
+    locked = endpoint.lock.image if endpoint.lock is not None else None
+    return locked.facts if locked is not None and _own(endpoint) is not None else None
+
+
+def _own(endpoint: EndpointContext) -> OwnImage | None:
+    """The spec's own image where it is run."""
+    image = endpoint.image
+    return endpoint.spec.image if image is not None and image.is_own else None
+
+
+def _uri(endpoint: EndpointContext) -> str | None:
+    """The registry of an image that exists."""
+    own = _own(endpoint)
+    return own.uri.partition("/")[0] if own is not None and own.uri is not None else None

@@ -1,0 +1,200 @@
+"""An image from its Dockerfile to the endpoint: built by Foundation's project, locked, deployed by its digest.
+
+CodeBuild runs the real build script; Docker is a stand-in, which assembles the image and runs nothing of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from aws_cdk import App
+
+from embedded_keys import VARIABLES
+from fleet.endpoint.resolve import place_of, resolve_fleet
+from fleet.endpoint.resolved_endpoint import ResolvedFleet
+from fleet.spec.environment import Environment
+from fleet_emulator.server import EmbeddedAws
+from fleet_folder import SPEC, FleetFolder
+from fleet_stacks.fleet_app import add_fleet
+from running_aws import running_aws
+from tests.e2e.embedded_app.clients import client
+from tests.e2e.embedded_app.stacks import Stacks
+
+ACCOUNT = "123456789012"
+PLACE = place_of(Environment(environment="dev", account=ACCOUNT, region="us-east-1"))
+FLEET = str(Path(sys.executable).parent / "fleet")
+DOCKERFILE = """\
+ARG TRITON_IMAGE
+FROM ${TRITON_IMAGE}
+ARG GREETING=hello
+ENV GREETING=${GREETING}
+RUN pip install --no-cache-dir einops==0.8.0
+COPY labels.txt /opt/labels.txt
+"""
+IMAGE = "image: {build: ../images/detector, args: {GREETING: servus}}\n"
+
+
+@dataclass
+class Fleet:
+    """A folder whose environment has an embedded AWS with Foundation's parts for images."""
+
+    folder: FleetFolder
+    aws: EmbeddedAws
+
+    def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        variables = {**os.environ, **VARIABLES, "AWS_ENDPOINT_URL": self.aws.url, "NO_PROXY": "localhost"}
+        return subprocess.run(
+            [FLEET, *arguments],
+            cwd=self.folder.root,
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def succeed(self, *arguments: str) -> str:
+        done = self(*arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def template(self) -> Any:
+        """What the CDK app declares for the endpoint."""
+        fleet = resolve_fleet(self.folder.root, "dev")
+        app = App(outdir=str(self.folder.root / "cdk.out"))
+        add_fleet(app, fleet)
+        return app.synth().get_stack_by_name("triton-fleet-dev-sentences").template
+
+    @property
+    def lock(self) -> Any:
+        return yaml.safe_load((self.folder.root / "locks/dev/sentences.lock.yaml").read_text())
+
+    def dockerfile(self, text: str) -> None:
+        self.folder.write("images/detector/Dockerfile", text)
+
+
+@pytest.fixture(scope="module")
+def aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
+    app = App(outdir=str(tmp_path_factory.mktemp("cdk.out")))
+    add_fleet(app, ResolvedFleet(place=PLACE, endpoints=()))
+    (stack,) = app.synth().stacks
+    ours = {
+        name: each
+        for name, each in stack.template["Resources"].items()
+        if name.startswith(("ImageBuild", "AlarmTopics"))
+    }
+    with running_aws() as aws:
+        client(aws, "s3").create_bucket(Bucket=PLACE.bucket)
+        assert Stacks(aws).create(PLACE.stack, ours) == "CREATE_COMPLETE"
+        assert aws.skipped == ()
+        yield aws
+
+
+@pytest.fixture
+def fleet(aws: EmbeddedAws, folder: FleetFolder) -> Fleet:
+    file = folder.root / "environments/dev.yaml"
+    file.write_text(file.read_text().replace("111122223333", ACCOUNT))
+    (folder.root / "app.py").write_text("")
+    folder.write("repository/embed/1/model.py", "class TritonPythonModel: pass\n")
+    folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
+    folder.spec(IMAGE, base=SPEC)
+    folder.write("images/detector/labels.txt", "cat\ndog\n")
+    made = Fleet(folder, aws)
+    made.dockerfile(DOCKERFILE)
+    return made
+
+
+def test_an_image_is_built_locked_and_listed(fleet: Fleet) -> None:
+    unbuilt = fleet("lock", "--env", "dev")
+    assert unbuilt.returncode == 1
+    assert "run `fleet images build --env dev sentences`" in unbuilt.stderr
+    built = fleet.succeed("images", "build", "--env", "dev")
+    assert "sentences: built, triton-fleet-dev@sha256:" in built
+    assert fleet.succeed("images", "build", "--env", "dev").startswith("sentences: already present")
+    fleet.succeed("lock", "--env", "dev")
+    image = fleet.lock["image"]
+    facts = image["facts"]
+    assert (facts["triton"], facts["architecture"], facts["multi_model"]) == ("25.04", "linux/amd64", True)
+    assert facts["packages"]["einops"] == "0.8.0"
+    ecr = client(fleet.aws, "ecr")
+    (stored,) = ecr.describe_images(
+        repositoryName="triton-fleet-dev", imageIds=[{"imageDigest": image["digest"]}]
+    )["imageDetails"]
+    assert stored["imageTags"] == [image["key"].removeprefix("sha256:")]
+    (listed,) = json.loads(fleet.succeed("images", "ls", "--env", "dev", "--format", "json"))
+    assert (listed["digest"], listed["needed_by"]) == (image["digest"], ["sentences"])
+
+
+def test_the_endpoint_runs_the_image_by_its_digest_and_its_role_may_pull_it(fleet: Fleet) -> None:
+    fleet.succeed("images", "build", "--env", "dev")
+    fleet.succeed("lock", "--env", "dev")
+    resources = fleet.template()["Resources"].values()
+    (model,) = [each for each in resources if each["Type"] == "AWS::SageMaker::Model"]
+    image = model["Properties"]["PrimaryContainer"]["Image"]
+    repository = f"{ACCOUNT}.dkr.ecr.us-east-1.amazonaws.com/triton-fleet-dev"
+    assert image == f"{repository}@{fleet.lock['image']['digest']}"
+    pulled = json.dumps([each for each in resources if each["Type"] == "AWS::IAM::Policy"])
+    assert f"arn:aws:ecr:us-east-1:{ACCOUNT}:repository/triton-fleet-dev" in pulled
+    assert "763104351884" not in pulled
+    assert "image.build` of the spec" in fleet.succeed("show", "sentences", "--env", "dev")
+
+
+def test_a_change_of_the_folder_is_another_image_and_said_before_a_deploy(fleet: Fleet) -> None:
+    fleet.succeed("images", "build", "--env", "dev")
+    fleet.succeed("lock", "--env", "dev")
+    before = fleet.lock["image"]["digest"]
+    assert fleet("check", "--env", "dev").returncode == 0
+    fleet.folder.write("images/detector/labels.txt", "cat\n")
+    checked = fleet("check", "--env", "dev")
+    assert checked.returncode == 1
+    assert "model_specs/sentences.yaml:6:9: error[stale-image] FL969" in checked.stderr
+    fleet.succeed("images", "build", "--env", "dev")
+    fleet.succeed("lock", "--env", "dev")
+    assert fleet("check", "--env", "dev").returncode == 0
+    assert fleet.lock["image"]["digest"] != before
+
+
+def test_an_instruction_that_fails_is_told_with_the_end_of_the_log(fleet: Fleet) -> None:
+    fleet.dockerfile(f"{DOCKERFILE}HEALTHCHECK CMD true\n")
+    built = fleet("images", "build", "--env", "dev")
+    assert built.returncode == 1
+    assert "error[unbuildable-image] FL967: the image was not built: the image does not build" in built.stderr
+    assert "HEALTHCHECK" in built.stderr
+
+
+def test_a_mistake_in_the_dockerfile_is_told_before_anything_is_built(fleet: Fleet) -> None:
+    fleet.dockerfile(DOCKERFILE.replace("labels.txt /opt", "../labels.txt /opt"))
+    built = fleet("images", "build", "--env", "dev")
+    assert built.returncode == 1
+    assert "images/detector/Dockerfile:6: error[" in built.stderr
+    assert fleet("images", "plan", "--env", "dev").returncode == 1
+
+
+def test_a_push_without_a_record_is_recorded_by_the_next_build(fleet: Fleet) -> None:
+    fleet.succeed("images", "build", "--env", "dev")
+    fleet.succeed("lock", "--env", "dev")
+    image, s3 = fleet.lock["image"], client(fleet.aws, "s3")
+    key = f"images/built/{image['key'].removeprefix('sha256:')}/manifest.json"
+    s3.delete_object(Bucket=PLACE.bucket, Key=key)
+    assert "sentences: built" in fleet.succeed("images", "build", "--env", "dev")
+    (fleet.folder.root / "locks/dev/sentences.lock.yaml").unlink()
+    fleet.succeed("lock", "--env", "dev")
+    assert fleet.lock["image"]["digest"] == image["digest"]
+
+
+def test_plan_and_explain_show_what_the_key_follows_from(fleet: Fleet) -> None:
+    plan = fleet.succeed("images", "plan", "--env", "dev")
+    assert "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3" in plan
+    explained = fleet.succeed("images", "explain", "sentences", "--env", "dev")
+    assert "the build argument GREETING=servus" in explained
+    assert "labels.txt: sha256:" in explained
+    (planned,) = json.loads(fleet.succeed("images", "plan", "--env", "dev", "--format", "json"))
+    assert planned["tag"] == planned["key"].removeprefix("sha256:")
