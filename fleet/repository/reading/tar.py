@@ -59,7 +59,7 @@ HAS_MORE, MORE_AGAIN = 482, 504
 class Member:
     """An entry as it is named; `what` is "" of a file and of a folder, else what it is instead.
 
-    `is_executable` is whether its owner may execute it.
+    `is_executable` is whether its owner may execute it, `target` what a link of either kind leads to.
     """
 
     path: str
@@ -67,6 +67,7 @@ class Member:
     is_executable: bool
     what: str
     content: Part
+    target: str = ""
 
 
 def members(stream: Stream, bounds: Bounds) -> Iterator[Member]:
@@ -119,7 +120,8 @@ def _member(stream: Stream, header: tarfile.TarInfo, extended: Mapping[str, str]
     if not re.fullmatch(r"[0-9]{1,15}", size) or (int(size) and header.type in WITHOUT_CONTENT):
         raise UnreadableError(f"its tar stream gives {path!r} a size of {size!r}")
     is_folder = header.isdir() or (not what and path.endswith("/"))
-    return Member(path, is_folder, bool(header.mode & stat.S_IXUSR), what, Part(stream, int(size)))
+    target = extended.get("linkpath", header.linkname)
+    return Member(path, is_folder, bool(header.mode & stat.S_IXUSR), what, Part(stream, int(size)), target)
 
 
 def _pass_map(stream: Stream, block: bytes) -> None:

@@ -1,0 +1,106 @@
+"""An image: configuration and layers, as the OCI image specification and `docker inspect` have them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fleet.local.images.layer import Layer
+from fleet.local.images.output import NAME
+
+MANIFEST = "application/vnd.oci.image.manifest.v1+json"
+CONFIG = "application/vnd.oci.image.config.v1+json"
+LAYER = "application/vnd.oci.image.layer.v1.tar+gzip"
+ARCHITECTURE, OS = "amd64", "linux"
+CREATED = "1970-01-01T00:00:00Z"
+"""Of every image that is assembled, so that the same input is the same image."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Image:
+    """An image; `manifest` and `config` are the bytes that their digests are of."""
+
+    config: bytes
+    manifest: bytes
+    layers: tuple[Layer, ...]
+
+    @property
+    def id(self) -> str:
+        """The digest of the configuration, by which docker knows an image."""
+        return digest_of(self.config)
+
+    @property
+    def digest(self) -> str:
+        """The digest of the manifest, by which registries know an image."""
+        return digest_of(self.manifest)
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """The configuration, read."""
+        read: dict[str, Any] = json.loads(self.config)
+        return read
+
+    def inspection(self, *, tags: Sequence[str], digests: Sequence[str]) -> dict[str, Any]:
+        """What `docker image inspect` shows.
+
+        Args:
+            tags: The image's names with their tags.
+            digests: Its names with its digest, in the registries that it was pushed to or pulled from.
+        """
+        shown = self.configuration
+        return {
+            "Id": self.id,
+            "RepoTags": list(tags),
+            "RepoDigests": list(digests),
+            "Comment": shown.get("comment", f"written by {NAME}"),
+            "Created": shown.get("created", ""),
+            "Author": shown.get("author", ""),
+            "Config": shown.get("config", {}),
+            "Architecture": shown.get("architecture", ""),
+            "Os": shown.get("os", ""),
+            "Size": sum(layer.unpacked for layer in self.layers),
+            "RootFS": {"Type": "layers", "Layers": [layer.diff_id for layer in self.layers]},
+        }
+
+
+def assembled_image(
+    config: Mapping[str, Any], layers: Sequence[Layer], history: Sequence[Mapping[str, Any]]
+) -> Image:
+    """An image of this machine's layers.
+
+    Args:
+        config: What it runs with: Env, Entrypoint, Labels and so on.
+        layers: The lowest first.
+        history: An entry for each instruction.
+    """
+    content = encode(
+        {
+            "architecture": ARCHITECTURE,
+            "os": OS,
+            "created": CREATED,
+            "author": NAME,
+            "config": dict(config),
+            "rootfs": {"type": "layers", "diff_ids": [layer.diff_id for layer in layers]},
+            "history": list(history),
+        }
+    )
+    manifest = {
+        "schemaVersion": 2,
+        "mediaType": MANIFEST,
+        "config": {"mediaType": CONFIG, "digest": digest_of(content), "size": len(content)},
+        "layers": [{"mediaType": LAYER, "digest": each.digest, "size": each.size} for each in layers],
+    }
+    return Image(config=content, manifest=encode(manifest), layers=tuple(layers))
+
+
+def encode(document: Mapping[str, Any]) -> bytes:
+    """A document as JSON whose bytes follow from its content."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def digest_of(content: bytes) -> str:
+    """`sha256:...` of bytes."""
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
