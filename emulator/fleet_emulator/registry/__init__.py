@@ -1,1 +1,1 @@
-"""ECR, which knows SageMaker's Triton images by name."""
+"""ECR: the account's own repositories, and SageMaker's Triton images by name."""

@@ -1,4 +1,4 @@
-"""Registries: the account's own is moto's; those of SageMaker's Triton images have the catalog's images."""
+"""Registries: the account's own has what was pushed; SageMaker's have the Triton images of the catalog."""
 
 from __future__ import annotations
 
@@ -7,11 +7,19 @@ import json
 from types import ModuleType
 from typing import Any
 
-from moto.ecr import urls
-from moto.ecr.exceptions import RepositoryNotFoundException
-from moto.ecr.models import ECRBackend
+from moto.ecr.exceptions import (
+    InvalidLayerPartException,
+    InvalidParameterException,
+    RepositoryNotFoundException,
+    UploadNotFoundException,
+)
+from moto.ecr.models import ECRBackend, Repository
+from moto.ecr.models import Image as OwnImage
 
 from fleet_emulator.product import Image, image, regions_of, releases
+from fleet_emulator.registry import images, responses
+from fleet_emulator.registry.errors import LayerInaccessibleError, LayersNotFoundError
+from fleet_emulator.registry.layers import Upload, keep_layer, layer_url
 
 STAND_IN = json.dumps(
     {"schemaVersion": 2, "annotations": {"note": "a stand-in: there is no image behind it"}}
@@ -24,7 +32,89 @@ class EmbeddedEcr(ECRBackend):
 
     @property
     def _url_module(self) -> ModuleType:
-        return urls
+        return responses
+
+    def initiate_layer_upload(self, repository_name: str, registry_id: str | None = None) -> dict[str, Any]:
+        """InitiateLayerUpload."""
+        answer: dict[str, Any] = super().initiate_layer_upload(repository_name, registry_id)
+        repository = self._get_repository(repository_name, registry_id)
+        upload = Upload(repository_name, repository.registry_id)
+        upload.upload_id = answer["uploadId"]
+        repository.uploads[upload.upload_id] = upload
+        return answer
+
+    def upload_layer_part(
+        self,
+        repository_name: str,
+        upload_id: str,
+        part_first_byte: int,
+        part_last_byte: int,
+        layer_part_blob: bytes,
+        registry_id: str | None = None,
+    ) -> dict[str, Any]:
+        """UploadLayerPart.
+
+        Raises:
+            InvalidLayerPartException: the part does not follow the one before, or has another size.
+        """
+        repository, upload = self._upload(repository_name, upload_id, registry_id)
+        first, last = upload.last_byte_received + 1, upload.last_byte_received + len(layer_part_blob)
+        if (part_first_byte, part_last_byte) != (first, last):
+            raise InvalidLayerPartException(
+                repository.registry_id, repository_name, upload_id, upload.last_byte_received
+            )
+        upload.add(layer_part_blob)
+        return self._described(repository, upload, {"lastByteReceived": upload.last_byte_received})
+
+    def complete_layer_upload(
+        self,
+        repository_name: str,
+        upload_id: str,
+        layer_digests: list[str],
+        registry_id: str | None = None,
+    ) -> dict[str, Any]:
+        """CompleteLayerUpload."""
+        repository, upload = self._upload(repository_name, upload_id, registry_id)
+        digest = upload.require_layer(repository, layer_digests)
+        keep_layer(repository, digest, bytes(upload.layer_parts))
+        del repository.uploads[upload_id]
+        return self._described(repository, upload, {"layerDigest": digest})
+
+    def download_url(self, repository_name: str, digest: str, registry_id: str | None) -> str:
+        """GetDownloadUrlForLayer.
+
+        Raises:
+            LayersNotFoundError: the repository does not have the layer.
+            LayerInaccessibleError: it has no image with the layer.
+        """
+        repository = self._get_repository(repository_name, registry_id)
+        if digest not in repository.layers:
+            raise LayersNotFoundError(repository_name, repository.registry_id, [digest])
+        if not any(digest in each.blobs for each in images.images_of(repository)):
+            raise LayerInaccessibleError
+        return layer_url(repository, digest)
+
+    def put_image(
+        self,
+        repository_name: str,
+        image_manifest: str,
+        image_tag: str | None,
+        image_manifest_mediatype: str | None = None,
+        digest: str | None = None,
+    ) -> OwnImage:
+        """PutImage."""
+        repository = self._get_repository(repository_name)
+        return images.put(repository, image_manifest, image_tag, image_manifest_mediatype, digest)
+
+    def batch_delete_image(
+        self,
+        repository_name: str,
+        registry_id: str | None = None,
+        image_ids: list[dict[str, str]] | None = None,
+    ) -> dict[str, Any]:
+        """BatchDeleteImage."""
+        repository = self._get_repository(repository_name, registry_id)
+        return images.delete(repository, _require_ids(image_ids))
 
     def batch_get_image(
         self,
@@ -38,8 +128,8 @@ class EmbeddedEcr(ECRBackend):
             RepositoryNotFoundException: the catalog knows no such repository of another account.
         """
         if registry_id in (None, self.account_id):
-            answer: dict[str, Any] = super().batch_get_image(repository_name, registry_id, image_ids)
-            return answer
+            repository = self._get_repository(repository_name, registry_id)
+            return images.get(repository, _require_ids(image_ids))
         known = [
             each
             for each in self._images()
@@ -75,9 +165,28 @@ class EmbeddedEcr(ECRBackend):
             ],
         }
 
+    def _upload(
+        self, repository_name: str, upload_id: str, registry_id: str | None
+    ) -> tuple[Repository, Upload]:
+        repository = self._get_repository(repository_name, registry_id)
+        upload = repository.uploads.get(upload_id)
+        if not isinstance(upload, Upload):
+            raise UploadNotFoundException(upload_id, repository_name, repository.registry_id)
+        return repository, upload
+
+    def _described(self, repository: Repository, upload: Upload, more: dict[str, Any]) -> dict[str, Any]:
+        named = {"registryId": repository.registry_id, "repositoryName": repository.name}
+        return {**named, "uploadId": upload.upload_id, **more}
+
     def _images(self) -> list[Image]:
         there = [name for name in releases() if self.region_name in regions_of(name)]
         return [image(name, self.region_name, gpu=gpu) for name in there for gpu in (True, False)]
+
+
+def _require_ids(ids: list[dict[str, str]] | None) -> list[dict[str, str]]:
+    if not ids or not all(ids):
+        raise InvalidParameterException("Invalid request parameters: both tag and digest cannot be null")
+    return ids
 
 
 def _digest_of(image: Image) -> str:
