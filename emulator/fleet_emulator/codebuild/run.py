@@ -66,7 +66,7 @@ class _Run:
 
     def phases(self) -> None:
         environment = self._declared["environment"]
-        machine = Machine.of_compute(environment["image"], environment["type"], environment["computeType"])
+        machine = Machine.of_build(environment)
         self._end_phase()
         self._begin("DOWNLOAD_SOURCE")
         try:

@@ -1,16 +1,20 @@
-"""What the processes of builds and jobs find: no AWS but ours, and stand-ins for what needs a GPU."""
+"""What the processes of builds and jobs find: no AWS but ours, and stand-ins for GPU, trtexec and docker."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from fleet_emulator import process_state
 from fleet_emulator.product import (
     ENGINE_STAND_INS,
+    IMAGE_STAND_INS,
+    IMAGE_STORE,
     Instance,
     codebuild_family,
     expected_tensorrt,
@@ -21,7 +25,10 @@ from fleet_emulator.product import (
     releases,
 )
 
-NOTE = "embedded AWS: this runs on this machine; nvidia-smi and trtexec are stand-ins, and build nothing real"
+NOTE = (
+    "embedded AWS: this runs on this machine; nvidia-smi, trtexec and docker are stand-ins,"
+    " and build nothing real"
+)
 _RELEASE = re.compile(r":(\d\d\.\d\d)-py3")
 
 
@@ -33,11 +40,13 @@ class Machine:
         image: The container image, of which only TensorRT's version is known here.
         gpu: As the catalog names it, empty without.
         compute_capability: That of the GPU, `8.6`.
+        privileged: Whether it has docker, which CodeBuild has in its privileged mode alone.
     """
 
     image: str
     gpu: str = ""
     compute_capability: str = ""
+    privileged: bool = False
 
     @classmethod
     def of_instance(cls, image: str, instance_type: str) -> Machine:
@@ -47,13 +56,14 @@ class Machine:
         return cls._with(image, instance(instance_type))
 
     @classmethod
-    def of_compute(cls, image: str, environment_type: str, compute_type: str) -> Machine:
-        """That of a build: CodeBuild's GPU where the environment has one."""
-        if environment_type != "LINUX_GPU_CONTAINER":
-            return cls(image=image)
-        family = codebuild_family(compute_type)
+    def of_build(cls, environment: Mapping[str, Any]) -> Machine:
+        """That of a build, with CodeBuild's GPU where its environment has one."""
+        image, privileged = environment["image"], environment.get("privilegedMode", False)
+        if environment["type"] != "LINUX_GPU_CONTAINER":
+            return cls(image=image, privileged=privileged)
+        family = codebuild_family(environment["computeType"])
         smallest = next(each for each in instance_types() if each.startswith(f"ml.{family}."))
-        return cls._with(image, instance(smallest))
+        return replace(cls._with(image, instance(smallest)), privileged=privileged)
 
     @classmethod
     def _with(cls, image: str, machine: Instance) -> Machine:
@@ -64,8 +74,10 @@ class Machine:
 
         Only the search path comes from the user's own environment.
         """
-        path = os.pathsep.join([str(ENGINE_STAND_INS), str(Path(sys.executable).parent), os.environ["PATH"]])
+        stand_ins = [ENGINE_STAND_INS, *([IMAGE_STAND_INS] if self.privileged else [])]
+        path = os.pathsep.join([*map(str, stand_ins), str(Path(sys.executable).parent), os.environ["PATH"]])
         own = {"PATH": path, "HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8"}
+        own[IMAGE_STORE] = str(folder / "images")
         here = process_state.current()
         ours = local_variables(own, region=region, url=here.url, keys=here.keys)
         return ours | self._stand_in_variables()

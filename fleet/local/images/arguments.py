@@ -9,10 +9,8 @@ from typing import NoReturn
 from fleet.local.images.output import REFUSED, DockerError
 
 PLATFORM = "linux/amd64"
-COMMANDS = tuple(
-    """
-    build create export image info inspect login logout pull push rm run tag version
-    """.split()
+COMMANDS = (
+    "build, create, export, image inspect, info, inspect, login, logout, pull, push, rm, run, tag, version"
 )
 
 
@@ -31,16 +29,16 @@ def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     if name == "image":
         return (
             _read("inspect", arguments[1:])
-            if arguments[1:2] == ["inspect"]
+            if list(arguments[1:2]) == ["inspect"]
             else _refuse(" ".join(arguments[:2]))
         )
-    if name not in COMMANDS:
+    if name not in COMMANDS.split(", "):
         return _refuse(name)
     return _read(name, arguments)
 
 
 def _refuse(name: str) -> NoReturn:
-    raise DockerError(f"the stand-in does not have the command {name!r}; it has {', '.join(COMMANDS)}")
+    raise DockerError(f"the stand-in does not have the command {name!r}; it has {COMMANDS}")
 
 
 def _read(name: str, arguments: Sequence[str]) -> argparse.Namespace:

@@ -87,6 +87,8 @@ def _text(file: Path) -> str:
         raise DockerError(f"failed to read dockerfile: open {file}: {error.strerror}") from error
     if len(content) > MAX_DOCKERFILE_BYTES:
         raise DockerError(f"failed to read dockerfile: {file} is larger than {MAX_DOCKERFILE_BYTES} bytes")
+    if b"\0" in content:
+        raise DockerError(f"failed to read dockerfile: {file} has a NUL byte")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

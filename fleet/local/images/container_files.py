@@ -1,4 +1,4 @@
-"""What `docker run` answers of an image's files: the output of `find`, `ls` and `cat`, without running them."""
+"""What `docker run` answers of an image's files: the output of `find`, `ls` and `cat`, which do not run."""
 
 from __future__ import annotations
 

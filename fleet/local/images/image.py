@@ -98,7 +98,9 @@ def assembled_image(
 
 def encode(document: Mapping[str, Any]) -> bytes:
     """A document as JSON whose bytes follow from its content."""
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode(
+        "utf-8", "backslashreplace"
+    )
 
 
 def digest_of(content: bytes) -> str:

@@ -112,9 +112,8 @@ def _safe_path(name: str) -> str:
 
 
 def _node(member: Member, tar: Path, offset: int, trees: Sequence[FileTree]) -> Node | None:
-    mode = 0o755 if member.is_executable else 0o644
     if member.is_folder:
-        return FOLDER
+        return FOLDER if member.mode == FOLDER.mode else Node(kind=NodeKind.FOLDER, mode=member.mode)
     if member.what == "a symbolic link":
         return Node(kind=NodeKind.LINK, mode=0o777, target=member.target[:MAX_PATH])
     if member.what == "a hard link":
@@ -123,7 +122,7 @@ def _node(member: Member, tar: Path, offset: int, trees: Sequence[FileTree]) -> 
     if member.what:
         return None
     content = Content(file=tar, offset=offset, size=member.content.size)
-    return Node(kind=NodeKind.FILE, mode=mode, content=content if content.size else None)
+    return Node(kind=NodeKind.FILE, mode=member.mode, content=content if content.size else None)
 
 
 class _Reader(io.RawIOBase):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from fleet.printers.sanitizer import powerless
+
 NAME = "docker (stand-in)"
 FAILED, REFUSED = 1, 125
 """Exit codes of docker: a command failed; docker itself refuses the call, before anything runs."""
@@ -20,13 +22,13 @@ class DockerError(Exception):
 def report(text: str) -> None:
     """Write progress and errors, on stderr as docker does."""
     for line in text.splitlines() or [""]:
-        print(f"{NAME}: {line}", file=sys.stderr, flush=True)
+        print(powerless(f"{NAME}: {line}"), file=sys.stderr, flush=True)
 
 
 def answer(text: str) -> None:
     """Write lines of an answer on stdout."""
     for line in text.splitlines():
-        print(f"{NAME}: {line}", flush=True)
+        print(powerless(f"{NAME}: {line}"), flush=True)
 
 
 def data(text: str) -> None:

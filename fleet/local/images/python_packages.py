@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fleet.local.images.file_tree import EMPTY_FILE, FileTree, TreeError
@@ -12,12 +12,10 @@ from fleet.local.images.file_tree import EMPTY_FILE, FileTree, TreeError
 _PIP = re.compile(r"(?:.*/)?pip[\d.]*$")
 _PYTHON = re.compile(r"(?:.*/)?python[\d.]*$")
 _PINNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,127})(?:\[[^\]]*\])?==([0-9][A-Za-z0-9.!+_]{0,63})")
-_WITH_VALUE = frozenset(
-    """
-    -i --index-url --extra-index-url -f --find-links -c --constraint -t --target --prefix --root --platform
-    --python-version --implementation --abi --progress-bar --trusted-host --timeout --retries --proxy --cert
-    --cache-dir --src --log --no-binary --only-binary --config-settings --root-user-action --report
-    """.split()
+_WITH_VALUE = re.compile(
+    r"-[cfit]|--((extra-)?index-url|find-links|constraint|target|prefix|root|platform|python-version|abi"
+    r"|implementation|progress-bar|trusted-host|timeout|retries|proxy|cert|cache-dir|src|log|no-binary"
+    r"|only-binary|config-settings|root-user-action|report)"
 )
 """Options of pip that take the next word as their value."""
 _ENDS = frozenset(["&&", "||", ";", "|", "&"])
@@ -62,9 +60,7 @@ def package_entries(packages: Packages, tree: FileTree) -> FileTree:
 
 def _requirements(command: str, tree: FileTree, folder: str) -> Iterator[str]:
     for words in _commands(command):
-        at = next(
-            (index for index, word in enumerate(words) if _PIP.match(word) or _is_module(words, index)), None
-        )
+        at = next((index for index, word in enumerate(words) if _PIP.match(word)), None)
         rest = list(words[at + 1 :]) if at is not None else []
         if "install" not in rest[:2]:
             continue
@@ -74,15 +70,10 @@ def _requirements(command: str, tree: FileTree, folder: str) -> Iterator[str]:
                 yield from _listed(next(left, ""), tree, folder)
             elif word.startswith("--requirement="):
                 yield from _listed(word.partition("=")[2], tree, folder)
-            elif word in _WITH_VALUE:
+            elif _WITH_VALUE.fullmatch(word):
                 next(left, None)
             elif not word.startswith("-"):
                 yield word
-
-
-def _is_module(words: Sequence[str], index: int) -> bool:
-    """Whether this is the `pip` of `python3 -m pip`."""
-    return words[index] == "pip" and index >= 2 and words[index - 1] == "-m"
 
 
 def _commands(command: str) -> Iterator[list[str]]:

@@ -17,6 +17,7 @@ from fleet.local.images.layer import Layer
 from fleet.local.images.output import DockerError, report
 from fleet.local.images.python_packages import package_entries, pinned_packages
 from fleet.local.images.store import ImageStore
+from fleet.repository.reading.entry_path import path_problem
 
 DEFAULT_PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """What docker sets in an image from scratch."""
@@ -150,6 +151,9 @@ class StageState:
         )
 
     def _add_layer(self, changes: FileTree) -> None:
+        for path, _ in changes:
+            if problem := path_problem(path):
+                raise DockerError(f"the path {path!r} {problem}")
         self.layers.append(self._store.add_layer(changes))
         self.tree.update(changes)
 

@@ -59,7 +59,7 @@ HAS_MORE, MORE_AGAIN = 482, 504
 class Member:
     """An entry as it is named; `what` is "" of a file and of a folder, else what it is instead.
 
-    `is_executable` is whether its owner may execute it, `target` what a link of either kind leads to.
+    `is_executable` is whether its owner may execute it, `mode` its permissions, `target` what a link leads to.
     """
 
     path: str
@@ -67,7 +67,8 @@ class Member:
     is_executable: bool
     what: str
     content: Part
-    target: str = ""
+    mode: int
+    target: str
 
 
 def members(stream: Stream, bounds: Bounds) -> Iterator[Member]:
@@ -121,7 +122,15 @@ def _member(stream: Stream, header: tarfile.TarInfo, extended: Mapping[str, str]
         raise UnreadableError(f"its tar stream gives {path!r} a size of {size!r}")
     is_folder = header.isdir() or (not what and path.endswith("/"))
     target = extended.get("linkpath", header.linkname)
-    return Member(path, is_folder, bool(header.mode & stat.S_IXUSR), what, Part(stream, int(size)), target)
+    return Member(
+        path=path,
+        is_folder=is_folder,
+        is_executable=bool(header.mode & stat.S_IXUSR),
+        what=what,
+        content=Part(stream, int(size)),
+        mode=stat.S_IMODE(header.mode),
+        target=target,
+    )
 
 
 def _pass_map(stream: Stream, block: bytes) -> None:

@@ -10,6 +10,7 @@ from fleet_folder import ROOT
 PROGRAMS = (
     "emulator/fleet_emulator/functions/output.py",
     "fleet/local/engines/",
+    "fleet/local/images/",
     "fleet/local/triton/namespace.py",
 )
 """What stands in for a program, starts one, or keeps a deployed function's own output, prints as that does."""
