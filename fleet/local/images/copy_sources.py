@@ -29,7 +29,7 @@ def copy_sources(
         names: Paths and patterns within it; what begins with `/` or `../` begins at its root, as in BuildKit.
         target: The file system that is copied to.
         destination: An absolute path; a folder if it ends with `/`.
-        mode: Of all that is copied, links aside; None: as it is.
+        mode: The mode of all that is copied, links aside; None keeps it.
         archives: False for ADD, which would unpack an archive.
 
     Raises:

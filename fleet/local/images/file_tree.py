@@ -62,7 +62,7 @@ class Node:
 
     @property
     def size(self) -> int:
-        """Of a file, in bytes."""
+        """The size of a file in bytes."""
         return self.content.size if self.content else 0
 
 
@@ -110,7 +110,8 @@ class FileTree:
             self._names.pop(name, None)
             del self._nodes[name]
         self._names.pop(path, None)
-        if path and self._nodes.pop(path, None):
+        removed = self._nodes.pop(path, None)
+        if removed is not None:
             folder, _, name = path.rpartition("/")
             self._names[folder].discard(name)
 

@@ -16,7 +16,7 @@ CONFIG = "application/vnd.oci.image.config.v1+json"
 LAYER = "application/vnd.oci.image.layer.v1.tar+gzip"
 ARCHITECTURE, OS = "amd64", "linux"
 CREATED = "1970-01-01T00:00:00Z"
-"""Of every image that is assembled, so that the same input is the same image."""
+"""The time of every image that is assembled: the same input is the same image."""
 
 
 @dataclass(frozen=True, kw_only=True)

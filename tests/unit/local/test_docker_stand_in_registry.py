@@ -212,7 +212,9 @@ def test_a_hostile_layer_is_refused(
 
 
 def test_links_of_a_layer_stay_in_the_image(docker: DockerCalls, repository: ContainerRepository) -> None:
-    name = push_layer(repository, header("up", kind=tarfile.SYMTYPE, link="../../../../etc") + folder("etc/") + END)
+    name = push_layer(
+        repository, header("up", kind=tarfile.SYMTYPE, link="../../../../etc") + folder("etc/") + END
+    )
     docker.write({"a": "A"})
     docker.build(f"FROM {name}\nCOPY a /up/passwd\n")
     assert docker.text("/etc/passwd") == "A"

@@ -1,0 +1,87 @@
+"""Builds of images in the embedded AWS: docker is a stand-in there, and only privileged builds have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from builds import IMAGE, Builds, commands, zipped
+from container_images import OCI
+from fleet_emulator.server import EmbeddedAws
+from running_aws import running_aws
+from tests.e2e.embedded_app.clients import client
+
+REGISTRY = "123456789012.dkr.ecr.us-east-1.amazonaws.com"
+DOCKERFILE = "ARG TRITON_IMAGE\nFROM ${TRITON_IMAGE}\nCOPY model.py /srv/\nRUN pip install numpy==1.26.4\n"
+
+
+@pytest.fixture(scope="module")
+def aws() -> Iterator[EmbeddedAws]:
+    with running_aws() as aws:
+        yield aws
+
+
+@pytest.fixture(scope="module")
+def builds(aws: EmbeddedAws) -> Builds:
+    return Builds(aws)
+
+
+def environment(*, privileged: bool) -> dict[str, Any]:
+    return {
+        "Type": "LINUX_CONTAINER",
+        "ComputeType": "BUILD_GENERAL1_SMALL",
+        "Image": "aws/codebuild/standard:7.0",
+        "PrivilegedMode": privileged,
+        "EnvironmentVariables": [{"Name": "BASE", "Value": IMAGE}],
+    }
+
+
+def test_a_privileged_build_pushes_an_image_that_the_registry_describes(
+    builds: Builds, aws: EmbeddedAws
+) -> None:
+    ecr = client(aws, "ecr")
+    ecr.create_repository(repositoryName="detector")
+    name = f"{REGISTRY}/detector:1"
+    project = builds.project(
+        "images",
+        commands(
+            f"echo token | docker login --username AWS --password-stdin {REGISTRY}",
+            f"docker build --pull --platform linux/amd64 --build-arg TRITON_IMAGE=$BASE --tag {name} .",
+            f"docker push {name}",
+            f"docker image inspect {name} --format '{{{{index .RepoDigests 0}}}}'",
+        ),
+        Environment=environment(privileged=True),
+    )
+    source = builds.source("image.zip", zipped({"Dockerfile": DOCKERFILE, "model.py": "x = 1\n"}))
+    override = {"sourceTypeOverride": "S3", "sourceLocationOverride": source}
+    spec = builds.api.batch_get_projects(names=[project])["projects"][0]["source"]["buildspec"]
+    build = builds.ended(builds.start(project, buildspecOverride=spec, **override))
+    *lines, last = builds.lines(build)
+    assert build["buildStatus"] == "SUCCEEDED", lines
+    (described,) = ecr.describe_images(repositoryName="detector")["imageDetails"]
+    assert last == f"{REGISTRY}/detector@{described['imageDigest']}"
+    assert described["imageManifestMediaType"] == OCI
+    assert [line for line in lines if "docker (stand-in)" not in line] == []
+
+
+def test_each_build_has_images_of_its_own(builds: Builds) -> None:
+    project = builds.project(
+        "own",
+        commands(f"docker image inspect {IMAGE} --format '{{{{.Id}}}}' || docker pull {IMAGE}"),
+        Environment=environment(privileged=True),
+    )
+    for _ in range(2):
+        lines = builds.lines(builds.ended(builds.start(project)))
+        assert any("No such image" in line for line in lines), lines
+        assert lines[-1].endswith(f"Downloaded {IMAGE}")
+
+
+def test_another_build_has_no_stand_in_of_docker(builds: Builds) -> None:
+    project = builds.project(
+        "plain",
+        commands("case $(command -v docker) in */fleet/local/*) exit 1;; esac"),
+        Environment=environment(privileged=False),
+    )
+    assert builds.ended(builds.start(project))["buildStatus"] == "SUCCEEDED"
