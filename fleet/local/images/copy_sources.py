@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from fleet.local.images.file_tree import FileTree, Node, NodeKind, TreeError
+from fleet.local.images.file_tree import FOLDER, FileTree, Node, NodeKind, TreeError
 
 _WILDCARD = re.compile(r"[*?\[]")
 _ARCHIVE = re.compile(r"\.(tar|tar\.(gz|bz2|xz|zst)|tgz|tbz2?|txz)$")
@@ -49,7 +49,7 @@ def copy_sources(
         if node is None:
             raise TreeError(f'"/{path}": not found')
         if node.kind is NodeKind.FOLDER:
-            _put(target, changes, at, node, mode)
+            _put(target, changes, at, FOLDER, None)
             for below, each in source.below(real):
                 relative = below[len(real) :].lstrip("/")
                 _put(target, changes, f"{at}/{relative}".lstrip("/"), each, mode)
