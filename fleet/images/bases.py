@@ -1,0 +1,105 @@
+"""The base images of a Dockerfile: Triton of the spec's release, the right platform, a digest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fleet.findings import Finding, Severity
+from fleet.images.dockerfile import PLATFORM, TRITON_IMAGE, Stage
+from fleet.images.inputs import ImageInputs
+from fleet.images.lines import MAX_SHOWN_CHARACTERS, shown
+
+NVIDIA = "nvcr.io/nvidia/tritonserver"
+SAGEMAKER = "sagemaker-tritonserver"
+WITHOUT_SERVER = ("-sdk", "-min")
+"""Tags of NVIDIA's repository that hold clients or the base of a build, and no server."""
+SERVER_FOLDER = "/opt/tritonserver"
+SCRATCH = "scratch"
+USE_TRITON_IMAGE = f"write `ARG {TRITON_IMAGE}` above the first FROM, and `FROM ${{{TRITON_IMAGE}}}`"
+_RELEASE = re.compile(r"(\d\d\.\d\d)-.+")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The name of an image in its parts; "" for what it does not have."""
+
+    repository: str
+    tag: str
+    digest: str
+
+    @property
+    def is_triton(self) -> bool:
+        """Whether a Triton server is in it, by its name."""
+        known = self.repository == NVIDIA or self.repository.rpartition("/")[2] == SAGEMAKER
+        return known and not self.tag.endswith(WITHOUT_SERVER)
+
+    @property
+    def release(self) -> str:
+        """Triton's release by the tag, such as "25.04"; "" where it names none."""
+        match = _RELEASE.fullmatch(self.tag)
+        return match[1] if match else ""
+
+
+def parse_reference(image: str) -> Reference:
+    """The parts of an image's name."""
+    name, _, digest = image.partition("@")
+    above, slash, last = name.rpartition("/")
+    last, _, tag = last.partition(":")
+    return Reference(f"{above}{slash}{last}", tag, digest)
+
+
+def check_bases(inputs: ImageInputs) -> Iterator[Finding]:
+    """Each stage's base; that of the last one is a Triton image of the spec's release."""
+    lineage = inputs.dockerfile.lineage
+    for stage in inputs.dockerfile.stages:
+        line = stage.start.line
+        if stage.unset:
+            name = min(stage.unset)[:MAX_SHOWN_CHARACTERS]
+            message = f"FROM {shown(stage.base)} cannot be built: {name} has no value before the first FROM"
+            hint = f"write `ARG {name}` above the first FROM, and give it a value here or in the spec"
+            yield inputs.finding("FL921", message, line, hint)
+        elif stage.image and stage.below is None and stage.image != inputs.dockerfile.triton_image:
+            if lineage and stage.index == lineage[0].index:
+                yield from _check_final(inputs, stage, parse_reference(stage.image))
+            yield from check_digest(inputs, stage.image, line)
+        if stage.platform and stage.platform != PLATFORM:
+            message = (
+                f"the platform {shown(stage.platform)} is not {PLATFORM}, which the endpoint's instances run"
+            )
+            yield inputs.finding("FL927", message, line, f"remove `--platform`, or write {PLATFORM}")
+
+
+def check_digest(inputs: ImageInputs, image: str, line: int) -> Iterator[Finding]:
+    """Warn of an image whose tag may name another content tomorrow."""
+    if image == SCRATCH or parse_reference(image).digest:
+        return
+    message = f"the tag of {shown(image)} may move, and the image would not be built again when it does"
+    hint = "add the digest: `docker buildx imagetools inspect IMAGE` prints it; write IMAGE:TAG@sha256:..."
+    yield inputs.finding("FL926", message, line, hint, Severity.WARNING)
+
+
+def _check_final(inputs: ImageInputs, stage: Stage, base: Reference) -> Iterator[Finding]:
+    line, named = stage.start.line, shown(stage.image or stage.base)
+    if not base.is_triton:
+        message = f"the image is based on {named}, which is not a known image of Triton"
+        if base.tag.endswith(WITHOUT_SERVER) and base.repository == NVIDIA:
+            message = f"the image is based on {named}, which has no Triton server"
+        # Triton's own compose.py copies a server onto an image without one.
+        severity = Severity.WARNING if _copies_server(inputs) else Severity.ERROR
+        yield inputs.finding("FL924", message, line, USE_TRITON_IMAGE, severity)
+    elif base.release and base.release != inputs.release:
+        message = f"the image is based on Triton {base.release}, and `triton` of the spec is {inputs.release}"
+        hint = f'{USE_TRITON_IMAGE}; or set `triton: "{base.release}"` in the spec'
+        yield inputs.finding("FL925", message, line, hint)
+    elif not base.release and not base.digest:
+        message = f"{named} does not name a release, and `triton` of the spec is {inputs.release}"
+        yield inputs.finding("FL925", message, line, USE_TRITON_IMAGE)
+
+
+def _copies_server(inputs: ImageInputs) -> bool:
+    """Whether the image gets a server from another stage or image."""
+    instructions = (each for stage in inputs.dockerfile.lineage for each in stage.instructions)
+    copies = (each for each in instructions if each.keyword == "COPY" and each.flag("from") is not None)
+    return any(source.startswith(SERVER_FOLDER) for each in copies for source in each.arguments[:-1])

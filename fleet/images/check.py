@@ -1,0 +1,28 @@
+"""Everything that can be known to be wrong with an image before it is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, islice
+
+from fleet.findings import Finding
+from fleet.images.arguments import check_arguments
+from fleet.images.bases import check_bases
+from fleet.images.inputs import ImageInputs
+from fleet.images.secrets import check_secrets
+from fleet.images.sources import check_sources
+from fleet.images.start import check_start
+from fleet.spec.source import MAX_FINDINGS
+
+CHECKS = (check_bases, check_sources, check_secrets, check_start, check_arguments)
+
+
+def check_image(inputs: ImageInputs) -> list[Finding]:
+    """The findings of an image, sorted: at most MAX_FINDINGS of each check."""
+    found = chain(inputs.dockerfile.findings, inputs.context.findings, _checks(inputs))
+    return sorted(dict.fromkeys(found), key=lambda finding: finding.sort_key)
+
+
+def _checks(inputs: ImageInputs) -> Iterator[Finding]:
+    for check in CHECKS:
+        yield from islice(check(inputs), MAX_FINDINGS)

@@ -1,0 +1,152 @@
+"""One instruction of a Dockerfile: keyword, flags and arguments, in shell or exec form.
+
+Source: https://docs.docker.com/reference/dockerfile/.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Escape = Literal["\\", "`"]
+"""What continues a line and makes the next character plain: the directive `escape`."""
+KEYWORDS = frozenset(
+    [
+        *("ADD", "ARG", "CMD", "COPY", "ENTRYPOINT", "ENV", "EXPOSE", "FROM", "HEALTHCHECK", "LABEL"),
+        *("MAINTAINER", "ONBUILD", "RUN", "SHELL", "STOPSIGNAL", "USER", "VOLUME", "WORKDIR"),
+    ]
+)
+_EXEC_FORMS = frozenset(["ADD", "CMD", "COPY", "ENTRYPOINT", "RUN", "SHELL", "VOLUME"])
+_WITH_FLAGS = frozenset(["ADD", "COPY", "FROM", "HEALTHCHECK", "RUN"])
+_WITH_HEREDOCS = frozenset(["ADD", "COPY", "RUN"])
+_COMMANDS = frozenset(["CMD", "ENTRYPOINT", "RUN"])
+_HEREDOC = re.compile(r"\d*<<(-?)([^<\s][^<]*)")
+
+
+def _word_pattern(escape: str) -> re.Pattern[str]:
+    plain = re.escape(escape)
+    quoted = rf"\"(?:[^\"{plain}]|{plain}.)*\"|'[^']*'"
+    return re.compile(rf"(?:[^\s\"'{plain}]|{plain}.|{quoted}|[\"'{plain}])+", re.DOTALL)
+
+
+_WORDS: dict[str, re.Pattern[str]] = {escape: _word_pattern(escape) for escape in ("\\", "`")}
+
+
+@dataclass(frozen=True)
+class Heredoc:
+    """A here-document: its delimiter, whether tabs before its lines are removed, and its text."""
+
+    delimiter: str
+    strips_tabs: bool
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instruction:
+    """One instruction.
+
+    Attributes:
+        keyword: In upper case.
+        raw: All behind the keyword, with continuation lines joined and comments removed.
+        flags: `--name=value` by their names, in their order; a flag without a value has "".
+        arguments: In exec form the strings of the JSON array; of a command in shell form the whole command;
+            of others the words, with their quotes.
+        exec_form: Whether the arguments are written as a JSON array.
+        line: Where it begins, from 1.
+        heredocs: In the order in which they are named.
+    """
+
+    keyword: str
+    raw: str
+    flags: tuple[tuple[str, str], ...]
+    arguments: tuple[str, ...]
+    exec_form: bool
+    line: int
+    heredocs: tuple[Heredoc, ...] = ()
+
+    def flag(self, name: str) -> str | None:
+        """The last value of a flag; None where the instruction does not have it."""
+        return next((value for key, value in reversed(self.flags) if key == name), None)
+
+
+def parse_instruction(text: str, line: int, escape: Escape) -> Instruction:
+    """The instruction of a logical line, which is not empty; its here-documents have no text yet."""
+    keyword, _, raw = (part.strip() for part in re.sub(r"\s", " ", text.strip(), count=1).partition(" "))
+    keyword = keyword.upper()
+    flags, rest = _flags(raw, escape) if keyword in _WITH_FLAGS else ((), raw)
+    array = _exec_form(rest) if keyword in _EXEC_FORMS else None
+    heredocs = _heredocs(keyword, rest, escape) if array is None else ()
+    if array is not None:
+        arguments = array
+    elif keyword in _COMMANDS:
+        arguments = (rest,) if rest else ()
+    elif keyword in ("ARG", "ENV", "LABEL"):
+        arguments = tuple(words(rest, escape))
+    else:
+        arguments = tuple(rest.split())
+    return Instruction(
+        keyword=keyword,
+        raw=raw,
+        flags=flags,
+        arguments=arguments,
+        exec_form=array is not None,
+        line=line,
+        heredocs=heredocs,
+    )
+
+
+def words(text: str, escape: Escape) -> Iterator[str]:
+    """The words of a text, with their quotes; quoted and escaped white space separates nothing."""
+    yield from (match[0] for match in _WORDS[escape].finditer(text))
+
+
+def assignments(instruction: Instruction) -> Iterator[tuple[str, str | None]]:
+    """Names and raw values of an ARG, ENV or LABEL; None for an ARG without a default."""
+    first = instruction.arguments[:1]
+    if instruction.keyword != "ARG" and first and "=" not in first[0]:
+        yield first[0], instruction.raw.removeprefix(first[0]).strip()
+        return
+    for each in instruction.arguments:
+        name, equals, value = each.partition("=")
+        yield name, value if equals else None
+
+
+def _flags(raw: str, escape: Escape) -> tuple[tuple[tuple[str, str], ...], str]:
+    found: list[tuple[str, str]] = []
+    end = 0
+    for match in _WORDS[escape].finditer(raw):
+        if not match[0].startswith("--"):
+            end = match.start()
+            break
+        end = match.end()
+        if match[0] == "--":
+            break
+        name, _, value = match[0].removeprefix("--").partition("=")
+        found.append((name, value.strip("\"'")))
+    return tuple(found), raw[end:].strip()
+
+
+def _exec_form(rest: str) -> tuple[str, ...] | None:
+    """The strings of a JSON array; None where it is anything else, which Docker takes as the shell form."""
+    if not rest.startswith("["):
+        return None
+    try:
+        array = json.loads(rest)
+    except (ValueError, RecursionError):
+        return None
+    plain = isinstance(array, list) and all(isinstance(each, str) for each in array)
+    return tuple(array) if plain else None
+
+
+def _heredocs(keyword: str, rest: str, escape: Escape) -> tuple[Heredoc, ...]:
+    if keyword == "ONBUILD":
+        keyword, _, rest = rest.partition(" ")
+        keyword = keyword.upper()
+    if keyword not in _WITH_HEREDOCS or "<<" not in rest:
+        return ()
+    matches = (_HEREDOC.fullmatch(word) for word in words(rest, escape))
+    named = ((match[2].replace('"', "").replace("'", ""), bool(match[1])) for match in matches if match)
+    return tuple(Heredoc(name, strips_tabs) for name, strips_tabs in named if name)

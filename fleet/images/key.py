@@ -1,0 +1,34 @@
+"""The key of an image: what it is built from, and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+from fleet.images.dockerfile import PLATFORM
+
+FORMAT_VERSION = 1
+"""Another number is another key of every image: for what the same inputs would build differently."""
+
+
+def image_key(
+    context_digest: str, base: str, arguments: Mapping[str, str], architecture: str = PLATFORM
+) -> str:
+    """`sha256:` and the digest of what an image is built from.
+
+    Args:
+        context_digest: Of the Dockerfile and its build context.
+        base: The image that the build passes as TRITON_IMAGE, with its registry or without.
+        arguments: The build arguments of the spec; their order does not matter.
+        architecture: The platform of the build.
+    """
+    inputs = {
+        "architecture": architecture,
+        "arguments": dict(arguments),
+        "base": base,
+        "context": context_digest,
+        "format": FORMAT_VERSION,
+    }
+    canonical = json.dumps(inputs, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"

@@ -1,0 +1,179 @@
+"""What COPY, ADD and RUN --mount read: paths of the build context, other stages, images, URLs.
+
+Source: https://docs.docker.com/reference/dockerfile/#copy: a path is relative to the context, even one that
+begins with a slash, and `../` that leads out of it is removed. BuildKit accepts wildcards that match nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterator
+
+from fleet.findings import Finding, Severity
+from fleet.images.bases import check_digest
+from fleet.images.dockerfile import Stage
+from fleet.images.ignore_pattern import SPECIAL, PatternError, parse_pattern
+from fleet.images.inputs import ImageInputs
+from fleet.images.instruction import Instruction
+from fleet.images.lines import MAX_SHOWN_CHARACTERS, MAX_WORD_CHARACTERS, shown
+from fleet.images.scope import StageScope
+from fleet.repository.reading.entry_path import MAX_PATH
+from fleet.spec.problems import did_you_mean
+
+MAX_WILDCARDS = 100
+"""Sources with wildcards that are compared with all files; further ones are not checked."""
+MAX_NAMES = 100
+"""Stages that are compared with an unknown name."""
+_URL = re.compile(r"(https?://|git://|ssh://|git@)")
+_HEREDOC = re.compile(r"\d*<<")
+_STAGE_INDEX = re.compile(r"[0-9]{1,6}")
+
+
+def check_sources(inputs: ImageInputs) -> Iterator[Finding]:
+    """Each source of each stage."""
+    sources = _Sources(inputs)
+    for stage in inputs.dockerfile.stages:
+        scope = StageScope(inputs.dockerfile)
+        for instruction in stage.instructions:
+            scope.pass_by(instruction)
+            if instruction.keyword in ("ADD", "COPY"):
+                yield from sources.check_copy(stage, instruction, scope)
+            elif instruction.keyword == "RUN":
+                yield from sources.check_mounts(stage, instruction)
+
+
+class _Sources:
+    def __init__(self, inputs: ImageInputs) -> None:
+        self._inputs, self._context = inputs, inputs.context
+        self._is_complete = not any(each.code == "FL939" for each in inputs.context.findings)
+        self._wildcards = 0
+
+    def check_copy(self, stage: Stage, instruction: Instruction, scope: StageScope) -> Iterator[Finding]:
+        if len(instruction.arguments) < 2:
+            if instruction.arguments:
+                message = f"{instruction.keyword} needs a source and a destination"
+                yield self._inputs.finding("FL921", message, instruction.line)
+            return
+        origin = instruction.flag("from")
+        if origin is not None:
+            yield from self._check_origin(stage, instruction, origin)
+            return
+        raw = [each for each in instruction.arguments[:-1] if not _HEREDOC.match(each)]
+        local = list[str]()
+        for source in filter(None, map(scope.resolve, raw)):
+            if instruction.keyword == "COPY" or not _URL.match(source):
+                local.append(source)
+            elif instruction.flag("checksum") is None:
+                yield self._url_finding(instruction, source)
+        yield from self._check_paths(instruction, local, whole=len(local) == len(raw))
+
+    def check_mounts(self, stage: Stage, instruction: Instruction) -> Iterator[Finding]:
+        for name, value in instruction.flags:
+            options = dict(each.partition("=")[::2] for each in value.split(",")) if name == "mount" else {}
+            if options.get("from"):
+                yield from self._check_origin(stage, instruction, options["from"])
+
+    def _check_origin(self, stage: Stage, instruction: Instruction, origin: str) -> Iterator[Finding]:
+        """A `from`: the number or the name of a stage, or an image."""
+        if "$" in origin:
+            return
+        dockerfile, line = self._inputs.dockerfile, instruction.line
+        if _STAGE_INDEX.fullmatch(origin):
+            if int(origin) >= stage.index:
+                message = f"there is no stage {origin} before this one, which is stage {stage.index}"
+                yield self._inputs.finding("FL931", message, line, "stages count from 0; use their names")
+            return
+        named = dockerfile.stage(origin)
+        if named is not None and named.index == stage.index:
+            yield self._inputs.finding("FL931", f"the stage {shown(origin)} copies from itself", line)
+        elif named is None and any(sign in origin for sign in "/:@"):
+            if origin != dockerfile.triton_image:
+                yield from check_digest(self._inputs, origin, line)
+        elif named is None:
+            message = f"there is no stage {shown(origin)}, so Docker would download an image of that name"
+            names = [each.name for each in dockerfile.stages[:MAX_NAMES] if each.name]
+            near = did_you_mean(origin[:MAX_WORD_CHARACTERS], names)
+            hint = f"{near}; an image is written with its tag and digest"
+            yield self._inputs.finding("FL931", message, line, hint)
+
+    def _url_finding(self, instruction: Instruction, url: str) -> Finding:
+        address = shown(re.sub(r"//[^/@]*@", "//", url.partition("?")[0]))
+        message = f"ADD downloads {address} without a checksum, and its content may change"
+        hint = "write `ADD --checksum=sha256:...`, or put the file into the build context"
+        return self._inputs.finding("FL932", message, instruction.line, hint, Severity.WARNING)
+
+    def _check_paths(self, instruction: Instruction, sources: list[str], *, whole: bool) -> Iterator[Finding]:
+        missing = list[str]()
+        is_any = not whole
+        for source in sources:
+            path = posixpath.normpath(source.lstrip("/") or ".")
+            if path == ".." or path.startswith("../"):
+                yield self._outside_finding(instruction, source, path)
+                is_any = True
+            elif not self._is_complete or path == ".":
+                is_any = True
+            elif SPECIAL.isdisjoint(path):
+                is_any = True
+                yield from self._check_path(instruction, path)
+            elif instruction.flag("parents") is not None or self._wildcards == MAX_WILDCARDS:
+                is_any = True
+            else:
+                self._wildcards += 1
+                try:
+                    is_matched = self._matches(path)
+                except PatternError as error:
+                    message = f"Docker refuses the pattern {shown(source)}: {error}"
+                    yield self._inputs.finding("FL921", message, instruction.line)
+                    is_matched = True
+                is_any = is_any or is_matched
+                missing += [] if is_matched else [source]
+        if missing and not is_any:
+            message = f"{instruction.keyword} copies nothing: {shown(missing[0])} matches no file"
+            hint = f"paths are relative to {self._inputs.folder}; .dockerignore may keep the files out"
+            yield self._inputs.finding("FL929", message, instruction.line, hint, Severity.WARNING)
+
+    def _matches(self, path: str) -> bool:
+        pattern = parse_pattern(re.sub(r"\*{2,}", "*", path), 1)
+        known = (*self._context.copyable, *self._context.folders)
+        return pattern is None or any(pattern.matches(each) for each in known)
+
+    def _outside_finding(self, instruction: Instruction, source: str, path: str) -> Finding:
+        inside = re.sub(r"^(\.\.(/|$))+", "", path) or "."
+        message = f"{shown(source)} leads out of the build context, so Docker would copy {shown(inside)}"
+        hint = f"put the file into {self._inputs.folder}: a build reads nothing else"
+        return self._inputs.finding("FL928", message, instruction.line, hint)
+
+    def _check_path(self, instruction: Instruction, path: str) -> Iterator[Finding]:
+        context, line = self._context, instruction.line
+        if path in context.copyable or path in context.folders or self._is_behind_link(path):
+            return
+        exists = os.path.lexists(context.folder / path)
+        pattern = context.ignore_file.ignored_by(path) if exists else None
+        if pattern is not None:
+            message = f"{shown(path)} is not in the build context: {shown(pattern.shown)} keeps it out"
+            place = f"{context.ignore_file.file}:{pattern.line}"
+            yield self._inputs.finding(
+                "FL930", message, line, f"add `!{path[:MAX_SHOWN_CHARACTERS]}` below {place}"
+            )
+            return
+        if exists:
+            message = f"the folder {shown(path)} is empty, or .dockerignore keeps out what it holds"
+            hint = "empty folders are not sent: create it with RUN mkdir, or put a file into it"
+        else:
+            message = f"{shown(path)} does not exist in the build context"
+            name = path.rpartition("/")[2]
+            near = (each for each in context.copyable if each.rpartition("/")[2] == name)
+            hint = f"did you mean `{found}`?" if (found := next(near, "")) else ""
+            hint = hint or f"paths are relative to {context.folder}"
+        yield self._inputs.finding("FL929", message, line, hint)
+
+    def _is_behind_link(self, path: str) -> bool:
+        end = path.find("/") if len(path) <= MAX_PATH else -1
+        while end != -1:
+            entry = self._context.copyable.get(path[:end])
+            if entry is not None and entry.target:
+                return True
+            end = path.find("/", end + 1)
+        return False

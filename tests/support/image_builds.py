@@ -1,0 +1,57 @@
+"""Folders of images of one's own, and what the checks find in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from fleet.findings import Finding
+from fleet.images.check import check_image
+from fleet.images.context import read_context
+from fleet.images.dockerfile import Dockerfile, parse_dockerfile, read_dockerfile
+from fleet.images.inputs import ImageInputs
+from fleet.spec.source import Mark
+
+TRITON = "785573368785.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
+DIGEST = f"sha256:{'0' * 64}"
+START = "ARG TRITON_IMAGE\nFROM ${TRITON_IMAGE}\n"
+SPEC = Path("model_specs/detector.yaml")
+
+
+def image_folder(folder: Path, dockerfile: str, files: Mapping[str, str | bytes] | None = None) -> Path:
+    """A folder with a Dockerfile and further files by their paths."""
+    for path, content in {"Dockerfile": dockerfile, **(files or {})}.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+def parsed(text: str, **arguments: str) -> Dockerfile:
+    """A Dockerfile's text, read with build arguments."""
+    return parse_dockerfile(text, Path("Dockerfile"), triton_image=TRITON, arguments=arguments)
+
+
+def image_findings(
+    folder: Path,
+    *,
+    release: str = "25.04",
+    arguments: Mapping[str, str] | None = None,
+    multi_model: bool = False,
+) -> list[Finding]:
+    """What the checks find in a folder; the n-th build argument is at line n of the spec."""
+    given = dict(arguments or {})
+    return check_image(
+        ImageInputs(
+            dockerfile=read_dockerfile(folder, triton_image=TRITON, arguments=given),
+            context=read_context(folder),
+            release=release,
+            argument_mark=lambda name: Mark(SPEC, list(given).index(name) + 1, 3),
+            multi_model=multi_model,
+        )
+    )
+
+
+def shortened(findings: list[Finding]) -> list[tuple[str, int | None, str]]:
+    """Code, line and severity of each finding."""
+    return [(each.code, each.line, each.severity.value) for each in findings]

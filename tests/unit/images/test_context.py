@@ -1,0 +1,228 @@
+"""The build context is what .dockerignore leaves of a folder, the same on each machine."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet.findings import Finding
+from fleet.images import context as context_module
+from fleet.images.context import BuildContext, ContextEntry, read_context
+from fleet.images.ignore_file import MAX_IGNORE_BYTES, parse_ignore_file
+from image_builds import START, image_folder
+
+AS_OTHER_USER = """
+import os, sys
+from pathlib import Path
+from fleet.images.context import read_context
+os.setuid(65534)
+for each in read_context(Path(sys.argv[1])).findings:
+    print(each.code, each.file.name)
+"""
+FILES = {"a.txt": "", "b/c.py": "", "b/d/e.md": "", "README.md": "", "b/README.md": ""}
+
+
+def context(folder: Path, ignore: str = "", files: Mapping[str, str | bytes] = FILES) -> BuildContext:
+    return read_context(image_folder(folder, START, {**files, ".dockerignore": ignore}))
+
+
+def paths(found: BuildContext) -> list[str]:
+    return [path for path in found.copyable if not path.endswith("ockerfile") and path != ".dockerignore"]
+
+
+def only(found: BuildContext) -> Finding:
+    (finding,) = found.findings
+    return finding
+
+
+class TestEntries:
+    def test_files_have_their_size_their_digest_and_whether_they_are_executable(self, tmp_path: Path) -> None:
+        found = context(tmp_path, files={"run.sh": "hello"})
+        (tmp_path / "run.sh").chmod(0o700)
+        assert not found.copyable["run.sh"].executable
+        assert read_context(tmp_path).copyable["run.sh"] == ContextEntry(
+            path="run.sh", size=5, executable=True, digest=f"sha256:{sha256(b'hello').hexdigest()}"
+        )
+
+    def test_they_are_sorted_by_their_paths(self, tmp_path: Path) -> None:
+        found = context(tmp_path)
+        assert [each.path for each in found.entries] == sorted(each.path for each in found.entries)
+        assert found.folders == {"b", "b/d"}
+        assert found.size == len(START)
+
+    def test_a_link_within_the_folder_stays_a_link(self, tmp_path: Path) -> None:
+        image_folder(tmp_path, START, FILES)
+        (tmp_path / "b/link").symlink_to("./../a.txt")
+        (tmp_path / "nowhere").symlink_to("missing")
+        found = read_context(tmp_path)
+        assert found.findings == ()
+        assert found.copyable["b/link"] == ContextEntry(path="b/link", target="./../a.txt")
+        assert found.copyable["nowhere"].target == "missing"
+
+    def test_empty_folders_are_left_out(self, tmp_path: Path) -> None:
+        (tmp_path / "empty/folder").mkdir(parents=True)
+        assert context(tmp_path, files={}).folders == frozenset()
+
+
+class TestIgnoreFile:
+    @pytest.mark.parametrize(
+        ("ignore", "left"),
+        [
+            ("", ["README.md", "a.txt", "b/README.md", "b/c.py", "b/d/e.md"]),
+            ("# a.txt\n", ["README.md", "a.txt", "b/README.md", "b/c.py", "b/d/e.md"]),
+            ("b\n", ["README.md", "a.txt"]),
+            ("*.md\n", ["a.txt", "b/README.md", "b/c.py", "b/d/e.md"]),
+            ("**/*.md\n", ["a.txt", "b/c.py"]),
+            ("**/*.md\n!README.md\n", ["README.md", "a.txt", "b/c.py"]),
+            ("!README.md\n**/*.md\n", ["a.txt", "b/c.py"]),
+            ("*\n!b/d\n", ["b/d/e.md"]),
+            ("*\n!b/d\nb/d/e.md\n", []),
+            ("b\n!b/**/*.md\n", ["README.md", "a.txt", "b/README.md", "b/d/e.md"]),
+            ("\ufeffa.txt\r\n\r\nb\r\n", ["README.md"]),
+        ],
+    )
+    def test_the_last_line_that_matches_decides(self, tmp_path: Path, ignore: str, left: list[str]) -> None:
+        assert paths(context(tmp_path, ignore)) == left
+
+    def test_the_dockerfile_and_the_file_itself_are_sent_but_not_copied(self, tmp_path: Path) -> None:
+        found = context(tmp_path, "*\n")
+        assert [each.path for each in found.entries] == [".dockerignore", "Dockerfile"]
+        assert found.copyable == {}
+        assert {each.ignored_by.text for each in found.entries if each.ignored_by} == {"*"}
+
+    def test_the_one_of_the_dockerfile_comes_before_the_one_of_the_folder(self, tmp_path: Path) -> None:
+        found = context(tmp_path, "*.md\n", {**FILES, "Dockerfile.dockerignore": "b\n"})
+        assert found.ignore_file.file == tmp_path / "Dockerfile.dockerignore"
+        assert paths(found) == ["Dockerfile.dockerignore", "README.md", "a.txt"]
+
+    def test_a_folder_that_is_kept_out_is_not_opened(self, tmp_path: Path) -> None:
+        image_folder(tmp_path, START, {".dockerignore": "big\n!other\n"})
+        (tmp_path / "big").symlink_to(tmp_path)
+        os.mkfifo(tmp_path / "other")
+        (tmp_path / "big").unlink()
+        (tmp_path / "big/inside").mkdir(parents=True)
+        os.mkfifo(tmp_path / "big/inside/pipe")
+        assert [each.file for each in read_context(tmp_path).findings] == [tmp_path / "other"]
+
+    @pytest.mark.parametrize(
+        ("content", "line", "message"),
+        [
+            (b"a\n!\n", 2, "Docker refuses the pattern '!': `!` stands alone"),
+            (b"a\n\xff\n", 2, "the file is not in UTF-8"),
+            (b"a" * (MAX_IGNORE_BYTES + 1), None, "the file is larger than 64 KiB"),
+        ],
+    )
+    def test_what_docker_refuses_is_found(
+        self, tmp_path: Path, content: bytes, line: int | None, message: str
+    ) -> None:
+        found = only(read_context(image_folder(tmp_path, START, {".dockerignore": content})))
+        assert (found.code, found.file, found.line, found.message) == (
+            "FL940",
+            tmp_path / ".dockerignore",
+            line,
+            message,
+        )
+
+    def test_a_link_in_its_place_is_found(self, tmp_path: Path) -> None:
+        image_folder(tmp_path, START, {"other": "*\n"})
+        (tmp_path / ".dockerignore").symlink_to("other")
+        assert only(read_context(tmp_path)).code == "FL940"
+
+    @given(
+        st.lists(st.text(alphabet="ab/*!", min_size=1, max_size=6), max_size=5).map("\n".join),
+        st.lists(st.sampled_from("ab"), min_size=1, max_size=4),
+    )
+    def test_a_path_is_kept_out_as_a_walk_through_its_folders_finds(
+        self, text: str, parts: list[str]
+    ) -> None:
+        ignore_file = parse_ignore_file(text.encode(), Path(".dockerignore"))
+        expected = None
+        for pattern in ignore_file.patterns:
+            around = ("/".join(parts[: end + 1]) for end in range(len(parts)))
+            if any(map(pattern.matches, around)):
+                is_new = expected is None or pattern.is_exception
+                expected = (None if pattern.is_exception else pattern) if is_new else expected
+        assert ignore_file.ignored_by("/".join(parts)) == expected
+
+
+class TestFindings:
+    @pytest.mark.parametrize("target", ["/etc/passwd", "..", "../other", "b/../../x", "."])
+    def test_a_link_that_leads_out_of_the_folder_is_found(self, tmp_path: Path, target: str) -> None:
+        folder = image_folder(tmp_path / "folder", START, FILES)
+        (folder / "link").symlink_to(target)
+        codes = [(each.code, each.file) for each in read_context(folder).findings]
+        assert codes == ([] if target == "." else [("FL938", folder / "link")])
+
+    def test_links_that_lead_out_together_are_found(self, tmp_path: Path) -> None:
+        folder = image_folder(tmp_path / "folder", START, FILES)
+        (folder / "b/here").symlink_to(".")
+        (folder / "deep").symlink_to("b/here/../../x")
+        assert only(read_context(folder)).file == folder / "deep"
+
+    def test_a_pipe_and_a_socket_are_found(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        image_folder(tmp_path, START)
+        os.mkfifo(tmp_path / "pipe")
+        monkeypatch.chdir(tmp_path)
+        with socket.socket(socket.AF_UNIX) as opened:
+            opened.bind("socket")
+            found = read_context(tmp_path).findings
+        assert [(each.code, each.file) for each in found] == [
+            ("FL938", tmp_path / "pipe"),
+            ("FL938", tmp_path / "socket"),
+        ]
+
+    @pytest.mark.parametrize("name", [b"a\nb", b"a\xffb"])
+    def test_a_name_that_is_no_text_is_found(self, tmp_path: Path, name: bytes) -> None:
+        image_folder(tmp_path, START)
+        (tmp_path / os.fsdecode(name)).touch()
+        assert "control characters" in only(read_context(tmp_path)).message
+
+    def test_what_is_kept_out_may_be_anything(self, tmp_path: Path) -> None:
+        image_folder(tmp_path, START, {".dockerignore": "x*\n"})
+        os.mkfifo(tmp_path / "x1")
+        (tmp_path / "x2").symlink_to("/etc")
+        assert read_context(tmp_path).findings == ()
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+    def test_a_file_and_a_folder_that_cannot_be_read_are_found(self) -> None:
+        with TemporaryDirectory() as name:
+            folder = image_folder(Path(name), START, {"closed.txt": "x", "closed/file": ""})
+            folder.chmod(0o755)
+            (folder / "closed.txt").chmod(0)
+            (folder / "closed").chmod(0)
+            done = subprocess.run(
+                [sys.executable, "-c", AS_OTHER_USER, name], capture_output=True, text=True, check=True
+            )
+        assert done.stdout.splitlines() == ["FL938 closed", "FL938 closed.txt"]
+
+    def test_a_folder_that_does_not_exist_is_found(self, tmp_path: Path) -> None:
+        assert only(read_context(tmp_path / "missing")).code == "FL938"
+
+
+class TestLimits:
+    @pytest.mark.parametrize(
+        ("name", "limit", "message"),
+        [
+            ("MAX_CONTEXT_FILES", 3, "it has more than 3 files"),
+            ("MAX_CONTEXT_BYTES", 1, "it has more than 1 B"),
+            ("MAX_VISITED", 2, "the folder holds more than 2 entries"),
+            ("MAX_MATCH_STEPS", 10, "1 patterns are too many for so many files"),
+        ],
+    )
+    def test_more_than_a_limit_is_not_read(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, limit: int, message: str
+    ) -> None:
+        monkeypatch.setattr(context_module, name, limit)
+        found = only(context(tmp_path, "*.nothing\n"))
+        assert found.code == "FL939"
+        assert found.message == f"the build context is not read to its end: {message}"

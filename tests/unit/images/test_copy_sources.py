@@ -1,0 +1,165 @@
+"""What COPY and ADD name exists in the build context, in a stage, or is pinned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from fleet.findings import Finding
+from fleet.images import context as context_module
+from image_builds import START, image_findings, image_folder, shortened
+
+FILES = {
+    "app/main.py": "",
+    "app/data/x.bin": "",
+    "requirements.txt": "",
+    "notes.md": "",
+    ".dockerignore": "#\n*.md\n",
+}
+
+
+def findings(tmp_path: Path, text: str, files: Mapping[str, str] = FILES, **arguments: str) -> list[Finding]:
+    return image_findings(image_folder(tmp_path, f"{START}{text}\n", files), arguments=arguments)
+
+
+def found(tmp_path: Path, text: str, **arguments: str) -> list[tuple[str, int | None, str]]:
+    return shortened(findings(tmp_path, text, FILES, **arguments))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "COPY . /app",
+        "COPY / /app",
+        "COPY app /app",
+        "COPY app/ /app",
+        "COPY /app/main.py ./app/data/ /app",
+        "COPY app/../requirements.txt /",
+        "COPY requirements.txt missing* /",
+        "COPY *.txt app/*/x.* /",
+        'COPY ["app/main.py", "/"]',
+        "COPY --chown=1:1 app /app",
+        "COPY <<EOF /x\nmissing\nEOF",
+        "ARG NAME=main\nCOPY app/${NAME}.py /",
+        "ENV NAME main\nCOPY app/$NAME.py /",
+        "COPY ${FROM_THE_BASE_IMAGE}/x /",
+        "COPY --parents ./app/./**/x.bin /",
+        "ADD requirements.txt /",
+    ],
+)
+def test_what_exists_is_taken(tmp_path: Path, text: str) -> None:
+    assert found(tmp_path, text) == []
+
+
+def test_the_spec_gives_an_argument_its_value(tmp_path: Path) -> None:
+    assert found(tmp_path, "ARG NAME=gone\nCOPY app/${NAME}.py /", NAME="main") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("COPY gone.py /", "'gone.py' does not exist in the build context"),
+        ("COPY app gone /", "'gone' does not exist in the build context"),
+        ("ADD gone.tar.gz /", "'gone.tar.gz' does not exist in the build context"),
+        ("ARG A=gone\nCOPY $A/b /", "'gone/b' does not exist in the build context"),
+    ],
+)
+def test_what_does_not_exist_is_an_error(tmp_path: Path, text: str, message: str) -> None:
+    (each,) = findings(tmp_path, text)
+    assert (each.code, each.severity, each.message) == ("FL929", "error", message)
+
+
+def test_a_file_of_that_name_elsewhere_is_the_hint(tmp_path: Path) -> None:
+    (each,) = findings(tmp_path, "COPY main.py /")
+    assert each.hint == "did you mean `app/main.py`?"
+
+
+def test_a_file_that_is_kept_out_is_an_error_with_the_pattern_and_its_line(tmp_path: Path) -> None:
+    (each,) = findings(tmp_path, "COPY notes.md /")
+    assert (each.code, each.line) == ("FL930", 3)
+    assert each.message == "'notes.md' is not in the build context: '*.md' keeps it out"
+    assert each.hint == f"add `!notes.md` below {tmp_path}/.dockerignore:2"
+
+
+def test_a_folder_whose_files_are_all_kept_out_is_an_error(tmp_path: Path) -> None:
+    (each,) = findings(tmp_path, "COPY docs /", {"docs/a.md": "", ".dockerignore": "**/*.md\n"})
+    assert each.message == "the folder 'docs' is empty, or .dockerignore keeps out what it holds"
+
+
+def test_a_wildcard_that_copies_nothing_is_a_warning(tmp_path: Path) -> None:
+    assert found(tmp_path, "COPY *.whl gone* /") == [("FL929", 3, "warning")]
+
+
+@pytest.mark.parametrize(
+    ("source", "inside"), [("../x", "x"), ("app/../../x", "x"), ("..", "."), ("../../a/b", "a/b")]
+)
+def test_a_path_that_leads_out_is_an_error_that_names_what_docker_would_copy(
+    tmp_path: Path, source: str, inside: str
+) -> None:
+    (each,) = findings(tmp_path, f"COPY {source} /")
+    assert each.code == "FL928"
+    assert each.message == f"{source!r} leads out of the build context, so Docker would copy {inside!r}"
+
+
+def test_a_path_behind_a_link_is_taken(tmp_path: Path) -> None:
+    image_folder(tmp_path, START, FILES)
+    (tmp_path / "link").symlink_to("app")
+    assert found(tmp_path, "COPY link/main.py link /") == []
+
+
+def test_a_copy_without_a_destination_is_an_error(tmp_path: Path) -> None:
+    assert found(tmp_path, "COPY app") == [("FL921", 3, "error")]
+
+
+def test_a_pattern_that_docker_refuses_is_an_error(tmp_path: Path) -> None:
+    assert found(tmp_path, "COPY a[ /") == [("FL921", 3, "error")]
+
+
+def test_of_a_context_that_is_not_read_to_its_end_no_file_is_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(context_module, "MAX_CONTEXT_FILES", 1)
+    assert [code for code, _, _ in found(tmp_path, "COPY requirements.txt /")] == ["FL939"]
+
+
+class TestStages:
+    ABOVE = "FROM scratch AS Tool\n"
+
+    @pytest.mark.parametrize("origin", ["tool", "TOOL", "0", "1", "${ANY}"])
+    def test_a_stage_is_named_or_counted(self, tmp_path: Path, origin: str) -> None:
+        text = f"{self.ABOVE}{START.splitlines()[1]}\nCOPY --from={origin} missing /\n"
+        assert found(tmp_path, text) == []
+
+    @pytest.mark.parametrize(
+        ("origin", "message"),
+        [
+            ("2", "there is no stage 2 before this one, which is stage 2"),
+            ("tol", "there is no stage 'tol', so Docker would download an image of that name"),
+            ("last", "the stage 'last' copies from itself"),
+        ],
+    )
+    @pytest.mark.parametrize("copy", ["COPY --from={} a /", "RUN --mount=type=bind,from={},target=/x ls"])
+    def test_one_that_does_not_exist_is_an_error(
+        self, tmp_path: Path, origin: str, message: str, copy: str
+    ) -> None:
+        text = f"{self.ABOVE}{START.splitlines()[1]} AS last\n{copy.format(origin)}"
+        (each,) = findings(tmp_path, text)
+        assert (each.code, each.line, each.message) == ("FL931", 5, message)
+        assert origin != "tol" or "did you mean `tool`?" in each.hint
+
+
+class TestDownloads:
+    def test_one_without_a_checksum_is_a_warning_without_its_password(self, tmp_path: Path) -> None:
+        each, *_ = findings(tmp_path, "ADD https://host/x.tar.gz?key=1 /")
+        assert (each.code, each.severity) == ("FL932", "warning")
+        assert each.message == (
+            "ADD downloads 'https://host/x.tar.gz' without a checksum, and its content may change"
+        )
+
+    def test_one_with_a_checksum_is_taken(self, tmp_path: Path) -> None:
+        assert found(tmp_path, f"ADD --checksum=sha256:{'0' * 64} https://host/x /") == []
+
+    def test_a_git_repository_is_one(self, tmp_path: Path) -> None:
+        assert found(tmp_path, "ADD git@github.com:a/b.git /") == [("FL932", 3, "warning")]

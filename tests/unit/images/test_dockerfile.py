@@ -1,0 +1,233 @@
+"""A Dockerfile is read as Docker reads it: directives, continued lines, here-documents, stages."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from fleet.findings import FindingsError
+from fleet.images.dockerfile import MAX_DOCKERFILE_BYTES, TRITON_IMAGE, read_dockerfile
+from fleet.images.instruction import Heredoc, Instruction, assignments
+from image_builds import START, TRITON, image_folder, parsed
+
+
+def only(text: str) -> Instruction:
+    """The last instruction of a text."""
+    return parsed(f"FROM a\n{text}").instructions[-1]
+
+
+def refusal(folder: Path) -> FindingsError:
+    with pytest.raises(FindingsError) as caught:
+        read_dockerfile(folder, triton_image=TRITON, arguments={})
+    return caught.value
+
+
+class TestLines:
+    def test_an_instruction_has_the_line_where_it_begins(self) -> None:
+        text = "# comment\n\nFROM a\nRUN one && \\\n    # in between\n\n  two\n\nENV A=1\n"
+        found = [(each.keyword, each.line) for each in parsed(text).instructions]
+        assert found == [("FROM", 3), ("RUN", 4), ("ENV", 9)]
+
+    def test_continued_lines_are_joined_without_comments_and_empty_lines(self) -> None:
+        assert only("RUN one && \\\n    # in between\n\n  two").raw == "one &&   two"
+
+    def test_an_escaped_backslash_at_the_end_continues_nothing(self) -> None:
+        assert [each.keyword for each in parsed("FROM a\nRUN dir C:\\\\\nUSER b").instructions] == [
+            "FROM",
+            "RUN",
+            "USER",
+        ]
+
+    def test_white_space_may_follow_the_sign_that_continues_a_line(self) -> None:
+        assert only("RUN a \\  \t\n b").raw == "a  b"
+
+    def test_lines_may_end_as_on_windows(self) -> None:
+        assert only("RUN a \\\r\n b\r\n").raw == "a  b"
+
+    def test_keywords_are_in_any_case_and_may_be_indented(self) -> None:
+        assert only("  copy a b").keyword == "COPY"
+
+    def test_a_byte_order_mark_is_left_out(self, tmp_path: Path) -> None:
+        image_folder(tmp_path, "\ufeffFROM a")
+        found = read_dockerfile(tmp_path, triton_image=TRITON, arguments={})
+        assert [stage.base for stage in found.stages] == ["a"]
+
+
+class TestDirectives:
+    def test_syntax_and_escape_are_read_at_the_top(self) -> None:
+        found = parsed("# syntax=docker/dockerfile:1\n# Escape = `\nFROM a\nRUN x `\n y\n")
+        assert found.directives == {"syntax": "docker/dockerfile:1", "escape": "`"}
+        assert found.instructions[-1].raw == "x  y"
+
+    @pytest.mark.parametrize("above", ["# a comment\n", "\n", "FROM a\n"])
+    def test_below_anything_else_a_directive_is_a_comment(self, above: str) -> None:
+        assert parsed(f"{above}# escape=`\n").directives == {}
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("# escape=x\nFROM a", "the directive `escape` is 'x'"),
+            ("# syntax=a\n# syntax=b\nFROM a", "the directive `syntax` is given twice"),
+        ],
+    )
+    def test_what_docker_refuses_is_found(self, text: str, message: str) -> None:
+        assert [each.message for each in parsed(text).findings] == [message]
+
+
+class TestInstructions:
+    @pytest.mark.parametrize(
+        ("text", "arguments", "exec_form"),
+        [
+            ('ENTRYPOINT ["a", "b c"]', ("a", "b c"), True),
+            ("ENTRYPOINT a  b", ("a  b",), False),
+            ("CMD [not json", ("[not json",), False),
+            ("RUN [1]", ("[1]",), False),
+            ('COPY ["a b", "c"]', ("a b", "c"), True),
+            ("COPY a b  c", ("a", "b", "c"), False),
+            ("USER root", ("root",), False),
+        ],
+    )
+    def test_arguments_are_in_exec_or_in_shell_form(
+        self, text: str, arguments: tuple[str, ...], exec_form: bool
+    ) -> None:
+        found = only(text)
+        assert (found.arguments, found.exec_form) == (arguments, exec_form)
+
+    def test_flags_come_before_the_arguments(self) -> None:
+        found = only('COPY --from=build --chown="a:b" --link x --y z')
+        assert found.flags == (("from", "build"), ("chown", "a:b"), ("link", ""))
+        assert found.arguments == ("x", "--y", "z")
+        assert (found.flag("from"), found.flag("none")) == ("build", None)
+
+    @pytest.mark.parametrize(
+        ("text", "pairs"),
+        [
+            ("ENV A=1 B='x y' C=", [("A", "1"), ("B", "'x y'"), ("C", "")]),
+            ("ENV A the rest = all", [("A", "the rest = all")]),
+            ("ARG A B=2", [("A", None), ("B", "2")]),
+            ('LABEL "a.b"="c" d=e\\ f', [('"a.b"', '"c"'), ("d", "e\\ f")]),
+        ],
+    )
+    def test_assignments_are_names_and_raw_values(
+        self, text: str, pairs: list[tuple[str, str | None]]
+    ) -> None:
+        assert list(assignments(only(text))) == pairs
+
+
+class TestHeredocs:
+    def test_its_lines_are_no_instructions(self) -> None:
+        found = parsed("FROM a\nRUN <<EOF\nCOPY x y\nEOF\nUSER b\n").instructions
+        assert [each.keyword for each in found] == ["FROM", "RUN", "USER"]
+        assert found[1].heredocs == (Heredoc("EOF", False, "COPY x y\n"),)
+        assert found[2].line == 5
+
+    def test_an_instruction_may_have_several(self) -> None:
+        found = only("COPY <<a <<-'b' /dest/\n1\na\n\t2\n\tb\n")
+        assert [(each.delimiter, each.text) for each in found.heredocs] == [("a", "1\n"), ("b", "\t2\n")]
+
+    @pytest.mark.parametrize(
+        "text", ['RUN echo "<<EOF"', "RUN x=$((1<<2))", "RUN cat <<<word", 'RUN ["<<EOF"]', "ENV A=<<EOF"]
+    )
+    def test_what_only_looks_like_one_is_none(self, text: str) -> None:
+        assert [each.keyword for each in parsed(f"FROM a\n{text}\nUSER b").instructions][-1] == "USER"
+
+    def test_one_without_an_end_is_found(self) -> None:
+        (found,) = parsed("FROM a\nRUN <<EOF\nx\n").findings
+        assert (found.code, found.line) == ("FL921", 2)
+        assert found.message == "the here-document 'EOF' has no end"
+
+
+class TestStages:
+    def test_each_from_begins_one(self) -> None:
+        first, second = parsed(
+            "FROM --platform=linux/amd64 a:1 AS Build\nRUN x\nFROM b\nUSER c\nCMD d\n"
+        ).stages
+        assert (first.index, first.base, first.name, first.platform) == (0, "a:1", "build", "linux/amd64")
+        assert [each.keyword for each in second.instructions] == ["USER", "CMD"]
+
+    @pytest.mark.parametrize(
+        ("above", "base", "image"),
+        [
+            ("ARG TRITON_IMAGE", "${TRITON_IMAGE}", TRITON),
+            ("ARG TRITON_IMAGE=other", "$TRITON_IMAGE", TRITON),
+            ("ARG TAG=1", "a:${TAG}", "a:2"),
+            ("ARG OTHER=x", "a:${OTHER}", "a:x"),
+            ("ARG OTHER=x\nARG NEXT=${OTHER}y", "a:$NEXT", "a:xy"),
+            ("", "a:${NONE:-z}", "a:z"),
+            ("", "a-$TARGETARCH", "a-amd64"),
+        ],
+    )
+    def test_arguments_before_it_have_their_values(self, above: str, base: str, image: str) -> None:
+        (stage,) = parsed(f"{above}\nFROM {base}\n", TAG="2").stages
+        assert (stage.base, stage.image, stage.unset) == (base, image, frozenset())
+
+    def test_an_argument_that_is_not_declared_has_no_value(self) -> None:
+        (stage,) = parsed(f"FROM ${{{TRITON_IMAGE}}}").stages
+        assert (stage.image, stage.unset) == (None, frozenset([TRITON_IMAGE]))
+
+    def test_the_lineage_leads_from_the_base_to_the_last_stage(self) -> None:
+        text = "FROM a AS one\nFROM b AS other\nFROM ONE AS two\nFROM two\n"
+        assert [stage.index for stage in parsed(text).lineage] == [0, 2, 3]
+
+    def test_a_stage_that_is_named_as_its_image_is_not_its_own_base(self) -> None:
+        assert [stage.below for stage in parsed("FROM a AS a\nFROM a\n").stages] == [None, 0]
+
+
+class TestMistakes:
+    @pytest.mark.parametrize(
+        ("text", "code", "line", "message"),
+        [
+            ("", "FL922", None, "the Dockerfile has no FROM, so it builds no image"),
+            ("RUN x\nFROM a", "FL922", 1, "RUN comes before the first FROM, so it belongs to no stage"),
+            ("FROM a\nCOPPY a b", "FL923", 2, "'COPPY' is not an instruction of a Dockerfile"),
+            ("FROM a\nRUN", "FL921", 2, "RUN has no arguments"),
+            ("FROM a as", "FL921", 1, "FROM has 'a as'"),
+            ("FROM a AS b c", "FL921", 1, "FROM has 'a AS b c'"),
+            (
+                "FROM ${A",
+                "FL921",
+                1,
+                "'${A' of FROM cannot be worked out: the value of A is not worked out",
+            ),
+        ],
+    )
+    def test_each_is_a_finding_with_its_line(
+        self, text: str, code: str, line: int | None, message: str
+    ) -> None:
+        (found,) = parsed(text).findings
+        assert (found.code, found.line, found.message) == (code, line, message)
+
+    def test_a_word_that_is_almost_an_instruction_has_a_hint(self) -> None:
+        (found,) = parsed("FROM a\nCOPPY a b").findings
+        assert found.hint == "did you mean `COPY`?"
+
+    def test_a_missing_file_names_what_to_write(self, tmp_path: Path) -> None:
+        (found,) = refusal(tmp_path).findings
+        assert (found.code, found.file) == ("FL920", tmp_path)
+        assert "ARG TRITON_IMAGE" in found.hint
+
+    def test_a_folder_a_pipe_and_a_link_are_no_dockerfiles(self, tmp_path: Path) -> None:
+        (tmp_path / "a/Dockerfile").mkdir(parents=True)
+        (tmp_path / "b").mkdir()
+        os.mkfifo(tmp_path / "b/Dockerfile")
+        image_folder(tmp_path / "c", START)
+        (tmp_path / "d").mkdir()
+        (tmp_path / "d/Dockerfile").symlink_to(tmp_path / "c/Dockerfile")
+        assert [refusal(tmp_path / each).findings[0].code for each in "abd"] == ["FL920"] * 3
+
+    @pytest.mark.parametrize(
+        ("content", "line", "message"),
+        [
+            (b"FROM a\nRUN \0", 2, "the Dockerfile holds a NUL byte, so it is not a text"),
+            (b"FROM a\n\nRUN \xff", 3, "the Dockerfile is not in UTF-8"),
+            (b"#" * (MAX_DOCKERFILE_BYTES + 1), None, "the Dockerfile is larger than 1 MiB"),
+        ],
+    )
+    def test_what_is_no_text_is_refused(
+        self, tmp_path: Path, content: bytes, line: int | None, message: str
+    ) -> None:
+        image_folder(tmp_path, "", {"Dockerfile": content})
+        (found,) = refusal(tmp_path).findings
+        assert (found.code, found.line, found.message) == ("FL921", line, message)

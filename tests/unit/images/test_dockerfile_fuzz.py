@@ -1,0 +1,113 @@
+"""Whatever a Dockerfile holds, it is read, and hostile ones as fast as others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet.images.dockerfile import MAX_DOCKERFILE_BYTES
+from fleet.images.instruction import KEYWORDS
+from fleet.images.lines import MAX_SHOWN_CHARACTERS
+from fleet.spec.source import MAX_FINDINGS
+from fleet_folder import ROOT
+from image_builds import image_findings, image_folder, parsed
+
+SHARED = ROOT.parent / "shared"
+REAL = [file for folder in ("corpus", "seeds") for file in sorted((SHARED / folder).rglob("*[Dd]ockerfile*"))]
+WORDS = st.text(
+    alphabet=st.characters(exclude_categories=("C", "Z"), exclude_characters="\\`\"'$<#["), min_size=1
+)
+LINES = st.one_of(
+    st.text(max_size=40),
+    st.builds(
+        "{} {}".format,
+        st.sampled_from(sorted(KEYWORDS)),
+        st.text(alphabet="aB=:/.$\\{}\"'<-[]\t #`\r", max_size=40),
+    ),
+    st.sampled_from(
+        ["# escape=`", "RUN <<EOF", "EOF", "\\", "ARG A=${A}", "FROM $A AS b", "ONBUILD RUN <<A"]
+    ),
+)
+
+
+@given(st.lists(LINES, max_size=12).map("\n".join))
+def test_every_text_is_read(text: str) -> None:
+    dockerfile = parsed(text)
+    lines = text.count("\n") + 1
+    assert all(1 <= each.line <= lines for each in dockerfile.instructions)
+    assert [each.index for each in dockerfile.stages] == list(range(len(dockerfile.stages)))
+    assert all(each.message and (each.line or 1) <= lines for each in dockerfile.findings)
+    assert dockerfile.stages or any(each.code == "FL922" for each in dockerfile.findings)
+    assert set(dockerfile.lineage) <= set(dockerfile.stages)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["RUN", "USER", "WORKDIR"]), st.lists(WORDS, min_size=1)), max_size=8),
+    st.sampled_from([" ", " \\\n", " \\\n# comment\n  ", "\t\\\r\n\n"]),
+)
+def test_instructions_that_are_written_are_read_again(
+    written: list[tuple[str, list[str]]], separator: str
+) -> None:
+    text = "".join(f"{keyword} {separator.join(words)}\n" for keyword, words in written)
+    read = parsed(f"FROM a\n{text}").instructions[1:]
+    assert [(each.keyword, each.raw.split()) for each in read] == written
+
+
+@given(st.lists(st.text(), min_size=1, max_size=5))
+def test_the_exec_form_keeps_every_string(arguments: list[str]) -> None:
+    (_, read) = parsed(f"FROM a\nENTRYPOINT {json.dumps(arguments)}\n").instructions
+    assert (read.arguments, read.exec_form) == (tuple(arguments), True)
+
+
+def full(line: str) -> str:
+    """As many lines as a Dockerfile may have bytes."""
+    return line * (MAX_DOCKERFILE_BYTES // len(line.encode()) - 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        full("FROM a AS a\n"),
+        full("FROM a AS b\nCOPY --from=b . .\n"),
+        f"FROM a\nCOPY {full('http://x ')} y",
+        f"FROM a\nADD {full('http://x ')} y",
+        f"FROM a\nCOPY {full('a/')} y",
+        f"FROM a\nCOPY {full('../')} y",
+        f"FROM a\nRUN {full('<<a ')}\n",
+        f"FROM a\nRUN {full('<<a<<')}\n",
+        f"FROM a\nENV {full('a=')}\n",
+        f"FROM a\nENV A={full('$')}\n",
+        f"FROM a\nENV A={full('${A:-')}\n",
+        f"FROM a\nRUN {full('//a:')}\n",
+        f"FROM a\nRUN {full('-----BEGIN ')}\n",
+        f"FROM a\nRUN [{full('[')}\n",
+        f"FROM a\nRUN {full('x ' + chr(92) + chr(10))}\n",
+        f"FROM a\nLABEL {full(chr(34) + chr(39))}\n",
+        f"FROM {full('a')}\n",
+        f"FROM a\nUSER {full('b')}\n",
+        full("x\n"),
+        full("y") + "\n",
+        full("ARG A0=$A0\n") + "FROM $A0",
+        "FROM a\n" + full("ENV A=$A$A$A$A\n"),
+        "FROM a\n" + full("COPY * .\n"),
+    ],
+    ids=range(23),
+)
+def test_a_hostile_dockerfile_is_read_and_its_messages_stay_short(tmp_path: Path, text: str) -> None:
+    findings = image_findings(image_folder(tmp_path, text[:MAX_DOCKERFILE_BYTES]))
+    assert len(findings) <= 7 * MAX_FINDINGS
+    assert all(len(each.message) < 4 * MAX_SHOWN_CHARACTERS for each in findings)
+    assert all(len(each.hint) < 8 * MAX_SHOWN_CHARACTERS for each in findings)
+
+
+@pytest.mark.parametrize(
+    "file",
+    REAL or [pytest.param(None, marks=pytest.mark.skip(reason=f"no Dockerfiles of others are in {SHARED}"))],
+    ids=str,
+)
+def test_real_dockerfiles_are_read_without_a_finding(file: Path) -> None:
+    assert parsed(file.read_text()).findings == ()

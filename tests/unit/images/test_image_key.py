@@ -1,0 +1,33 @@
+"""The key of an image follows from its inputs, and from nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from fleet.images.key import image_key
+from image_builds import DIGEST, TRITON
+
+KEY = image_key(DIGEST, TRITON, {"A": "1", "B": "2"})
+
+
+def test_it_is_the_same_forever() -> None:
+    assert KEY == "sha256:27eeb32eb28e86b23e38b9cfe5fd99c85508c94d09b0e943a885f4b79063e104"
+
+
+def test_the_order_of_arguments_does_not_matter() -> None:
+    assert image_key(DIGEST, TRITON, {"B": "2", "A": "1"}) == KEY
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        image_key(f"sha256:{'1' * 64}", TRITON, {"A": "1", "B": "2"}),
+        image_key(DIGEST, f"{TRITON}-cpu", {"A": "1", "B": "2"}),
+        image_key(DIGEST, TRITON, {"A": "1"}),
+        image_key(DIGEST, TRITON, {"A": "2", "B": "1"}),
+        image_key(DIGEST, TRITON, {"A": "1", "B": "2"}, "linux/arm64"),
+    ],
+    ids=["context", "base", "fewer arguments", "values", "architecture"],
+)
+def test_every_input_changes_it(other: str) -> None:
+    assert other != KEY

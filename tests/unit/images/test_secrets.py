@@ -1,0 +1,73 @@
+"""A secret in a Dockerfile or a build argument is found, and never shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fleet.findings import Finding
+from image_builds import SPEC, START, image_findings, image_folder
+
+AWS = f"AKIA{'A1' * 8}"
+HUGGING_FACE, GITHUB = f"hf_{'aB3' * 10}", f"ghp_{'aB3' * 12}"
+
+
+def findings(tmp_path: Path, text: str) -> list[Finding]:
+    return image_findings(image_folder(tmp_path, f"{START}{text}\n"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"RUN aws configure set aws_access_key_id {AWS}",
+        f"RUN pip install \\\n  --token {HUGGING_FACE} x",
+        f"ENV ANY={GITHUB}",
+        f"LABEL a={HUGGING_FACE}",
+        "RUN <<EOF\n-----BEGIN RSA PRIVATE KEY-----\nEOF",
+        "RUN pip install --index-url https://user:pa55word@host/simple x",
+        "ENV HF_TOKEN=anything",
+        "ENV DB_PASSWORD something",
+        "ARG AWS_SECRET_ACCESS_KEY=abc",
+        "ARG API_KEY=abc",
+        "ENV HF_TOKEN=$HF_TOKEN",
+    ],
+)
+def test_a_secret_is_an_error_that_does_not_show_it(tmp_path: Path, text: str) -> None:
+    (each,) = findings(tmp_path, text)
+    assert (each.code, each.line, each.severity, each.confidential) == ("FL933", 3, "error", True)
+    assert not any(secret in f"{each.message}{each.hint}" for secret in (AWS, HUGGING_FACE, GITHUB, "pa55"))
+    assert "the history of the image keeps it" in each.hint
+
+
+@pytest.mark.parametrize("text", ["ARG HF_TOKEN", "ARG NPM_TOKEN=", "ENV MY_TOKEN=abc", "ARG CREDENTIALS"])
+def test_what_may_be_one_is_a_warning(tmp_path: Path, text: str) -> None:
+    (each,) = findings(tmp_path, text)
+    assert (each.code, each.line, each.severity, each.confidential) == ("FL933", 3, "warning", True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ENV PAD_TOKEN=[PAD] MAX_TOKENS=10 TOKENIZERS_PARALLELISM=false",
+        "ENV AWS_WEB_IDENTITY_TOKEN_FILE=/var/token HF_TOKEN=",
+        "ENV TOKEN=/run/secrets/token",
+        "RUN --mount=type=secret,id=token pip install x",
+        "RUN pip install --index-url https://user:${PASSWORD}@host/simple x",
+        "RUN echo disk-scheduler-with-a-very-long-name AKIAN",
+    ],
+)
+def test_what_is_none_is_taken(tmp_path: Path, text: str) -> None:
+    assert findings(tmp_path, text) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "severity"),
+    [("HF_TOKEN", "x", "error"), ("ANY", HUGGING_FACE, "error"), ("TOKEN", "x", "warning")],
+)
+def test_one_in_the_spec_is_found_at_its_line(tmp_path: Path, name: str, value: str, severity: str) -> None:
+    folder = image_folder(tmp_path, f"{START}ARG FIRST\nRUN echo\n")
+    found = image_findings(folder, arguments={"FIRST": "1", name: value})
+    (each,) = [each for each in found if each.code == "FL933"]
+    assert (each.file, each.line, each.severity, each.confidential) == (SPEC, 2, severity, True)
+    assert value not in each.message or value == "x"

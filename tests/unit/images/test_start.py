@@ -1,0 +1,107 @@
+"""SageMaker starts the image with `serve` as root, and finds the labels that it asks for; arguments arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from fleet.findings import Finding
+from image_builds import SPEC, START, TRITON, image_findings, image_folder, shortened
+
+PREFIX = "com.amazonaws.sagemaker.capabilities."
+
+
+def findings(
+    tmp_path: Path, text: str, arguments: Mapping[str, str] | None = None, *, multi_model: bool = False
+) -> list[Finding]:
+    folder = image_folder(tmp_path, f"{START}{text}\n")
+    return image_findings(folder, arguments=arguments, multi_model=multi_model)
+
+
+def found(tmp_path: Path, text: str, *, multi_model: bool = False) -> list[tuple[str, int | None, str]]:
+    return shortened(findings(tmp_path, text, multi_model=multi_model))
+
+
+class TestEntrypoint:
+    @pytest.mark.parametrize("text", ["ENTRYPOINT serve", "ENTRYPOINT exec /opt/start.sh"])
+    def test_a_shell_command_is_an_error(self, tmp_path: Path, text: str) -> None:
+        (each,) = findings(tmp_path, text)
+        assert (each.code, each.line, each.severity) == ("FL934", 3, "error")
+        assert each.message == (
+            "ENTRYPOINT is a shell command, which gets neither the argument `serve` nor SIGTERM"
+        )
+
+    @pytest.mark.parametrize("text", ['ENTRYPOINT ["python3", "serve"]', "ENTRYPOINT []"])
+    def test_another_program_is_a_warning(self, tmp_path: Path, text: str) -> None:
+        assert found(tmp_path, text) == [("FL934", 3, "warning")]
+
+    def test_the_one_of_the_release_is_taken(self, tmp_path: Path) -> None:
+        assert found(tmp_path, 'ENTRYPOINT ["/opt/nvidia/nvidia_entrypoint.sh"]') == []
+
+    def test_the_last_one_of_the_image_counts(self, tmp_path: Path) -> None:
+        text = 'ENTRYPOINT a\nENTRYPOINT ["/opt/nvidia/nvidia_entrypoint.sh"]'
+        assert found(tmp_path, text) == []
+
+    def test_one_of_a_stage_that_the_image_is_not_based_on_does_not_count(self, tmp_path: Path) -> None:
+        assert found(tmp_path, f"ENTRYPOINT a\nCMD b\nUSER c\n{START.splitlines()[1]}") == []
+
+    def test_one_of_a_stage_below_counts(self, tmp_path: Path) -> None:
+        text = START.replace("}\n", "} AS base\n") + "ENTRYPOINT a\nFROM base\n"
+        assert shortened(image_findings(image_folder(tmp_path, text))) == [("FL934", 3, "error")]
+
+
+class TestCommandAndUser:
+    def test_a_command_has_no_effect(self, tmp_path: Path) -> None:
+        assert found(tmp_path, 'CMD ["tritonserver"]') == [("FL935", 3, "warning")]
+
+    @pytest.mark.parametrize("user", ["triton-server", "1000", "1000:0"])
+    def test_another_user_than_root_is_a_warning(self, tmp_path: Path, user: str) -> None:
+        assert found(tmp_path, f"USER {user}") == [("FL936", 3, "warning")]
+
+    @pytest.mark.parametrize("user", ["root", "0", "0:0", "root:root", "$USER"])
+    def test_root_is_taken(self, tmp_path: Path, user: str) -> None:
+        assert found(tmp_path, f"USER other\nUSER {user}") == []
+
+    def test_no_port_has_to_be_exposed(self, tmp_path: Path) -> None:
+        assert found(tmp_path, "RUN true") == []
+
+
+class TestLabels:
+    @pytest.mark.parametrize("name", ["multi-models", "accept-bind-to-port"])
+    @pytest.mark.parametrize("label", ["{}=false", '"{}"="false"', "{} false", "a=b {}="])
+    def test_another_value_is_an_error_for_a_multi_model_endpoint(
+        self, tmp_path: Path, name: str, label: str
+    ) -> None:
+        text = f"LABEL {label.format(PREFIX + name)}"
+        assert found(tmp_path, text, multi_model=True) == [("FL937", 3, "error")]
+        assert found(tmp_path, text) == []
+
+    @pytest.mark.parametrize("value", ["true", '"true"', "$FROM_BASE"])
+    def test_the_same_value_is_taken(self, tmp_path: Path, value: str) -> None:
+        assert found(tmp_path, f"LABEL {PREFIX}multi-models={value}", multi_model=True) == []
+
+    def test_the_last_one_counts(self, tmp_path: Path) -> None:
+        text = f"LABEL {PREFIX}multi-models=false\nLABEL {PREFIX}multi-models=true"
+        assert found(tmp_path, text, multi_model=True) == []
+
+
+class TestArguments:
+    def test_one_that_no_arg_takes_is_a_warning_at_its_line(self, tmp_path: Path) -> None:
+        (each,) = findings(tmp_path, "ARG VERSION", {"VERSION": "1", "VERSON": "2"})
+        assert (each.code, each.file, each.line, each.severity) == ("FL941", SPEC, 2, "warning")
+        assert each.hint == "did you mean `VERSION`?"
+
+    @pytest.mark.parametrize("name", ["https_proxy", "NO_PROXY"])
+    def test_proxies_need_no_arg(self, tmp_path: Path, name: str) -> None:
+        assert findings(tmp_path, "", {name: "x"}) == []
+
+    def test_the_image_of_the_release_cannot_be_another(self, tmp_path: Path) -> None:
+        (each,) = findings(tmp_path, "", {"TRITON_IMAGE": TRITON})
+        assert (each.code, each.file, each.severity) == ("FL942", SPEC, "error")
+
+
+def test_findings_are_sorted_by_file_and_line(tmp_path: Path) -> None:
+    text = "USER a\nCOPY gone /\nCMD b\n"
+    assert [line for _, line, _ in found(tmp_path, text)] == [3, 4, 5]
