@@ -44,7 +44,7 @@ def install() -> None:
     cloudformation_backends.backend = EmbeddedCloudFormation
     # moto has no percentiles and no metric math, and takes metrics of one name for one metric.
     cloudwatch_backends.backend = EmbeddedCloudWatch
-    # moto knows no image of another account's registry.
+    # moto knows no image of another account's registry, keeps no layer, and makes up digests.
     ecr_backends.backend = EmbeddedEcr
     # moto lets every build succeed at once, and runs none.
     codebuild_backends.backend = EmbeddedCodeBuild

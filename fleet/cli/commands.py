@@ -15,6 +15,7 @@ from fleet.cli.deploy import deploy
 from fleet.cli.destroy import destroy
 from fleet.cli.doctor import doctor
 from fleet.cli.engines import command as engines
+from fleet.cli.images import command as images
 from fleet.cli.init import init
 from fleet.cli.invoke.command import invoke
 from fleet.cli.lock import lock
@@ -75,5 +76,6 @@ def _options(
 
 
 app.add_typer(engines.app, name="engines")
+app.add_typer(images.app, name="images")
 app.add_typer(local.app, name="local")
 app.add_typer(models.app, name="models")

@@ -1,4 +1,4 @@
-"""What a container image holds, as its configuration and the names of its files tell; nothing of it is run.
+"""What a container image holds, by its configuration and the names of its files; nothing of it is run.
 
 All of it was written by whoever built the image: a value counts only if it has the form of what it means.
 Sources: triton-inference-server/server, build.py (variables, labels, `serve` in /usr/bin); the environment of
@@ -40,7 +40,7 @@ PackageVersion = Annotated[str, StringConstraints(pattern=f"^{_PACKAGE_VERSION}$
 
 
 class ImageFacts(Document):
-    """What is known of an image; None where nothing tells."""
+    """What is known of an image; None where neither source has it."""
 
     architecture: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,16}/[a-z0-9_]{1,16}$")] | None = None
     """Operating system and processor: `linux/amd64`."""
@@ -53,7 +53,7 @@ class ImageFacts(Document):
     cuda: Version | None = None
     """CUDA's version in two parts: `12.9`."""
     tensorrt: Version | None = None
-    """TensorRT's version: `10.9.0.34`; three parts where only its library tells."""
+    """TensorRT's version: `10.9.0.34`; three parts if it is that of a library's name."""
     python: Version | None = None
     """The minor version of the Python that the Python backend runs: `3.12`."""
     backends: Annotated[tuple[BackendName, ...], Field(strict=False)] | None = None
@@ -75,7 +75,7 @@ def merge(config: ImageFacts, files: ImageFacts) -> ImageFacts:
 
 
 def unknown_facts(facts: ImageFacts) -> list[str]:
-    """The names of the facts that nothing told."""
+    """The names of the facts that are unknown."""
     return [name for name in ImageFacts.model_fields if getattr(facts, name) is None]
 
 
@@ -185,8 +185,8 @@ def _parts(path: str) -> list[str] | None:
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if not parts or ".." in parts:
         return None
-    # Distributions of today have links in place of these folders.
-    return ["usr", *parts] if parts[0] in ("bin", "lib", "lib64") else parts
+    # Distributions of today have links in place of these folders; the links themselves hide nothing.
+    return ["usr", *parts] if len(parts) > 1 and parts[0] in ("bin", "lib", "lib64") else parts
 
 
 def _kept(parts: list[str]) -> str | None:

@@ -8,8 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
+import pytest
+
+from fleet.aws.images.reference import ImageReference, image_reference
+from fleet.aws.images.registry import image_facts
+from fleet.findings import FindingsError
+from fleet.images.facts import ImageFacts
 from hostile_tar import END, file, folder
 
+HOST = "123456789012.dkr.ecr.us-east-1.amazonaws.com"
+"""The registry of the embedded AWS's account."""
 DOCKER = "application/vnd.docker.distribution.manifest.v2+json"
 OCI = "application/vnd.oci.image.manifest.v1+json"
 INDEX = "application/vnd.oci.image.index.v1+json"
@@ -122,3 +130,22 @@ class ContainerRepository:
         put = self.ecr.put_image(repositoryName=self.name, imageManifest=json.dumps(manifest), **tagged)
         digest: str = put["image"]["imageId"]["imageDigest"]
         return digest
+
+
+def named(repository: ContainerRepository, tag: str = "one") -> ImageReference:
+    """The image that a tag names."""
+    return image_reference(f"{HOST}/{repository.name}:{tag}")
+
+
+def facts_of(repository: ContainerRepository) -> ImageFacts:
+    """The facts of the image that the tag `one` names, with those of its layers."""
+    return image_facts(repository.ecr, named(repository), layers=True)
+
+
+def refusal(repository: ContainerRepository) -> str:
+    """Code and message of the one finding that there is instead."""
+    with pytest.raises(FindingsError) as raised:
+        facts_of(repository)
+    (finding,) = raised.value.findings
+    assert finding.hint
+    return f"{finding.code} {finding.message}"

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, cast
 
 from moto.ecr.exceptions import ImageAlreadyExistsException, InvalidParameterException
 from moto.ecr.models import Image, Repository
@@ -31,7 +31,7 @@ class EmbeddedImage(Image):
 
     def __init__(self, repository: Repository, manifest: str, media_type: str, tag: str | None) -> None:
         super().__init__(
-            repository.account_id, tag, manifest, repository.name, media_type, digest_of(manifest)
+            repository.account_id, cast(str, tag), manifest, repository.name, media_type, digest_of(manifest)
         )
         self.content: Mapping[str, Any] = json.loads(manifest)
 
@@ -44,7 +44,7 @@ class EmbeddedImage(Image):
         """Take a tag away; the image stays."""
         super().remove_tag(tag)
         if not self.image_tags:
-            self.image_tag = None
+            self.image_tag = cast(str, None)
 
     @property
     def blobs(self) -> list[str]:
@@ -87,7 +87,7 @@ def put(
     if held is None:
         repository.images.append(new)
         return new
-    held.update_tag(tag)
+    held.update_tag(cast(str, tag))
     return held
 
 

@@ -22,7 +22,7 @@ HOURS_OF_A_TOKEN = 12
 class EmbeddedEcrResponse(ECRResponse):
     """Reads requests and writes answers; moto calls each method by the name of its API call."""
 
-    def get_download_url_for_layer(self) -> ActionResult:
+    def get_download_url_for_layer(self) -> ActionResult:  # type: ignore[override]
         """GetDownloadUrlForLayer."""
         digest = self._get_param("layerDigest")
         backend = cast("EmbeddedEcr", self.ecr_backend)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from botocore.exceptions import ClientError
-
+from fleet.aws.images.reference import image_reference
+from fleet.aws.images.registry import requested_image
 from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.subject import Subject
 from fleet.catalog.images import Image
 from fleet.spec.environment import LOCAL
-
-NO_REPOSITORY = "RepositoryNotFoundException"
 
 
 def images(subject: Subject) -> Iterator[CheckResult]:
@@ -25,8 +22,9 @@ def images(subject: Subject) -> Iterator[CheckResult]:
     for endpoint in subject.endpoints:
         by_uri.setdefault(endpoint.image.uri, (endpoint.image, []))[1].append(endpoint.name)
     for uri, (image, names) in by_uri.items():
-        digest, refusal = _digest(ecr, image)
-        if not refusal:
+        found, refusal = requested_image(ecr, image_reference(uri))
+        if found is not None:
+            digest = found["imageId"]["imageDigest"]
             # The local registry's digests are stand-ins and do not belong in a spec.
             is_digest_shown = image.digest is None and subject.place.environment != LOCAL
             yield CheckResult(what="image", text=f"{uri} exists" + (f", {digest}" if is_digest_shown else ""))
@@ -40,20 +38,3 @@ def images(subject: Subject) -> Iterator[CheckResult]:
             hint = f"remove `image_digest`: preflight then shows the digest of {image.name.partition('@')[0]}"
         findings = [subject.of_spec(name, (key,), "FL628", message, hint) for name in names]
         yield CheckResult(what="image", text=f"{uri}: {refusal}", findings=tuple(findings))
-
-
-def _digest(ecr: Any, image: Image) -> tuple[str, str]:
-    """The image's digest, and the reason if it cannot be pulled."""
-    wanted = {"imageTag": image.tag} if image.digest is None else {"imageDigest": image.digest}
-    try:
-        answer = ecr.batch_get_image(
-            registryId=image.account, repositoryName=image.repository, imageIds=[wanted]
-        )
-    except ClientError as error:
-        if error.response["Error"]["Code"] != NO_REPOSITORY:
-            raise
-        return "", str(error.response["Error"]["Message"])
-    if answer["images"]:
-        return answer["images"][0]["imageId"]["imageDigest"], ""
-    failures = [f"{each.get('failureReason', '')} ({each['failureCode']})" for each in answer["failures"]]
-    return "", "; ".join(failures) or "the registry gives no reason"

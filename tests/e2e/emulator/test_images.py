@@ -60,8 +60,8 @@ def test_the_url_of_a_layer_reads_that_layer_alone(repository: ContainerReposito
     other = layer(["etc/other"])
     repository.push([CONTENT, other])
     url = url_of(repository, digest_of(CONTENT))
-    names = [digest_of(each).removeprefix("sha256:") for each in (CONTENT, other)]
-    assert urllib3.request("GET", url.replace(*names)).status == 403
+    name, of_other = (digest_of(each).removeprefix("sha256:") for each in (CONTENT, other))
+    assert urllib3.request("GET", url.replace(name, of_other)).status == 403
 
 
 def test_the_bucket_of_layers_is_not_one_of_the_account(

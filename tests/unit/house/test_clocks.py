@@ -129,6 +129,7 @@ def test_a_request_that_aws_takes_for_too_old_or_too_new_names_the_clock() -> No
 WALL = {
     "emulator/fleet_emulator/cloudwatch/backend.py": "dates what is put without a date, as CloudWatch does",
     "emulator/fleet_emulator/logs/backend.py": "says when a saved query was changed",
+    "emulator/fleet_emulator/registry/responses.py": "ends a token of ECR, as AWS does",
     "emulator/fleet_emulator/sagemaker/jobs/run.py": "is part of a name that is unique without it",
     "emulator/fleet_emulator/signatures.py": "ends a URL that was signed, which names its end by wall clock",
     "emulator/fleet_emulator/work/log_stream.py": "dates lines of a log",

@@ -206,6 +206,10 @@ def test_folders_that_distributions_replace_by_links_are_the_same() -> None:
     )
 
 
+def test_a_link_in_place_of_such_a_folder_hides_nothing() -> None:
+    assert facts_of_paths([FILES, ["bin", "lib", "lib64"]]) == facts_of_paths([FILES])
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -1,0 +1,137 @@
+"""`fleet images inspect`: what a container image in Amazon ECR holds, read without Docker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import boto3
+import typer
+
+from fleet.artifacts.progress import shown_size
+from fleet.aws.api.errors import aws_errors_as_findings
+from fleet.aws.images.reference import ImageReference, image_reference
+from fleet.aws.images.registry import RegistryImage, manifest_findings, read_image
+from fleet.cli.arguments import OutputFormat, Profile
+from fleet.cli.aws_access import access_to
+from fleet.cli.output import say
+from fleet.core.project_root import project_root
+from fleet.endpoint.resolve import place_of
+from fleet.findings import Finding, FindingsError
+from fleet.images.facts import unknown_facts
+from fleet.printers.human import show_findings
+from fleet.printers.lines import print_json
+from fleet.spec.project import open_project
+
+SHOWN_PACKAGES = 8
+LABELS = {
+    "architecture": "platform",
+    "media_type": "manifest",
+    "triton": "Triton",
+    "server": "server",
+    "cuda": "CUDA",
+    "tensorrt": "TensorRT",
+    "python": "Python",
+    "backends": "backends",
+    "packages": "Python packages",
+    "multi_model": "multi-model label",
+    "binds_to_port": "bind-to-port label",
+    "serve": "starts with `serve`",
+}
+"""How a person is shown each fact."""
+
+
+def inspect(
+    uri: Annotated[
+        str,
+        typer.Argument(help="ACCOUNT.dkr.ecr.REGION.amazonaws.com/REPOSITORY, with :TAG or @sha256:DIGEST."),
+    ],
+    env: Annotated[
+        str | None,
+        typer.Option(
+            "--env",
+            help="Environment whose AWS is asked: a file in environments/ without .yaml. Default: none.",
+        ),
+    ] = None,
+    profile: Profile = None,
+    layers: Annotated[
+        bool,
+        typer.Option(
+            "--layers", help="Also download all layers, for backends and packages; nothing is kept."
+        ),
+    ] = False,
+    format: Annotated[
+        OutputFormat, typer.Option("--format", help="For a person, or JSON.")
+    ] = OutputFormat.HUMAN,
+) -> None:
+    """Show what an image in Amazon ECR holds, and its digest, ready to paste; no Docker is needed."""
+    image = image_reference(uri)
+    found = read_image(_client(image, env, profile), image, layers=layers)
+    if format is OutputFormat.JSON:
+        print_json(_document(found))
+    else:
+        for line in _lines(found, layers=layers):
+            say(line)
+    if warnings := manifest_findings(found):
+        show_findings(warnings)
+
+
+def _client(image: ImageReference, env: str | None, profile: str | None) -> Any:
+    """A client of the registry, with an environment's access or the user's own AWS settings."""
+    if env is None:
+        with aws_errors_as_findings():
+            return boto3.Session(profile_name=profile, region_name=image.region).client("ecr")
+    root = project_root(Path.cwd())
+    place = place_of(open_project(root, env).environment)
+    if image.region != place.region:
+        message = (
+            f"{image.uri} is in {image.region}; {env} is in {place.region}, where SageMaker pulls images"
+        )
+        hint = f"push the image to a repository in {place.region}, or leave --env out"
+        raise FindingsError([Finding(code="FL637", message=message, hint=hint)])
+    return access_to(root, place, profile).client("ecr")
+
+
+def _document(found: RegistryImage) -> dict[str, object]:
+    return {
+        "image": {"uri": found.image.uri, "digest": found.image.digest},
+        "index": found.index or None,
+        "size": found.size,
+        "facts": found.facts.model_dump(mode="json"),
+        "unknown": unknown_facts(found.facts),
+        "unread": found.unread or None,
+    }
+
+
+def _lines(found: RegistryImage, *, layers: bool) -> Iterator[str]:
+    facts, unknown = found.facts, unknown_facts(found.facts)
+    yield f"{found.image.uri}, {shown_size(found.size)} compressed"
+    if found.index:
+        yield f"  in the index: {found.index}"
+    for name, label in LABELS.items():
+        if name not in unknown:
+            yield f"  {label}: {_shown(getattr(facts, name))}"
+    if unknown:
+        names = ", ".join(LABELS[name] for name in unknown)
+        yield f"  unknown: {names}{_remedy(found, layers=layers)}"
+    yield ""
+    yield f"image: {{uri: {found.image.uri}, digest: {found.image.digest}}}"
+
+
+def _remedy(found: RegistryImage, *, layers: bool) -> str:
+    if found.unread:
+        return f"; {found.unread}"
+    return "" if layers else f"; pass --layers to read them from the layers ({shown_size(found.size)})"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ", ".join(value) or "none"
+    if isinstance(value, dict):
+        named = [f"{name} {version}" for name, version in list(value.items())[:SHOWN_PACKAGES]]
+        more = len(value) - len(named)
+        return ", ".join(named) + (f" and {more} more (--format json has all)" if more else "")
+    return str(value)

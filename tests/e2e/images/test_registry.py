@@ -1,0 +1,129 @@
+"""Images of Amazon ECR are found by tag and digest, and read without Docker."""
+
+from __future__ import annotations
+
+import gzip
+from typing import Any
+
+import pytest
+from botocore.stub import Stubber
+
+from container_images import FILES, HOST, OCI, TRITON, ContainerRepository, facts_of, layer, named, refusal
+from fleet.aws.images import registry
+from fleet.aws.images.reference import image_reference
+from fleet.catalog.images import image
+from fleet.findings import CannotRunError, FindingsError
+from fleet.images.facts import ImageFacts
+from hostile_tar import END
+
+ARM = {**TRITON, "architecture": "arm64"}
+
+
+def test_the_configuration_tells_versions_labels_and_the_platform(repository: ContainerRepository) -> None:
+    digest = repository.push([layer(FILES)], tag="one")
+    found = registry.read_image(repository.ecr, named(repository), layers=False)
+    assert found.image == named(repository).at(digest)
+    assert found.facts == ImageFacts(
+        architecture="linux/amd64",
+        media_type="application/vnd.docker.distribution.manifest.v2+json",
+        triton="25.04",
+        server="2.57.0",
+        cuda="12.9",
+        tensorrt="10.9.0.34",
+        multi_model=True,
+        binds_to_port=True,
+    )
+    assert (found.size, found.index, registry.manifest_findings(found)) == (len(layer(FILES)), "", [])
+
+
+def test_the_layers_tell_backends_packages_and_the_start_script(repository: ContainerRepository) -> None:
+    removed = "opt/tritonserver/backends/vllm/model.py"
+    lower, upper = layer([*FILES, removed]), layer([removed.replace("model", ".wh.model")], packed=False)
+    repository.push([lower, upper], tag="one")
+    facts = facts_of(repository)
+    assert (facts.python, facts.backends, facts.packages, facts.serve) == (
+        "3.12",
+        ("python",),
+        {"numpy": "1.26.4"},
+        True,
+    )
+
+
+def test_an_empty_layer_tells_nothing(repository: ContainerRepository) -> None:
+    repository.push([gzip.compress(END, mtime=0)], tag="one")
+    assert facts_of(repository).backends is None
+
+
+def test_an_image_is_read_by_its_digest(repository: ContainerRepository) -> None:
+    digest = repository.push([layer(FILES)], tag="one")
+    repository.push([], tag="one")
+    reference = image_reference(f"{HOST}/{repository.name}@{digest}")
+    assert registry.image_facts(repository.ecr, reference, layers=True).backends == ("python",)
+
+
+def test_of_an_index_the_image_for_our_instances_is_read(repository: ContainerRepository) -> None:
+    ours, other = repository.push([layer(FILES)], media_type=OCI), repository.push([], ARM, media_type=OCI)
+    attestation = repository.push([], {}, media_type=OCI)
+    children = {"linux/arm64": other, "linux/amd64": ours, "unknown/unknown": attestation}
+    index = repository.index(children, tag="one")
+    found = registry.read_image(repository.ecr, named(repository), layers=False)
+    assert (found.image.digest, found.index) == (ours, index)
+
+
+def test_a_manifest_that_sagemaker_refuses_is_a_warning(repository: ContainerRepository) -> None:
+    repository.push([], media_type=OCI, tag="one")
+    found = registry.read_image(repository.ecr, named(repository), layers=False)
+    (finding,) = registry.manifest_findings(found)
+    assert (finding.code, finding.severity) == ("FL635", "warning")
+    assert "application/vnd.oci.image.manifest.v1+json, which SageMaker refuses" in finding.message
+
+
+def test_an_index_without_an_image_for_our_instances_is_refused(repository: ContainerRepository) -> None:
+    repository.index({"linux/arm64": repository.push([], ARM)}, tag="one")
+    assert "is for linux/arm64, and not for linux/amd64" in refusal(repository)
+
+
+def test_an_image_for_other_processors_is_refused(repository: ContainerRepository) -> None:
+    repository.push([], ARM, tag="one")
+    assert refusal(repository).startswith("FL633 ")
+
+
+def test_an_index_that_lies_about_the_platform_is_refused(repository: ContainerRepository) -> None:
+    repository.index({"linux/amd64": repository.push([], ARM)}, tag="one")
+    assert refusal(repository).startswith("FL633 ")
+
+
+def test_an_index_of_indexes_is_refused(repository: ContainerRepository) -> None:
+    inner = repository.index({"linux/amd64": repository.push([])})
+    repository.index({"linux/amd64": inner}, tag="one")
+    assert "its index names another index" in refusal(repository)
+
+
+def test_a_repository_and_a_tag_that_do_not_exist_are_refused(repository: ContainerRepository) -> None:
+    assert "FL628 the registry does not have" in refusal(repository)
+    nowhere = image_reference(f"{HOST}/nowhere:one")
+    with pytest.raises(FindingsError, match="The repository with name 'nowhere' does not exist"):
+        registry.image_facts(repository.ecr, nowhere, layers=False)
+
+
+def test_a_digest_that_the_registry_has_no_longer_is_refused(repository: ContainerRepository) -> None:
+    digest = repository.push([], tag="one")
+    repository.ecr.batch_delete_image(repositoryName=repository.name, imageIds=[{"imageDigest": digest}])
+    with pytest.raises(FindingsError, match="which the registry does not have, or no longer") as raised:
+        registry.image_facts(repository.ecr, named(repository).at(digest), layers=False)
+    assert f"fleet images inspect {HOST}/{repository.name}:one" in raised.value.findings[0].hint
+
+
+def test_a_stand_in_of_an_image_has_no_facts(ecr: Any) -> None:
+    reference = image_reference(image("25.04", "us-east-1").uri)
+    with pytest.raises(FindingsError, match="it is not a container image"):
+        registry.image_facts(ecr, reference, layers=False)
+
+
+def test_a_missing_permission_is_named(ecr: Any) -> None:
+    with Stubber(ecr) as stub:
+        stub.add_client_error("batch_get_image", "AccessDeniedException", "not authorized")
+        with pytest.raises(CannotRunError, match="may not be read: not authorized") as raised:
+            registry.image_facts(ecr, image_reference(f"{HOST}/team/triton:one"), layers=False)
+    assert "ecr:BatchGetImage and ecr:GetDownloadUrlForLayer" in raised.value.remedy
+    assert "arn:aws:ecr:us-east-1:123456789012:repository/team/triton" in raised.value.remedy
