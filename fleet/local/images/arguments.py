@@ -9,8 +9,10 @@ from typing import NoReturn
 from fleet.local.images.output import REFUSED, DockerError
 
 PLATFORM = "linux/amd64"
+OUTPUT = "type=docker"
 COMMANDS = (
-    "build, create, export, image inspect, info, inspect, login, logout, pull, push, rm, run, tag, version"
+    "build, buildx build, create, export, image inspect, info, inspect, login, logout, pull, push, rm, run,"
+    " tag, version"
 )
 
 
@@ -32,6 +34,8 @@ def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
             if list(arguments[1:2]) == ["inspect"]
             else _refuse(" ".join(arguments[:2]))
         )
+    if list(arguments[:2]) == ["buildx", "build"]:
+        return _read("build", arguments[1:])
     if name not in COMMANDS.split(", "):
         return _refuse(name)
     return _read(name, arguments)
@@ -97,6 +101,8 @@ def _declare_build(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", default="")
     parser.add_argument("--iidfile", default="")
     parser.add_argument("-q", "--quiet", action="store_true")
+    parser.add_argument("-o", "--output", choices=["", OUTPUT], default="")
+    parser.add_argument("--load", action="store_true")
     parser.add_argument("context")
 
 

@@ -10,7 +10,7 @@ from fleet.images.dockerfile import PREDEFINED, Dockerfile, Stage
 from fleet.images.instruction import Instruction, assignments
 from fleet.images.substitution import UnresolvedError, substitute
 from fleet.local.images.file_tree import FileTree, TreeError
-from fleet.local.images.image import Image, assembled_image
+from fleet.local.images.image import Image, MediaTypes, assembled_image
 from fleet.local.images.output import DockerError, report
 from fleet.local.images.stage import StageState
 from fleet.local.images.store import ImageStore
@@ -27,6 +27,7 @@ class BuildInput:
         arguments: Build arguments.
         labels: That the image gets besides its own.
         target: The name of the stage to stop at; empty for the last.
+        types: Of the manifest.
         find: The image of a name.
     """
 
@@ -35,6 +36,7 @@ class BuildInput:
     arguments: Mapping[str, str]
     labels: Mapping[str, str]
     target: str
+    types: MediaTypes
     find: Callable[[str], Image]
 
 
@@ -68,7 +70,7 @@ def assemble_image(given: BuildInput, store: ImageStore) -> Image:
         config["Labels"] = {**config.get("Labels", {}), **given.labels}
     if idle := sorted(given.arguments.keys() - state.consumed - build.globals.keys() - PREDEFINED.keys()):
         report(f"[Warning] one or more build-args {idle} were not consumed")
-    return assembled_image(config, state.layers, state.history)
+    return assembled_image(config, state.layers, state.history, build.given.types)
 
 
 def _declare_globals(build: _Build) -> None:

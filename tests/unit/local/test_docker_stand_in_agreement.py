@@ -100,7 +100,7 @@ def built(
     with tarfile.open(archive) as outer:
         (manifest,) = json.load(outer.extractfile("manifest.json"))  # type: ignore[arg-type]
         config = json.load(outer.extractfile(manifest["Config"]))["config"]  # type: ignore[arg-type]
-        files = {}
+        files: dict[str, tuple[str, int, bytes]] = {}
         for name in manifest["Layers"]:
             files |= contents(outer.extractfile(name).read())  # type: ignore[union-attr]
     return config, files
