@@ -28,28 +28,18 @@ def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         DockerError: the stand-in has no such command, or it has no such option.
     """
     name = arguments[0] if arguments else ""
-    if name == "image":
-        return (
-            _read("inspect", arguments[1:])
-            if list(arguments[1:2]) == ["inspect"]
-            else _refuse(" ".join(arguments[:2]))
-        )
-    if list(arguments[:2]) == ["buildx", "build"]:
-        return _read("build", arguments[1:])
+    if name in ("buildx", "image"):
+        name, arguments = " ".join(arguments[:2]), arguments[1:]
     if name not in COMMANDS.split(", "):
-        return _refuse(name)
-    return _read(name, arguments)
-
-
-def _refuse(name: str) -> NoReturn:
-    raise DockerError(f"the stand-in does not have the command {name!r}; it has {COMMANDS}")
+        raise DockerError(f"the stand-in does not have the command {name!r}; it has {COMMANDS}")
+    return _read(name.rpartition(" ")[2], arguments[1:])
 
 
 def _read(name: str, arguments: Sequence[str]) -> argparse.Namespace:
     parser = _Parser(prog=f"docker {name}", add_help=False, allow_abbrev=False)
     parser.set_defaults(command=name)
     _declare(name, parser)
-    read = parser.parse_args(arguments[1:])
+    read = parser.parse_args(arguments)
     platform = getattr(read, "platform", PLATFORM)
     if platform != PLATFORM:
         raise DockerError(f"docker {name}: the stand-in has the platform {PLATFORM} alone, not {platform}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from fleet.images.dockerfile import PREDEFINED, Dockerfile, Stage
 from fleet.images.instruction import Instruction, assignments
@@ -113,10 +112,14 @@ def _base_state(build: _Build, stage: Stage, name: str) -> StageState:
         raise DockerError(f"{place}: the stand-in assembles images of {PREDEFINED['TARGETPLATFORM']} alone")
     if not name:
         raise DockerError(f"{place}: base name ({stage.base}) should not be blank")
-    arguments = {"globals": build.globals, "given": build.given.arguments}
-    escape = build.given.dockerfile.escape
+    new = StageState(
+        build.store,
+        escape=build.given.dockerfile.escape,
+        globals=build.globals,
+        given=build.given.arguments,
+    )
     if name == SCRATCH:
-        return StageState(build.store, escape=escape, **arguments)
+        return new
     for earlier, state in reversed(build.states):
         if earlier.name and earlier.name == name.lower():
             return state.copy()
@@ -124,9 +127,8 @@ def _base_state(build: _Build, stage: Stage, name: str) -> StageState:
         image = build.given.find(name)
     except DockerError as error:
         raise DockerError(*(f"{place}: {line}" for line in error.args)) from error
-    state = StageState(build.store, escape=escape, **arguments)
-    state.start_from(image)
-    return state
+    new.start_from(image)
+    return new
 
 
 def _other_tree(build: _Build, name: str) -> FileTree:
@@ -138,7 +140,7 @@ def _other_tree(build: _Build, name: str) -> FileTree:
 
 
 def _resolve(build: _Build, instruction: Instruction, text: str) -> str:
-    values: dict[str, Any] = {**PREDEFINED, **build.globals}
+    values = {**PREDEFINED, **build.globals}
     try:
         return substitute(text, values, build.given.dockerfile.escape).text
     except UnresolvedError as error:
