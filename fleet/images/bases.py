@@ -22,7 +22,7 @@ _RELEASE = re.compile(r"(\d\d\.\d\d)-.+")
 
 
 @dataclass(frozen=True)
-class Reference:
+class ImageReference:
     """The name of an image in its parts; "" for what it does not have."""
 
     repository: str
@@ -42,12 +42,12 @@ class Reference:
         return match[1] if match else ""
 
 
-def parse_reference(image: str) -> Reference:
+def parse_reference(image: str) -> ImageReference:
     """The parts of an image's name."""
     name, _, digest = image.partition("@")
     above, slash, last = name.rpartition("/")
     last, _, tag = last.partition(":")
-    return Reference(f"{above}{slash}{last}", tag, digest)
+    return ImageReference(f"{above}{slash}{last}", tag, digest)
 
 
 def check_bases(inputs: ImageInputs) -> Iterator[Finding]:
@@ -80,7 +80,7 @@ def check_digest(inputs: ImageInputs, image: str, line: int) -> Iterator[Finding
     yield inputs.finding("FL926", message, line, hint, Severity.WARNING)
 
 
-def _check_final(inputs: ImageInputs, stage: Stage, base: Reference) -> Iterator[Finding]:
+def _check_final(inputs: ImageInputs, stage: Stage, base: ImageReference) -> Iterator[Finding]:
     line, named = stage.start.line, shown(stage.image or stage.base)
     if not base.is_triton:
         message = f"the image is based on {named}, which is not a known image of Triton"

@@ -17,7 +17,7 @@ from pathlib import Path
 from fleet.core.sizes import format_size
 from fleet.findings import Finding
 from fleet.images.dockerfile import DOCKERFILE
-from fleet.images.ignore_file import MAX_IGNORE_BYTES, ROOT, IgnoreFile, Match, parse_ignore_file
+from fleet.images.ignore_file import MAX_IGNORE_BYTES, ROOT, IgnoreFile, IgnoreMatch, parse_ignore_file
 from fleet.images.ignore_pattern import IgnorePattern
 from fleet.repository.layout import NO_TEXT
 from fleet.spec.source import MAX_FINDINGS
@@ -142,7 +142,7 @@ class _Walk:
             self._add("FL938", f"the file cannot be read: {error.strerror}", file.name)
             return IgnoreFile(file)
 
-    def _visit(self) -> Iterator[tuple[str, Match, os.DirEntry[str]]]:
+    def _visit(self) -> Iterator[tuple[str, IgnoreMatch, os.DirEntry[str]]]:
         waiting = [("", ROOT)]
         while waiting:
             folder, around = waiting.pop()
@@ -169,7 +169,7 @@ class _Walk:
                 raise _TooMuchError(f"the folder holds more than {MAX_VISITED} entries")
             yield each
 
-    def _take(self, path: str, match: Match, found: os.DirEntry[str]) -> None:
+    def _take(self, path: str, match: IgnoreMatch, found: os.DirEntry[str]) -> None:
         if match.by and path not in ALWAYS_SENT:
             return
         if NO_TEXT.search(path):
@@ -184,7 +184,7 @@ class _Walk:
             message = "only files, folders and links can be sent; this is a device, a pipe or a socket"
             self._add("FL938", message, path, "delete it, or name it in .dockerignore")
 
-    def _take_link(self, path: str, match: Match) -> None:
+    def _take_link(self, path: str, match: IgnoreMatch) -> None:
         try:
             target = os.readlink(self.folder / path)  # noqa: PTH115 - as written, not as Path writes it
             real = os.path.realpath(self.folder / path)
@@ -200,7 +200,7 @@ class _Walk:
         else:
             self.entries.append(ContextEntry(path=path, target=target, ignored_by=match.by))
 
-    def _take_file(self, path: str, match: Match) -> None:
+    def _take_file(self, path: str, match: IgnoreMatch) -> None:
         try:
             handle = os.open(self.folder / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             with os.fdopen(handle, "rb", buffering=0) as opened:

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.images.instruction import KEYWORDS, Escape, Instruction, assignments
-from fleet.images.lines import MAX_WORD_CHARACTERS, Lines, Notes, shown
-from fleet.images.substitution import Resolved, UnresolvedError, substitute
+from fleet.images.lines import MAX_WORD_CHARACTERS, InstructionLines, LineNotes, shown
+from fleet.images.substitution import Substitution, UnresolvedError, substitute
 from fleet.spec.problems import did_you_mean
 
 DOCKERFILE = "Dockerfile"
@@ -158,8 +158,8 @@ def _read(folder: Path, file: Path) -> bytes:
 
 class _Parser:
     def __init__(self, text: str, file: Path, triton_image: str, arguments: Mapping[str, str]) -> None:
-        self._notes = Notes(file)
-        self._lines = Lines(text, self._notes)
+        self._notes = LineNotes(file)
+        self._lines = InstructionLines(text, self._notes)
         self._file, self._triton_image, self._arguments = file, triton_image, arguments
         self._values = {**PREDEFINED}
         self._globals: dict[str, str | None] = {}
@@ -251,7 +251,7 @@ class _Parser:
             start=instruction,
         )
 
-    def _resolved(self, text: str, instruction: Instruction) -> Resolved:
+    def _resolved(self, text: str, instruction: Instruction) -> Substitution:
         try:
             return substitute(text, self._values, self._lines.escape)
         except UnresolvedError as error:
@@ -259,4 +259,4 @@ class _Parser:
             self._notes.add(
                 "FL921", message, instruction.line, "write the value, or `${NAME}` with a plain default"
             )
-            return Resolved("", frozenset())
+            return Substitution("", frozenset())

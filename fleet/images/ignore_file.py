@@ -12,13 +12,13 @@ from pathlib import Path
 
 from fleet.findings import Finding
 from fleet.images.ignore_pattern import IgnorePattern, PatternError, parse_pattern
-from fleet.images.lines import Notes, shown
+from fleet.images.lines import LineNotes, shown
 
 MAX_IGNORE_BYTES = 64 << 10
 
 
 @dataclass(frozen=True)
-class Match:
+class IgnoreMatch:
     """What the patterns make of one path.
 
     Attributes:
@@ -30,7 +30,7 @@ class Match:
     by: IgnorePattern | None = None
 
 
-ROOT = Match()
+ROOT = IgnoreMatch()
 """The folder itself, which no pattern matches."""
 
 
@@ -47,7 +47,7 @@ class IgnoreFile:
         """How much work it is to match one character of a path, at most."""
         return sum(len(each.text) for each in self.patterns)
 
-    def match(self, path: str, around: Match) -> Match:
+    def match(self, path: str, around: IgnoreMatch) -> IgnoreMatch:
         """What they make of a path; `around` is what they make of its folder."""
         matching, by = 0, None
         for number, pattern in enumerate(self.patterns):
@@ -57,7 +57,7 @@ class IgnoreFile:
                 by = None
             elif bit and by is None:
                 by = pattern
-        return Match(matching, by)
+        return IgnoreMatch(matching, by)
 
     def ignored_by(self, path: str) -> IgnorePattern | None:
         """The pattern that keeps a path out."""
@@ -74,7 +74,7 @@ class IgnoreFile:
 
 def parse_ignore_file(content: bytes, file: Path) -> IgnoreFile:
     """The patterns of a .dockerignore file; what is wrong with it is among its findings."""
-    notes, patterns = Notes(file), list[IgnorePattern]()
+    notes, patterns = LineNotes(file), list[IgnorePattern]()
     if len(content) > MAX_IGNORE_BYTES:
         notes.add("FL940", f"the file is larger than {MAX_IGNORE_BYTES >> 10} KiB", None)
         return IgnoreFile(file, (), tuple(notes.findings))

@@ -24,7 +24,7 @@ class PatternError(ValueError):
 
 
 @dataclass(frozen=True)
-class Step:
+class PatternStep:
     """One step of the automaton.
 
     Attributes:
@@ -68,7 +68,7 @@ class IgnorePattern:
         return SPECIAL.isdisjoint(self.text)
 
     @cached_property
-    def _steps(self) -> tuple[Step, ...]:
+    def _steps(self) -> tuple[PatternStep, ...]:
         return tuple(_steps(self.text))
 
     @cached_property
@@ -134,7 +134,7 @@ def parse_pattern(text: str, line: int) -> IgnorePattern | None:
     return pattern
 
 
-def _steps(text: str) -> Iterator[Step]:
+def _steps(text: str) -> Iterator[PatternStep]:
     at = 0
     if text.startswith("**") and len(text) > 2 and text[2] != "/" and SPECIAL.isdisjoint(text[2:]):
         yield _ALL
@@ -151,16 +151,16 @@ def _steps(text: str) -> Iterator[Step]:
         elif character == "*":
             yield _IN_NAME
         elif character == "?":
-            yield Step(_is_in_name)
+            yield PatternStep(_is_in_name)
         elif character == "[":
             takes, at = _character_class(text, at)
-            yield Step(takes)
+            yield PatternStep(takes)
         else:
             if character == "\\":
                 if at == len(text):
                     raise PatternError("it ends with a backslash, which makes the next character plain")
                 character, at = text[at], at + 1
-            yield Step(character.__eq__)
+            yield PatternStep(character.__eq__)
 
 
 def _character_class(text: str, at: int) -> tuple[Callable[[str], bool], int]:
@@ -199,6 +199,6 @@ def _is_none(_: str) -> bool:
     return False
 
 
-_IN_NAME = Step(_is_none, _is_in_name, (1,))
-_ALL = Step(_is_none, _is_any, (1,))
-_FOLDERS = (Step(_is_none, None, (1, 2)), Step("/".__eq__, _is_any))
+_IN_NAME = PatternStep(_is_none, _is_in_name, (1,))
+_ALL = PatternStep(_is_none, _is_any, (1,))
+_FOLDERS = (PatternStep(_is_none, None, (1, 2)), PatternStep("/".__eq__, _is_any))

@@ -26,7 +26,7 @@ def shown(text: str) -> str:
 
 
 @dataclass
-class Notes:
+class LineNotes:
     """The findings of a file, as many as are reported."""
 
     file: Path
@@ -43,10 +43,10 @@ class Notes:
             self.findings.append(Finding(code=code, message=message, file=self.file, line=line, hint=hint))
 
 
-class Lines:
+class InstructionLines:
     """The lines of a Dockerfile, read once from the first to the last."""
 
-    def __init__(self, text: str, notes: Notes) -> None:
+    def __init__(self, text: str, notes: LineNotes) -> None:
         self._lines = text.split("\n")
         self._at = 0
         self._notes = notes

@@ -158,6 +158,8 @@ class _Sources:
                 "FL930", message, line, f"add `!{path[:MAX_SHOWN_CHARACTERS]}` below {place}"
             )
             return
+        if exists and not (context.folder / path).is_dir():
+            return  # a link or a device that the context reports
         if exists:
             message = f"the folder {shown(path)} is empty, or .dockerignore keeps out what it holds"
             hint = "empty folders are not sent: create it with RUN mkdir, or put a file into it"

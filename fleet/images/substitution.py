@@ -24,25 +24,25 @@ class UnresolvedError(ValueError):
 
 
 @dataclass(frozen=True)
-class Resolved:
+class Substitution:
     """A text with the values of its variables; `unset` are those that have none and no default."""
 
     text: str
     unset: frozenset[str]
 
 
-def substitute(text: str, values: Mapping[str, str], escape: Escape = "\\") -> Resolved:
+def substitute(text: str, values: Mapping[str, str], escape: Escape = "\\") -> Substitution:
     """Put the values into a text and remove its quotes; a variable without a value is empty.
 
     Raises:
         UnresolvedError: the value is not worked out.
     """
-    substitution = _Substitution(text, values, escape)
-    return Resolved(substitution.word(), frozenset(substitution.unset))
+    reader = _Reader(text, values, escape)
+    return Substitution(reader.word(), frozenset(reader.unset))
 
 
 @dataclass
-class _Substitution:
+class _Reader:
     text: str
     values: Mapping[str, str]
     escape: str

@@ -27,7 +27,7 @@ def image_folder(folder: Path, dockerfile: str, files: Mapping[str, str | bytes]
     return folder
 
 
-def parsed(text: str, **arguments: str) -> Dockerfile:
+def parsed(text: str, /, **arguments: str) -> Dockerfile:
     """A Dockerfile's text, read with build arguments."""
     return parse_dockerfile(text, Path("Dockerfile"), triton_image=TRITON, arguments=arguments)
 

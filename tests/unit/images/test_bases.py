@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.images.bases import Reference, parse_reference
+from fleet.images.bases import ImageReference, parse_reference
 from image_builds import DIGEST, START, TRITON, image_findings, image_folder, shortened
 
 NVIDIA = "nvcr.io/nvidia/tritonserver"
@@ -116,10 +116,10 @@ def test_the_platform_of_the_instances_is_taken(tmp_path: Path, platform: str) -
 @pytest.mark.parametrize(
     ("image", "reference"),
     [
-        ("a", Reference("a", "", "")),
-        ("host:5000/a/b:1@sha256:x", Reference("host:5000/a/b", "1", "sha256:x")),
-        ("host:5000/a", Reference("host:5000/a", "", "")),
+        ("a", ImageReference("a", "", "")),
+        ("host:5000/a/b:1@sha256:x", ImageReference("host:5000/a/b", "1", "sha256:x")),
+        ("host:5000/a", ImageReference("host:5000/a", "", "")),
     ],
 )
-def test_the_port_of_a_registry_is_not_a_tag(image: str, reference: Reference) -> None:
+def test_the_port_of_a_registry_is_not_a_tag(image: str, reference: ImageReference) -> None:
     assert parse_reference(image) == reference

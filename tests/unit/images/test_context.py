@@ -105,14 +105,13 @@ class TestIgnoreFile:
         assert found.ignore_file.file == tmp_path / "Dockerfile.dockerignore"
         assert paths(found) == ["Dockerfile.dockerignore", "README.md", "a.txt"]
 
-    def test_a_folder_that_is_kept_out_is_not_opened(self, tmp_path: Path) -> None:
-        image_folder(tmp_path, START, {".dockerignore": "big\n!other\n"})
-        (tmp_path / "big").symlink_to(tmp_path)
-        os.mkfifo(tmp_path / "other")
-        (tmp_path / "big").unlink()
-        (tmp_path / "big/inside").mkdir(parents=True)
-        os.mkfifo(tmp_path / "big/inside/pipe")
-        assert [each.file for each in read_context(tmp_path).findings] == [tmp_path / "other"]
+    @pytest.mark.parametrize(("ignore", "opened"), [("b\n!other\n", False), ("b\n!b/d/x\n", True)])
+    def test_a_folder_that_is_kept_out_is_opened_only_for_an_exception_in_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ignore: str, opened: bool
+    ) -> None:
+        at_the_root = len([*FILES, ".dockerignore", "Dockerfile"]) - 2
+        monkeypatch.setattr(context_module, "MAX_VISITED", at_the_root)
+        assert [each.code for each in context(tmp_path, ignore).findings] == ["FL939"] * opened
 
     @pytest.mark.parametrize(
         ("content", "line", "message"),
@@ -162,6 +161,13 @@ class TestFindings:
         (folder / "link").symlink_to(target)
         codes = [(each.code, each.file) for each in read_context(folder).findings]
         assert codes == ([] if target == "." else [("FL938", folder / "link")])
+
+    def test_an_absolute_link_into_the_folder_is_found_as_it_leads_elsewhere_in_the_build(
+        self, tmp_path: Path
+    ) -> None:
+        folder = image_folder(tmp_path / "folder", START, FILES)
+        (folder / "link").symlink_to(folder / "a.txt")
+        assert only(read_context(folder)).file == folder / "link"
 
     def test_links_that_lead_out_together_are_found(self, tmp_path: Path) -> None:
         folder = image_folder(tmp_path / "folder", START, FILES)

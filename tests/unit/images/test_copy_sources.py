@@ -45,6 +45,7 @@ def found(tmp_path: Path, text: str, **arguments: str) -> list[tuple[str, int | 
         "ARG NAME=main\nCOPY app/${NAME}.py /",
         "ENV NAME main\nCOPY app/$NAME.py /",
         "COPY ${FROM_THE_BASE_IMAGE}/x /",
+        "COPY ${FROM_THE_BASE_IMAGE} gone*.whl /",
         "COPY --parents ./app/./**/x.bin /",
         "ADD requirements.txt /",
     ],
@@ -61,6 +62,7 @@ def test_the_spec_gives_an_argument_its_value(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("COPY gone.py /", "'gone.py' does not exist in the build context"),
+        ("COPY requirements.txt/x /", "'requirements.txt/x' does not exist in the build context"),
         ("COPY app gone /", "'gone' does not exist in the build context"),
         ("ADD gone.tar.gz /", "'gone.tar.gz' does not exist in the build context"),
         ("ARG A=gone\nCOPY $A/b /", "'gone/b' does not exist in the build context"),
@@ -86,6 +88,12 @@ def test_a_file_that_is_kept_out_is_an_error_with_the_pattern_and_its_line(tmp_p
 def test_a_folder_whose_files_are_all_kept_out_is_an_error(tmp_path: Path) -> None:
     (each,) = findings(tmp_path, "COPY docs /", {"docs/a.md": "", ".dockerignore": "**/*.md\n"})
     assert each.message == "the folder 'docs' is empty, or .dockerignore keeps out what it holds"
+
+
+def test_what_cannot_be_sent_is_reported_once(tmp_path: Path) -> None:
+    image_folder(tmp_path, START, FILES)
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    assert [code for code, _, _ in found(tmp_path, "COPY link /")] == ["FL938"]
 
 
 def test_a_wildcard_that_copies_nothing_is_a_warning(tmp_path: Path) -> None:

@@ -101,6 +101,10 @@ class TestInstructions:
         assert found.arguments == ("x", "--y", "z")
         assert (found.flag("from"), found.flag("none")) == ("build", None)
 
+    def test_two_hyphens_end_the_flags(self) -> None:
+        found = only("COPY --link -- --a b")
+        assert (found.flags, found.arguments) == ((("link", ""),), ("--a", "b"))
+
     @pytest.mark.parametrize(
         ("text", "pairs"),
         [
@@ -132,6 +136,10 @@ class TestHeredocs:
     )
     def test_what_only_looks_like_one_is_none(self, text: str) -> None:
         assert [each.keyword for each in parsed(f"FROM a\n{text}\nUSER b").instructions][-1] == "USER"
+
+    def test_one_of_an_instruction_for_later_builds_is_read(self) -> None:
+        found = only("ONBUILD RUN <<EOF\nUSER x\nEOF\n")
+        assert (found.keyword, [each.text for each in found.heredocs]) == ("ONBUILD", ["USER x\n"])
 
     def test_one_without_an_end_is_found(self) -> None:
         (found,) = parsed("FROM a\nRUN <<EOF\nx\n").findings
@@ -170,6 +178,11 @@ class TestStages:
     def test_the_lineage_leads_from_the_base_to_the_last_stage(self) -> None:
         text = "FROM a AS one\nFROM b AS other\nFROM ONE AS two\nFROM two\n"
         assert [stage.index for stage in parsed(text).lineage] == [0, 2, 3]
+
+    def test_of_two_stages_of_one_name_the_later_one_is_the_base(self) -> None:
+        dockerfile = parsed("FROM a AS x\nFROM b AS X\nFROM x\n")
+        assert dockerfile.stages[-1].below == 1
+        assert dockerfile.stage("x") == dockerfile.stages[1]
 
     def test_a_stage_that_is_named_as_its_image_is_not_its_own_base(self) -> None:
         assert [stage.below for stage in parsed("FROM a AS a\nFROM a\n").stages] == [None, 0]

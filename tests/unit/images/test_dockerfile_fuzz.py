@@ -9,12 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet.images.check import check_image
+from fleet.images.context import BuildContext
 from fleet.images.dockerfile import MAX_DOCKERFILE_BYTES
+from fleet.images.ignore_file import IgnoreFile
+from fleet.images.inputs import ImageInputs
 from fleet.images.instruction import KEYWORDS
 from fleet.images.lines import MAX_SHOWN_CHARACTERS
-from fleet.spec.source import MAX_FINDINGS
+from fleet.spec.source import MAX_FINDINGS, Mark
 from fleet_folder import ROOT
-from image_builds import image_findings, image_folder, parsed
+from image_builds import SPEC, START, image_findings, image_folder, parsed
 
 SHARED = ROOT.parent / "shared"
 REAL = [file for folder in ("corpus", "seeds") for file in sorted((SHARED / folder).rglob("*[Dd]ockerfile*"))]
@@ -45,6 +49,18 @@ def test_every_text_is_read(text: str) -> None:
     assert set(dockerfile.lineage) <= set(dockerfile.stages)
 
 
+@given(st.lists(LINES, max_size=12).map("\n".join), st.dictionaries(st.text(), st.text(), max_size=2))
+def test_every_text_is_checked(text: str, arguments: dict[str, str]) -> None:
+    inputs = ImageInputs(
+        dockerfile=parsed(f"{START}{text}", **arguments),
+        context=BuildContext(ROOT, (), IgnoreFile(ROOT / ".dockerignore")),
+        release="25.04",
+        argument_mark=lambda _: Mark(SPEC, 1, 1),
+        multi_model=True,
+    )
+    assert all(each.message and each.file for each in check_image(inputs))
+
+
 @given(
     st.lists(st.tuples(st.sampled_from(["RUN", "USER", "WORKDIR"]), st.lists(WORDS, min_size=1)), max_size=8),
     st.sampled_from([" ", " \\\n", " \\\n# comment\n  ", "\t\\\r\n\n"]),
@@ -68,35 +84,34 @@ def full(line: str) -> str:
     return line * (MAX_DOCKERFILE_BYTES // len(line.encode()) - 1)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        full("FROM a AS a\n"),
-        full("FROM a AS b\nCOPY --from=b . .\n"),
-        f"FROM a\nCOPY {full('http://x ')} y",
-        f"FROM a\nADD {full('http://x ')} y",
-        f"FROM a\nCOPY {full('a/')} y",
-        f"FROM a\nCOPY {full('../')} y",
-        f"FROM a\nRUN {full('<<a ')}\n",
-        f"FROM a\nRUN {full('<<a<<')}\n",
-        f"FROM a\nENV {full('a=')}\n",
-        f"FROM a\nENV A={full('$')}\n",
-        f"FROM a\nENV A={full('${A:-')}\n",
-        f"FROM a\nRUN {full('//a:')}\n",
-        f"FROM a\nRUN {full('-----BEGIN ')}\n",
-        f"FROM a\nRUN [{full('[')}\n",
-        f"FROM a\nRUN {full('x ' + chr(92) + chr(10))}\n",
-        f"FROM a\nLABEL {full(chr(34) + chr(39))}\n",
-        f"FROM {full('a')}\n",
-        f"FROM a\nUSER {full('b')}\n",
-        full("x\n"),
-        full("y") + "\n",
-        full("ARG A0=$A0\n") + "FROM $A0",
-        "FROM a\n" + full("ENV A=$A$A$A$A\n"),
-        "FROM a\n" + full("COPY * .\n"),
-    ],
-    ids=range(23),
-)
+HOSTILE = {
+    "stages of one name": full("FROM a AS a\n"),
+    "stages that are copied": full("FROM a AS b\nCOPY --from=b . .\n"),
+    "sources": f"FROM a\nCOPY {full('http://x ')} y",
+    "downloads": f"FROM a\nADD {full('http://x ')} y",
+    "a deep path": f"FROM a\nCOPY {full('a/')} y",
+    "a path that leads out": f"FROM a\nCOPY {full('../')} y",
+    "here-documents without an end": f"FROM a\nRUN {full('<<a ')}\n",
+    "almost here-documents": f"FROM a\nRUN {full('<<a<<')}\n",
+    "assignments": f"FROM a\nENV {full('a=')}\n",
+    "dollars": f"FROM a\nENV A={full('$')}\n",
+    "nested defaults": f"FROM a\nENV A={full('${A:-')}\n",
+    "almost passwords": f"FROM a\nRUN {full('//a:')}\n",
+    "almost private keys": f"FROM a\nRUN {full('-----BEGIN ')}\n",
+    "nested arrays": f"FROM a\nRUN [{full('[')}\n",
+    "one continued line": f"FROM a\nRUN {full('x ' + chr(92) + chr(10))}\n",
+    "quotes": f"FROM a\nLABEL {full(chr(34) + chr(39))}\n",
+    "a long base": f"FROM {full('a')}\n",
+    "a long user": f"FROM a\nUSER {full('b')}\n",
+    "unknown words": full("x\n"),
+    "a long word": full("y") + "\n",
+    "arguments of themselves": full("ARG A0=$A0\n") + "FROM $A0",
+    "values that grow": "FROM a\n" + full("ENV A=$A$A$A$A\n"),
+    "wildcards": "FROM a\n" + full("COPY * .\n"),
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_dockerfile_is_read_and_its_messages_stay_short(tmp_path: Path, text: str) -> None:
     findings = image_findings(image_folder(tmp_path, text[:MAX_DOCKERFILE_BYTES]))
     assert len(findings) <= 7 * MAX_FINDINGS

@@ -52,6 +52,7 @@ def test_what_may_be_one_is_a_warning(tmp_path: Path, text: str) -> None:
         "ENV PAD_TOKEN=[PAD] MAX_TOKENS=10 TOKENIZERS_PARALLELISM=false",
         "ENV AWS_WEB_IDENTITY_TOKEN_FILE=/var/token HF_TOKEN=",
         "ENV TOKEN=/run/secrets/token",
+        "ENV ACCESS_TOKEN=10",
         "RUN --mount=type=secret,id=token pip install x",
         "RUN pip install --index-url https://user:${PASSWORD}@host/simple x",
         "RUN echo disk-scheduler-with-a-very-long-name AKIAN",
