@@ -9,8 +9,10 @@ from typing import NoReturn
 from fleet.local.images.output import REFUSED, DockerError
 
 PLATFORM = "linux/amd64"
+OUTPUT = "type=docker"
 COMMANDS = (
-    "build, create, export, image inspect, info, inspect, login, logout, pull, push, rm, run, tag, version"
+    "build, buildx build, create, export, image inspect, info, inspect, login, logout, pull, push, rm, run,"
+    " tag, version"
 )
 
 
@@ -26,26 +28,18 @@ def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         DockerError: the stand-in has no such command, or it has no such option.
     """
     name = arguments[0] if arguments else ""
-    if name == "image":
-        return (
-            _read("inspect", arguments[1:])
-            if list(arguments[1:2]) == ["inspect"]
-            else _refuse(" ".join(arguments[:2]))
-        )
+    if name in ("buildx", "image"):
+        name, arguments = " ".join(arguments[:2]), arguments[1:]
     if name not in COMMANDS.split(", "):
-        return _refuse(name)
-    return _read(name, arguments)
-
-
-def _refuse(name: str) -> NoReturn:
-    raise DockerError(f"the stand-in does not have the command {name!r}; it has {COMMANDS}")
+        raise DockerError(f"the stand-in does not have the command {name!r}; it has {COMMANDS}")
+    return _read(name.rpartition(" ")[2], arguments[1:])
 
 
 def _read(name: str, arguments: Sequence[str]) -> argparse.Namespace:
     parser = _Parser(prog=f"docker {name}", add_help=False, allow_abbrev=False)
     parser.set_defaults(command=name)
     _declare(name, parser)
-    read = parser.parse_args(arguments[1:])
+    read = parser.parse_args(arguments)
     platform = getattr(read, "platform", PLATFORM)
     if platform != PLATFORM:
         raise DockerError(f"docker {name}: the stand-in has the platform {PLATFORM} alone, not {platform}")
@@ -97,6 +91,8 @@ def _declare_build(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", default="")
     parser.add_argument("--iidfile", default="")
     parser.add_argument("-q", "--quiet", action="store_true")
+    parser.add_argument("-o", "--output", choices=["", OUTPUT], default="")
+    parser.add_argument("--load", action="store_true")
     parser.add_argument("context")
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from fleet.images.dockerfile import PREDEFINED, Dockerfile, Stage
 from fleet.images.instruction import Instruction, assignments
 from fleet.images.substitution import UnresolvedError, substitute
 from fleet.local.images.file_tree import FileTree, TreeError
-from fleet.local.images.image import Image, assembled_image
+from fleet.local.images.image import Image, MediaTypes, assembled_image
 from fleet.local.images.output import DockerError, report
 from fleet.local.images.stage import StageState
 from fleet.local.images.store import ImageStore
@@ -27,6 +26,7 @@ class BuildInput:
         arguments: Build arguments.
         labels: That the image gets besides its own.
         target: The name of the stage to stop at; empty for the last.
+        types: Of the manifest.
         find: The image of a name.
     """
 
@@ -35,6 +35,7 @@ class BuildInput:
     arguments: Mapping[str, str]
     labels: Mapping[str, str]
     target: str
+    types: MediaTypes
     find: Callable[[str], Image]
 
 
@@ -68,7 +69,7 @@ def assemble_image(given: BuildInput, store: ImageStore) -> Image:
         config["Labels"] = {**config.get("Labels", {}), **given.labels}
     if idle := sorted(given.arguments.keys() - state.consumed - build.globals.keys() - PREDEFINED.keys()):
         report(f"[Warning] one or more build-args {idle} were not consumed")
-    return assembled_image(config, state.layers, state.history)
+    return assembled_image(config, state.layers, state.history, build.given.types)
 
 
 def _declare_globals(build: _Build) -> None:
@@ -111,10 +112,14 @@ def _base_state(build: _Build, stage: Stage, name: str) -> StageState:
         raise DockerError(f"{place}: the stand-in assembles images of {PREDEFINED['TARGETPLATFORM']} alone")
     if not name:
         raise DockerError(f"{place}: base name ({stage.base}) should not be blank")
-    arguments = {"globals": build.globals, "given": build.given.arguments}
-    escape = build.given.dockerfile.escape
+    new = StageState(
+        build.store,
+        escape=build.given.dockerfile.escape,
+        globals=build.globals,
+        given=build.given.arguments,
+    )
     if name == SCRATCH:
-        return StageState(build.store, escape=escape, **arguments)
+        return new
     for earlier, state in reversed(build.states):
         if earlier.name and earlier.name == name.lower():
             return state.copy()
@@ -122,9 +127,8 @@ def _base_state(build: _Build, stage: Stage, name: str) -> StageState:
         image = build.given.find(name)
     except DockerError as error:
         raise DockerError(*(f"{place}: {line}" for line in error.args)) from error
-    state = StageState(build.store, escape=escape, **arguments)
-    state.start_from(image)
-    return state
+    new.start_from(image)
+    return new
 
 
 def _other_tree(build: _Build, name: str) -> FileTree:
@@ -136,7 +140,7 @@ def _other_tree(build: _Build, name: str) -> FileTree:
 
 
 def _resolve(build: _Build, instruction: Instruction, text: str) -> str:
-    values: dict[str, Any] = {**PREDEFINED, **build.globals}
+    values = {**PREDEFINED, **build.globals}
     try:
         return substitute(text, values, build.given.dockerfile.escape).text
     except UnresolvedError as error:

@@ -76,13 +76,13 @@ class Docker:
             raise DockerError("the stand-in takes the token from stdin: write --password-stdin")
         if not call.username or not self._stdin.read().strip():
             raise DockerError("the username or the token on stdin is empty")
-        self._store.log_in(call.registry)
+        self._store.log_in(call.registry.removeprefix("https://"))
         answer("Login Succeeded; the stand-in does not verify the token")
         return 0
 
     def _logout(self, call: argparse.Namespace) -> int:
         answer(f"Removing login credentials for {call.name}")
-        self._store.log_out(call.name)
+        self._store.log_out(call.name.removeprefix("https://"))
         return 0
 
     def _build(self, call: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ MAX_LINKS = 40
 """That the kernel follows for one path (path_resolution(7))."""
 MAX_NODES = 1_000_000
 """Of one file system; the images of Triton have some 150,000."""
-_CHUNK = 1 << 20
+_CHUNK = 1 << 16
 
 
 class TreeError(Exception):

@@ -11,9 +11,27 @@ from typing import Any
 from fleet.local.images.layer import Layer
 from fleet.local.images.output import NAME
 
-MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
-CONFIG = "application/vnd.docker.container.image.v1+json"
-LAYER = "application/vnd.docker.image.rootfs.diff.tar.gzip"
+
+@dataclass(frozen=True, kw_only=True)
+class MediaTypes:
+    """The types that a manifest names: its own, and those of what it lists."""
+
+    manifest: str
+    config: str
+    layer: str
+
+
+OCI = MediaTypes(
+    manifest="application/vnd.oci.image.manifest.v1+json",
+    config="application/vnd.oci.image.config.v1+json",
+    layer="application/vnd.oci.image.layer.v1.tar+gzip",
+)
+DOCKER = MediaTypes(
+    manifest="application/vnd.docker.distribution.manifest.v2+json",
+    config="application/vnd.docker.container.image.v1+json",
+    layer="application/vnd.docker.image.rootfs.diff.tar.gzip",
+)
+"""Image Manifest Version 2, Schema 2: what `--output type=docker` asks for."""
 ARCHITECTURE, OS = "amd64", "linux"
 CREATED = "1970-01-01T00:00:00Z"
 """The time of every image that is assembled: the same input is the same image."""
@@ -36,6 +54,11 @@ class Image:
     def digest(self) -> str:
         """The digest of the manifest, by which registries know an image."""
         return digest_of(self.manifest)
+
+    @property
+    def media_type(self) -> str:
+        """The type of the manifest."""
+        return str(json.loads(self.manifest).get("mediaType", OCI.manifest))
 
     @property
     def configuration(self) -> dict[str, Any]:
@@ -67,7 +90,10 @@ class Image:
 
 
 def assembled_image(
-    config: Mapping[str, Any], layers: Sequence[Layer], history: Sequence[Mapping[str, Any]]
+    config: Mapping[str, Any],
+    layers: Sequence[Layer],
+    history: Sequence[Mapping[str, Any]],
+    types: MediaTypes = OCI,
 ) -> Image:
     """An image of this machine's layers.
 
@@ -75,6 +101,7 @@ def assembled_image(
         config: What it runs with: Env, Entrypoint, Labels and so on.
         layers: The lowest first.
         history: An entry for each instruction.
+        types: Of its manifest.
     """
     content = encode(
         {
@@ -89,9 +116,9 @@ def assembled_image(
     )
     manifest = {
         "schemaVersion": 2,
-        "mediaType": MANIFEST,
-        "config": {"mediaType": CONFIG, "digest": digest_of(content), "size": len(content)},
-        "layers": [{"mediaType": LAYER, "digest": each.digest, "size": each.size} for each in layers],
+        "mediaType": types.manifest,
+        "config": {"mediaType": types.config, "digest": digest_of(content), "size": len(content)},
+        "layers": [{"mediaType": types.layer, "digest": each.digest, "size": each.size} for each in layers],
     }
     return Image(config=content, manifest=encode(manifest), layers=tuple(layers))
 

@@ -6,24 +6,24 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import boto3
-import urllib3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from fleet.local.images.image import ARCHITECTURE, MANIFEST, OS, Image, digest_of
-from fleet.local.images.layer import sha256_of
+from fleet.aws.images.download import open_blob, read_blob
+from fleet.aws.images.manifest import Blob, Index, Manifest, parse_json, parse_manifest
+from fleet.aws.images.reference import ImageReference, image_reference
+from fleet.aws.images.registry import requested_image
+from fleet.findings import CannotRunError, FindingsError
+from fleet.local.images.arguments import PLATFORM
+from fleet.local.images.image import Image
+from fleet.local.images.layer import Layer
 from fleet.local.images.output import DockerError, answer
 from fleet.local.images.reference import Reference
 from fleet.local.images.store import ImageStore
+from fleet.repository.reading.stream import PIECE, UnreadableError
 
-MANIFESTS = (MANIFEST, "application/vnd.oci.image.manifest.v1+json")
-MAX_CONFIG_BYTES = 8 << 20
-MAX_PACKED_BYTES = 4 << 30
-"""Of a layer that is pulled."""
-_SECONDS = 60.0
 _PRESENT = ("LayerAlreadyExistsException", "ImageAlreadyExistsException")
 """Refusals of what the registry has already."""
 
@@ -57,7 +57,7 @@ class EcrRepository:
                 put = self._ecr.put_image(
                     **self._place,
                     imageManifest=image.manifest.decode(),
-                    imageManifestMediaType=MANIFEST,
+                    imageManifestMediaType=image.media_type,
                     imageTag=self._reference.with_tag.tag,
                     imageDigest=image.digest,
                 )["image"]["imageId"]["imageDigest"]
@@ -76,71 +76,47 @@ class EcrRepository:
             DockerError: the registry does not have it, or it is not an image for this platform.
         """
         with self._errors():
-            manifest = self._manifest()
-            read = json.loads(manifest)
-            try:
-                config = self._small_blob(read["config"]["digest"])
-                described = json.loads(config)
-                platform = f"{described['os']}/{described['architecture']}"
-                wanted = [(each["digest"], each["size"]) for each in read["layers"]]
-                diff_ids = described["rootfs"]["diff_ids"]
-            except (KeyError, TypeError, ValueError) as error:
-                raise DockerError(
-                    f"{self._reference}: its manifest or configuration is damaged: {error}"
-                ) from error
-            if platform != f"{OS}/{ARCHITECTURE}":
-                raise DockerError(
-                    f"{self._reference}: no match for platform {OS}/{ARCHITECTURE}: it is {platform}"
-                )
-            layers = tuple(self._pull_layer(digest) for digest, _ in wanted)
+            place = image_reference(str(self._reference))
+            manifest, content = self._manifest(place)
+            if isinstance(manifest, Index):
+                if manifest.ours is None:
+                    raise DockerError(f"{self._reference}: no match for platform {PLATFORM}")
+                manifest, content = self._manifest(place.at(manifest.ours))
+            if isinstance(manifest, Index):
+                raise UnreadableError("its index names another index")
+            config = read_blob(self._ecr, place, manifest.config)
+            diff_ids = self._diff_ids(config)
+            layers = tuple(self._pull_layer(place, blob) for blob in manifest.layers)
         if [layer.diff_id for layer in layers] != diff_ids:
             raise DockerError(f"{self._reference}: a layer is not the one that the configuration names")
-        return Image(config=config, manifest=manifest, layers=layers)
+        return Image(config=config, manifest=content, layers=layers)
 
-    def _manifest(self) -> bytes:
-        reference = self._reference
-        wanted = (
-            {"imageDigest": reference.digest} if reference.digest else {"imageTag": reference.with_tag.tag}
-        )
-        found = self._ecr.batch_get_image(
-            **self._place, imageIds=[wanted], acceptedMediaTypes=list(MANIFESTS)
-        )
-        if not found["images"]:
-            raise DockerError(f"{reference}: manifest unknown: Requested image not found")
-        manifest: str = found["images"][0]["imageManifest"]
-        content = manifest.encode()
-        if reference.digest and digest_of(content) != reference.digest:
-            raise DockerError(
-                f"{reference}: the registry answers with another manifest, {digest_of(content)}"
-            )
-        return content
+    def _manifest(self, place: ImageReference) -> tuple[Manifest | Index, bytes]:
+        found, reason = requested_image(self._ecr, place)
+        if found is None:
+            raise DockerError(f"{self._reference}: manifest unknown: {reason}")
+        digest, text = str(found["imageId"]["imageDigest"]), str(found["imageManifest"])
+        if place.digest not in (None, digest):
+            raise DockerError(f"{self._reference}: the registry answers with another image, {digest}")
+        return parse_manifest(text, digest), text.encode("utf-8", "surrogatepass")
 
-    def _small_blob(self, digest: str) -> bytes:
+    def _diff_ids(self, config: bytes) -> list[Any]:
+        described = parse_json(config, "its configuration")
+        platform = f"{described.get('os')}/{described.get('architecture')}"
+        if platform != PLATFORM:
+            raise DockerError(f"{self._reference}: no match for platform {PLATFORM}: it is {platform}")
+        try:
+            return list(described["rootfs"]["diff_ids"])
+        except (KeyError, TypeError) as error:
+            raise UnreadableError("its configuration names no layers") from error
+
+    def _pull_layer(self, place: ImageReference, blob: Blob) -> Layer:
         with self._store.new_file() as file:
-            self._download(digest, file, MAX_CONFIG_BYTES)
-            return file.read_bytes()
-
-    def _pull_layer(self, digest: str) -> Any:
-        with self._store.new_file() as file:
-            self._download(digest, file, MAX_PACKED_BYTES)
+            with open_blob(self._ecr, place, blob) as stream, file.open("wb") as target:
+                while piece := stream.read(PIECE):
+                    target.write(piece)
+                stream.finish()
             return self._store.add_packed_layer(file)
-
-    def _download(self, digest: str, file: Path, limit: int) -> None:
-        url = self._ecr.get_download_url_for_layer(**self._place, layerDigest=digest)["downloadUrl"]
-        response = urllib3.request("GET", url, preload_content=False, timeout=_SECONDS, retries=False)
-        if response.status != 200:
-            raise DockerError(
-                f"{self._reference}: the blob {digest} cannot be downloaded: HTTP {response.status}"
-            )
-        size = 0
-        with file.open("wb") as target:
-            for chunk in response.stream(1 << 20):
-                size += len(chunk)
-                if size > limit:
-                    raise DockerError(f"{self._reference}: the blob {digest} has more than {limit} bytes")
-                target.write(chunk)
-        if sha256_of(file) != digest:
-            raise DockerError(f"{self._reference}: the blob {digest} is not what its digest is of")
 
     def _push_blobs(self, digests: list[str]) -> None:
         asked = self._ecr.batch_check_layer_availability(**self._place, layerDigests=digests)
@@ -180,8 +156,10 @@ class EcrRepository:
         except ClientError as error:
             text = error.response["Error"].get("Message", "")
             raise DockerError(f"{self._reference.name}: denied: {_code(error)}: {text}") from error
-        except (BotoCoreError, urllib3.exceptions.HTTPError) as error:
+        except (BotoCoreError, CannotRunError) as error:
             raise DockerError(f"{self._reference.name}: the registry cannot be reached: {error}") from error
+        except (UnreadableError, FindingsError) as error:
+            raise DockerError(f"{self._reference}: it cannot be read as an image: {error}") from error
 
 
 def _code(error: ClientError) -> str:

@@ -55,11 +55,12 @@ class StageState:
         self.layers, self.history = list(image.layers), deepcopy(read.get("history", []))
 
     def copy(self) -> StageState:
-        """A stage that begins with this one's files and settings."""
+        """A stage that begins with this one's files, settings and arguments."""
         other = StageState(self._store, escape=self._escape, globals=self._globals, given=self._given)
         other.tree.update(self.tree)
         other.config, other.history = deepcopy(self.config), deepcopy(self.history)
         other.layers, other.consumed = list(self.layers), set(self.consumed)
+        other._arguments = dict(self._arguments)
         return other
 
     def follow(self, instruction: Instruction, context: FileTree, other_tree: OtherTree) -> None:

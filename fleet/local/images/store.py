@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -19,7 +20,9 @@ from fleet.local.images.reference import Reference, read_reference
 
 STORE = "FLEET_STAND_IN_IMAGES"
 """The environment variable that names the folder."""
-_STATE: dict[str, Any] = {"tags": {}, "digests": [], "logins": [], "containers": {}}
+_ID = re.compile(r"(?:sha256:)?([0-9a-f]{12,64})")
+"""An image's id, or the beginning that docker shows."""
+_STATE: dict[str, Any] = {"images": [], "tags": {}, "digests": [], "logins": [], "containers": {}}
 
 
 class ImageStore:
@@ -71,6 +74,7 @@ class ImageStore:
         self.add_blob(image.config)
         self.add_blob(image.manifest)
         with self._change() as state:
+            state["images"] = sorted({*state["images"], image.digest})
             for each in references:
                 state["tags"][str(each.with_tag)] = image.digest
 
@@ -78,11 +82,10 @@ class ImageStore:
         """The image of a name, of an id or of the beginning of one; None if there is none."""
         state = self._state()
         tags: Mapping[str, str] = state["tags"]
-        wanted = name.removeprefix("sha256:")
-        by_id = {self._read(digest).id: digest for digest in tags.values()}
-        for id, digest in by_id.items():
-            if len(wanted) >= 12 and id.removeprefix("sha256:").startswith(wanted):
-                return self._read(digest)
+        if wanted := _ID.fullmatch(name):
+            for image in map(self._read, state["images"]):
+                if image.id.startswith(f"sha256:{wanted[1]}"):
+                    return image
         reference = read_reference(name)
         if str(reference.with_tag) in tags:
             return self._read(tags[str(reference.with_tag)])

@@ -274,6 +274,12 @@ def test_arguments_come_from_the_call_from_the_environment_or_from_the_file(dock
     assert "build-args ['IDLE', 'TRITON_IMAGE'] were not consumed" in docker.err
 
 
+def test_a_stage_has_the_arguments_of_the_one_that_it_is_based_on(docker: DockerCalls) -> None:
+    stages = "FROM scratch AS one\nARG A=1\nFROM one\nLABEL a=${A:-none}\n"
+    assert docker.build(stages)["Config"]["Labels"] == {"a": "1"}
+    assert docker.build(stages.replace("FROM one", "FROM scratch"))["Config"]["Labels"] == {"a": "none"}
+
+
 def test_a_new_entrypoint_leaves_the_command_of_the_base_out(docker: DockerCalls) -> None:
     base = 'FROM scratch AS base\nCMD ["base"]\n'
     assert docker.build(f'{base}FROM base\nENTRYPOINT ["x"]\n')["Config"].get("Cmd") is None

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import io
+import json
+import os
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
 import pytest
 
 from docker_calls import TAG, TRITON, DockerCalls
+from fleet.local.engines.calls import CALLS
+from fleet.local.images.store import STORE
+from fleet_emulator.product import IMAGE_STAND_INS
+from fleet_folder import ROOT
 
 
 @pytest.fixture
@@ -74,6 +82,28 @@ def test_an_image_is_found_by_its_id_and_by_another_tag(docker: DockerCalls) -> 
 def test_exit_codes_are_those_of_docker(docker: DockerCalls, code: int, arguments: list[str]) -> None:
     assert docker.call(*arguments) == code
     assert bool(docker.err) == (code != 0) or "nothing runs" in docker.err
+
+
+def test_an_image_without_a_tag_is_found_by_the_id_in_a_file(docker: DockerCalls) -> None:
+    docker.write({"Dockerfile": "FROM scratch\nLABEL a=1\n"})
+    file = docker.folder / "id"
+    assert docker.call("buildx", "build", "--iidfile", str(file), "--quiet", str(docker.context)) == 0
+    assert docker.out.decode() == f"{file.read_text()}\n"
+    assert docker.inspect(file.read_text())["RepoTags"] == []
+
+
+def test_the_command_is_a_program_whose_calls_are_recorded(tmp_path: Path) -> None:
+    environ = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT),
+        STORE: str(tmp_path),
+        CALLS: str(tmp_path / "calls"),
+    }
+    command = [sys.executable, str(IMAGE_STAND_INS / "docker"), "version", "--format", "{{.Client.Version}}"]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+    assert done.stdout == "0.0.0-stand-in\n"
+    assert json.loads((tmp_path / "calls").read_text()) == ["docker", *command[2:]]
+    assert os.access(command[1], os.X_OK)
 
 
 def test_a_login_takes_the_token_from_stdin_and_keeps_it_nowhere(docker: DockerCalls) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import boto3
 import pytest
 
-from container_images import OCI, ContainerRepository
+from container_images import DOCKER, OCI, ContainerRepository
 from docker_calls import TAG, DockerCalls
 from embedded_keys import SESSION, VARIABLES
 from hostile_tar import END, file, folder, header
@@ -108,6 +108,34 @@ def test_an_image_of_the_registry_is_a_base_and_a_source_of_copy(
     assert "A=1" in shown["Config"]["Env"]
 
 
+@pytest.mark.parametrize(
+    ("options", "media_type"),
+    [((), OCI), (("--output", "type=docker"), DOCKER), (("-o", "type=docker"), DOCKER)],
+)
+def test_the_manifest_is_of_the_type_that_the_build_asks_for(
+    docker: DockerCalls, repository: ContainerRepository, options: tuple[str, ...], media_type: str
+) -> None:
+    name = f"{REGISTRY}/{repository.name}:1"
+    docker.build("FROM scratch\nLABEL a=1\n", "--tag", name, *options)
+    assert docker.call("push", name) == 0, docker.err
+    (described,) = repository.ecr.describe_images(repositoryName=repository.name)["imageDetails"]
+    assert described["imageManifestMediaType"] == media_type
+    assert docker.inspect(name)["RepoDigests"][0].endswith(described["imageDigest"])
+
+
+def test_the_image_of_an_index_is_the_one_for_this_platform(
+    docker: DockerCalls, repository: ContainerRepository
+) -> None:
+    config = {**CONFIG, "rootfs": {"type": "layers", "diff_ids": []}}
+    ours = repository.push([], config, media_type=OCI)
+    arm = repository.push([], {**config, "architecture": "arm64"}, media_type=OCI)
+    repository.index({"linux/arm64": arm, "linux/amd64": ours}, tag="both")
+    repository.index({"linux/arm64": arm}, tag="arm")
+    assert docker.call("pull", f"{REGISTRY}/{repository.name}:both") == 0, docker.err
+    assert docker.call("pull", f"{REGISTRY}/{repository.name}:arm") == 1
+    assert "no match for platform linux/amd64" in docker.err
+
+
 def test_layers_that_the_registry_has_are_not_uploaded_again(
     docker: DockerCalls, repository: ContainerRepository
 ) -> None:
@@ -137,7 +165,7 @@ def test_an_immutable_tag_refuses_another_image(docker: DockerCalls, ecr: Any) -
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        (f"{REGISTRY}/absent:1", "RepositoryNotFoundException"),
+        (f"{REGISTRY}/absent:1", "'absent' does not exist"),
         ("210987654321.dkr.ecr.us-east-1.amazonaws.com/own:1", "no basic auth credentials"),
         ("docker.io/library/own:1", "Amazon ECR alone, not docker.io"),
         ("own:1", "Amazon ECR alone, not Docker Hub"),
@@ -225,8 +253,8 @@ def test_links_of_a_layer_stay_in_the_image(docker: DockerCalls, repository: Con
     [
         ({"architecture": "arm64"}, "no match for platform linux/amd64: it is linux/arm64"),
         ({"rootfs": {"type": "layers", "diff_ids": [f"sha256:{'0' * 64}"]}}, "is not the one"),
-        ({"rootfs": {}}, "damaged"),
-        ({"rootfs": []}, "damaged"),
+        ({"rootfs": {}}, "names no layers"),
+        ({"rootfs": []}, "names no layers"),
     ],
 )
 def test_a_configuration_that_does_not_fit_is_refused(
