@@ -18,8 +18,8 @@ from engine_request.deadline import Deadline
 from engine_request.host import job_folder
 from engine_request.outcome import Client
 from engine_request.problems import REFUSED, BuildError
+from engine_request.process import run
 from engine_request.request import Request
-from engine_request.running import run
 
 from .file_digest import file_digest
 from .gpu import require_gpu

@@ -18,7 +18,7 @@ from engine_request.problems import (
     UNSUPPORTED_OPERATOR,
     BuildError,
 )
-from engine_request.running import Ended
+from engine_request.process import Ended
 
 TOLD = 30
 """Lines of the log's end that a failure keeps."""

@@ -13,7 +13,7 @@ from typing import IO, Any, cast
 
 from engine_request.deadline import Deadline
 from engine_request.problems import NOT_BUILT, REFUSED, BuildError, Problem
-from engine_request.running import run
+from engine_request.process import run
 
 QUOTED = 20
 """Lines of a failure's end."""
@@ -55,7 +55,9 @@ class Docker:
             BuildError: an instruction fails, or the base cannot be pulled.
         """
         given = [part for key, value in arguments.items() for part in ("--build-arg", f"{key}={value}")]
-        options = ["--progress", "plain", "--pull", "--platform", platform, "--tag", name]
+        # SageMaker refuses manifests of the OCI's types, which other outputs may have.
+        output = ["--output", "type=docker", "--provenance", "false"]
+        options = ["--progress", "plain", "--pull", "--platform", platform, "--tag", name, *output]
         self.call("build", *options, *given, folder, problem=NOT_BUILT)
 
     def inspect(self, name: str) -> dict[str, Any]:

@@ -95,9 +95,18 @@ class Image:
     @property
     def uri(self) -> str:
         """What is pulled: by the digest if there is one, as SageMaker takes a tag or a digest."""
-        registry = f"{self.account}.dkr.ecr.{self.region}.{partition_of(self.region).dns}"
         named = f":{self.tag}" if self.digest is None else f"@{self.digest}"
-        return f"{registry}/{self.repository}{named}"
+        return f"{self.registry}/{self.repository}{named}"
+
+    @property
+    def registry(self) -> str:
+        """The host of the registry."""
+        return f"{self.account}.dkr.ecr.{self.region}.{partition_of(self.region).dns}"
+
+    @property
+    def reference(self) -> str:
+        """As Docker names it: with the tag, which names the release, and the digest if there is one."""
+        return f"{self.registry}/{self.name}"
 
     @property
     def name(self) -> str:

@@ -20,7 +20,7 @@ class ImageRequest:
         registry: The host of the account's own ECR.
         repository: The environment's.
         tag: The key in hexadecimal.
-        paths: Patterns of the paths that tell what is inside; the record has those that match.
+        paths: Patterns of the paths that show what is inside; the record has those that match.
         script: The build script.
         manifest: Where the record of the build is written, after the push.
         failure: Where the reason is written if there is no image.

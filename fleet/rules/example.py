@@ -86,12 +86,10 @@ class Case:
             return None
         archive = {"digest": f"sha256:{1:064}", "size": self.archive_size}
         everywhere = {each.name: {**archive, "models": dict(self.models or {})} for each in spec.packed}
-        image = (
-            {}
-            if self.image is None
-            else {"image": {"digest": f"sha256:{2:064}", "facts": self.image or None}}
-        )
-        return Lock.model_validate({"endpoint": spec.endpoint, "archives": everywhere, **image})
+        lock: dict[str, Any] = {"endpoint": spec.endpoint, "archives": everywhere}
+        if self.image is not None:
+            lock["image"] = {"digest": f"sha256:{2:064}", "facts": self.image or None}
+        return Lock.model_validate(lock)
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ PackageVersion = Annotated[str, StringConstraints(pattern=r"^[0-9][A-Za-z0-9.!+_
 
 
 class ImageFacts(Document):
-    """What is known of an image; None where nothing tells."""
+    """What is known of an image; None where nothing shows it."""
 
     architecture: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,16}/[a-z0-9_]{1,16}$")] | None = None
     """Operating system and processor: `linux/amd64`."""
@@ -73,7 +73,7 @@ class ImageFacts(Document):
     cuda: Version | None = None
     """CUDA's version in two parts: `12.9`."""
     tensorrt: Version | None = None
-    """TensorRT's version: `10.9.0.34`; three parts where only its library tells."""
+    """TensorRT's version: `10.9.0.34`; three parts where only its library shows it."""
     python: Version | None = None
     """The minor version of the Python that the Python backend runs: `3.12`."""
     backends: Annotated[tuple[BackendName, ...], Field(strict=False)] | None = None

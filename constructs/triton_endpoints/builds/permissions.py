@@ -30,7 +30,7 @@ def source_statements(place: Deployment) -> list[Statement]:
 
 
 def pull_statements(place: Deployment) -> list[Statement]:
-    """Of every account that keeps releases for the region, as it depends on the release; and the own ones."""
+    """Pull releases, from each account that keeps them for the region, and the environment's own images."""
     repositories = [
         place.arn("ecr", f"repository/{_REPOSITORY}", account=account)
         for account in registry_accounts(place.region)

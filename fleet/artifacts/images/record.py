@@ -54,7 +54,7 @@ def built_image(s3: S3Client, bucket: str, key: str) -> BuiltImage | None:
     """The record of the image of a key; None before it is built.
 
     Raises:
-        FindingsError: it is no record that can be read.
+        FindingsError: its record cannot be read.
         ClientError: access is denied, or the bucket does not exist.
     """
     place = built_image_key(key, MANIFEST)

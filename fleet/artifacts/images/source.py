@@ -75,7 +75,7 @@ def image_source(loaded: LoadedSpec, environment: Environment) -> ImageSource | 
         raise FindingsError([finding_at(loaded.source.mark(("triton",)), "FL202", message)])
     folder = _folder(loaded, image.build, mark)
     inputs = ImageInputs(
-        dockerfile=read_dockerfile(folder, triton_image=base.uri, arguments=image.args),
+        dockerfile=read_dockerfile(folder, triton_image=base.reference, arguments=image.args),
         context=read_context(folder),
         release=loaded.spec.triton,
         argument_mark=lambda name: loaded.source.mark((*IMAGE, "args", name)),

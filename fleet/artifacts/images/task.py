@@ -134,7 +134,7 @@ class ImageTask:
             bucket=place.bucket,
             context=context,
             context_digest=digest,
-            base=image.base.uri,
+            base=image.base.reference,
             arguments=image.arguments,
             platform=PLATFORM,
             registry=f"{place.account}.dkr.ecr.{place.region}.{place.partition.dns}",

@@ -76,7 +76,7 @@ def _lines(project: Project, source: ImageSource) -> list[str]:
         source.endpoint,
         f"  key: {source.key}",
         f"  folder: {source.context.folder} ({files} files, {shown_size(source.context.size)})",
-        f"  on: {source.base.uri}",
+        f"  on: {source.base.reference}",
         f"  pushed to: {repository_of(environment)}:{hexadecimal(source.key)}",
         f"  lock: {_state(_locked(project, source.endpoint), source)}",
     ]
@@ -90,7 +90,7 @@ def _document(project: Project, source: ImageSource) -> dict[str, object]:
         "folder": str(source.context.folder),
         "files": len(source.context.entries),
         "bytes": source.context.size,
-        "base": source.base.uri,
+        "base": source.base.reference,
         "arguments": source.arguments,
         "repository": repository_of(project.environment.environment),
         "tag": hexadecimal(source.key),

@@ -59,7 +59,7 @@ HAS_MORE, MORE_AGAIN = 482, 504
 class Member:
     """An entry as it is named; `what` is "" of a file and of a folder, else what it is instead.
 
-    `is_executable` is whether its owner may execute it, `mode` its permissions, `target` what a link leads to.
+    `is_executable` is whether its owner may execute it, `mode` its permissions, `target` where a link leads.
     """
 
     path: str

@@ -44,7 +44,7 @@ def image_of_another_region(endpoint: EndpointContext) -> Iterator[Problem]:
     "FL973", source="https://docs.aws.amazon.com/sagemaker/latest/dg/build-multi-model-build-container.html"
 )
 def image_without_multi_model_label(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image of a multi-model endpoint has the label that says it can serve several models."""
+    """The image of a multi-model endpoint has the label for several models."""
     facts = _facts(endpoint)
     if facts is not None and endpoint.spec.mode is Mode.MULTI_MODEL and not facts.multi_model:
         message = "the image has no label `com.amazonaws.sagemaker.capabilities.multi-models=true`"
@@ -84,7 +84,7 @@ def unsupported_image_manifest(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL977", Severity.WARNING, source="docs/images.md")
 def image_without_backend(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image has the backends of the models; one may also lie in a model's own folder."""
+    """The image has the backends of the models; one may also be in a model's own folder."""
     facts = _facts(endpoint)
     if facts is None or facts.backends is None:
         return

@@ -20,8 +20,8 @@ from engine_builds import ARGUMENTS, JOB, EngineStore
 from engine_request.deadline import Deadline
 from engine_request.host import job_folder
 from engine_request.problems import BuildError
+from engine_request.process import LONGEST, Ended, run
 from engine_request.request import Request
-from engine_request.running import LONGEST, Ended, run
 from fleet.engines.request import EngineRequest
 
 REASONS = json.loads(files("compile_engine").joinpath("reasons.json").read_text(encoding="utf-8"))["reasons"]

@@ -134,6 +134,7 @@ WALL = {
     "emulator/fleet_emulator/signatures.py": "ends a URL that was signed, which names its end by wall clock",
     "emulator/fleet_emulator/work/log_stream.py": "dates lines of a log",
     "engine_build/compile_engine/manifest.py": "says to people when an engine was built",
+    "engine_build/image_build/build.py": "says to people when an image was built",
     "engine_build/engine_request/failure.py": "says to people when a build failed",
     "fleet/artifacts/prune/prune.py": "is compared with S3's, and nothing goes where they differ",
     "fleet/local/dashboard/draw.py": "is the end of the page, whose points are dated by the same clock",
