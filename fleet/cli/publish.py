@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fleet.artifacts.images.requirements import require_images
 from fleet.artifacts.progress import progress_on, shown_builder, shown_size
 from fleet.artifacts.prune.plan import Plan
 from fleet.artifacts.prune.prune import GRACE, Prune
@@ -57,6 +58,8 @@ def publish(
     access = connect(root, fleet.place, profile)
     progress = progress_on(OutputConsole())
     s3, builders = access.client("s3"), access.engine_clients
+    with aws_errors_as_findings(fleet.place):
+        require_images(lambda: access.client("ecr"), project, fleet.endpoints)
     done = publish_archives(s3, project, fleet.endpoints, progress, builders)
     if done.engines:
         say(f"engines: built {done.engines}{shown_builder(env)}")

@@ -15,7 +15,7 @@ from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project
 from fleet.spec.source import finding_at
 
-CODE = "FL383"
+CODE, IMAGE_CODE = "FL383", "FL680"
 
 
 def servable(project: Project, *, named: bool, find: Find = find_spec) -> tuple[Project, list[Finding]]:
@@ -55,8 +55,18 @@ def _of_endpoint(project: Project, name: str, find: Find) -> Iterator[Finding]:
     loaded = project.load(name)
     lock, _ = read_lock(project, loaded.spec)
     decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
+    yield from _image(decided)
     yield from plan_findings(decided)
     yield from _packages(decided, find)
+
+
+def _image(decided: EndpointContext) -> Iterator[Finding]:
+    """A warning that the image of the spec is not what answers here."""
+    if decided.spec.image is not None:
+        message = f"{decided.spec.endpoint!r} has an image of its own, which does not run on this machine"
+        hint = "this machine's Triton answers: install what its Python models import, or test in an account"
+        finding = finding_at(decided.source.mark(("image",)), IMAGE_CODE, message, hint)
+        yield replace(finding, severity=Severity.WARNING)
 
 
 def _packages(decided: EndpointContext, find: Find) -> Iterator[Finding]:

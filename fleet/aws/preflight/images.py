@@ -29,12 +29,12 @@ def images(subject: Subject) -> Iterator[CheckResult]:
             is_digest_shown = image.digest is None and subject.place.environment != LOCAL
             yield CheckResult(what="image", text=f"{uri} exists" + (f", {digest}" if is_digest_shown else ""))
             continue
-        message, key = (
-            f"{uri} cannot be pulled: {refusal}",
-            "triton" if image.digest is None else "image_digest",
-        )
+        message = f"{uri} cannot be pulled: {refusal}"
+        key = "image" if image.is_own else "triton" if image.digest is None else "image_digest"
         hint = f"write a release for `triton` that has an image in {subject.place.region}"
-        if image.digest is not None:
+        if image.is_own:
+            hint = "build it: `fleet images build`; or write the digest of an image that exists"
+        elif image.digest is not None:
             hint = f"remove `image_digest`: preflight then shows the digest of {image.name.partition('@')[0]}"
         findings = [subject.of_spec(name, (key,), "FL628", message, hint) for name in names]
         yield CheckResult(what="image", text=f"{uri}: {refusal}", findings=tuple(findings))

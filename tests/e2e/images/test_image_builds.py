@@ -18,6 +18,7 @@ import pytest
 import yaml
 from aws_cdk import App
 
+from container_images import FILES, ContainerRepository, layer
 from embedded_keys import VARIABLES
 from fleet.endpoint.resolve import place_of, resolve_fleet
 from fleet.endpoint.resolved_endpoint import ResolvedFleet
@@ -198,3 +199,40 @@ def test_plan_and_explain_show_what_the_key_follows_from(fleet: Fleet) -> None:
     assert "labels.txt: sha256:" in explained
     (planned,) = json.loads(fleet.succeed("images", "plan", "--env", "dev", "--format", "json"))
     assert planned["tag"] == planned["key"].removeprefix("sha256:")
+
+
+def test_a_lock_whose_image_is_gone_is_refused_before_anything_is_uploaded(fleet: Fleet) -> None:
+    fleet.succeed("images", "build", "--env", "dev")
+    fleet.succeed("lock", "--env", "dev")
+    ecr, digest = client(fleet.aws, "ecr"), fleet.lock["image"]["digest"]
+    ecr.batch_delete_image(repositoryName="triton-fleet-dev", imageIds=[{"imageDigest": digest}])
+    published = fleet("publish", "--env", "dev")
+    assert published.returncode == 1
+    assert "model_specs/sentences.yaml:6" in published.stderr
+    assert "error[missing-image] FL628: the image of sentences" in published.stderr
+    assert "run `fleet images build --env dev sentences`" in published.stderr
+    s3 = client(fleet.aws, "s3")
+    assert s3.list_objects_v2(Bucket=PLACE.bucket, Prefix="endpoints/")["KeyCount"] == 0
+    (listed,) = [
+        each
+        for each in json.loads(fleet.succeed("images", "ls", "--env", "dev", "--format", "json"))
+        if each["digest"] == digest
+    ]
+    assert listed["exists"] is False
+
+
+def test_an_image_that_exists_is_locked_with_the_facts_that_its_registry_shows(fleet: Fleet) -> None:
+    made = ContainerRepository(client(fleet.aws, "ecr"), "theirs").push([layer(FILES)], tag="one")
+    uri = f"{ACCOUNT}.dkr.ecr.us-east-1.amazonaws.com/theirs"
+    fleet.folder.spec(f"image: {{uri: {uri}, digest: '{made}'}}\n", base=SPEC)
+    fleet.succeed("lock", "--env", "dev")
+    assert fleet.lock["image"]["digest"] == made
+    assert fleet.lock["image"]["facts"]["cuda"] == "12.9"
+    assert f"{uri}@{made}" in fleet.succeed("show", "sentences", "--env", "dev")
+    inspected = fleet.succeed("images", "inspect", f"{uri}:one", "--env", "dev")
+    assert f"digest: {made}" in inspected
+    gone = f"sha256:{7:064}"
+    fleet.folder.spec(f"image: {{uri: {uri}, digest: '{gone}'}}\n", base=SPEC)
+    locked = fleet("lock", "--env", "dev")
+    assert locked.returncode == 1
+    assert f"has the digest {gone}, which the registry does not have, or no longer" in locked.stderr

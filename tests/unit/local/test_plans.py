@@ -50,3 +50,12 @@ def test_of_other_endpoints_nothing_is_said(folder: FleetFolder) -> None:
 
 def test_of_an_engine_nothing_is_said_as_a_stand_in_serves_it(folder: FleetFolder) -> None:
     assert found(folder, engine=True) == []
+
+
+def test_an_image_of_ones_own_is_told_not_to_run_here(folder: FleetFolder) -> None:
+    folder.write("repository/embed/1/model.py", "")
+    folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
+    folder.spec("image: {build: ../images/detector}\n")
+    [told] = servable(open_project(folder.root, "dev", ["sentences"]), named=True)[1]
+    assert (told.code, told.severity, told.line) == ("FL680", Severity.WARNING, 6)
+    assert told.message == "'sentences' has an image of its own, which does not run on this machine"
