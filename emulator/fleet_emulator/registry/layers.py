@@ -70,6 +70,14 @@ def keep_layer(repository: Repository, digest: str, content: bytes) -> None:
     repository.layers[digest] = len(content)
 
 
+def read_layer(repository: Repository, digest: str) -> bytes:
+    """The content of a layer or a configuration."""
+    s3 = s3_backends[OWNER][get_partition(repository.region_name)]
+    found = s3.get_object(_bucket(repository), _key(repository, digest))
+    assert found is not None  # noqa: S101 (an image names what exists)
+    return bytes(found.value)
+
+
 def layer_url(repository: Repository, digest: str) -> str:
     """A URL that reads the layer for an hour."""
     running = process_state.current()

@@ -22,6 +22,7 @@ from fleet_emulator.sagemaker.deployment import alarms_on, require_deployment
 from fleet_emulator.sagemaker.endpoint import EmbeddedEndpoint, deployed_endpoint
 from fleet_emulator.sagemaker.jobs.backend import EmbeddedJobs
 from fleet_emulator.sagemaker.model_data import require_model_data
+from fleet_emulator.sagemaker.model_image import require_model_image
 from fleet_emulator.sagemaker.retention import NOTHING_RETAINED, Retention
 from fleet_emulator.sagemaker.scalable_endpoints import deregister_all, require_scalable_variant
 from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, require_metrics, require_variants
@@ -51,11 +52,12 @@ class EmbeddedSageMaker(EmbeddedJobs):
         containers: list[dict[str, Any]] | None,
         tags: Tags | None,
     ) -> Model:
-        """CreateModel: its data has to be in S3."""
+        """CreateModel: its data has to be in S3, and its image in the registry."""
         self._refuse_existing("model", model_name, self._models)
         s3 = s3_backends[self.account_id][self.partition]
         for container in [primary_container] if primary_container else containers or []:
             require_model_data(container, s3)
+            require_model_image(container, self.account_id, self.region_name)
         return super().create_model(
             model_name, execution_role_arn, primary_container, vpc_config, containers, tags
         )

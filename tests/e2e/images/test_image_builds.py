@@ -145,6 +145,13 @@ def test_the_endpoint_runs_the_image_by_its_digest_and_its_role_may_pull_it(flee
     pulled = json.dumps([each for each in resources if each["Type"] == "AWS::IAM::Policy"])
     assert f"arn:aws:ecr:us-east-1:{ACCOUNT}:repository/triton-fleet-dev" in pulled
     assert "763104351884" not in pulled
+    fleet.succeed("publish", "--env", "dev")
+    ours = {
+        name: each
+        for name, each in fleet.template()["Resources"].items()
+        if each["Type"] in ("AWS::SageMaker::Model", "AWS::IAM::Role", "AWS::IAM::Policy")
+    }
+    assert Stacks(fleet.aws).create("one-model", ours) == "CREATE_COMPLETE"
     assert "image.build` of the spec" in fleet.succeed("show", "sentences", "--env", "dev")
 
 
