@@ -56,7 +56,7 @@ class Docker:
         """
         given = [part for key, value in arguments.items() for part in ("--build-arg", f"{key}={value}")]
         # SageMaker refuses manifests of the OCI's types, which other outputs may have.
-        output = ["--output", "type=docker", "--provenance", "false"]
+        output = ["--output", "type=docker", "--provenance=false"]
         options = ["--progress", "plain", "--pull", "--platform", platform, "--tag", name, *output]
         self.call("build", *options, *given, folder, problem=NOT_BUILT)
 

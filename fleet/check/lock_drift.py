@@ -9,7 +9,7 @@ from fleet.artifacts.engines.lock import onnx_changes, without_engines
 from fleet.artifacts.images.lock import image_changes
 from fleet.artifacts.lock import measured_lock
 from fleet.artifacts.sources.spec_sources import repository_of
-from fleet.findings import Finding, FindingsError
+from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.lock import Lock, LockedRepository
 from fleet.spec.project import LoadedSpec, Project, load_lock
@@ -22,7 +22,7 @@ CODE = "FL306"
 
 
 def stale_findings(project: Project, endpoint: str) -> list[Finding]:
-    """What differs between an endpoint's lock and its repositories.
+    """What differs between an endpoint's lock and its repositories or its image.
 
     A missing or broken lock and a broken spec are left to resolving.
     """
@@ -30,7 +30,9 @@ def stale_findings(project: Project, endpoint: str) -> list[Finding]:
         loaded, lock = project.load(endpoint), load_lock(project.lock_file(endpoint))
     except FindingsError:
         return []
-    return differences(project, loaded, lock) if lock.endpoint == endpoint else []
+    if lock.endpoint != endpoint:
+        return []
+    return [each for each in differences(project, loaded, lock) if each.severity is Severity.ERROR]
 
 
 def differences(project: Project, loaded: LoadedSpec, lock: Lock) -> list[Finding]:

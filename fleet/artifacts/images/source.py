@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.catalog.images import Image
@@ -73,7 +73,7 @@ def image_source(loaded: LoadedSpec, environment: Environment) -> ImageSource | 
     if base is None:
         message = f"SageMaker has no image of Triton {loaded.spec.triton} in {environment.region} to build on"
         raise FindingsError([finding_at(loaded.source.mark(("triton",)), "FL202", message)])
-    folder = _folder(loaded, image.build, mark)
+    folder = _folder(image.build, mark)
     inputs = ImageInputs(
         dockerfile=read_dockerfile(folder, triton_image=base.reference, arguments=image.args),
         context=read_context(folder),
@@ -122,10 +122,10 @@ def wanted_images(sources: Iterable[ImageSource]) -> list[WantedImage]:
     return [WantedImage(key, tuple(uses)) for key, uses in found.items()]
 
 
-def _folder(loaded: LoadedSpec, path: str, mark: Mark) -> Path:
-    folder = loaded.source.file.parent / path
+def _folder(path: str, mark: Mark) -> Path:
+    folder = (mark.file.parent / path).resolve()
     if folder.is_dir():
         return folder
     message = f"{folder} is not a folder"
     hint = "`build` is relative to the spec's file: a folder with a Dockerfile and what it copies"
-    raise FindingsError([replace(finding_at(mark, "FL960", message, hint))])
+    raise FindingsError([finding_at(mark, "FL960", message, hint)])

@@ -39,7 +39,8 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
     if not sources:
         say(f"{env}: no images to build in {', '.join(project.endpoints) or 'model_specs/'}")
         return
-    show_findings([each for source in sources for each in source.warnings])
+    if warnings := [each for source in sources for each in source.warnings]:
+        show_findings(warnings)
     images, place = wanted_images(sources), place_of(project.environment)
     access, progress = connect(root, place, profile), progress_on(OutputConsole())
     with aws_errors_as_findings(place):

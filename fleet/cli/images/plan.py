@@ -38,7 +38,8 @@ def plan(
     for each in sources:
         for line in _lines(project, each):
             say(line)
-    show_findings([warning for each in sources for warning in each.warnings])
+    if warnings := [warning for each in sources for warning in each.warnings]:
+        show_findings(warnings)
     if not sources:
         say(f"{env}: no images to build in {', '.join(project.endpoints) or 'model_specs/'}")
 
@@ -67,7 +68,8 @@ def explain(
     say("  another value gives another image; the endpoint's name and times of files do not matter")
     for line in _facts(_locked(project, endpoint), source):
         say(line)
-    show_findings(list(source.warnings))
+    if source.warnings:
+        show_findings(list(source.warnings))
 
 
 def _lines(project: Project, source: ImageSource) -> list[str]:

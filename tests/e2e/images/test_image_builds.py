@@ -20,9 +20,11 @@ from aws_cdk import App
 
 from container_images import FILES, ContainerRepository, layer
 from embedded_keys import VARIABLES
+from fleet.check.run import checked_fleet
 from fleet.endpoint.resolve import place_of, resolve_fleet
 from fleet.endpoint.resolved_endpoint import ResolvedFleet
 from fleet.spec.environment import Environment
+from fleet.spec.project import open_project
 from fleet_emulator.server import EmbeddedAws
 from fleet_folder import SPEC, FleetFolder
 from fleet_stacks.fleet_app import add_fleet
@@ -168,6 +170,17 @@ def test_a_change_of_the_folder_is_another_image_and_said_before_a_deploy(fleet:
     fleet.succeed("lock", "--env", "dev")
     assert fleet("check", "--env", "dev").returncode == 0
     assert fleet.lock["image"]["digest"] != before
+
+
+def test_what_is_doubtful_about_a_dockerfile_is_shown_and_holds_nothing_up(fleet: Fleet) -> None:
+    fleet.dockerfile(f'{DOCKERFILE}CMD ["other"]\n')
+    built = fleet("images", "build", "--env", "dev")
+    assert built.returncode == 0
+    assert "images/detector/Dockerfile:7: warning[ineffective-command] FL935" in built.stderr
+    fleet.succeed("lock", "--env", "dev")
+    checked = fleet("check", "--env", "dev")
+    assert (checked.returncode, "FL935" in checked.stderr + checked.stdout) == (0, True)
+    assert checked_fleet(open_project(fleet.folder.root, "dev")).endpoints[0].image.is_own
 
 
 def test_an_instruction_that_fails_is_told_with_the_end_of_the_log(fleet: Fleet) -> None:
