@@ -84,6 +84,11 @@ class Fleet:
         self.folder.write("images/detector/Dockerfile", text)
 
 
+def keys(s3: Any, prefix: str) -> list[str]:
+    found = s3.list_objects_v2(Bucket=PLACE.bucket, Prefix=prefix).get("Contents", [])
+    return [each["Key"] for each in found]
+
+
 @pytest.fixture(scope="module")
 def aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
     app = App(outdir=str(tmp_path_factory.mktemp("cdk.out")))
@@ -226,13 +231,15 @@ def test_a_lock_whose_image_is_gone_is_refused_before_anything_is_uploaded(fleet
     fleet.succeed("lock", "--env", "dev")
     ecr, digest = client(fleet.aws, "ecr"), fleet.lock["image"]["digest"]
     ecr.batch_delete_image(repositoryName="triton-fleet-dev", imageIds=[{"imageDigest": digest}])
+    s3 = client(fleet.aws, "s3")
+    for key in keys(s3, "endpoints/"):
+        s3.delete_object(Bucket=PLACE.bucket, Key=key)
     published = fleet("publish", "--env", "dev")
     assert published.returncode == 1
     assert "model_specs/sentences.yaml:6" in published.stderr
     assert "error[missing-image] FL628: the image of sentences" in published.stderr
     assert "run `fleet images build --env dev sentences`" in published.stderr
-    s3 = client(fleet.aws, "s3")
-    assert s3.list_objects_v2(Bucket=PLACE.bucket, Prefix="endpoints/")["KeyCount"] == 0
+    assert keys(s3, "endpoints/") == []
     (listed,) = [
         each
         for each in json.loads(fleet.succeed("images", "ls", "--env", "dev", "--format", "json"))
