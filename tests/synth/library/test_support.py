@@ -31,16 +31,29 @@ def test_it_declares_what_foundation_declares() -> None:
     assert {
         f"triton-fleet-prod-{noun}" for noun in ("scaling-guard", "endpoint-check", "endpoint-logs")
     } <= names
-    template.resource_count_is("AWS::CodeBuild::Project", 2)
+    template.resource_count_is("AWS::CodeBuild::Project", 3)
+    template.resource_count_is("AWS::ECR::Repository", 1)
     template.resource_count_is("AWS::SNS::Topic", 2)
     assert EndpointSupport.bucket_name("prod", ACCOUNT, REGION) == OWN
     assert support.alarm_topic("critical") is support.alarm_topic("critical")
 
 
-def test_without_engine_builds_it_has_no_projects() -> None:
+@pytest.mark.parametrize(
+    ("without", "left"),
+    [
+        (["engine_builds"], {"triton-fleet-prod-images"}),
+        (["image_builds"], {"triton-fleet-prod-engines-gpu", "triton-fleet-prod-engines-job"}),
+        (["engine_builds", "image_builds"], set()),
+    ],
+)
+def test_without_builds_it_has_no_projects_of_them(without: list[str], left: set[str]) -> None:
     host = Host()
-    host.support(engine_builds=False)
-    host.template().resource_count_is("AWS::CodeBuild::Project", 0)
+    host.support(**dict.fromkeys(without, False))
+    template = host.template()
+    projects = template.find_resources("AWS::CodeBuild::Project").values()
+    assert {each["Properties"]["Name"] for each in projects} == left
+    template.resource_count_is("AWS::Events::Rule", 2 - len(without))
+    template.resource_count_is("AWS::ECR::Repository", 0 if "image_builds" in without else 1)
 
 
 def test_its_functions_may_see_the_stack_of_each_endpoint_whatever_it_is_called() -> None:
