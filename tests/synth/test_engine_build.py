@@ -97,7 +97,10 @@ class TestRegions:
 
     def test_a_fleet_of_ones_own_brings_it(self) -> None:
         arn = FLEET.replace("us-east-1", self.ELSEWHERE)
-        assert set(engine_projects(foundation(self.ELSEWHERE, engine_builds={"fleets": {"g5": arn}}))) == {GPU, JOB}
+        assert set(engine_projects(foundation(self.ELSEWHERE, engine_builds={"fleets": {"g5": arn}}))) == {
+            GPU,
+            JOB,
+        }
 
 
 class TestFailures:

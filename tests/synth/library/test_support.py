@@ -39,21 +39,15 @@ def test_it_declares_what_foundation_declares() -> None:
 
 
 @pytest.mark.parametrize(
-    ("without", "left"),
-    [
-        (["engine_builds"], {"triton-fleet-prod-images"}),
-        (["image_builds"], {"triton-fleet-prod-engines-gpu", "triton-fleet-prod-engines-job"}),
-        (["engine_builds", "image_builds"], set()),
-    ],
+    ("engines", "images", "left"), [(False, True, ["images"]), (True, False, ["engines-gpu", "engines-job"])]
 )
-def test_without_builds_it_has_no_projects_of_them(without: list[str], left: set[str]) -> None:
+def test_without_builds_it_has_no_projects_of_them(engines: bool, images: bool, left: list[str]) -> None:
     host = Host()
-    host.support(**dict.fromkeys(without, False))
+    host.support(engine_builds=engines, image_builds=images)
     template = host.template()
     projects = template.find_resources("AWS::CodeBuild::Project").values()
-    assert {each["Properties"]["Name"] for each in projects} == left
-    template.resource_count_is("AWS::Events::Rule", 2 - len(without))
-    template.resource_count_is("AWS::ECR::Repository", 0 if "image_builds" in without else 1)
+    assert sorted(each["Properties"]["Name"] for each in projects) == [f"triton-fleet-prod-{e}" for e in left]
+    template.resource_count_is("AWS::ECR::Repository", int(images))
 
 
 def test_its_functions_may_see_the_stack_of_each_endpoint_whatever_it_is_called() -> None:
