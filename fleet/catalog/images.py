@@ -48,7 +48,7 @@ class Release:
 
     @property
     def cuda_major_certain(self) -> bool:
-        """Whether CUDA's major version is known, as of every release; not of an image that nobody could read."""
+        """Whether CUDA's major version is known: of all but images that nobody could read."""
         return "cuda_major" not in self.uncertain
 
     @property

@@ -11,6 +11,7 @@ import yaml
 from aws_cdk.assertions import Template
 
 from engine_templates import GPU, IMAGES, JOB, failure_rule, foundation, granted, projects
+from fleet.findings import Severity
 from fleet_folder import ROOT, FleetFolder
 from own_images import BUILT, DIGEST, FOUND, KEY, REGISTRY, lock_image
 from tests.synth.conftest import templates
@@ -244,6 +245,11 @@ class TestEndpoint:
         template = made(FOUND.replace("111122223333", "444455556666"))
         granted = statements(template)["PullImage"]["Resource"]
         assert granted == "arn:aws:ecr:us-east-1:444455556666:repository/team/detector"
+
+    def test_an_image_of_an_account_that_is_not_allowed_is_refused(self, folder: FleetFolder) -> None:
+        folder.spec(FOUND.replace("111122223333", "444455556666"))
+        lock_image(folder)
+        assert "FL971" in {each.code for each in folder.findings() if each.severity is Severity.ERROR}
 
     def test_foundation_is_the_same_whatever_images_endpoints_run(self, folder: FleetFolder) -> None:
         before = templates(folder)["triton-fleet-dev"].to_json()
