@@ -46,6 +46,11 @@ CHECKOV = (
         r"AWS::S3::Bucket\.ArtifactsAccessLogs\w+",
         "S3 writes each log once and under a name of its own, and they expire",
     ),
+    Checkov(
+        "CKV_AWS_136",
+        r"AWS::ECR::Repository\.\w+",
+        "ECR encrypts every repository by a key of its own; a KMS key is an account's to give",
+    ),
     Checkov("CKV_AWS_109", _ENDPOINT_POLICY, ATTACHING),
     Checkov("CKV_AWS_111", _ENDPOINT_POLICY, ATTACHING),
     Checkov(

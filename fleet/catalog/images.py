@@ -47,6 +47,11 @@ class Release:
         return int(self.cuda.partition(".")[0])
 
     @property
+    def cuda_major_certain(self) -> bool:
+        """Whether CUDA's major version is known: of all but images that nobody could read."""
+        return "cuda_major" not in self.uncertain
+
+    @property
     def tensorrt_certain(self) -> bool:
         """Whether a source states the version of TensorRT."""
         return "tensorrt" not in self.uncertain

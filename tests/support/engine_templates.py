@@ -1,4 +1,4 @@
-"""What Foundation has for builds of engines, read off its template."""
+"""What Foundation has for builds of engines and images, read off its template."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.synth.resources import BUCKET
 
 ENGINES = f"arn:aws:s3:::{BUCKET}/engines"
 GPU, JOB = "triton-fleet-dev-engines-gpu", "triton-fleet-dev-engines-job"
+IMAGES = "triton-fleet-dev-images"
 
 
 def foundation(region: str = "us-east-1", **keys: Any) -> Template:
@@ -28,7 +29,20 @@ def foundation(region: str = "us-east-1", **keys: Any) -> Template:
     return Template.from_json(stack.template)
 
 
+def engine_projects(template: Template) -> dict[str, dict[str, Any]]:
+    """Those that build engines, by name."""
+    return {name: each for name, each in projects(template).items() if name != IMAGES}
+
+
+def failure_rule(template: Template, what: str) -> dict[str, Any]:
+    """The rule that reports failed builds of an `engine` or an `image`."""
+    rules = [each["Properties"] for each in template.find_resources("AWS::Events::Rule").values()]
+    (found,) = [each for each in rules if each["Name"] == f"triton-fleet-dev-{what}-failures"]
+    return dict(found)
+
+
 def projects(template: Template) -> dict[str, dict[str, Any]]:
+    """All of them, by name."""
     found = template.find_resources("AWS::CodeBuild::Project").values()
     return {each["Properties"]["Name"]: each["Properties"] for each in found}
 

@@ -86,6 +86,7 @@ def network(one: Any, other: Any) -> Flip:
     return flip(one, other, network={"subnets": SUBNETS[:2], "security_groups": ["sg-00000001"]})
 
 
+IMAGE_URIS = [f"111122223333.dkr.ecr.us-east-1.amazonaws.com/{name}" for name in ("detector", "reader")]
 TENSOR: Document = {"x": {"datatype": "FP32", "shape": [1], "data": 1}}
 ZOO: Document = {
     "mode": "multi-model",
@@ -103,6 +104,8 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     ),
     "triton": flip("25.04", "24.09"),
     "image_digest": flip(None, f"sha256:{0:064}"),
+    "image.uri": flip(*IMAGE_URIS, image={"digest": f"sha256:{0:064}"}),
+    "image.digest": flip(f"sha256:{0:064}", f"sha256:{1:064}", image={"uri": IMAGE_URIS[0]}),
     "instance.type": flip("ml.g5.xlarge", "ml.g5.2xlarge"),
     "instance.ami": flip("al2-ami-sagemaker-inference-gpu-3-1", "al2-ami-sagemaker-inference-gpu-2-1"),
     "instance.count": flip(1, 2),

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from aws_cdk import App
 
+from fleet.artifacts.images.source import image_source
 from fleet.artifacts.lock import write_locks
 from fleet.check.run import all_findings
 from fleet.endpoint.context.context import EndpointContext
@@ -52,6 +53,16 @@ def keys_in_the_bucket(folder: FleetFolder, environment: str) -> object:
     return [each.key for each in folder.resolve(environment).archives]
 
 
+def image_key(folder: FleetFolder, environment: str) -> object:
+    """The key of the image that the endpoint builds, of folders with a model's labels each."""
+    for name in ("detector", "reader"):
+        folder.write(f"images/{name}/Dockerfile", DOCKERFILE)
+        folder.write(f"images/{name}/labels.txt", name)
+    project = open_project(folder.root, environment)
+    source = image_source(project.load(project.endpoints[0]), project.environment)
+    return source.key if source else None
+
+
 def builders(folder: FleetFolder, environment: str) -> object:
     """Who builds an engine of the endpoint."""
     project = open_project(folder.root, environment)
@@ -89,8 +100,17 @@ def key(id: str) -> str:
 
 
 STALE = "FL306"
+DOCKERFILE = """\
+ARG TRITON_IMAGE
+FROM ${TRITON_IMAGE}
+ARG LANG=en
+ENV LANG=${LANG}
+COPY labels.txt /opt/
+"""
 PLANS = {"embed": {"backend": "tensorrt", "plans": {"1/model.plan": "10.9.0.34"}}}
 ELSEWHERE: Mapping[str, tuple[Flip, Seen]] = {
+    "image.build": (flip("../images/detector", "../images/reader"), image_key),
+    "image.args": (flip({"LANG": "en"}, {"LANG": "de"}, image={"build": "../images/detector"}), image_key),
     "models[].repository": (flip("../repository", "../other"), lock),
     "models[].digest": (
         flip(

@@ -17,6 +17,11 @@ SCALED = "scaling: {min: 1, max: 4, invocations_per_instance: 60}\n"
 LIVE = MULTI_MODEL.replace("mode:", "archive_set: live\nmode:").replace("{archive:", "{version: 1, archive:")
 WATCHED = f"{SCALED}{ROLLOUT}\nalarms: {{latency_p99: 200ms}}\n"
 NETWORK = "network: {subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]}\n"
+OWN_IMAGE = f"""\
+image:
+  uri: 111122223333.dkr.ecr.us-east-1.amazonaws.com/detector
+  digest: sha256:{0:064}
+"""
 CAPTURED = f"{NETWORK}capture: {{sample: 10%}}\n"
 GUARDED = f"""\
 kms_key: arn:aws:kms:us-east-1:111122223333:key/11111111-2222-3333-4444-555555555555
@@ -38,6 +43,7 @@ ENDPOINTS = {
     ),
     "A multi-model endpoint": (MULTI_MODEL, SCALED, ""),
     "A multi-model endpoint whose set of archives is live": (LIVE, "", ""),
+    "An endpoint with an image of its own": (SPEC, OWN_IMAGE, ""),
     "An endpoint in a VPC that captures calls": (SPEC, CAPTURED, ""),
     VOLUMES: (SPEC.replace("g5", "c5"), CAPTURED, GUARDED),
 }

@@ -160,11 +160,15 @@ class TestNames:
                 "/triton-fleet/dev/engine-job-role",
             },
             # Builds are started, and found by people, by the project's name; nothing else of one asks for another.
-            "AWS::CodeBuild::Project": {"triton-fleet-dev-engines-gpu", "triton-fleet-dev-engines-job"},
+            "AWS::CodeBuild::Project": {
+                f"triton-fleet-dev-{noun}" for noun in ("engines-gpu", "engines-job", "images")
+            },
+            # Endpoints pull from it, whose stacks import nothing of Foundation.
+            "AWS::ECR::Repository": {"triton-fleet-dev"},
             # Whoever writes to it may not make it, so that nobody makes it again after its deletion.
-            "AWS::Logs::LogGroup": {"/triton-fleet/dev/engines"},
+            "AWS::Logs::LogGroup": {"/triton-fleet/dev/engines", "/triton-fleet/dev/images"},
             # The policy of a topic names it.
-            "AWS::Events::Rule": {"triton-fleet-dev-engine-failures"},
+            "AWS::Events::Rule": {"triton-fleet-dev-engine-failures", "triton-fleet-dev-image-failures"},
         }
         named = dict(_names(made[STACK]))
         # Of one target, which has several; no other target meets the name.

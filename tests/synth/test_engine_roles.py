@@ -53,8 +53,9 @@ class TestRoles:
             "PullImage": (
                 ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
                 [
-                    f"arn:aws:ecr:us-east-1:{account}:repository/sagemaker-tritonserver"
-                    for account in ("763104351884", "785573368785")
+                    "arn:aws:ecr:us-east-1:763104351884:repository/sagemaker-tritonserver",
+                    "arn:aws:ecr:us-east-1:785573368785:repository/sagemaker-tritonserver",
+                    "arn:aws:ecr:us-east-1:111122223333:repository/triton-fleet-dev",
                 ],
             ),
             "WriteLog": (

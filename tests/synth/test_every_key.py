@@ -100,14 +100,16 @@ def fleet(
 
 
 def _lock(spec: Document, facts: Document) -> str:
-    """A lock of each archive, whose digest is another for another name."""
+    """A lock of the image, and of each archive, whose digest is another for another name."""
     archives = {}
     for each in spec["models"]:
         copies = [f"-{copy}" for copy in range(each["copies"])] if "copies" in each else [""]
         for name in (f"{each['archive']}{copy}" for copy in copies):
             digest = f"sha256:{sha256(name.encode()).hexdigest()}"
             archives[name] = {"digest": digest, "size": 1000, "models": facts}
-    return lock_text(Lock.model_validate({"endpoint": spec["endpoint"], "archives": archives}))
+    image = {key: value for key, value in spec.get("image", {}).items() if key == "digest"}
+    document = {"endpoint": spec["endpoint"], "image": image or None, "archives": archives}
+    return lock_text(Lock.model_validate(document))
 
 
 def keys(model: type[BaseModel], above: str = "") -> Iterator[str]:

@@ -1,8 +1,10 @@
-"""docs/security.md says of roles what they may do: the endpoint's with each action, and those that build engines."""
+"""docs/security.md says of roles what they may do: the endpoint's with each action, and those of builds."""
 
 from __future__ import annotations
 
 import re
+
+import pytest
 
 from fleet_folder import ROOT, SPEC, FleetFolder
 from tests.synth.conftest import templates
@@ -34,16 +36,22 @@ def test_the_table_has_every_statement_of_the_endpoints_role_and_no_other(folder
             assert missing == [], sid
 
 
-def test_the_table_of_builds_has_every_statement_of_their_roles_and_no_other(folder: FleetFolder) -> None:
+@pytest.mark.parametrize(
+    ("part", "title"),
+    [("EngineBuild", "What builds of engines may do"), ("ImageBuild", "What builds of images may do")],
+)
+def test_the_table_of_builds_has_every_statement_of_their_roles_and_no_other(
+    folder: FleetFolder, part: str, title: str
+) -> None:
     folder.environment("kms_key: arn:aws:kms:us-east-1:111122223333:key/1\n")
     policies = templates(folder)[FOUNDATION].find_resources("AWS::IAM::Policy")
     granted = {
         each["Sid"]
         for id, policy in policies.items()
-        if id.startswith("EngineBuild")
+        if id.startswith(part)
         for each in policy["Properties"]["PolicyDocument"]["Statement"]
     }
-    cells = re.findall(r"^\| (`.+?) \|", section("What builds of engines may do"), re.MULTILINE)
+    cells = re.findall(r"^\| (`.+?) \|", section(title), re.MULTILINE)
     assert {sid for cell in cells for sid in re.findall("`([A-Za-z]+)`", cell)} == granted
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from fleet.catalog.amis import Ami, ami, amis, inference_ami, runs_by_default, unnamed_ami
 from fleet.catalog.images import Image, image, regions_of, releases
 from fleet.catalog.instances import Instance, Processor, instance, instance_types
+from fleet.catalog.versions import versions_differ
 from fleet.endpoint.context.machines import (
     OWN_VARIANT,
     Machine,
@@ -122,9 +123,11 @@ class EndpointContext:
     def engine_image(self) -> Image | None:
         """The image in which engines are built: the spec's own where its TensorRT is another one."""
         image, release = self.image, self.release_image
-        if image is None or release is None or image.details.tensorrt != release.details.tensorrt:
+        if image is None or release is None:
             return image
-        return release
+        inside, usual = image.details.tensorrt or "", release.details.tensorrt or ""
+        is_same = not versions_differ(inside, usual) if inside and usual else inside == usual
+        return release if is_same else image
 
     @cached_property
     def release_image(self) -> Image | None:

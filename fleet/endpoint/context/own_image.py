@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from fleet.catalog.images import Image, Release
 from fleet.spec.environment import Environment
@@ -47,11 +48,16 @@ def own_image(release: Image, image: OwnImage, locked: LockedImage | None, envir
 
 def _details(release: Release, facts: ImageFacts | None, *, is_based: bool) -> Release:
     """What the image holds: by its facts, else as the release that it is built on, else uncertain."""
-    if facts is None:
-        return release if is_based else replace(release, uncertain=(*release.uncertain, *_FACTS))
-    known = {name: value for name in _FACTS if (value := getattr(facts, name)) is not None}
-    if facts.triton is not None:
-        known["name"] = facts.triton
-    unknown = () if is_based else tuple(name for name in _FACTS if name not in known)
-    sure = tuple(name for name in release.uncertain if name not in known)
-    return replace(release, **known, uncertain=tuple(dict.fromkeys((*sure, *unknown))))
+    found = {name: getattr(facts, name, None) for name in _FACTS}
+    known = {name: value for name, value in found.items() if value is not None}
+    unknown = [] if is_based else [name for name in _FACTS if name not in known]
+    if "cuda" in unknown:
+        unknown.append("cuda_major")
+    doubted = [name for name in release.uncertain if name not in known]
+    changes: dict[str, Any] = {**known, "uncertain": tuple(dict.fromkeys((*doubted, *unknown)))}
+    if "tensorrt" in known or "tensorrt" in unknown:
+        # Bounds of the release's version, not of this one.
+        changes |= {"tensorrt_least": None, "tensorrt_most": None}
+    if facts is not None and facts.triton is not None:
+        changes["name"] = facts.triton
+    return replace(release, **changes)

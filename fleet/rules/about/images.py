@@ -86,7 +86,7 @@ def missing_driver(endpoint: EndpointContext) -> Iterator[Problem]:
             f" {machine.family} instances have {f'driver {usual}' if usual else 'an unknown driver'}"
         )
         hint = f"write `{endpoint.variant}.InferenceAmiVersion: {other.name}`"
-        yield Problem(TYPE, message, hint, certain=usual is not None)
+        yield Problem(TYPE, message, hint, certain=usual is not None and image.details.cuda_major_certain)
         return
     fitting = [each for each in releases() if _runs(each, endpoint.region, machine)]
     families = ", ".join(each for each in families_with_driver(image.cuda) if each in offered_families())
@@ -99,7 +99,7 @@ def missing_driver(endpoint: EndpointContext) -> Iterator[Problem]:
         if fitting
         else f"families: {families}"
     )
-    yield Problem(TYPE, message, hint)
+    yield Problem(TYPE, message, hint, certain=image.details.cuda_major_certain)
 
 
 @rule("FL222", source=DRIVERS, scope=Scope.MACHINE)
@@ -156,7 +156,8 @@ def ami_driver_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
         untried = image.cuda < chosen.cuda and image.cuda < PAIRED_SINCE
         doubt = ", and no public source confirms that it runs there" if untried else ""
         message = f"{named} {driver}; Triton {image.release} is built for CUDA {image.cuda}{doubt}"
-        yield Problem(endpoint.named_ami_path, message, _instead(image, untried), certain=not untried)
+        certain = image.details.cuda_major_certain and not untried
+        yield Problem(endpoint.named_ami_path, message, _instead(image, untried), certain=certain)
 
 
 @rule("FL225", source=SUPPORT, scope=Scope.CONTAINER)

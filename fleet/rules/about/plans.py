@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fleet.catalog.images import Release
 from fleet.catalog.instances import Instance, Processor, instance, instance_types
-from fleet.catalog.versions import numbers
+from fleet.catalog.versions import numbers, versions_differ
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.listeners import ADDITIONAL_ARGS
 from fleet.rules.rule import Problem, Scope, rule
@@ -121,17 +121,12 @@ def _machine_text(machine: Instance) -> str:
 
 def _may_be(built: str, release: Release) -> bool:
     """Whether a plan's TensorRT is the release's, in the parts that are known of both."""
-    return not _differs(built, release.tensorrt) if release.tensorrt else _might_be(built, release)
+    return not versions_differ(built, release.tensorrt) if release.tensorrt else _might_be(built, release)
 
 
 def _might_be(built: str, release: Release) -> bool:
     """Whether the release may have it: no source names another."""
     if release.tensorrt and release.tensorrt_certain:
-        return not _differs(built, release.tensorrt)
+        return not versions_differ(built, release.tensorrt)
     least, most = numbers(release.tensorrt_least or "0"), numbers(release.tensorrt_most or "99")
     return least <= numbers(built) <= most
-
-
-def _differs(built: str, there: str) -> bool:
-    """Compare the parts that are known of both."""
-    return any(a != b for a, b in zip(numbers(built), numbers(there), strict=False))

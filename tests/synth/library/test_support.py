@@ -31,16 +31,23 @@ def test_it_declares_what_foundation_declares() -> None:
     assert {
         f"triton-fleet-prod-{noun}" for noun in ("scaling-guard", "endpoint-check", "endpoint-logs")
     } <= names
-    template.resource_count_is("AWS::CodeBuild::Project", 2)
+    template.resource_count_is("AWS::CodeBuild::Project", 3)
+    template.resource_count_is("AWS::ECR::Repository", 1)
     template.resource_count_is("AWS::SNS::Topic", 2)
     assert EndpointSupport.bucket_name("prod", ACCOUNT, REGION) == OWN
     assert support.alarm_topic("critical") is support.alarm_topic("critical")
 
 
-def test_without_engine_builds_it_has_no_projects() -> None:
+@pytest.mark.parametrize(
+    ("engines", "images", "left"), [(False, True, ["images"]), (True, False, ["engines-gpu", "engines-job"])]
+)
+def test_without_builds_it_has_no_projects_of_them(engines: bool, images: bool, left: list[str]) -> None:
     host = Host()
-    host.support(engine_builds=False)
-    host.template().resource_count_is("AWS::CodeBuild::Project", 0)
+    host.support(engine_builds=engines, image_builds=images)
+    template = host.template()
+    projects = template.find_resources("AWS::CodeBuild::Project").values()
+    assert sorted(each["Properties"]["Name"] for each in projects) == [f"triton-fleet-prod-{e}" for e in left]
+    template.resource_count_is("AWS::ECR::Repository", int(images))
 
 
 def test_its_functions_may_see_the_stack_of_each_endpoint_whatever_it_is_called() -> None:

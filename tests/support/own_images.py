@@ -1,0 +1,32 @@
+"""Fleet folders whose endpoint runs an image of its own, as a lock records it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fleet.artifacts.lock import lock_text
+from fleet.spec.image import ImageFacts, LockedImage
+from fleet.spec.project import load_lock
+from fleet_folder import FleetFolder
+
+DIGEST, KEY = f"sha256:{'d' * 64}", f"sha256:{'e' * 64}"
+"""Of an image's manifest, and of what an image is built from."""
+REGISTRY = "111122223333.dkr.ecr.us-east-1.amazonaws.com"
+BUILT = "image: {build: ../images/detector}\n"
+FOUND = f'image: {{uri: {REGISTRY}/team/detector, digest: "{DIGEST}"}}\n'
+"""Keys of a spec: an image that is built, and one that exists."""
+
+
+def lock_image(
+    folder: FleetFolder,
+    *,
+    digest: str = DIGEST,
+    key: str | None = None,
+    environment: str = "dev",
+    **facts: Any,
+) -> None:
+    """Let the lock of `sentences` record an image, with what is known of it; without facts nothing is."""
+    file = folder.root / "locks" / environment / "sentences.lock.yaml"
+    known = ImageFacts.model_validate(facts) if facts else None
+    image = LockedImage(digest=digest, key=key, facts=known)
+    file.write_text(lock_text(load_lock(file).model_copy(update={"image": image})))

@@ -1,0 +1,258 @@
+"""What Foundation has for builds of images, and what an endpoint has that runs one of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+import yaml
+from aws_cdk.assertions import Template
+
+from engine_templates import GPU, IMAGES, JOB, failure_rule, foundation, granted, projects
+from fleet.findings import Severity
+from fleet_folder import ROOT, FleetFolder
+from own_images import BUILT, DIGEST, FOUND, KEY, REGISTRY, lock_image
+from tests.synth.conftest import templates
+from tests.synth.resources import BUCKET, STACK, only, statements
+from triton_endpoints.acknowledgements import CHECKOV
+
+KMS = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
+BUCKET_ARN = f"arn:aws:s3:::{BUCKET}"
+REPOSITORY = "arn:aws:ecr:us-east-1:111122223333:repository"
+OWN = f"{REPOSITORY}/triton-fleet-dev"
+PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
+
+
+@pytest.fixture(scope="module")
+def plain() -> Template:
+    return foundation()
+
+
+@pytest.fixture(scope="module")
+def keyed() -> Template:
+    """An environment with a key, which says how long builds may take."""
+    return foundation(kms_key=KMS, engine_builds={"timeout": "2h"})
+
+
+class TestRepository:
+    def test_it_is_named_by_the_environment_scanned_on_push_and_no_tag_of_it_moves(
+        self, plain: Template
+    ) -> None:
+        made = only(plain, "AWS::ECR::Repository")["Properties"]
+        assert made["RepositoryName"] == "triton-fleet-dev"
+        assert made["ImageScanningConfiguration"] == {"ScanOnPush": True}
+        assert made["ImageTagMutability"] == "IMMUTABLE"
+        assert "RepositoryPolicyText" not in made
+
+    def test_what_has_a_tag_never_expires(self, plain: Template) -> None:
+        policy = only(plain, "AWS::ECR::Repository")["Properties"]["LifecyclePolicy"]
+        (rule,) = json.loads(policy["LifecyclePolicyText"])["rules"]
+        assert rule["selection"] == {
+            "tagStatus": "untagged",
+            "countType": "sinceImagePushed",
+            "countUnit": "days",
+            "countNumber": 14,
+        }
+        assert rule["action"] == {"type": "expire"}
+
+    def test_the_environments_key_encrypts_it_else_ecrs_own(self, plain: Template, keyed: Template) -> None:
+        found = [
+            only(made, "AWS::ECR::Repository")["Properties"]["EncryptionConfiguration"]
+            for made in (plain, keyed)
+        ]
+        assert found == [{"EncryptionType": "AES256"}, {"EncryptionType": "KMS", "KmsKey": KMS}]
+
+    def test_it_outlives_its_stack_but_not_a_first_deploy_that_failed(self, plain: Template) -> None:
+        made = only(plain, "AWS::ECR::Repository")
+        assert made["DeletionPolicy"] == "RetainExceptOnCreate"
+        assert made["UpdateReplacePolicy"] == "Retain"
+
+    def test_checkov_has_a_reason_for_the_missing_key_and_for_nothing_else_of_it(
+        self, plain: Template
+    ) -> None:
+        (id,) = plain.find_resources("AWS::ECR::Repository")
+        form = f"AWS::ECR::Repository.{id}"
+        assert [each.check for each in CHECKOV if re.fullmatch(each.form, form)] == ["CKV_AWS_136"]
+
+
+class TestProject:
+    def test_it_runs_the_commands_of_a_file_and_has_no_source_or_artifact(self, plain: Template) -> None:
+        made = projects(plain)[IMAGES]
+        buildspec = (ROOT / "engine_build" / "image.buildspec.yaml").read_text()
+        assert made["Source"] == {"Type": "NO_SOURCE", "BuildSpec": buildspec}
+        assert made["Artifacts"] == {"Type": "NO_ARTIFACTS"}
+        (command,) = yaml.safe_load(buildspec)["phases"]["build"]["commands"]
+        assert '"$FLEET_IMAGE_REQUEST"' in command
+
+    def test_it_alone_has_a_docker_daemon_on_a_machine_with_disk_for_an_image(self, plain: Template) -> None:
+        assert projects(plain)[IMAGES]["Environment"] == {
+            "Type": "LINUX_CONTAINER",
+            "ComputeType": "BUILD_GENERAL1_MEDIUM",
+            "Image": "aws/codebuild/amazonlinux-x86_64-standard:5.0",
+            "ImagePullCredentialsType": "CODEBUILD",
+            "PrivilegedMode": True,
+        }
+        others = [projects(plain)[name]["Environment"]["PrivilegedMode"] for name in (GPU, JOB)]
+        assert others == [False, False]
+
+    def test_builds_have_the_environments_time_and_some_more(self, plain: Template, keyed: Template) -> None:
+        assert [projects(made)[IMAGES]["TimeoutInMinutes"] for made in (plain, keyed)] == [75, 135]
+
+    def test_the_environments_key_encrypts_what_codebuild_keeps(
+        self, plain: Template, keyed: Template
+    ) -> None:
+        default = "arn:aws:kms:us-east-1:111122223333:alias/aws/s3"
+        keys = [projects(made)[IMAGES]["EncryptionKey"] for made in (plain, keyed)]
+        assert keys == [default, KMS]
+
+    def test_it_writes_a_log_of_its_own_that_does_not_last_for_ever(
+        self, plain: Template, keyed: Template
+    ) -> None:
+        logs = projects(plain)[IMAGES]["LogsConfig"]["CloudWatchLogs"]
+        assert logs["Status"] == "ENABLED"
+        groups = [made.find_resources("AWS::Logs::LogGroup") for made in (plain, keyed)]
+        group, with_key = [found[logs["GroupName"]["Ref"]]["Properties"] for found in groups]
+        assert (group["LogGroupName"], group["RetentionInDays"]) == ("/triton-fleet/dev/images", 30)
+        assert with_key["KmsKeyId"] == KMS
+
+    def test_images_are_built_where_codebuild_has_no_gpu(self) -> None:
+        assert IMAGES in projects(foundation("eu-west-3"))
+
+
+class TestRole:
+    def test_a_build_reads_contexts_and_requests_and_writes_an_image_and_its_record(
+        self, plain: Template
+    ) -> None:
+        found = granted(plain, IMAGES)
+        assert {sid: (each["Action"], each["Resource"]) for sid, each in found.items()} == {
+            "ReadContexts": (
+                "s3:GetObject",
+                [f"{BUCKET_ARN}/images/contexts/*", f"{BUCKET_ARN}/images/built/*"],
+            ),
+            "WriteFailures": ("s3:PutObject", f"{BUCKET_ARN}/images/built/*/failure.json"),
+            "WriteManifests": ("s3:PutObject", f"{BUCKET_ARN}/images/built/*/manifest.json"),
+            "SeeBucket": ("s3:ListBucket", BUCKET_ARN),
+            "FetchSource": (["s3:GetObject", "s3:GetObjectVersion"], f"{BUCKET_ARN}/engines/scripts/*"),
+            "SeeSource": (["s3:GetBucketAcl", "s3:GetBucketLocation"], BUCKET_ARN),
+            "LogInToRegistry": ("ecr:GetAuthorizationToken", "*"),
+            "PullImage": (
+                PULL,
+                [
+                    "arn:aws:ecr:us-east-1:763104351884:repository/sagemaker-tritonserver",
+                    "arn:aws:ecr:us-east-1:785573368785:repository/sagemaker-tritonserver",
+                    OWN,
+                ],
+            ),
+            "PushImage": (
+                [
+                    "ecr:CompleteLayerUpload",
+                    "ecr:DescribeImages",
+                    "ecr:InitiateLayerUpload",
+                    "ecr:PutImage",
+                    "ecr:UploadLayerPart",
+                ],
+                OWN,
+            ),
+            "WriteLog": (
+                ["logs:CreateLogStream", "logs:PutLogEvents"],
+                "arn:aws:logs:us-east-1:111122223333:log-group:/triton-fleet/dev/images:*",
+            ),
+        }
+
+    def test_no_build_replaces_a_record_that_exists_or_deletes_anything(self, plain: Template) -> None:
+        found = granted(plain, IMAGES)
+        conditions = {sid: each["Condition"] for sid, each in found.items() if "Condition" in each}
+        assert conditions == {"WriteManifests": {"Null": {"s3:if-none-match": "false"}}}
+        assert not re.search(r":\w*Delete|Abort", str([each["Action"] for each in found.values()]))
+
+    def test_no_role_but_its_own_pushes_images(self, plain: Template) -> None:
+        pushing = [
+            statement["Resource"]
+            for policy in plain.find_resources("AWS::IAM::Policy").values()
+            for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+            if "ecr:PutImage" in statement["Action"]
+        ]
+        assert pushing == [OWN]
+
+    def test_it_uses_the_environments_key_through_s3_alone(self, keyed: Template) -> None:
+        assert granted(keyed, IMAGES)["UseKey"] == {
+            "Sid": "UseKey",
+            "Effect": "Allow",
+            "Action": ["kms:Decrypt", "kms:GenerateDataKey"],
+            "Resource": KMS,
+            "Condition": {"StringEquals": {"kms:ViaService": "s3.us-east-1.amazonaws.com"}},
+        }
+
+    def test_only_this_accounts_builds_take_it_on(self, plain: Template) -> None:
+        role = projects(plain)[IMAGES]["ServiceRole"]["Fn::GetAtt"][0]
+        properties = plain.find_resources("AWS::IAM::Role")[role]["Properties"]
+        (trust,) = properties["AssumeRolePolicyDocument"]["Statement"]
+        assert trust["Principal"] == {"Service": "codebuild.amazonaws.com"}
+        assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": "111122223333"}}
+
+
+class TestFailures:
+    def test_they_are_reported_to_the_topic_of_warnings(self, plain: Template) -> None:
+        rule = failure_rule(plain, "image")
+        assert rule["EventPattern"] == {
+            "source": ["aws.codebuild"],
+            "detail-type": ["CodeBuild Build State Change"],
+            "detail": {"build-status": ["FAILED", "FAULT", "TIMED_OUT"], "project-name": [IMAGES]},
+        }
+        (target,) = rule["Targets"]
+        assert target["Arn"] == failure_rule(plain, "engine")["Targets"][0]["Arn"]
+
+    def test_the_text_names_the_image_and_only_what_the_event_has(self, plain: Template) -> None:
+        transformer = failure_rule(plain, "image")["Targets"][0]["InputTransformer"]
+        template = transformer["InputTemplate"]
+        assert template.startswith('"The build of a container image ended as <status>')
+        assert set(re.findall(r"<([a-z]+)>", template)) == set(transformer["InputPathsMap"])
+        assert re.fullmatch(r'"[^"\n]+"', template)
+
+
+Made = Callable[..., Template]
+
+
+class TestEndpoint:
+    @pytest.fixture
+    def made(self, folder: FleetFolder) -> Made:
+        def synth(keys: str, **lock: str) -> Template:
+            folder.spec(keys)
+            lock_image(folder, **lock)
+            return templates(folder)[STACK]
+
+        return synth
+
+    def test_it_runs_what_was_built_by_the_digest_of_the_lock(self, made: Made) -> None:
+        template = made(BUILT, key=KEY)
+        container = only(template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]
+        assert container["Image"] == f"{REGISTRY}/triton-fleet-dev@{DIGEST}"
+        assert statements(template)["PullImage"]["Action"] == PULL
+        assert statements(template)["PullImage"]["Resource"] == OWN
+
+    def test_it_runs_an_image_that_exists_by_its_digest(self, made: Made) -> None:
+        template = made(FOUND)
+        container = only(template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]
+        assert container["Image"] == f"{REGISTRY}/team/detector@{DIGEST}"
+        assert statements(template)["PullImage"]["Resource"] == f"{REPOSITORY}/team/detector"
+
+    def test_an_image_of_an_allowed_account_is_pulled_from_that_account(
+        self, folder: FleetFolder, made: Made
+    ) -> None:
+        folder.environment('allowed_registries: ["444455556666"]\n')
+        template = made(FOUND.replace("111122223333", "444455556666"))
+        granted = statements(template)["PullImage"]["Resource"]
+        assert granted == "arn:aws:ecr:us-east-1:444455556666:repository/team/detector"
+
+    def test_an_image_of_an_account_that_is_not_allowed_is_refused(self, folder: FleetFolder) -> None:
+        folder.spec(FOUND.replace("111122223333", "444455556666"))
+        lock_image(folder)
+        assert "FL971" in {each.code for each in folder.findings() if each.severity is Severity.ERROR}
+
+    def test_foundation_is_the_same_whatever_images_endpoints_run(self, folder: FleetFolder) -> None:
+        before = templates(folder)["triton-fleet-dev"].to_json()
+        folder.spec(BUILT)
+        lock_image(folder, key=KEY)
+        assert templates(folder)["triton-fleet-dev"].to_json() == before

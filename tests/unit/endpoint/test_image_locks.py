@@ -1,0 +1,128 @@
+"""The lock of an endpoint with an image of its own: what it has to record, and that it is read as written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fleet.artifacts.lock import lock_text
+from fleet.endpoint.locks import read_lock_file
+from fleet.findings import FindingsError
+from fleet.spec.image import ImageFacts, LockedImage
+from fleet.spec.lock import Lock
+from fleet.spec.project import load_lock, open_project
+from fleet_folder import FleetFolder
+from own_images import BUILT, DIGEST, FOUND, KEY, lock_image
+
+OTHER = f"sha256:{'f' * 64}"
+LOCK = "run `fleet lock --env dev sentences`"
+BUILD_AND_LOCK = "run `fleet images build --env dev sentences`, then `fleet lock --env dev sentences`"
+FACTS = ImageFacts(
+    architecture="linux/amd64",
+    media_type="application/vnd.docker.distribution.manifest.v2+json",
+    triton="25.04",
+    server="2.57.0",
+    cuda="12.9",
+    tensorrt="10.9.0.34",
+    python="3.12",
+    backends=("onnxruntime", "python"),
+    packages={"einops": "0.8.0", "numpy": "1.26.4"},
+    multi_model=True,
+    binds_to_port=True,
+    serve=False,
+)
+
+
+class TestMismatch:
+    @pytest.mark.parametrize(
+        ("keys", "locked", "expected"),
+        [
+            ("", {"key": KEY}, f"the lock names an image, and the spec none | {LOCK}"),
+            (BUILT, None, f"the lock does not name the image of the spec | {BUILD_AND_LOCK}"),
+            (FOUND, None, f"the lock does not name the image of the spec | {LOCK}"),
+            (
+                FOUND,
+                {"digest": OTHER},
+                f"the lock names the image {OTHER}, and the spec another one | {LOCK}",
+            ),
+            (FOUND, {"key": KEY}, f"the lock names the image {DIGEST}, and the spec another one | {LOCK}"),
+            (BUILT, {}, f"the lock names the image {DIGEST}, and the spec another one | {LOCK}"),
+        ],
+        ids=[
+            "an image that the spec does not name",
+            "none of a spec that builds one",
+            "none of a spec that names one",
+            "another digest than the spec's",
+            "one that was built, of a spec that names one",
+            "one that exists, of a spec that builds one",
+        ],
+    )
+    def test_a_lock_of_another_image_is_refused_with_the_command_that_writes_it(
+        self, folder: FleetFolder, keys: str, locked: dict[str, str] | None, expected: str
+    ) -> None:
+        folder.spec(keys)
+        if locked is not None:
+            lock_image(folder, **locked)
+        (found,) = [each for each in folder.said() if " FL968 " in each]
+        assert found == f"sentences.lock.yaml:None FL968 {expected}"
+
+    @pytest.mark.parametrize(("keys", "locked"), [("", None), (BUILT, {"key": KEY}), (FOUND, {})])
+    def test_the_lock_of_the_specs_image_has_no_finding(
+        self, folder: FleetFolder, keys: str, locked: dict[str, str] | None
+    ) -> None:
+        folder.spec(keys)
+        if locked is not None:
+            lock_image(folder, **locked)
+        assert folder.findings() == []
+
+    def test_on_this_machine_a_lock_records_no_image(self, folder: FleetFolder) -> None:
+        folder.spec(BUILT)
+        spec = open_project(folder.root, "dev").load("sentences").spec
+        file = folder.root / "locks" / "dev" / "sentences.lock.yaml"
+        _, findings = read_lock_file(file, "local", spec)
+        assert findings == []
+
+
+class TestFile:
+    @pytest.mark.parametrize(
+        "image",
+        [
+            LockedImage(digest=DIGEST),
+            LockedImage(digest=DIGEST, facts=ImageFacts()),
+            LockedImage(digest=DIGEST, key=KEY, facts=FACTS),
+            LockedImage(digest=DIGEST, key=KEY, facts=ImageFacts(backends=(), packages={})),
+        ],
+        ids=["unknown", "nothing found", "all facts", "no backend and no package"],
+    )
+    def test_what_is_written_is_what_is_read(self, tmp_path: Path, image: LockedImage) -> None:
+        file = tmp_path / "sentences.lock.yaml"
+        file.write_text(lock_text(Lock(endpoint="sentences", image=image, archives={})))
+        assert load_lock(file).image == image
+
+    def test_facts_that_are_not_known_are_not_written(self) -> None:
+        image = LockedImage(digest=DIGEST, facts=ImageFacts(triton="25.04"))
+        text = lock_text(Lock(endpoint="sentences", image=image, archives={}))
+        assert f"image:\n  digest: {DIGEST}\n  facts:\n    triton: '25.04'\n" in text
+
+    @pytest.mark.parametrize(
+        ("wrong", "key"),
+        [
+            ("cuda: '12'", "image.facts.cuda"),
+            ("triton: 25.4", "image.facts.triton"),
+            ("backends: ['../python']", "image.facts.backends[0]"),
+            ("packages: {Einops: '1'}", "image.facts.packages.Einops"),
+            ("architecture: arm64", "image.facts.architecture"),
+            ("cudaa: '12.9'", "image.facts.cudaa"),
+        ],
+    )
+    def test_facts_of_another_form_are_refused_at_their_line(
+        self, folder: FleetFolder, wrong: str, key: str
+    ) -> None:
+        text = f"endpoint: sentences\narchives: {{}}\nimage:\n  digest: {DIGEST}\n  facts:\n    {wrong}\n"
+        file = folder.write("locks/dev/sentences.lock.yaml", text)
+        with pytest.raises(FindingsError) as raised:
+            load_lock(file)
+        (found,) = raised.value.findings
+        assert found.line == 6
+        assert f"`{key}`" in found.message

@@ -1,0 +1,225 @@
+"""An image of the spec's own: where it is, and that what is known to be inside decides, as of the release."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from fleet.catalog.images import image as release_image
+from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.context.registries import pulled_repositories
+from fleet.endpoint.resolve import resolve_fleet
+from fleet.engines.endpoint_engines import planned_engines
+from fleet.findings import Severity
+from fleet.rules.apply import rule_findings
+from fleet.spec.engine import Engine
+from fleet.spec.project import load_lock, open_project
+from fleet_folder import LOCK, SPEC, FleetFolder
+from own_images import BUILT, DIGEST, FOUND, KEY, REGISTRY, lock_image
+
+RELEASE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver"
+RELEASE_TENSORRT = "10.9.0.34"
+
+
+def context(folder: FleetFolder, environment: str = "dev") -> EndpointContext:
+    """The endpoint with its lock, whatever is wrong with either."""
+    project = open_project(folder.root, environment)
+    lock = load_lock(folder.root / "locks" / "dev" / "sentences.lock.yaml")
+    return EndpointContext(loaded=project.load("sentences"), environment=project.environment, lock=lock)
+
+
+def with_lock(folder: FleetFolder, keys: str, **lock: Any) -> EndpointContext:
+    folder.spec(keys)
+    lock_image(folder, **lock)
+    return context(folder)
+
+
+class TestPlace:
+    def test_what_was_built_is_in_the_environments_repository_under_its_key(
+        self, folder: FleetFolder
+    ) -> None:
+        found = with_lock(folder, BUILT, key=KEY).image
+        assert found is not None
+        assert found.uri == f"{REGISTRY}/triton-fleet-dev@{DIGEST}"
+        assert found.reference == f"{REGISTRY}/triton-fleet-dev:{'e' * 64}@{DIGEST}"
+        assert found.is_own
+
+    def test_before_it_is_locked_it_has_no_digest(self, folder: FleetFolder) -> None:
+        folder.spec(BUILT)
+        found = context(folder).image
+        assert found is not None
+        assert (found.uri, found.digest) == (f"{REGISTRY}/triton-fleet-dev:not-built", None)
+
+    def test_one_that_exists_is_where_the_spec_has_it_whatever_the_lock_records(
+        self, folder: FleetFolder
+    ) -> None:
+        found = with_lock(folder, FOUND, digest=f"sha256:{1:064}").image
+        assert found is not None
+        assert found.uri == found.reference == f"{REGISTRY}/team/detector@{DIGEST}"
+
+    def test_the_role_pulls_its_repository_and_not_the_releases(self, folder: FleetFolder) -> None:
+        found = pulled_repositories(with_lock(folder, FOUND))
+        assert [(each.account, each.name) for each in found] == [("111122223333", "team/detector")]
+
+    def test_on_this_machine_the_release_stands_in_its_place(self, folder: FleetFolder) -> None:
+        folder.environment(name="local")
+        folder.spec(BUILT)
+        lock_image(folder, key=KEY, cuda="13.0")
+        found = context(folder, "local").image
+        assert found == context(folder, "local").release_image
+        assert found is not None
+        assert (found.is_own, found.cuda) == (False, 12)
+
+
+class TestFacts:
+    def test_those_of_the_lock_replace_the_releases(self, folder: FleetFolder) -> None:
+        facts = {
+            "triton": "26.03",
+            "server": "2.66.0",
+            "cuda": "13.1",
+            "tensorrt": "10.14.1",
+            "python": "3.13",
+        }
+        found = with_lock(folder, FOUND, **facts).image
+        assert found is not None
+        details = found.details
+        assert (found.release, found.cuda) == ("26.03", 13)
+        assert (details.name, details.server, details.cuda) == ("26.03", "2.66.0", "13.1")
+        assert (details.tensorrt, details.python) == ("10.14.1", "3.13")
+        assert not {"server", "cuda", "tensorrt", "python"} & {*details.uncertain}
+
+    def test_a_built_image_without_facts_is_taken_for_its_base(self, folder: FleetFolder) -> None:
+        folder.spec(BUILT)
+        decided = context(folder)
+        assert decided.image is not None and decided.release_image is not None
+        assert decided.image.details == decided.release_image.details
+
+    def test_what_is_not_known_of_an_image_that_exists_is_uncertain(self, folder: FleetFolder) -> None:
+        nothing, some = (
+            with_lock(folder, FOUND, **facts).image
+            for facts in ({}, {"cuda": "12.9", "tensorrt": "10.9.0.34"})
+        )
+        assert nothing is not None and some is not None
+        assert {"server", "cuda", "tensorrt", "python"} <= {*nothing.details.uncertain}
+        assert {"server", "python"} <= {*some.details.uncertain}
+        assert not {"cuda", "tensorrt"} & {*some.details.uncertain}
+        assert some.details.tensorrt_certain
+
+    def test_the_bounds_of_the_releases_tensorrt_are_not_those_of_another_image(
+        self, folder: FleetFolder
+    ) -> None:
+        for facts in ({}, {"tensorrt": "11.1.0.106"}):
+            found = with_lock(folder, FOUND, **facts).image
+            assert found is not None
+            assert (found.details.tensorrt_least, found.details.tensorrt_most) == (None, None)
+
+    def test_a_fact_settles_what_the_catalog_is_not_certain_of(self, folder: FleetFolder) -> None:
+        uncertain = release_image("26.03", "us-east-1", gpu=True).details.uncertain
+        assert "tensorrt" in uncertain
+        folder.spec(BUILT, base=SPEC.replace("25.04", "26.03").replace("ml.g5", "ml.g6"))
+        lock_image(folder, key=KEY, tensorrt="10.14.1.48")
+        found = context(folder).image
+        assert found is not None
+        assert "tensorrt" not in found.details.uncertain
+
+
+class TestRules:
+    """Rules about the release's image speak of what runs."""
+
+    def test_the_cuda_inside_decides_whether_there_is_a_driver(self, folder: FleetFolder) -> None:
+        base = SPEC.replace("ml.g5.xlarge", "ml.g7e.2xlarge")
+        folder.spec(BUILT, base=base)
+        lock_image(folder, key=KEY, triton="25.04", cuda="12.9")
+        assert "FL204" in {each.code for each in rule_findings(context(folder))}
+        lock_image(folder, key=KEY, triton="25.04", cuda="13.0")
+        assert "FL204" not in {each.code for each in rule_findings(context(folder))}
+
+    def test_the_cuda_inside_decides_the_host_image(self, folder: FleetFolder) -> None:
+        base = SPEC.replace("ml.g5.xlarge", "ml.g6.xlarge")
+        folder.spec(BUILT, base=base)
+        chosen = []
+        for cuda in ("12.9", "13.0"):
+            lock_image(folder, key=KEY, triton="25.04", cuda=cuda)
+            found = context(folder).ami
+            chosen.append(found.name if found else None)
+        assert chosen == ["al2-ami-sagemaker-inference-gpu-3-1", "al2023-ami-sagemaker-inference-gpu-4-1"]
+
+    def test_of_an_image_that_nobody_could_read_they_warn_and_nothing_is_refused(
+        self, folder: FleetFolder
+    ) -> None:
+        folder.spec(FOUND)
+        lock_image(folder)
+        warnings = resolve_fleet(folder.root, "dev").warnings
+        assert "FL974" in {each.code for each in warnings}
+        (unknown,) = [each for each in warnings if each.code == "FL974"]
+        assert (unknown.file, unknown.line) == (folder.root / "model_specs" / "sentences.yaml", 6)
+        assert unknown.hint == "run `fleet lock --env dev sentences` with credentials that may pull it"
+
+    def test_they_doubt_a_driver_and_a_plan_for_an_image_that_nobody_could_read(
+        self, folder: FleetFolder
+    ) -> None:
+        folder.spec(FOUND, base=SPEC.replace("ml.g5.xlarge", "ml.g7e.2xlarge"))
+        plans = 'models: {embed: {backend: tensorrt, plans: {1/model.plan: "10.3.0.26"}}}'
+        folder.write("locks/dev/sentences.lock.yaml", LOCK.replace("models: [embed]", plans))
+        codes, severities = ("FL204", "FL256"), []
+        for facts in ({}, {"cuda": "12.9", "tensorrt": "10.9.0.34"}):
+            lock_image(folder, **facts)
+            found = {each.code: each.severity for each in rule_findings(context(folder))}
+            severities.append([found[code] for code in codes])
+        assert severities == [[Severity.WARNING] * 2, [Severity.ERROR] * 2]
+
+    def test_they_doubt_a_host_image_that_is_named_for_it(self, folder: FleetFolder) -> None:
+        ami = "instance: {type: ml.g6.xlarge, ami: al2023-ami-sagemaker-inference-gpu-4-1}"
+        folder.spec(FOUND, base=SPEC.replace("instance: {type: ml.g5.xlarge}", ami).replace("25.04", "25.09"))
+        severities = []
+        for facts in ({"cuda": "14.0"}, {}):
+            lock_image(folder, **facts)
+            found = {each.code: each.severity for each in rule_findings(context(folder))}
+            severities.append(found.get("FL223"))
+        assert severities == [Severity.ERROR, None]
+
+    def test_on_this_machine_none_speaks_of_the_image(self, folder: FleetFolder) -> None:
+        folder.environment(name="local")
+        folder.spec(FOUND.replace("111122223333", "444455556666"))
+        decided = replace(context(folder, "local"), lock=None)
+        assert [each for each in rule_findings(decided) if each.code.startswith("FL97")] == []
+
+
+class TestEngines:
+    """An engine is of the TensorRT that builds it."""
+
+    @staticmethod
+    def built_in(decided: EndpointContext) -> str:
+        models = [
+            each.model_copy(update={"engines": (Engine(model="embed", onnx="m.onnx"),)})
+            for each in decided.spec.models
+        ]
+        spec = decided.spec.model_copy(update={"models": tuple(models)})
+        (planned,) = planned_engines(replace(decided, loaded=replace(decided.loaded, spec=spec)))
+        return planned.image
+
+    @pytest.mark.parametrize("tensorrt", [RELEASE_TENSORRT, "10.9.0", None])
+    def test_of_the_releases_tensorrt_they_are_built_in_its_image_and_shared(
+        self, folder: FleetFolder, tensorrt: str | None
+    ) -> None:
+        facts = {"tensorrt": tensorrt} if tensorrt else {"cuda": "12.9"}
+        decided = with_lock(folder, BUILT, key=KEY, **facts)
+        assert decided.engine_image == decided.release_image
+        assert self.built_in(decided) == "sagemaker-tritonserver:25.04-py3"
+        assert folder.resolve().engine_image.uri == f"{RELEASE}:25.04-py3"
+
+    def test_of_another_tensorrt_they_are_built_in_the_image_that_serves_them(
+        self, folder: FleetFolder
+    ) -> None:
+        decided = with_lock(folder, BUILT, key=KEY, tensorrt="10.14.1.48")
+        assert decided.engine_image == decided.image
+        assert self.built_in(decided) == f"triton-fleet-dev:{'e' * 64}@{DIGEST}"
+        assert folder.resolve().engine_image.uri == f"{REGISTRY}/triton-fleet-dev@{DIGEST}"
+
+    def test_without_an_image_of_its_own_they_are_built_in_the_one_that_serves(
+        self, folder: FleetFolder
+    ) -> None:
+        decided = context(folder)
+        assert decided.engine_image == decided.image == decided.release_image
