@@ -14,7 +14,7 @@ from triton_endpoints.engines.build import EngineBuild
 from triton_endpoints.library.environment import EnvironmentProp, read_environment
 from triton_endpoints.library.findings import report
 from triton_endpoints.library.governance import bound_roles, tag
-from triton_endpoints.library.shared_parts import claim_engine_builds, with_bucket
+from triton_endpoints.library.shared_parts import claim_builds, with_bucket
 
 
 class EngineBuilds(Construct):
@@ -46,7 +46,7 @@ class EngineBuilds(Construct):
         try:
             found = read_environment(self, environment).environment
             place = with_bucket(place_of(found), bucket)
-            claim_engine_builds(self, place)
+            claim_builds(self, place, "engine")
         except FindingsError as error:
             report(self, error.findings)
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import sha256
-from typing import ClassVar
+from typing import ClassVar, Literal
 from weakref import WeakKeyDictionary
 
 from aws_cdk import Acknowledgment, Stack, Token, Validations
@@ -48,14 +48,14 @@ def claim(construct: Construct, what: str, hint: str) -> None:
         raise FindingsError([Finding(code="FL613", message=message, hint=hint)])
 
 
-def claim_engine_builds(construct: Construct, place: Deployment) -> None:
-    """Let one construct of the app declare the engine builds of an environment.
+def claim_builds(construct: Construct, place: Deployment, what: Literal["engine", "image"]) -> None:
+    """Let one construct of the app declare the builds of engines or of images of an environment.
 
     Raises:
         FindingsError: another construct declares them.
     """
-    hint = "leave one out; an EndpointSupport has none with `engine_builds=False`"
-    claim(construct, f"the engine builds of environment {place.environment!r}", hint)
+    hint = f"leave one out; an EndpointSupport has none with `{what}_builds=False`"
+    claim(construct, f"the {what} builds of environment {place.environment!r}", hint)
 
 
 def with_bucket(place: Deployment, bucket: s3.IBucket | None) -> Deployment:

@@ -14,7 +14,7 @@ from triton_endpoints.foundation import declare_foundation
 from triton_endpoints.library.environment import EnvironmentProp
 from triton_endpoints.library.findings import report
 from triton_endpoints.library.governance import bound_roles, tag
-from triton_endpoints.library.shared_parts import SharedParts, claim_engine_builds
+from triton_endpoints.library.shared_parts import SharedParts, claim_builds
 
 
 class EndpointSupport(Construct):
@@ -55,7 +55,9 @@ class EndpointSupport(Construct):
             bound_roles(self, shared.place)
             try:
                 if engine_builds:
-                    claim_engine_builds(self, shared.place)
+                    claim_builds(self, shared.place, "engine")
+                if image_builds:
+                    claim_builds(self, shared.place, "image")
             except FindingsError as error:
                 report(self, error.findings)
             shared.parts = declare_foundation(

@@ -32,7 +32,7 @@ def gpu_without_engine_builder(endpoint: EndpointContext) -> Iterator[Problem]:
     CodeBuild has A10G GPUs on demand (g5, in seven regions); the others are built by a SageMaker job on the
     same instance type, or on a CodeBuild fleet that the environment names.
     """
-    machine, image = endpoint.machine, endpoint.image
+    machine, image = endpoint.machine, endpoint.engine_image
     if machine is None or machine.kind is not Processor.GPU:
         return
     found = runner_for(machine, endpoint.region, endpoint.environment.engine_builds.fleets)
@@ -178,7 +178,7 @@ def python_too_old_for_engine(endpoint: EndpointContext) -> Iterator[Problem]:
 
     In an older image the script would fail after a machine with a GPU was started and billed.
     """
-    image = endpoint.image
+    image = endpoint.engine_image
     if image is None or _builds(image.details.python):
         return
     first = next(name for name in releases() if _builds(release(name).python))
@@ -192,6 +192,24 @@ def python_too_old_for_engine(endpoint: EndpointContext) -> Iterator[Problem]:
             " `fleet engines plan` shows, and put the plan into the repository"
         )
         yield Problem(path, message, hint, certain="python" not in image.details.uncertain)
+
+
+@rule("FL980", source="docs/images.md")
+def engine_in_foreign_image(endpoint: EndpointContext) -> Iterator[Problem]:
+    """Engines are built in the release's image, or in one of the environment's own repository.
+
+    The role of builds pulls no other image: an engine for another TensorRT needs an image that is built.
+    """
+    image, own = endpoint.engine_image, endpoint.spec.image
+    if image is None or not image.is_own or own is None or own.uri is None:
+        return
+    for path, _, _ in spec_engines(endpoint.spec):
+        message = (
+            f"the engine needs TensorRT {image.details.tensorrt or 'of an unknown version'}, which {own.uri}"
+            " has, and builds of engines may not pull that"
+        )
+        hint = "build an image on that one: `image: {build: FOLDER}`; or put the plan into the repository"
+        yield Problem(path, message, hint)
 
 
 def _builds(python: str) -> bool:
