@@ -42,11 +42,11 @@ class PublishProgress(Protocol):
     def build(self, name: str) -> AbstractContextManager[Tell]:
         """Around one build, `engine NAME` or `image NAME`; its result exists if nothing is raised."""
 
-    def uploads(self, archives: int, size: int) -> AbstractContextManager[None]:
-        """Around all uploads: how many archives, and bytes of their tar streams."""
+    def uploads(self, count: int, size: int, what: str = "archive") -> AbstractContextManager[None]:
+        """Around all uploads: how many archives, or layers of images, and their bytes."""
 
     def archive(self, name: str, size: int) -> AbstractContextManager[Advance]:
-        """Around the upload of one archive of `size` bytes, which is done if nothing is raised."""
+        """Around the upload of an archive or a layer of `size` bytes, which is done if nothing is raised."""
 
     def copies(self, objects: int) -> AbstractContextManager[Advance]:
         """Around the copies on the server."""
@@ -63,7 +63,7 @@ class SilentProgress:
         """Show nothing."""
         return nullcontext(_ignore)
 
-    def uploads(self, archives: int, size: int) -> AbstractContextManager[None]:
+    def uploads(self, count: int, size: int, what: str = "archive") -> AbstractContextManager[None]:
         """Show nothing."""
         return nullcontext()
 
@@ -101,7 +101,7 @@ class LineProgress:
             raise
         self._say(f"{name}: ready after {time.monotonic() - start:.0f} s")
 
-    def uploads(self, archives: int, size: int) -> AbstractContextManager[None]:
+    def uploads(self, count: int, size: int, what: str = "archive") -> AbstractContextManager[None]:
         """Show nothing: each archive has a line."""
         return nullcontext()
 
@@ -164,9 +164,9 @@ class BarProgress:
             self._builds.remove_task(task)
 
     @contextmanager
-    def uploads(self, archives: int, size: int) -> Iterator[None]:
+    def uploads(self, count: int, size: int, what: str = "archive") -> Iterator[None]:
         """Show the bars; they disappear when all is done."""
-        shown = f"{archives} archive{'s' * (archives != 1)}"
+        shown = f"{count} {what}{'s' * (count != 1)}"
         self._bars.reset(self._total, total=size, description=shown, visible=True)
         with self._bars:
             yield

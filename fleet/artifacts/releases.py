@@ -1,4 +1,4 @@
-"""Records what endpoints ran: an object in the bucket for each deploy that changed an endpoint's data."""
+"""Records what endpoints ran: an object in the bucket for each deploy that changed their data or image."""
 
 from __future__ import annotations
 
@@ -34,13 +34,17 @@ class ReleasedArchive(Document):
 
 
 class Release(Document):
-    """What one endpoint ran since a time; `model_data` is a key or a prefix of the artifact bucket."""
+    """What one endpoint ran since a time; `model_data` is a key or a prefix of the artifact bucket.
+
+    `image` is the digest of an image of one's own; None: the release's.
+    """
 
     endpoint: str
     time: datetime
     model_data: str
     compression: Compression
     archives: tuple[ReleasedArchive, ...]
+    image: Digest | None = None
 
 
 def record_release(s3: S3Client, endpoint: ResolvedEndpoint) -> None:
@@ -54,6 +58,7 @@ def record_release(s3: S3Client, endpoint: ResolvedEndpoint) -> None:
         model_data=endpoint.model_data,
         compression=endpoint.compression,
         archives=tuple(ReleasedArchive(key=each.key, digest=each.digest) for each in endpoint.archives),
+        image=endpoint.image.digest if endpoint.image.is_own else None,
     )
     try:
         last = read_releases(s3, bucket, keys[:1])
@@ -61,7 +66,8 @@ def record_release(s3: S3Client, endpoint: ResolvedEndpoint) -> None:
         last = []  # a broken object does not stop a deploy: prune reports it
     if not last or last[0].model_copy(update={"time": now}) != release:
         key = f"{releases_prefix(endpoint.name)}{now.strftime(TIME)}.json"
-        s3.put_object(Bucket=bucket, Key=key, Body=release.model_dump_json(indent=1).encode())
+        text = release.model_dump_json(indent=1, exclude_none=True)
+        s3.put_object(Bucket=bucket, Key=key, Body=text.encode())
 
 
 def last_releases(s3: S3Client, bucket: str, endpoint_name: str, count: int) -> list[Release]:

@@ -1,4 +1,4 @@
-"""`fleet promote`: another environment will run the archives that were tested in one."""
+"""`fleet promote`: another environment will run the archives and images that were tested in one."""
 
 from __future__ import annotations
 
@@ -31,22 +31,25 @@ def promote(
     ] = None,
     to_profile: Annotated[str | None, typer.Option(help="Profile of the account that is written to.")] = None,
 ) -> None:
-    """Copy the archives that one environment runs to another's store by digest, and write its locks."""
+    """Copy the archives and images that one environment runs to another by digest, and write its locks."""
     root = project_root(Path.cwd())
     tested, wanted = open_project(root, source, endpoints), open_project(root, target, endpoints)
     require_two(tested, wanted, LOCAL)
     read = connect(root, place_of(tested.environment), from_profile)
     written = connect(root, place_of(wanted.environment), to_profile)
     done = copy_and_lock(
-        PromotionSource(project=tested, s3=read.client("s3"), sagemaker=read.client("sagemaker")),
-        Next(project=wanted, s3=written.client("s3")),
+        PromotionSource(
+            project=tested,
+            s3=read.client("s3"),
+            sagemaker=read.client("sagemaker"),
+            ecr=read.client("ecr"),
+        ),
+        Next(project=wanted, s3=written.client("s3"), ecr=written.client("ecr")),
         progress_on(OutputConsole()),
     )
-    if done.copied:
-        also = f"; {done.there} already present" if done.there else ""
-        say(f"copied {_archives(done.copied)}, {shown_size(done.bytes)}{also}")
-    else:
-        say(f"copied nothing: {_archives(done.there)} already present")
+    say(_summary("archive", done.copied, done.bytes, done.there))
+    if done.images or done.images_there:
+        say(_summary("image", done.images, done.image_bytes, done.images_there))
     for file in done.locks:
         say(f"wrote {file.relative_to(root)}")
     deploy = f"run `fleet deploy --env {target} {' '.join(tested.endpoints)}`"
@@ -56,5 +59,12 @@ def promote(
         say(f"the lock{' is' if len(tested.endpoints) == 1 else 's are'} up to date: {deploy}")
 
 
-def _archives(count: int) -> str:
-    return f"{count} archive{'s' * (count != 1)}"
+def _summary(what: str, copied: int, size: int, there: int) -> str:
+    if not copied:
+        return f"copied nothing: {_count(what, there)} already present"
+    also = f"; {there} already present" if there else ""
+    return f"copied {_count(what, copied)}, {shown_size(size)}{also}"
+
+
+def _count(what: str, number: int) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"

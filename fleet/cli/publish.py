@@ -1,4 +1,4 @@
-"""`fleet publish`: uploads the locked archives to the artifact bucket; --prune removes unused objects."""
+"""`fleet publish`: uploads the locked archives to the artifact bucket; --prune removes what is unused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ def publish(
     endpoints: Endpoints = None,
     profile: Profile = None,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Also remove objects that no Model, lock or recent release uses.")
+        bool,
+        typer.Option(
+            "--prune", help="Also remove objects and images that no Model, lock or recent release uses."
+        ),
     ] = False,
     keep: Annotated[
         int | None,
@@ -80,7 +83,8 @@ def _summary(done: PublishResult) -> str:
 
 def _prune(access: Access, root: Path, keep: int, *, yes: bool) -> None:
     bucket = access.place.bucket
-    work = Prune(access.client("s3"), access.client("sagemaker"), root, access.place, keep)
+    clients = access.client("s3"), access.client("sagemaker"), access.client("ecr")
+    work = Prune(*clients, root, access.place, keep)
     plan = work.plan()
     _show(plan, bucket)
     if not (plan.units or plan.uploads):
@@ -90,21 +94,44 @@ def _prune(access: Access, root: Path, keep: int, *, yes: bool) -> None:
         return
     removed = work.remove(plan)
     uploads = f", {len(removed.uploads)} uploads aborted" if removed.uploads else ""
-    say(f"removed {_count(len(removed.objects))}, {shown_size(removed.size)}{uploads}")
+    images = f", {_images(len(removed.images))}" if removed.images else ""
+    say(f"removed {_count(len(removed.objects))}, {shown_size(removed.size)}{images}{uploads}")
 
 
 def _show(plan: Plan, bucket: str) -> None:
     for unit in plan.units:
+        if unit.image is not None:
+            records = f", with its record, {_count(len(unit.objects))}" if unit.objects else ""
+            say(f"  {unit.name}: an image of {shown_size(unit.image.size)}{records}")
+            continue
         count = "" if len(unit.objects) == 1 else f", {_count(len(unit.objects))}"
         say(f"  {unit.name}: {shown_size(unit.size)}{count}")
     for upload in plan.uploads:
         say(f"  {upload.key}: an upload that was never completed")
-    total = f"{_count(len(plan.objects))} of s3://{bucket}, {shown_size(plan.size)}"
-    say(f"unused: {total}" if plan.units or plan.uploads else f"nothing to remove from s3://{bucket}")
-    if plan.too_young:
-        say(f"kept for now: {_count(plan.too_young)}, unused but younger than {HOURS} hours")
-    if plan.units:
+    if plan.objects or plan.uploads:
+        say(f"unused: {_count(len(plan.objects))} of s3://{bucket}, {shown_size(plan.size)}")
+    elif not plan.images:
+        say(f"nothing to remove from s3://{bucket}")
+    if plan.images:
+        size = shown_size(sum(each.size for each in plan.images))
+        repository = plan.images[0].repository
+        say(f"unused: {_images(len(plan.images))} of {repository}, {size} with the layers that images share")
+    if young := _too_young(plan):
+        say(f"kept for now: {young}, unused but younger than {HOURS} hours")
+    if plan.objects:
         say(f"the bucket is versioned: deleted objects can be restored for {NONCURRENT_DAYS} days")
+    if plan.images:
+        say("images cannot be restored: an image that is built again has another digest")
+
+
+def _too_young(plan: Plan) -> str:
+    objects = _count(plan.too_young) if plan.too_young else ""
+    images = _images(plan.too_young_images) if plan.too_young_images else ""
+    return " and ".join(part for part in (objects, images) if part)
+
+
+def _images(images: int) -> str:
+    return f"{images} image{'s' * (images != 1)}"
 
 
 def _count(objects: int) -> str:

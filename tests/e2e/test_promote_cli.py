@@ -25,6 +25,7 @@ from fleet.spec.project import load_lock
 from fleet_folder import FleetFolder
 from kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed
 from promotion import ENDPOINT, PLACES, Promotion
+from promotion_images import PromotedImages
 from running_aws import running_aws
 from second_aws import ACCOUNT, second_aws
 
@@ -91,6 +92,24 @@ def test_again_nothing_is_copied(promotion: Promotion, capsys: pytest.CaptureFix
         "copied nothing: 1 archive already present",
         "the lock is up to date: run `fleet deploy --env prod sentences`",
     ]
+
+
+def test_the_image_that_was_built_is_promoted_with_the_archive(
+    promotion: Promotion, capsys: pytest.CaptureFixture[str]
+) -> None:
+    promotion.folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
+    promotion.folder.write("repository/embed/1/model.py", "class TritonPythonModel: x = 1\n")
+    images = PromotedImages(promotion)
+    digest = images.build()
+    promotion.sagemaker.delete_endpoint(EndpointName=ENDPOINT)
+    promotion.test()
+    run("--from", "staging", "--to", "prod", "sentences", *PROFILES)
+    said = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("uploaded sentences, layer ") for line in said) == 3
+    assert any(line.startswith("copied 1 image, ") for line in said)
+    run("--from", "staging", "--to", "prod", "sentences", *PROFILES)
+    assert "copied nothing: 1 image already present" in capsys.readouterr().out
+    assert list(images.tags()) == [digest]
 
 
 def test_a_profile_of_another_account_is_refused(promotion: Promotion) -> None:

@@ -7,20 +7,26 @@ import pty
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from botocore.exceptions import ClientError
+from moto.ecr.models import ecr_backends
 from moto.s3.models import s3_backends
 
 from artifact_bucket import ArtifactBucket, empty_bucket
+from container_images import ContainerRepository, layer
 from embedded_keys import VARIABLES
+from fleet.artifacts.progress import shown_size
 from fleet_folder import ROOT, FleetFolder
 from running_aws import running_aws
 
 ACCOUNT = "123456789012"
 BUCKET = f"triton-fleet-dev-{ACCOUNT}-us-east-1"
+REPOSITORY = "triton-fleet-dev"
 OLD = "archives/" + "b" * 64 + ".tar.gz"
 FLEET = str(Path(sys.executable).parent / "fleet")
 
@@ -96,6 +102,8 @@ def command(url: str, folder: FleetFolder) -> Command:
     command.bucket.single()
     command.bucket.lock()
     command.bucket.s3.create_bucket(Bucket=BUCKET)
+    with suppress(ClientError):
+        command.bucket.ecr.delete_repository(repositoryName=REPOSITORY, force=True)
     for key in command.held():
         command.bucket.s3.delete_object(Bucket=BUCKET, Key=key)
     return command
@@ -158,6 +166,32 @@ def test_a_prune_shows_what_goes_how_much_and_what_is_too_young(command: Command
     ]
     assert "endpoints/gone/other.tar.gz" in command.held()
     assert len(command.held()) == 3
+
+
+def test_a_prune_shows_images_with_their_records_and_removes_both(command: Command) -> None:
+    ecr = command.bucket.ecr
+    repository = ContainerRepository(ecr, REPOSITORY)
+    old, young = (repository.push([layer([tag])], tag=tag * 64) for tag in ("a", "b"))
+    (stored, _) = ecr_backends[ACCOUNT]["us-east-1"].repositories[REPOSITORY].images
+    stored.image_pushed_at -= 25 * 3600
+    for tag, hours in (("a", 25), ("b", 1)):
+        command.put(f"images/built/{tag * 64}/manifest.json", hours=hours)
+    command.put(f"images/contexts/{'a' * 64}.tar", hours=25)
+    done = command.run("--prune", "--yes")
+    assert (done.returncode, done.stderr) == (0, "")
+    size = shown_size(stored.get_image_size_in_bytes() or 0)
+    assert done.stdout.splitlines()[3:] == [
+        f"  images/contexts/{'a' * 64}.tar: 1.5 kB",
+        f"  triton-fleet-dev@{old}: an image of {size}, with its record, 1 object",
+        f"unused: 2 objects of s3://{BUCKET}, 3.0 kB",
+        f"unused: 1 image of triton-fleet-dev, {size} with the layers that images share",
+        "kept for now: 1 object and 1 image, unused but younger than 24 hours",
+        "the bucket is versioned: deleted objects can be restored for 90 days",
+        "images cannot be restored: an image that is built again has another digest",
+        "removed 2 objects, 3.0 kB, 1 image",
+    ]
+    left = ecr.describe_images(repositoryName=REPOSITORY)["imageDetails"]
+    assert [each["imageDigest"] for each in left] == [young]
 
 
 def test_a_prune_without_a_terminal_needs_a_yes(command: Command) -> None:

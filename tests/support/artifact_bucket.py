@@ -34,6 +34,7 @@ class ArtifactBucket:
     folder: FleetFolder
     s3: S3Client
     sagemaker: SageMakerClient
+    ecr: Any
     requests: list[str] = field(default_factory=list)
 
     def single(self, name: str = "sentences", *, keys: str = "", code: str = "x = 1\n") -> None:
@@ -87,7 +88,8 @@ def empty_bucket(url: str, folder: FleetFolder) -> ArtifactBucket:
     """The bucket without objects, an account without models, and a fleet without endpoints."""
     session, config = shared_session(REGION), Config(max_pool_connections=32)
     s3: S3Client = session.client("s3", endpoint_url=url, config=config)
-    bucket = ArtifactBucket(folder, s3, session.client("sagemaker", endpoint_url=url))
+    sagemaker, ecr = (session.client(name, endpoint_url=url) for name in ("sagemaker", "ecr"))
+    bucket = ArtifactBucket(folder, s3, sagemaker, ecr)
     s3.create_bucket(Bucket=BUCKET)
     for key in bucket.held():
         s3.delete_object(Bucket=BUCKET, Key=key)

@@ -46,6 +46,11 @@ def _sagemaker(url: str, region: str) -> SageMakerClient:
     return local_session(region, KEYS).client("sagemaker", endpoint_url=url)
 
 
+@cache
+def _ecr(url: str, region: str) -> Any:
+    return local_session(region, KEYS).client("ecr", endpoint_url=url)
+
+
 @dataclass(frozen=True)
 class Promotion:
     """A fleet whose `staging` and `qa` are in one account and `prod` in another; `urls` by account."""
@@ -79,6 +84,16 @@ class Promotion:
         account, region = PLACES[environment]
         return _s3.__wrapped__(self.urls[account], region)
 
+    def ecr(self, environment: str) -> Any:
+        """The client of the registry."""
+        account, region = PLACES[environment]
+        return _ecr(self.urls[account], region)
+
+    def another_ecr(self, environment: str) -> Any:
+        """A client of one's own."""
+        account, region = PLACES[environment]
+        return _ecr.__wrapped__(self.urls[account], region)
+
     @property
     def sagemaker(self) -> SageMakerClient:
         account, region = PLACES["staging"]
@@ -96,7 +111,7 @@ class Promotion:
 
     def publish(self) -> ResolvedEndpoint:
         """Lock and publish what the spec says in `staging`."""
-        write_locks(open_project(self.folder.root, "staging"))
+        write_locks(open_project(self.folder.root, "staging"), lambda: self.s3("staging"))
         project = open_project(self.folder.root, "staging")
         (endpoint,) = resolve_project(project).endpoints
         publish(self.s3("staging"), project, [endpoint], SilentProgress())
@@ -141,6 +156,7 @@ class Promotion:
         progress: PublishProgress | None = None,
         *,
         target_s3: S3Client | None = None,
+        target_ecr: Any = None,
         endpoints: Sequence[str] = (ENDPOINT,),
     ) -> PromotionResult:
         """From `staging`."""
@@ -149,9 +165,11 @@ class Promotion:
             project=open_project(root, "staging", endpoints),
             s3=self.s3("staging"),
             sagemaker=self.sagemaker,
+            ecr=self.ecr("staging"),
         )
         target = Next(
             project=open_project(root, to, endpoints),
             s3=self.s3(to) if target_s3 is None else target_s3,
+            ecr=self.ecr(to) if target_ecr is None else target_ecr,
         )
         return promote(tested, target, SilentProgress() if progress is None else progress)

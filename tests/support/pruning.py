@@ -29,7 +29,8 @@ def work(
     now = now or later()
     date_answers(bucket, format_datetime(now.astimezone(UTC), usegmt=True))
     place = place_of(bucket.project.environment)
-    return Prune(bucket.s3, bucket.sagemaker, bucket.folder.root, place, keep, clock=lambda: clock or now)
+    root = bucket.folder.root
+    return Prune(bucket.s3, bucket.sagemaker, bucket.ecr, root, place, keep, clock=lambda: clock or now)
 
 
 def date_answers(bucket: ArtifactBucket, date: str) -> None:

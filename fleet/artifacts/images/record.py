@@ -22,9 +22,9 @@ MISSING = 404
 
 
 class BuildRecord(BaseModel):
-    """What the build script writes after the push."""
+    """What the build script writes after the push; a copy keeps the keys that are not read here."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="allow")
 
     key: Digest
     repository: str

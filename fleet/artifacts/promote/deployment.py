@@ -13,6 +13,7 @@ from fleet.findings import Finding, FindingsError
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
     from mypy_boto3_sagemaker.client import SageMakerClient
+    from mypy_boto3_sagemaker.type_defs import ContainerDefinitionOutputTypeDef
 
 CODE = "FL332"
 HEADS = 16
@@ -21,7 +22,7 @@ IN_SERVICE = "InService"
 
 
 def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> None:
-    """Check that the endpoint is in service with the model data that follows from its lock.
+    """Check that the endpoint is in service with the model data and the image that follow from its lock.
 
     The URL of that data contains environment, account, region and the digests of all archives; a live set's
     does not, so its archives are checked one by one.
@@ -29,12 +30,14 @@ def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: Resol
     Raises:
         FindingsError: it is not deployed, not in service, or runs something else.
     """
-    running = _model_data(sagemaker, endpoint)
-    if running != endpoint.model_data_url:
-        message = (
-            f"it runs {running or 'a model without data'}, but its lock requires {endpoint.model_data_url}"
-        )
-        raise FindingsError([_test_finding(endpoint, message)])
+    container = _container(sagemaker, endpoint)
+    wanted = [(_model_data(container), endpoint.model_data_url, "a model without data")]
+    if endpoint.image.is_own:
+        wanted.append((container.get("Image", ""), endpoint.image.uri, "a model without an image"))
+    for running, required, nothing in wanted:
+        if running != required:
+            message = f"it runs {running or nothing}, but its lock requires {required}"
+            raise FindingsError([_test_finding(endpoint, message)])
     others = [archive for archive in endpoint.archives if not archive.named_by_content]
     wrong = [
         found
@@ -45,7 +48,7 @@ def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: Resol
         raise FindingsError(wrong)
 
 
-def _model_data(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> str:
+def _container(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> ContainerDefinitionOutputTypeDef:
     found = described_endpoint(sagemaker, endpoint.name)
     if found is None:
         raise FindingsError([_test_finding(endpoint, "it is not deployed there")])
@@ -54,7 +57,10 @@ def _model_data(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> str:
         raise FindingsError([_test_finding(endpoint, message)])
     config = sagemaker.describe_endpoint_config(EndpointConfigName=found["EndpointConfigName"])
     model = sagemaker.describe_model(ModelName=config["ProductionVariants"][0]["ModelName"])
-    container = model["PrimaryContainer"]
+    return model["PrimaryContainer"]
+
+
+def _model_data(container: ContainerDefinitionOutputTypeDef) -> str:
     source = container.get("ModelDataSource", {}).get("S3DataSource", {})
     return container.get("ModelDataUrl") or source.get("S3Uri", "")
 

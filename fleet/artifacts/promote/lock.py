@@ -1,15 +1,18 @@
-"""The lock that a promotion writes: another environment's archives, if both specs need the same."""
+"""The lock that a promotion writes: another environment's archives and image, if both specs need the same."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from fleet.artifacts.engines.lock import archive_engines
+from fleet.endpoint.context.context import EndpointContext
 from fleet.engines.endpoint_engines import EndpointEngine
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.environment import Environment
+from fleet.spec.image import OwnImage
 from fleet.spec.lock import Lock
-from fleet.spec.project import Project, load_lock
+from fleet.spec.project import LoadedSpec, Project, load_lock
 from fleet.spec.source import KeyPath, finding_at
 
 CODE = "FL336"
@@ -21,12 +24,13 @@ def promoted_lock(source: Project, target: Project, endpoint: str) -> Lock:
     """The source's lock as the lock of the target.
 
     Raises:
-        FindingsError: the lock or a spec is wrong, or the target's spec needs other archives.
+        FindingsError: the lock or a spec is wrong, or the target's spec needs other archives or images.
     """
     tested, wanted = source.load(endpoint), target.load(endpoint)
     name, there = source.environment.environment, target.environment.environment
     differences = [
         *_differences(tested.spec, wanted.spec),
+        *_image_differences(tested, source.environment, wanted, target.environment),
         *_engine_differences(
             archive_engines(tested, source.environment), archive_engines(wanted, target.environment)
         ),
@@ -36,7 +40,7 @@ def promoted_lock(source: Project, target: Project, endpoint: str) -> Lock:
             wanted.source.latest_mark(path),
             CODE,
             f"{endpoint} was tested in {name} with {before}, and {there} has {now}",
-            f"both must need the same archives: compare `overrides` of {name} and of {there}",
+            f"both must need the same archives and image: compare `overrides` of {name} and of {there}",
         )
         for path, before, now in differences
     ]
@@ -75,6 +79,34 @@ def _differences(tested: EndpointSpec, wanted: EndpointSpec) -> Iterator[tuple[K
             if was != is_now:
                 whose = f" for {model.archive!r}"
                 yield ("models", index, key), was + whose, is_now + whose
+
+
+def _image_differences(
+    tested: LoadedSpec, before: Environment, wanted: LoadedSpec, now: Environment
+) -> Iterator[tuple[KeyPath, str, str]]:
+    """Images differ if their folders, arguments or digests differ, or what they are built on."""
+    was, is_now = _display_image(tested.spec.image), _display_image(wanted.spec.image)
+    if was != is_now:
+        yield ("image",), was, is_now
+    elif wanted.spec.image is not None and wanted.spec.image.build is not None:
+        old, new = _base(tested, before), _base(wanted, now)
+        if old != new:
+            yield ("triton",), f"an image on {old}", f"{new} to build it on"
+
+
+def _base(loaded: LoadedSpec, environment: Environment) -> str:
+    base = EndpointContext(loaded=loaded, environment=environment, lock=None).release_image
+    return base.name if base is not None else "no release"
+
+
+def _display_image(image: OwnImage | None) -> str:
+    """Without the repository of an image that exists: each region has its own."""
+    if image is None:
+        return "the release's image"
+    if image.build is None:
+        return f"the image {image.digest}"
+    arguments = "".join(f" {name}={value}" for name, value in sorted(image.args.items()))
+    return f"the image of {image.build}{arguments and f' with{arguments}'}"
 
 
 def _engine_differences(

@@ -1,14 +1,16 @@
-"""Finds and removes unused objects in an environment's artifact bucket."""
+"""Finds and removes unused objects in an environment's artifact bucket, and images in its repository."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from fleet.artifacts.prune.plan import Plan, Upload, is_marker, units_of
+from fleet.artifacts.prune.images import ImagePrune
+from fleet.artifacts.prune.plan import Plan, Upload, is_marker, record_prefix, units_of
 from fleet.artifacts.prune.references import needed_by_locks, needed_by_models, needed_by_releases
 from fleet.artifacts.releases import KEY, RELEASES
 from fleet.artifacts.store import STORE, ObjectListing, list_objects
@@ -16,6 +18,7 @@ from fleet.aws.api.clock import answered_at
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.object_keys import PLANS
 from fleet.findings import CannotRunError
+from fleet.images.object_keys import BUILT, CONTEXTS
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -44,6 +47,7 @@ class Prune:
         self,
         s3: S3Client,
         sagemaker: SageMakerClient,
+        ecr: Any,
         root: Path,
         place: Deployment,
         keep: int,
@@ -51,9 +55,10 @@ class Prune:
     ) -> None:
         self._s3, self._sagemaker, self._keep, self._clock = s3, sagemaker, keep, clock
         self._bucket, self._locks = place.bucket, root / "locks" / place.environment
+        self._images = ImagePrune(ecr, place.image_repository)
 
     def plan(self) -> Plan:
-        """Find unused objects, by S3's clock; nothing is changed.
+        """Find unused objects and images, by S3's clock; nothing is changed.
 
         Raises:
             FindingsError: a lock or a release cannot be read, so that it is unknown what it needs.
@@ -62,60 +67,58 @@ class Prune:
         """
         young = self._server_time() - GRACE
         kept, old = self._releases()
-        needed = tuple(
+        needs = (
             needed_by_models(self._sagemaker, self._bucket)
             | needed_by_locks(self._locks)
             | needed_by_releases(self._s3, self._bucket, kept)
         )
+        images = self._images.stored()
+        unused = [each for each in images if needs.images.isdisjoint((each.digest, *each.tags))]
+        records = {record_prefix(tag) for each in images if each not in unused for tag in each.tags}
+        needed = tuple(needs.keys | records)
         objects = {
             key: found
-            for prefix in (STORE, ENDPOINTS, PLANS)
+            for prefix in (STORE, ENDPOINTS, PLANS, BUILT, CONTEXTS)
             for key, found in list_objects(self._s3, self._bucket, prefix).items()
             if not key.startswith(needed)
         }
-        units = units_of({**objects, **old})
+        units = units_of({**objects, **old}, unused)
+        spared = [unit for unit in units if unit.modified >= young]
         return Plan(
             units=tuple(unit for unit in units if unit.modified < young),
             uploads=tuple(self._uploads(young)),
-            too_young=sum(len(unit.objects) for unit in units if unit.modified >= young),
+            too_young=sum(len(unit.objects) for unit in spared),
+            too_young_images=sum(unit.image is not None for unit in spared),
         )
 
     def remove(self, plan: Plan) -> Plan:
-        """Remove the planned objects that are still unused and unchanged; return what was removed.
+        """Remove the planned objects and images that are still unused and unchanged; return what was removed.
 
         Raises:
             FindingsError: a lock or a release cannot be read any more; nothing was removed.
-            CannotRunError: S3 refused to remove some of it, or the clocks differ, and nothing was removed.
-            ClientError: access is denied; nothing was removed.
+            CannotRunError: S3 or ECR refused to remove some of it, or the clocks differ, and nothing was
+                removed.
+            ClientError: access is denied; nothing was removed, or only images were not.
         """
         latest = self.plan()
         planned = {unit.name: unit for unit in plan.units}
         units = tuple(unit for unit in latest.units if planned.get(unit.name) == unit)
         uploads = tuple(upload for upload in latest.uploads if upload in plan.uploads)
-        # Without its marker, the rest of an archive's files or of an engine does not count as complete.
+        # Without its marker, the rest of an archive's files, of an engine or of an image is not complete.
         markers = {key: found for unit in units for key, found in unit.objects.items() if is_marker(key)}
         refused = self._delete(markers)
         kept = {error["Key"] for error in refused}
+        units_left = [unit for unit in units if kept.isdisjoint(unit.objects)]
         refused += self._delete(
-            {
-                key: found
-                for unit in units
-                if kept.isdisjoint(unit.objects)
-                for key, found in unit.objects.items()
-                if key not in markers
-            }
+            {key: found for unit in units_left for key, found in unit.objects.items() if key not in markers}
         )
         for upload in uploads:
             self._s3.abort_multipart_upload(Bucket=self._bucket, Key=upload.key, UploadId=upload.upload_id)
-        if refused:
-            reasons = "; ".join(
-                f"{each['Key']}: {each['Code']} {each['Message']}" for each in refused[:MAX_NAMES]
-            )
-            more = f"; and {len(refused) - MAX_NAMES} more" if len(refused) > MAX_NAMES else ""
-            raise CannotRunError(
-                f"{len(refused)} objects of {self._bucket} were not removed: {reasons}{more}"
-            )
-        return Plan(units=units, uploads=uploads, too_young=latest.too_young)
+        reasons = [f"{each['Key']}: {each['Code']} {each['Message']}" for each in refused]
+        _require_removal(f"objects of {self._bucket}", reasons)
+        images = [unit.image for unit in units_left if unit.image is not None]
+        _require_removal(f"images of {self._images.repository}", self._images.remove(images))
+        return replace(latest, units=units, uploads=uploads)
 
     def _server_time(self) -> datetime:
         """The time in S3's answer, by the clock that dates its objects."""
@@ -146,7 +149,7 @@ class Prune:
         return kept, {key: there[key] for key in sorted(there.keys() - set(kept))}
 
     def _uploads(self, young: datetime) -> Iterator[Upload]:
-        for prefix in (STORE, ENDPOINTS):
+        for prefix in (STORE, ENDPOINTS, CONTEXTS):
             pages = self._s3.get_paginator("list_multipart_uploads").paginate(
                 Bucket=self._bucket, Prefix=prefix
             )
@@ -166,6 +169,14 @@ class Prune:
             answer = self._s3.delete_objects(Bucket=self._bucket, Delete={"Objects": batch, "Quiet": True})
             refused += answer.get("Errors", [])
         return refused
+
+
+def _require_removal(what: str, refusals: Sequence[str]) -> None:
+    if not refusals:
+        return
+    more = f"; and {len(refusals) - MAX_NAMES} more" if len(refusals) > MAX_NAMES else ""
+    reasons = "; ".join(refusals[:MAX_NAMES])
+    raise CannotRunError(f"{len(refusals)} {what} were not removed: {reasons}{more}")
 
 
 def _format_moment(moment: datetime) -> str:

@@ -1,8 +1,9 @@
-"""What live Models, locks and the last releases need of an artifact bucket."""
+"""What live Models, locks and the last releases need of an artifact bucket and of a repository of images."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from fleet.endpoint.archives import set_digest
 from fleet.endpoint.resolved_endpoint import prefix_of
 from fleet.engines.object_keys import built_key
 from fleet.findings import all_of
+from fleet.images.object_keys import built_image_key
 from fleet.spec.lock import Lock
 from fleet.spec.project import load_lock
 from fleet.spec.values import hexadecimal
@@ -30,21 +32,36 @@ DESCRIBED_AT_ONCE = 8
 NO_MODEL = "Could not find model"
 
 
-def needed_by_models(sagemaker: SageMakerClient, bucket: str) -> set[str]:
-    """The keys and prefixes that Models of the account name, whether or not an endpoint runs them.
+@dataclass(frozen=True, kw_only=True)
+class Needs:
+    """What is needed: keys and prefixes of the bucket, digests and tags of images."""
+
+    keys: frozenset[str]
+    images: frozenset[str]
+
+    def __or__(self, other: Needs) -> Needs:
+        return Needs(keys=self.keys | other.keys, images=self.images | other.images)
+
+
+def needed_by_models(sagemaker: SageMakerClient, bucket: str) -> Needs:
+    """What Models of the account name, whether or not an endpoint runs them.
 
     Raises:
         ClientError: access is denied.
     """
     pages = sagemaker.get_paginator("list_models").paginate()
     names = [model["ModelName"] for page in pages for model in page["Models"]]
-    urls = all_in_parallel(names, lambda name: _model_data(sagemaker, name), DESCRIBED_AT_ONCE)
-    keys = (_key(url, bucket) for found in urls for url in found)
-    return {key for key in keys if key is not None}
+    found = all_in_parallel(names, lambda name: _containers(sagemaker, name), DESCRIBED_AT_ONCE)
+    containers = [container for each in found for container in each]
+    keys = (_key(url, bucket) for container in containers for url in _urls(container))
+    return Needs(
+        keys=frozenset(key for key in keys if key is not None),
+        images=frozenset(_digest_or_tag(container.get("Image", "")) for container in containers),
+    )
 
 
-def needed_by_locks(folder: Path) -> set[str]:
-    """The keys and prefixes of all locks of one environment, also of those whose endpoint has no spec.
+def needed_by_locks(folder: Path) -> Needs:
+    """What all locks of one environment name, also those whose endpoint has no spec.
 
     A lock does not record whether its archives are one set, nor their names in a live set, so all possible
     keys are kept.
@@ -53,21 +70,27 @@ def needed_by_locks(folder: Path) -> set[str]:
         FindingsError: a lock cannot be read.
     """
     locks = all_of(sorted(folder.glob("*.lock.yaml")), load_lock)
-    return {prefix for lock in locks for prefix in _prefixes_of(lock)}
+    return Needs(
+        keys=frozenset(prefix for lock in locks for prefix in _prefixes_of(lock)),
+        images=frozenset(lock.image.digest for lock in locks if lock.image is not None),
+    )
 
 
-def needed_by_releases(s3: S3Client, bucket: str, releases: Sequence[str]) -> set[str]:
-    """The keys and prefixes that these releases ran.
+def needed_by_releases(s3: S3Client, bucket: str, releases: Sequence[str]) -> Needs:
+    """What these releases ran.
 
     Raises:
         FindingsError: one of the objects is not a release.
     """
     found = read_releases(s3, bucket, list(releases))
-    stored = {_common_prefix(archive.digest) for release in found for archive in release.archives}
-    return stored | {release.model_data for release in found}
+    stored = frozenset(_common_prefix(archive.digest) for release in found for archive in release.archives)
+    return Needs(
+        keys=stored | {release.model_data for release in found},
+        images=frozenset(release.image for release in found if release.image is not None),
+    )
 
 
-def _model_data(sagemaker: SageMakerClient, name: str) -> list[str]:
+def _containers(sagemaker: SageMakerClient, name: str) -> list[ContainerDefinitionOutputTypeDef]:
     try:
         model = sagemaker.describe_model(ModelName=name)
     except ClientError as error:
@@ -77,7 +100,7 @@ def _model_data(sagemaker: SageMakerClient, name: str) -> list[str]:
     containers = [*model.get("Containers", [])]
     if "PrimaryContainer" in model:
         containers.append(model["PrimaryContainer"])
-    return [url for container in containers for url in _urls(container)]
+    return containers
 
 
 def _urls(container: ContainerDefinitionOutputTypeDef) -> Iterator[str]:
@@ -87,6 +110,12 @@ def _urls(container: ContainerDefinitionOutputTypeDef) -> Iterator[str]:
     for source in sources:
         if source and (data := source.get("S3DataSource")):
             yield data["S3Uri"]
+
+
+def _digest_or_tag(uri: str) -> str:
+    """What the URI of an image ends with; Docker's tag where it names neither."""
+    name = uri.rpartition("/")[2]
+    return name.partition("@")[2] or name.partition(":")[2] or "latest"
 
 
 def _key(url: str, bucket: str) -> str | None:
@@ -108,6 +137,8 @@ def _prefixes_of(lock: Lock) -> Iterator[str]:
         yield f"{home}{hexadecimal(archive.digest)}"
         for engine in archive.engines.values():
             yield built_key(engine.key, "")
+    if lock.image is not None and lock.image.key is not None:
+        yield built_image_key(lock.image.key, "")
 
 
 def _common_prefix(digest: str) -> str:

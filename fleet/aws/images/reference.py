@@ -52,6 +52,10 @@ class ImageReference:
         """The image with this digest."""
         return replace(self, digest=digest)
 
+    def tagged(self, tag: str) -> ImageReference:
+        """The image that a tag of the repository names."""
+        return replace(self, tag=tag, digest=None)
+
 
 def image_reference(uri: str) -> ImageReference:
     """The image that a URI names, by its digest or tag; `latest` where it has neither.

@@ -35,6 +35,14 @@ NO_ZSTD = "a layer is compressed with Zstandard, which Python can read since 3.1
 
 
 @dataclass(frozen=True, kw_only=True)
+class StoredManifest:
+    """An image's manifest, and the text of which its digest is."""
+
+    text: str
+    manifest: Manifest
+
+
+@dataclass(frozen=True, kw_only=True)
 class RegistryImage:
     """An image as the registry has it.
 
@@ -64,7 +72,7 @@ def read_image(ecr: Any, image: ImageReference, *, layers: bool) -> RegistryImag
         FindingsError: the registry does not have it, it is for other processors, or damaged.
         CannotRunError: AWS refuses or does not answer.
     """
-    with aws_errors_as_findings(), _registry_errors(image), _damage(image):
+    with image_errors_as_findings(image):
         manifest, index = _manifest(ecr, image)
         found = image.at(manifest.digest)
         content = read_blob(ecr, found, manifest.config)
@@ -81,6 +89,32 @@ def read_image(ecr: Any, image: ImageReference, *, layers: bool) -> RegistryImag
                 unread = NO_ZSTD
     size = sum(each.size for each in manifest.layers)
     return RegistryImage(image=found, index=index, facts=facts, unread=unread, size=size)
+
+
+def stored_manifest(ecr: Any, image: ImageReference) -> StoredManifest:
+    """The manifest of one image.
+
+    Raises:
+        FindingsError: the registry does not have it, it is damaged, or an index of several images.
+        CannotRunError: AWS refuses or does not answer.
+    """
+    with image_errors_as_findings(image):
+        text, _, manifest = _one_manifest(ecr, image)
+        if isinstance(manifest, Index):
+            raise UnreadableError("it is an index of several images")
+    return StoredManifest(text=text, manifest=manifest)
+
+
+@contextmanager
+def image_errors_as_findings(image: ImageReference) -> Iterator[None]:
+    """Turn what goes wrong while an image is read into findings.
+
+    Raises:
+        FindingsError: the registry does not have it, or it is damaged.
+        CannotRunError: AWS refuses or does not answer.
+    """
+    with aws_errors_as_findings(), _registry_errors(image), _damage(image):
+        yield
 
 
 def requested_image(ecr: Any, image: ImageReference) -> tuple[Mapping[str, Any] | None, str]:
@@ -122,26 +156,27 @@ def manifest_findings(found: RegistryImage) -> list[Finding]:
 
 def _manifest(ecr: Any, image: ImageReference) -> tuple[Manifest, str]:
     """The manifest of the image itself, and the digest of the index that it is in."""
-    manifest = _one_manifest(ecr, image)
+    _, digest, manifest = _one_manifest(ecr, image)
     if isinstance(manifest, Manifest):
         return manifest, ""
-    if manifest[1].ours is None:
-        raise _foreign(image, sorted(manifest[1].images))
-    child = _one_manifest(ecr, image.at(manifest[1].ours))
+    if manifest.ours is None:
+        raise _foreign(image, sorted(manifest.images))
+    *_, child = _one_manifest(ecr, image.at(manifest.ours))
     if not isinstance(child, Manifest):
         raise UnreadableError("its index names another index")
-    return child, manifest[0]
+    return child, digest
 
 
-def _one_manifest(ecr: Any, image: ImageReference) -> Manifest | tuple[str, Index]:
+def _one_manifest(ecr: Any, image: ImageReference) -> tuple[str, str, Manifest | Index]:
+    """The text of a manifest, its digest, and the manifest."""
     answer, reason = requested_image(ecr, image)
     if answer is None:
         raise _missing(image, reason)
     digest = str(answer["imageId"]["imageDigest"])
     if image.digest not in (None, digest):
         raise UnreadableError(f"the registry answers with another image, {digest}")
-    parsed = parse_manifest(str(answer["imageManifest"]), digest)
-    return (digest, parsed) if isinstance(parsed, Index) else parsed
+    text = str(answer["imageManifest"])
+    return text, digest, parse_manifest(text, digest)
 
 
 def _layers(ecr: Any, image: ImageReference, manifest: Manifest) -> Generator[Iterator[str], None, None]:

@@ -14,6 +14,7 @@ from codebuild_stand_in import StandInCodeBuild, refusal
 from engine_bucket import EngineBucket, engine_bucket, small_onnx
 from engine_request.problems import ALL
 from fleet.artifacts.engines.failure import CODES
+from fleet.artifacts.images.task import CODES as IMAGE_CODES
 from fleet.artifacts.progress import BarProgress, LineProgress
 from fleet.findings import Finding, FindingsError
 from fleet.printers.console import OutputConsole
@@ -158,7 +159,13 @@ def test_on_a_terminal_a_build_shows_the_last_line_of_its_log(
 
 
 def test_the_documentation_has_each_exit_code_with_its_problem_and_its_finding() -> None:
-    told = re.findall(
-        r"^\| (\d+) \| ([^|]+) \| ([^|]+ \(FL\d+\)) \|", (ROOT / "docs/engines.md").read_text(), re.MULTILINE
-    )
-    assert told == [(str(each.exit_code), each.name, display_name(CODES[each.exit_code])) for each in ALL]
+    tables = {"engines": CODES, "images": IMAGE_CODES}
+    for page, codes in tables.items():
+        text = (ROOT / f"docs/{page}.md").read_text()
+        told = re.findall(r"^\| (\d+) \| ([^|]+) \| ([^|]+ \(FL\d+\)) \|", text, re.MULTILINE)
+        assert told == [
+            (str(each.exit_code), each.name, display_name(codes[each.exit_code]))
+            for each in ALL
+            if each.exit_code in codes
+        ]
+    assert {each.exit_code for each in ALL} == CODES.keys() | IMAGE_CODES.keys()

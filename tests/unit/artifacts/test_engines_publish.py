@@ -133,9 +133,9 @@ def test_what_is_said_to_be_uploaded_includes_the_plans(quick: EngineBucket) -> 
     sizes: list[int] = []
 
     class Sizes(SilentProgress):
-        def uploads(self, archives: int, size: int) -> AbstractContextManager[None]:
+        def uploads(self, count: int, size: int, what: str = "archive") -> AbstractContextManager[None]:
             sizes.append(size)
-            return super().uploads(archives, size)
+            return super().uploads(count, size, what)
 
         def archive(self, name: str, size: int) -> AbstractContextManager[Callable[[int], None]]:
             sizes.append(size)

@@ -187,7 +187,8 @@ def test_a_published_version_of_a_live_set_is_never_overwritten(bucket: Artifact
 def test_of_two_publishers_of_one_live_name_one_is_refused(
     bucket: ArtifactBucket, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    other = ArtifactBucket(FleetFolder(tmp_path_factory.mktemp("other")), bucket.s3, bucket.sagemaker)
+    elsewhere = FleetFolder(tmp_path_factory.mktemp("other"))
+    other = ArtifactBucket(elsewhere, bucket.s3, bucket.sagemaker, bucket.ecr)
     other.folder.environment()
     for each, code in ((bucket, "x = 1\n"), (other, "x = 2\n")):
         each.set_of({"a": code}, version=1)

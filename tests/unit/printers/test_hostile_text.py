@@ -159,11 +159,18 @@ def live_models(text: str) -> None:
 
 
 def unneeded(text: str) -> None:
-    unit, upload = SimpleNamespace(name=text, size=1, objects=[1, 2]), SimpleNamespace(key=text)
-    publish._show(
-        SimpleNamespace(units=[unit], uploads=[upload], objects=[1], size=1, too_young=1),  # type: ignore[arg-type]
-        text,
+    image = SimpleNamespace(size=1, repository=text)
+    units = [SimpleNamespace(name=text, size=1, objects=[1, 2], image=each) for each in (None, image)]
+    plan: Any = SimpleNamespace(
+        units=units,
+        uploads=[SimpleNamespace(key=text)],
+        objects=[1],
+        images=[image],
+        size=1,
+        too_young=1,
+        too_young_images=1,
     )
+    publish._show(plan, text)
 
 
 def doomed(text: str) -> None:

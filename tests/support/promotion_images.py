@@ -1,0 +1,82 @@
+"""An endpoint with an image of its own in a fleet that is promoted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from container_images import FILES, TRITON, ContainerRepository, layer
+from fleet.artifacts.images.source import image_source
+from fleet.images.object_keys import MANIFEST, built_image_key
+from fleet.spec.project import open_project
+from fleet.spec.values import hexadecimal
+from fleet_folder import SPEC
+from promotion import ENDPOINT, PLACES, Promotion
+
+DOCKERFILE = "ARG TRITON_IMAGE\nFROM ${TRITON_IMAGE}\nRUN pip install --no-cache-dir einops==0.8.0\n"
+BUILD = "image: {build: ../images/detector}\n"
+LAYERS = (layer(["opt/a"]), layer(["opt/b"]))
+ENDED = "2026-07-06T08:00:00+00:00"
+
+
+class PromotedImages:
+    """The repositories of a promotion's environments, which are empty, and an image of `staging`."""
+
+    def __init__(self, promotion: Promotion) -> None:
+        self.promotion = promotion
+        self.repositories = {name: self._repository(name) for name in PLACES}
+        promotion.folder.write("images/detector/Dockerfile", DOCKERFILE)
+        promotion.folder.spec(BUILD, base=SPEC)
+        self.key = self._key()
+
+    def build(self, layers: Sequence[bytes] = LAYERS, environment: str = "staging") -> str:
+        """Push an image and record it, as its build does; its digest."""
+        digest = self.repositories[environment].push(layers, tag=hexadecimal(self.key))
+        self.record(digest, environment)
+        return digest
+
+    def record(self, digest: str, environment: str = "staging") -> None:
+        """Record the build of an image."""
+        document = {
+            "key": self.key,
+            "repository": f"triton-fleet-{environment}",
+            "digest": digest,
+            "base": "sagemaker-tritonserver:25.04-py3",
+            "config": TRITON,
+            "paths": list(FILES),
+            "by": "a test",
+            "ended": ENDED,
+        }
+        self.promotion.s3(environment).put_object(
+            Bucket=self.promotion.bucket(environment), Key=self.record_key, Body=json.dumps(document).encode()
+        )
+
+    @property
+    def record_key(self) -> str:
+        return built_image_key(self.key, MANIFEST)
+
+    def recorded(self, environment: str = "prod") -> Any:
+        """The record of the image in an environment."""
+        s3, bucket = self.promotion.s3(environment), self.promotion.bucket(environment)
+        return json.loads(s3.get_object(Bucket=bucket, Key=self.record_key)["Body"].read())
+
+    def tags(self, environment: str = "prod") -> dict[str, list[str]]:
+        """The images of an environment's repository: their tags by their digests."""
+        found = self.promotion.ecr(environment).describe_images(repositoryName=f"triton-fleet-{environment}")
+        return {each["imageDigest"]: each.get("imageTags", []) for each in found["imageDetails"]}
+
+    def _repository(self, environment: str) -> ContainerRepository:
+        ecr, name = self.promotion.ecr(environment), f"triton-fleet-{environment}"
+        with suppress(ClientError):
+            ecr.delete_repository(repositoryName=name, force=True)
+        return ContainerRepository(ecr, name, imageTagMutability="IMMUTABLE")
+
+    def _key(self) -> str:
+        project = open_project(self.promotion.folder.root, "staging")
+        source = image_source(project.load(ENDPOINT), project.environment)
+        assert source is not None
+        return source.key
