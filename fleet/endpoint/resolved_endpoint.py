@@ -91,7 +91,7 @@ class Deployment:
     @property
     def image_repository(self) -> str:
         """The repository of ECR with the images that are built."""
-        return repository_of(self.environment)
+        return repository_of(self.environment, self.kms_key)
 
     @property
     def image_log_group(self) -> str:

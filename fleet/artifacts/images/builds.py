@@ -48,7 +48,7 @@ def build_images(
         ClientError: AWS refuses.
     """
     place, settings = place_of(environment), environment.engine_builds
-    known = {each.key: found for each in images if (found := built_image(s3, place.bucket, each.key))}
+    known = {each.key: found for each in images if (found := built_image(s3, place, each.key))}
     lacking = [each for each in images if each.key not in known]
     if not lacking:
         return ImageBuilds(images=known, built=(), findings=())

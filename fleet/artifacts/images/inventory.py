@@ -64,7 +64,7 @@ def held_images(s3: S3Client, ecr: Any, place: Deployment, locks: Path) -> list[
     end = f"/{MANIFEST}"
     listed = [key for key in list_objects(s3, place.bucket, BUILT) if key.endswith(end)]
     keys = [f"sha256:{key.removeprefix(BUILT).removesuffix(end)}" for key in listed]
-    found = all_in_parallel(keys, lambda key: built_image(s3, place.bucket, key), READS_AT_ONCE)
+    found = all_in_parallel(keys, lambda key: built_image(s3, place, key), READS_AT_ONCE)
     images = [
         HeldImage(
             key=each.record.key,

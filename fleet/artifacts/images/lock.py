@@ -9,6 +9,7 @@ from typing import Any
 from fleet.artifacts.images.record import built_image
 from fleet.artifacts.images.source import ImageSource, image_source
 from fleet.artifacts.sources.spec_sources import Connect, no_s3
+from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.images.reference import image_reference
 from fleet.aws.images.registry import read_image
 from fleet.endpoint.resolve import place_of
@@ -44,7 +45,8 @@ def locked_image(
 ) -> LockedImage | None:
     """What a new lock records of the image; None where the endpoint runs the release's.
 
-    Facts of an image that exists already are read where the credentials allow it.
+    Without AWS, what a former lock records of the same key is kept. Facts of an image that exists already are
+    read where the credentials allow it.
 
     Raises:
         FindingsError: the image is not built yet, its folder is wrong, or the registry does not have it.
@@ -58,9 +60,17 @@ def locked_image(
             return before
         return LockedImage(digest=image.digest, facts=_facts(image, clients))
     source = image_source(loaded, environment)
-    if source is None or (before is not None and before.key == source.key):
-        return before
-    found = built_image(clients.s3(), place_of(environment).bucket, source.key)
+    if source is None:
+        return None
+    place = place_of(environment)
+    try:
+        s3 = clients.s3()
+        with aws_errors_as_findings(place):
+            found = built_image(s3, place, source.key)
+    except CannotRunError:
+        if before is not None and before.key == source.key:
+            return before
+        raise
     if found is None:
         raise FindingsError([_not_built(source, environment)])
     return found.locked

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
+from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, FindingsError
 from fleet.images.facts import facts_of_config, facts_of_paths, merge
 from fleet.images.object_keys import MANIFEST, built_image_key
@@ -50,16 +51,16 @@ class BuiltImage:
         return LockedImage(key=self.record.key, digest=self.record.digest, facts=self.facts)
 
 
-def built_image(s3: S3Client, bucket: str, key: str) -> BuiltImage | None:
-    """The record of the image of a key; None before it is built.
+def built_image(s3: S3Client, place: Deployment, key: str) -> BuiltImage | None:
+    """The record of the image of a key; None before it is built, in this repository and no former one.
 
     Raises:
         FindingsError: its record cannot be read.
         ClientError: access is denied, or the bucket does not exist.
     """
-    place = built_image_key(key, MANIFEST)
+    bucket, record_key = place.bucket, built_image_key(key, MANIFEST)
     try:
-        content = s3.get_object(Bucket=bucket, Key=place)["Body"].read()
+        content = s3.get_object(Bucket=bucket, Key=record_key)["Body"].read()
     except ClientError as error:
         if error.response["Error"]["Code"] == "NoSuchKey":
             return None
@@ -67,7 +68,9 @@ def built_image(s3: S3Client, bucket: str, key: str) -> BuiltImage | None:
     try:
         record = BuildRecord.model_validate_json(content)
     except ValidationError as error:
-        message = f"s3://{bucket}/{place} is not a valid record of an image: {error.errors()[0]['msg']}"
+        message = f"s3://{bucket}/{record_key} is not a valid record of an image: {error.errors()[0]['msg']}"
         hint = "delete it: the image is recorded again when it is needed"
         raise FindingsError([Finding(code="FL961", message=message, hint=hint)]) from error
+    if record.repository != place.image_repository:
+        return None
     return BuiltImage(record, merge(facts_of_config(record.config), facts_of_paths([record.paths])))

@@ -81,12 +81,14 @@ class ImageTask:
 
     def find(self) -> BuiltImage | None:
         """The record of the image, if it was pushed."""
-        return built_image(self._clients.s3, self._place.bucket, self._image.key)
+        return built_image(self._clients.s3, self._place, self._image.key)
 
     def start(self) -> BuildStart:
         """Write the request of an attempt; return what it is started with."""
         s3, bucket, key = self._clients.s3, self._place.bucket, self._image.key
-        s3.delete_object(Bucket=bucket, Key=built_image_key(key, FAILURE))
+        # A manifest that exists now is of a former repository: the build would take it for its own.
+        for former in (FAILURE, MANIFEST):
+            s3.delete_object(Bucket=bucket, Key=built_image_key(key, former))
         request = built_image_key(key, REQUEST)
         s3.put_object(Bucket=bucket, Key=request, Body=self._request().json().encode())
         return BuildStart(

@@ -58,7 +58,7 @@ class ImageStore:
             CannotRunError: AWS refuses or does not answer, or there is no bucket.
         """
         with aws_errors_as_findings(self.place):
-            return built_image(self.s3, self.place.bucket, key)
+            return built_image(self.s3, self.place, key)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from fleet.artifacts.progress import shown_size
 from fleet.cli.arguments import Endpoints, Env, OutputFormat
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
-from fleet.endpoint.context.own_image import repository_of
+from fleet.endpoint.resolve import place_of
 from fleet.findings import Finding, FindingsError
 from fleet.images.facts import unknown_facts
 from fleet.printers.human import show_findings
@@ -73,13 +73,13 @@ def explain(
 
 
 def _lines(project: Project, source: ImageSource) -> list[str]:
-    environment, files = project.environment.environment, len(source.context.entries)
+    repository, files = place_of(project.environment).image_repository, len(source.context.entries)
     return [
         source.endpoint,
         f"  key: {source.key}",
         f"  folder: {source.context.folder} ({files} files, {shown_size(source.context.size)})",
         f"  on: {source.base.reference}",
-        f"  pushed to: {repository_of(environment)}:{hexadecimal(source.key)}",
+        f"  pushed to: {repository}:{hexadecimal(source.key)}",
         f"  lock: {_state(_locked(project, source.endpoint), source)}",
     ]
 
@@ -94,7 +94,7 @@ def _document(project: Project, source: ImageSource) -> dict[str, object]:
         "bytes": source.context.size,
         "base": source.base.reference,
         "arguments": source.arguments,
-        "repository": repository_of(project.environment.environment),
+        "repository": place_of(project.environment).image_repository,
         "tag": hexadecimal(source.key),
         "locked": None if locked is None else locked.model_dump(mode="json", exclude_defaults=True),
     }

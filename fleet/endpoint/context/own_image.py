@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +16,14 @@ NOT_BUILT = "not-built"
 _FACTS = ("server", "cuda", "tensorrt", "python")
 
 
-def repository_of(environment: str) -> str:
-    """The repository of ECR with the images that an environment builds."""
-    return f"triton-fleet-{environment}"
+def repository_of(environment: str, kms_key: str | None) -> str:
+    """The repository of ECR with the images that an environment builds.
+
+    Its name follows from the key too: the encryption of a repository never changes, so CloudFormation has to
+    make another one, which needs another name.
+    """
+    suffix = "" if kms_key is None else f"-{hashlib.sha256(kms_key.encode()).hexdigest()[:8]}"
+    return f"triton-fleet-{environment}{suffix}"
 
 
 def own_image(release: Image, image: OwnImage, locked: LockedImage | None, environment: Environment) -> Image:
@@ -40,7 +46,7 @@ def own_image(release: Image, image: OwnImage, locked: LockedImage | None, envir
     return replace(
         found,
         account=environment.account,
-        repository=repository_of(environment.environment),
+        repository=repository_of(environment.environment, environment.kms_key),
         tag=hexadecimal(key) if key else NOT_BUILT,
         digest=locked.digest if locked else None,
     )

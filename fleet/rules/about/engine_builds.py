@@ -194,7 +194,7 @@ def python_too_old_for_engine(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(path, message, hint, certain="python" not in image.details.uncertain)
 
 
-@rule("FL980", source="docs/images.md")
+@rule("FL981", source="docs/images.md")
 def engine_in_foreign_image(endpoint: EndpointContext) -> Iterator[Problem]:
     """Engines are built in the release's image, or in one of the environment's own repository.
 
