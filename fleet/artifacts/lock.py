@@ -20,6 +20,7 @@ from fleet.core.parallel import all_in_parallel
 from fleet.findings import CannotRunError, FindingsError, all_of
 from fleet.spec.endpoint import Archive, EndpointSpec, PackedArchive
 from fleet.spec.environment import Environment
+from fleet.spec.image import LockedImage
 from fleet.spec.lock import Lock, LockedArchive, LockedModel, LockedRepository
 from fleet.spec.project import LoadedSpec, Project, load_lock
 from fleet.spec.s3_repository import in_s3, onnx_in_s3
@@ -46,7 +47,9 @@ def write_locks(project: Project, s3: Connect = no_s3, ecr: Callable[[], Any] = 
         loaded = project.load(name)
         held = _read_usable(loaded.spec, project.lock_file(name))
         image = locked_image(loaded, project.environment, ImageClients(s3, ecr), held)
-        return measured_lock(loaded, project.environment, s3, held).model_copy(update={"image": image})
+        if held is not None:
+            held = held.model_copy(update={"image": image})
+        return measured_lock(loaded, project.environment, s3, held, image=image)
 
     locks = all_of(project.endpoints, measured, project.findings)
     return [file for lock in locks if write_lock(file := project.lock_file(lock.endpoint), lock)]
@@ -80,12 +83,14 @@ def measured_lock(
     s3: Connect = no_s3,
     held: Lock | None = None,
     *,
+    image: LockedImage | None = None,
     offline: bool = False,
 ) -> Lock:
     """A new lock of the endpoint, from its current repositories and ONNX models.
 
     For repositories in S3, `held` is used if its digest is the one in the spec and it has facts of the
-    models; with `offline` it is always used, and what it lacks is ignored.
+    models; with `offline` it is always used, and what it lacks is ignored. `image` is the endpoint's own one,
+    by default that of `held`.
 
     Raises:
         FindingsError: a repository or a model is missing or cannot be packed.
@@ -99,7 +104,8 @@ def measured_lock(
     in_turn = all_of if is_small else all_in_parallel
     read = in_turn(to_read, lambda each: _measure(loaded, each, s3))
     measured = {each.name: archive for each, archive in zip(to_read, read, strict=True)}
-    engines = measured_engines(loaded, environment, s3, held, offline=offline)
+    own = image or (held.image if held else None)
+    engines = measured_engines(loaded, environment, s3, held, image=own, offline=offline)
     repositories = {} if held is None else dict(held.repositories)
     repositories |= {
         spec.models[each.index].archive: _lock_repository(measured[each.name])
@@ -109,7 +115,7 @@ def measured_lock(
     named = {spec.models[each.index].archive: None for each in packed}
     return Lock(
         endpoint=spec.endpoint,
-        image=held.image if held else None,
+        image=own,
         archives={
             each.name: known.get(each.name) or with_engines(_lock_archive(measured[each.name]), each, engines)
             for each in packed

@@ -109,6 +109,11 @@ class Image:
         return f"{self.account}.dkr.ecr.{self.region}.{partition_of(self.region).dns}"
 
     @property
+    def content(self) -> str:
+        """What engines depend on: the name of a release, the digest of any other image, in every registry."""
+        return f"image@{self.digest or self.tag}" if self.is_own else self.name
+
+    @property
     def reference(self) -> str:
         """As Docker names it: with the tag, which names the release, and the digest if there is one."""
         return f"{self.registry}/{self.name}"

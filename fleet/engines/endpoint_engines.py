@@ -111,7 +111,7 @@ def _plan_engine(
         explained=trtexec_arguments(engine, tensorrt),
         gpu=machine.gpu,
         compute_capability=machine.compute_capability,
-        image=image.name,
+        image=image.content,
         tensorrt=tensorrt,
         certain=image.details.tensorrt_certain,
         runner=runner,

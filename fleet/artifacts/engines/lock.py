@@ -15,6 +15,7 @@ from fleet.repository.layout import belongs
 from fleet.repository.plan_path import plan_place
 from fleet.spec.endpoint import PackedArchive
 from fleet.spec.environment import Environment
+from fleet.spec.image import LockedImage
 from fleet.spec.lock import Lock, LockedArchive, LockedEngine
 from fleet.spec.problems import did_you_mean
 from fleet.spec.project import LoadedSpec
@@ -26,11 +27,17 @@ Engines: TypeAlias = "Mapping[int, Mapping[str, LockedEngine]]"
 """By the entry of the spec's `models`, then by the model's name in the repository."""
 
 
-def archive_engines(loaded: LoadedSpec, environment: Environment) -> list[EndpointEngine]:
-    """The engines that are packed into archives; a repository in S3 is packed unchanged."""
+def archive_engines(
+    loaded: LoadedSpec, environment: Environment, image: LockedImage | None
+) -> list[EndpointEngine]:
+    """The engines that are packed into archives; a repository in S3 is packed unchanged.
+
+    `image` is what the lock records of an image of the spec's own, in which they may be built.
+    """
     if not any(archive.engines for archive in loaded.spec.models):
         return []
-    decided = EndpointContext(loaded=loaded, environment=environment, lock=None)
+    lock = None if image is None else Lock(endpoint=loaded.spec.endpoint, archives={}, image=image)
+    decided = EndpointContext(loaded=loaded, environment=environment, lock=lock)
     return [each for each in planned_engines(decided) if not in_s3(loaded.spec.models[each.index])]
 
 
@@ -40,6 +47,7 @@ def measured_engines(
     s3: Connect,
     held: Lock | None,
     *,
+    image: LockedImage | None,
     offline: bool,
 ) -> Engines:
     """The engines of the spec's archives, from the current ONNX models.
@@ -52,7 +60,8 @@ def measured_engines(
         CannotRunError: S3 is needed and cannot be read.
     """
     found: dict[int, dict[str, LockedEngine]] = {}
-    engines, archives = archive_engines(loaded, environment), held.archives if held is not None else {}
+    engines = archive_engines(loaded, environment, image)
+    archives = held.archives if held is not None else {}
 
     def measured(each: EndpointEngine) -> Onnx | None:
         require_place(loaded, each.index, each.model, each.compute_capability)

@@ -28,11 +28,13 @@ def promoted_lock(source: Project, target: Project, endpoint: str) -> Lock:
     """
     tested, wanted = source.load(endpoint), target.load(endpoint)
     name, there = source.environment.environment, target.environment.environment
+    lock = load_lock(source.lock_file(endpoint))
     differences = [
         *_differences(tested.spec, wanted.spec),
         *_image_differences(tested, source.environment, wanted, target.environment),
         *_engine_differences(
-            archive_engines(tested, source.environment), archive_engines(wanted, target.environment)
+            archive_engines(tested, source.environment, lock.image),
+            archive_engines(wanted, target.environment, lock.image),
         ),
     ]
     findings = [
@@ -46,7 +48,7 @@ def promoted_lock(source: Project, target: Project, endpoint: str) -> Lock:
     ]
     if findings:
         raise FindingsError(findings)
-    return load_lock(source.lock_file(endpoint)).model_copy(update={"promoted_from": name})
+    return lock.model_copy(update={"promoted_from": name})
 
 
 def require_two(source: Project, target: Project, local: str) -> None:

@@ -200,7 +200,7 @@ def test_where_the_target_needs_another_image_nothing_is_copied(
     assert said.startswith(f"FL336 sentences was tested in staging with {before}, and prod has {now}")
 
 
-def registry_image(digest: str, place: str = "123456789012.dkr.ecr.us-east-1") -> dict[str, str]:
+def registry_image(digest: str, place: str = "763104351884.dkr.ecr.us-east-1") -> dict[str, str]:
     return {"uri": f"{place}.amazonaws.com/detector", "digest": digest}
 
 
@@ -211,7 +211,7 @@ def test_an_image_that_exists_is_taken_over_if_the_target_names_its_digest(
     promotion = images.promotion
     promotion.folder.spec(yaml.safe_dump({"image": registry_image(DIGEST)}), base=SPEC)
     promotion.test()
-    override(promotion, image=registry_image(digest, "210987654321.dkr.ecr.us-west-2"))
+    override(promotion, image=registry_image(digest, "763104351884.dkr.ecr.us-west-2"))
     if digest == DIGEST:
         assert promotion.promote().images == 0
         assert locked(promotion) == LockedImage(digest=DIGEST)

@@ -215,7 +215,7 @@ class TestEngines:
     ) -> None:
         decided = with_lock(folder, BUILT, key=KEY, tensorrt="10.14.1.48")
         assert decided.engine_image == decided.image
-        assert self.built_in(decided) == f"triton-fleet-dev:{'e' * 64}@{DIGEST}"
+        assert self.built_in(decided) == f"image@{DIGEST}"
         assert folder.resolve().engine_image.uri == f"{REGISTRY}/triton-fleet-dev@{DIGEST}"
 
     def test_without_an_image_of_its_own_they_are_built_in_the_one_that_serves(
