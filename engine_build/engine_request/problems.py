@@ -54,7 +54,9 @@ OUT_OF_MEMORY = Problem(
     "make the largest shapes or the workspace smaller, or take an instance whose GPU has more memory",
 )
 TIME_OUT = Problem(
-    17, "time-out", "raise `engine_builds.timeout` of the environment, or make the shapes smaller"
+    17,
+    "time-out",
+    "raise `engine_builds.timeout` of the environment; smaller shapes of an engine take less time",
 )
 FAILED = Problem(18, "failed otherwise", "see the end of the log, where trtexec marks its errors with [E]")
 NOT_LOADABLE = Problem(

@@ -24,6 +24,7 @@ from .docker import Docker
 from .request import ImageRequest
 
 ECR = re.compile(r"[0-9]{12}\.dkr\.ecr(-fips)?\.[a-z0-9-]+\.amazonaws\.com(\.cn)?\Z")
+DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 NO_IMAGE = "ImageNotFoundException"
 BASE = "TRITON_IMAGE"
 """The build argument with the release's image."""
@@ -54,6 +55,7 @@ def build_image(request: ImageRequest, bucket: Bucket, client: Client) -> None:
     if not pushed:
         docker.call("push", request.name)
         pushed = _pushed(ecr, request)
+    _require_manifest(pushed, request)
     document = _manifest(request, found, paths, pushed, started)
     try:
         bucket.write(request.manifest, json.dumps(document, indent=2).encode(), only_if_new=True)
@@ -118,6 +120,16 @@ def _require_platform(found: dict[str, Any], request: ImageRequest) -> None:
             UNFIT_IMAGE,
             f"the image is for {platform}, and the endpoint's instances are {request.platform}",
             remedy="build it on an image for that platform",
+        )
+
+
+def _require_manifest(pushed: Any, request: ImageRequest) -> None:
+    found = pushed.get("imageManifestMediaType")
+    if found not in (None, DOCKER_MANIFEST):
+        raise BuildError(
+            UNFIT_IMAGE,
+            f"{request.name} has a manifest of the type {found}, which SageMaker refuses",
+            remedy="delete the image, and build with a Docker that writes its own type of manifests",
         )
 
 

@@ -31,9 +31,8 @@ class Docker:
         Raises:
             BuildError: the registry refuses.
         """
-        command = ["docker", "login", "--username", "AWS", "--password-stdin", registry]
-        seconds = self._deadline.left("the login to the registry")
-        done = subprocess.run(command, input=password, capture_output=True, text=True, timeout=seconds)
+        command = ["login", "--username", "AWS", "--password-stdin", registry]
+        done = self._run(*command, text=password)
         if done.returncode:
             raise BuildError(REFUSED, f"{registry} refuses the login: {done.stderr.strip()}")
 
@@ -78,32 +77,55 @@ class Docker:
         patterns = [re.compile(each) for each in wanted]
         container = self._output("create", name, "serve").strip()
         try:
-            with self._stream("export", container) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
-                found = (pattern.match(member.name) for member in tar for pattern in patterns)
-                return sorted({match[0] for match in found if match})
+            with self._stream("export", container) as stream:
+                with tarfile.open(fileobj=stream, mode="r|") as tar:
+                    found = (pattern.match(member.name) for member in tar for pattern in patterns)
+                    paths = {match[0] for match in found if match and match[0].isprintable()}
+                while stream.read(1 << 20):
+                    pass  # what is after the end of the tar file
+            return sorted(paths)
         except tarfile.TarError as error:
             raise BuildError(REFUSED, f"docker export of {name} breaks off: {error}") from error
         finally:
             self._output("rm", container)
 
     def _output(self, *arguments: str) -> str:
-        seconds = self._deadline.left(f"docker {arguments[0]}")
-        done = subprocess.run(["docker", *arguments], capture_output=True, text=True, timeout=seconds)
+        done = self._run(*arguments)
         if done.returncode:
             raise BuildError(
                 REFUSED, f"docker {arguments[0]} ended with {done.returncode}: {done.stderr.strip()}"
             )
         return done.stdout
 
+    def _run(self, *arguments: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
+        what = f"docker {arguments[0]}"
+        seconds = self._deadline.left(what)
+        try:
+            return subprocess.run(
+                ["docker", *arguments],
+                input=text,
+                capture_output=True,
+                text=True,
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise self._deadline.passed(what) from error
+
     @contextmanager
     def _stream(self, *arguments: str) -> Iterator[IO[bytes]]:
         """The output of a command, which is killed at the deadline."""
-        seconds = self._deadline.left(f"docker {arguments[0]}")
+        what = f"docker {arguments[0]}"
+        seconds = self._deadline.left(what)
         with subprocess.Popen(["docker", *arguments], stdout=subprocess.PIPE) as process:
             timer = threading.Timer(seconds, process.kill)
             timer.start()
             try:
                 yield cast("IO[bytes]", process.stdout)
+                code = process.wait()
             finally:
                 timer.cancel()
                 process.kill()
+        self._deadline.left(what)
+        if code:
+            raise BuildError(REFUSED, f"{what} ended with {code}")

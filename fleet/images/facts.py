@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from fleet.catalog.versions import versions_differ
 from fleet.spec.image import ImageFacts
 
 ARCHITECTURE = "linux/amd64"
@@ -39,8 +40,15 @@ def path_patterns() -> tuple[str, ...]:
 
 
 def merge(config: ImageFacts, files: ImageFacts) -> ImageFacts:
-    """The facts of an image's configuration, and those of its files where the configuration has none."""
-    known = files.model_dump(exclude_defaults=True) | config.model_dump(exclude_defaults=True)
+    """The facts of an image's configuration, and those of its files where the configuration has none.
+
+    A library that is installed on a base counts more than the variable that the base has of its own one.
+    """
+    found, known = files.model_dump(exclude_defaults=True), config.model_dump(exclude_defaults=True)
+    for name in ("cuda", "tensorrt"):
+        if name in found and name in known and versions_differ(found[name], known[name]):
+            del known[name]
+    known = found | known
     return ImageFacts(**known)
 
 

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints, model_validator
 from fleet.spec.mistake import Mistake
 from fleet.spec.values import Digest, Document, Text
 
-_ECR = r"[0-9]{12}\.dkr\.ecr(-fips)?\.[a-z0-9-]+\.amazonaws\.com(\.cn)?"
+_ECR = r"[0-9]{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?"
 _PART = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
 ImageUri = Annotated[str, StringConstraints(pattern=rf"^{_ECR}/{_PART}(/{_PART})*$", max_length=400)]
 """A repository of Amazon ECR, with its registry and without tag or digest."""
@@ -54,6 +54,7 @@ class OwnImage(Document):
 
 
 Version = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6}){1,3}$")]
+MediaType = Annotated[str, StringConstraints(pattern=r"^application/[a-z0-9.+-]{1,96}$")]
 BackendName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$")]
 PackageName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,126}[a-z0-9])?$")]
 PackageVersion = Annotated[str, StringConstraints(pattern=r"^[0-9][A-Za-z0-9.!+_]{0,127}$")]
@@ -64,7 +65,7 @@ class ImageFacts(Document):
 
     architecture: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,16}/[a-z0-9_]{1,16}$")] | None = None
     """Operating system and processor: `linux/amd64`."""
-    media_type: Annotated[str, StringConstraints(pattern=r"^application/[a-z0-9.+-]{1,96}$")] | None = None
+    media_type: MediaType | None = None
     """The manifest's: `application/vnd.docker.distribution.manifest.v2+json`."""
     triton: Annotated[str, StringConstraints(pattern=r"^[0-9]{2}\.[0-9]{2}$")] | None = None
     """Triton's release: `25.04`."""

@@ -6,14 +6,17 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from fleet.endpoint.resolved_endpoint import VARIANT
+from fleet.findings import FindingsError
 from triton_endpoints.endpoint.alarms import EndpointAlarms
 from triton_endpoints.endpoint.dashboard import EndpointDashboard
 from triton_endpoints.endpoint.scaling import EndpointScaling
 from triton_endpoints.library.alarm_actions import AlarmActions
 from triton_endpoints.library.declaration import alarm_targets, resolve
+from triton_endpoints.library.findings import report
 from triton_endpoints.library.imported_endpoint import ImportedEndpoint, declaration_of
 from triton_endpoints.library.props import Alarms
 from triton_endpoints.library.scaling import Scaling
+from triton_endpoints.library.shared_parts import claim
 
 
 class TritonAlarms(Construct):
@@ -71,7 +74,7 @@ class TritonScaling(Construct):
         """
         super().__init__(scope, id)
         found = resolve(self, declaration_of(endpoint, scaling=scaling), needs_support=False)
-        if found is not None and found.endpoint.scaling is not None:
+        if found is not None and found.endpoint.scaling is not None and self._claims(endpoint.endpoint_name):
             EndpointScaling(
                 self,
                 "Resource",
@@ -79,6 +82,14 @@ class TritonScaling(Construct):
                 endpoint_name=endpoint.endpoint_name,
                 variant=VARIANT,
             )
+
+    def _claims(self, endpoint: str) -> bool:
+        try:
+            claim(self, f"the scaling of endpoint {endpoint!r}", "leave one out: a variant is scaled once")
+        except FindingsError as error:
+            report(self, error.findings)
+            return False
+        return True
 
 
 class TritonDashboard(Construct):

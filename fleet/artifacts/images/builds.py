@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fleet.artifacts.builds.clients import Builders
 from fleet.artifacts.builds.run import BuildTerms, run_builds
 from fleet.artifacts.builds.script import ScriptUpload
 from fleet.artifacts.builds.work import Pace
+from fleet.artifacts.images.inventory import stored_digests
 from fleet.artifacts.images.record import BuiltImage, built_image
 from fleet.artifacts.images.source import WantedImage
 from fleet.artifacts.images.task import ImageTask
@@ -34,13 +35,14 @@ class ImageBuilds:
 
 def build_images(
     s3: S3Client,
+    ecr: Callable[[], Any],
     environment: Environment,
     images: Sequence[WantedImage],
     progress: PublishProgress,
     builders: Builders,
     pace: Pace,
 ) -> ImageBuilds:
-    """Build the images that the repository lacks; CodeBuild is called only if one is missing.
+    """Build the images that the repository lacks, those that were deleted too; others need no CodeBuild.
 
     Raises:
         CannotRunError: Foundation has no project of images, or the account's quota of builds is used up.
@@ -48,7 +50,10 @@ def build_images(
         ClientError: AWS refuses.
     """
     place, settings = place_of(environment), environment.engine_builds
-    known = {each.key: found for each in images if (found := built_image(s3, place, each.key))}
+    recorded = {each.key: found for each in images if (found := built_image(s3, place, each.key))}
+    stored = stored_digests(ecr(), place.image_repository) if recorded else frozenset()
+    known = {key: each for key, each in recorded.items() if each.record.digest in stored}
+    lost = {key: each.record.digest for key, each in recorded.items() if key not in known}
     lacking = [each for each in images if each.key not in known]
     if not lacking:
         return ImageBuilds(images=known, built=(), findings=())
@@ -56,7 +61,10 @@ def build_images(
     clients = builders()
     with Uploads(s3) as uploads, progress.builds():
         script = ScriptUpload(s3, place.bucket)
-        tasks = [ImageTask(clients, place, uploads, script, each, settings.timeout) for each in lacking]
+        tasks = [
+            ImageTask(clients, place, uploads, script, each, settings.timeout, lost.get(each.key))
+            for each in lacking
+        ]
         terms = BuildTerms(at_once=settings.at_once, pace=pace, progress=progress.build, stop=uploads.cancel)
         outcomes = run_builds(clients, place.bucket, tasks, terms)
     made = {

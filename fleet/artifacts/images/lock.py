@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from fleet.artifacts.images.record import built_image
-from fleet.artifacts.images.source import ImageSource, image_source
+from fleet.artifacts.images.source import IMAGE, ImageSource, image_source
 from fleet.artifacts.sources.spec_sources import Connect, no_s3
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.images.reference import image_reference
 from fleet.aws.images.registry import read_image
 from fleet.endpoint.resolve import place_of
 from fleet.findings import CannotRunError, Finding, FindingsError
+from fleet.images.facts import ARCHITECTURE
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.image import ImageFacts, LockedImage, OwnImage
 from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec, Project
-from fleet.spec.source import finding_at
+from fleet.spec.source import finding_at, moved_to
 
 NOT_BUILT, STALE = "FL968", "FL969"
 
@@ -57,8 +58,8 @@ def locked_image(
         return None
     if image.uri is not None and image.digest is not None:
         if before is not None and before.digest == image.digest and before.facts is not None:
-            return before
-        return LockedImage(digest=image.digest, facts=_facts(image, clients))
+            return before.model_copy(update={"key": None})
+        return LockedImage(digest=image.digest, facts=_facts(loaded, image, clients))
     source = image_source(loaded, environment)
     if source is None:
         return None
@@ -96,12 +97,24 @@ def image_changes(project: Project, loaded: LoadedSpec, lock: Lock | None) -> li
     return findings
 
 
-def _facts(image: OwnImage, clients: ImageClients) -> ImageFacts | None:
+def _facts(loaded: LoadedSpec, image: OwnImage, clients: ImageClients) -> ImageFacts | None:
+    """What the registry shows of an image; None where the credentials do not allow to read it.
+
+    Raises:
+        FindingsError: the registry does not have it, or SageMaker could not run it, at the spec's digest.
+    """
+    mark = loaded.source.mark((*IMAGE, "digest"))
     try:
-        ecr = clients.ecr()
-        return read_image(ecr, image_reference(f"{image.uri}@{image.digest}"), layers=False).facts
+        found = read_image(clients.ecr(), image_reference(f"{image.uri}@{image.digest}"), layers=False)
     except CannotRunError:
         return None
+    except FindingsError as error:
+        raise FindingsError([moved_to(mark, each) for each in error.findings]) from error
+    if found.index:
+        message = "the digest is of an index of images, which SageMaker refuses"
+        hint = f"write the digest of the image for {ARCHITECTURE} in it: {found.image.digest}"
+        raise FindingsError([finding_at(mark, "FL976", message, hint)])
+    return found.facts
 
 
 def _not_built(source: ImageSource, environment: Environment) -> Finding:

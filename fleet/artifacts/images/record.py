@@ -11,9 +11,9 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, FindingsError
-from fleet.images.facts import facts_of_config, facts_of_paths, merge
+from fleet.images.facts import TooManyPathsError, facts_of_config, facts_of_paths, merge
 from fleet.images.object_keys import MANIFEST, built_image_key
-from fleet.spec.image import ImageFacts, LockedImage
+from fleet.spec.image import ImageFacts, LockedImage, MediaType
 from fleet.spec.values import Digest
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class BuildRecord(BaseModel):
     digest: Digest
     base: str
     size: int | None = None
-    media_type: str | None = None
+    media_type: MediaType | None = None
     config: Mapping[str, Any]
     paths: Sequence[str]
     ended: AwareDatetime
@@ -68,9 +68,21 @@ def built_image(s3: S3Client, place: Deployment, key: str) -> BuiltImage | None:
     try:
         record = BuildRecord.model_validate_json(content)
     except ValidationError as error:
-        message = f"s3://{bucket}/{record_key} is not a valid record of an image: {error.errors()[0]['msg']}"
-        hint = "delete it: the image is recorded again when it is needed"
-        raise FindingsError([Finding(code="FL961", message=message, hint=hint)]) from error
+        problem = str(error.errors()[0]["msg"])
+        raise FindingsError([_malformed(f"s3://{bucket}/{record_key}", problem)]) from error
     if record.repository != place.image_repository:
         return None
-    return BuiltImage(record, merge(facts_of_config(record.config), facts_of_paths([record.paths])))
+    if record.key != key:
+        raise FindingsError([_malformed(f"s3://{bucket}/{record_key}", f"it is the record of {record.key}")])
+    try:
+        files = facts_of_paths([record.paths])
+    except TooManyPathsError as error:
+        raise FindingsError([_malformed(f"s3://{bucket}/{record_key}", str(error))]) from error
+    facts = merge(facts_of_config(record.config), files)
+    return BuiltImage(record, facts.model_copy(update={"media_type": record.media_type}))
+
+
+def _malformed(url: str, problem: str) -> Finding:
+    message = f"{url} is not a valid record of an image: {problem}"
+    hint = "delete it, and run `fleet images build`: the image is recorded again"
+    return Finding(code="FL961", message=message, hint=hint)

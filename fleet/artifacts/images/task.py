@@ -44,7 +44,10 @@ CHUNK = 1 << 20
 
 
 class ImageTask:
-    """One image of one run; `seconds` is how long it may take."""
+    """One image of one run.
+
+    `seconds` is how long it may take, `lost` the digest of an image that has a record and no longer exists.
+    """
 
     kind: ClassVar[str] = "image"
 
@@ -56,9 +59,10 @@ class ImageTask:
         script: ScriptUpload,
         image: WantedImage,
         seconds: int,
+        lost: str | None,
     ) -> None:
         self._clients, self._place, self._uploads, self._script = clients, place, uploads, script
-        self._image, self._seconds = image, seconds
+        self._image, self._seconds, self._lost = image, seconds, lost
 
     @property
     def name(self) -> str:
@@ -81,14 +85,16 @@ class ImageTask:
 
     def find(self) -> BuiltImage | None:
         """The record of the image, if it was pushed."""
-        return built_image(self._clients.s3, self._place, self._image.key)
+        found = built_image(self._clients.s3, self._place, self._image.key)
+        return None if found is not None and found.record.digest == self._lost else found
 
     def start(self) -> BuildStart:
         """Write the request of an attempt; return what it is started with."""
         s3, bucket, key = self._clients.s3, self._place.bucket, self._image.key
-        # A manifest that exists now is of a former repository: the build would take it for its own.
+        # A manifest that exists now is of a former repository or of a lost image; with it nothing is built.
         for former in (FAILURE, MANIFEST):
             s3.delete_object(Bucket=bucket, Key=built_image_key(key, former))
+        self._lost = None
         request = built_image_key(key, REQUEST)
         s3.put_object(Bucket=bucket, Key=request, Body=self._request().json().encode())
         return BuildStart(

@@ -45,7 +45,13 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
     access, progress = connect(root, place, profile), progress_on(OutputConsole())
     with aws_errors_as_findings(place):
         done = build_images(
-            access.client("s3"), project.environment, images, progress, access.engine_clients, PACE
+            access.client("s3"),
+            lambda: access.client("ecr"),
+            project.environment,
+            images,
+            progress,
+            access.engine_clients,
+            PACE,
         )
     for image in images:
         if (found := done.images.get(image.key)) is not None:

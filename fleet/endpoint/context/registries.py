@@ -58,12 +58,23 @@ def is_allowed(registry: str, environment: Environment) -> bool:
     return registry in environment.allowed_registries or (account is not None and account in allowed)
 
 
+def is_own_or_allowed(registry: str, environment: Environment) -> bool:
+    """Whether a registry is the environment's own, or images may come from it."""
+    return ecr_account(registry, environment.region) == environment.account or is_allowed(
+        registry, environment
+    )
+
+
 def pulled_repositories(endpoint: EndpointContext) -> tuple[Repository, ...]:
     """What the endpoint's role may pull: the image of its release, and one that the spec names instead.
 
     Nothing from a registry that is not ECR's, or that the environment does not allow.
     """
-    found = [Repository(endpoint.image.account, endpoint.image.repository)] if endpoint.image else []
+    image, own = endpoint.image, endpoint.spec.image
+    is_foreign = own is not None and own.uri is not None and image is not None and image.is_own
+    found = [Repository(image.account, image.repository)] if image is not None else []
+    if is_foreign and image is not None and not is_own_or_allowed(image.registry, endpoint.environment):
+        found = []
     for raw in raw_properties(endpoint.spec, "Model"):
         reference = image_reference(raw.value) if raw.name == IMAGE else None
         if reference is not None and is_allowed(reference.registry, endpoint.environment):

@@ -208,7 +208,10 @@ def engine_in_foreign_image(endpoint: EndpointContext) -> Iterator[Problem]:
             f"the engine needs TensorRT {image.details.tensorrt or 'of an unknown version'}, which {own.uri}"
             " has, and builds of engines may not pull that"
         )
-        hint = "build an image on that one: `image: {build: FOLDER}`; or put the plan into the repository"
+        hint = (
+            "leave the engine out, run in that image what `fleet engines plan` shows, and put the plan into"
+            " the repository"
+        )
         yield Problem(path, message, hint)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.registries import ecr_account, is_allowed
+from fleet.endpoint.context.registries import ecr_account, is_own_or_allowed
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.endpoint import Mode
@@ -18,20 +18,20 @@ ADAPT = "https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inferen
 BUILD = "build the image on the one of the release: `FROM ${TRITON_IMAGE}`"
 
 
-@rule("FL971", source="https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.html")
+@rule("FL971", source=ADAPT, needed=True)
 def disallowed_image_account(endpoint: EndpointContext) -> Iterator[Problem]:
     """The image is of the environment's account, or of one that the environment allows."""
     own, uri = endpoint.spec.image, _uri(endpoint)
     if own is None or uri is None:
         return
     account = ecr_account(uri, endpoint.region)
-    if account not in (None, endpoint.environment.account) and not is_allowed(uri, endpoint.environment):
+    if account is not None and not is_own_or_allowed(uri, endpoint.environment):
         message = f"the image is of account {account}, which the environment does not allow"
         hint = f'write `allowed_registries: ["{account}"]` into the environment\'s file'
         yield Problem(URI, message, hint)
 
 
-@rule("FL972", source=ADAPT)
+@rule("FL972", source=ADAPT, needed=True)
 def image_of_another_region(endpoint: EndpointContext) -> Iterator[Problem]:
     """The image is in the endpoint's region: SageMaker pulls from no other one."""
     registry = _uri(endpoint)

@@ -133,6 +133,7 @@ def test_an_image_is_built_locked_and_listed(fleet: Fleet) -> None:
     assert (facts["triton"], facts["architecture"], facts["multi_model"]) == ("25.04", "linux/amd64", True)
     assert facts["packages"]["einops"] == "0.8.0"
     ecr = client(fleet.aws, "ecr")
+    assert facts["media_type"] == "application/vnd.docker.distribution.manifest.v2+json"
     (stored,) = ecr.describe_images(
         repositoryName="triton-fleet-dev", imageIds=[{"imageDigest": image["digest"]}]
     )["imageDetails"]
@@ -246,6 +247,9 @@ def test_a_lock_whose_image_is_gone_is_refused_before_anything_is_uploaded(fleet
         if each["digest"] == digest
     ]
     assert listed["exists"] is False
+    assert "sentences: built" in fleet.succeed("images", "build", "--env", "dev")
+    fleet.succeed("lock", "--env", "dev")
+    fleet.succeed("publish", "--env", "dev")
 
 
 def test_an_image_that_exists_is_locked_with_the_facts_that_its_registry_shows(fleet: Fleet) -> None:
@@ -258,8 +262,11 @@ def test_an_image_that_exists_is_locked_with_the_facts_that_its_registry_shows(f
     assert f"{uri}@{made}" in fleet.succeed("show", "sentences", "--env", "dev")
     inspected = fleet.succeed("images", "inspect", f"{uri}:one", "--env", "dev")
     assert f"digest: {made}" in inspected
+    fleet.succeed("lock", "--env", "dev")
+    assert fleet("check", "--env", "dev").returncode == 0
     gone = f"sha256:{7:064}"
     fleet.folder.spec(f"image: {{uri: {uri}, digest: '{gone}'}}\n", base=SPEC)
     locked = fleet("lock", "--env", "dev")
     assert locked.returncode == 1
     assert f"has the digest {gone}, which the registry does not have, or no longer" in locked.stderr
+    assert "model_specs/sentences.yaml:6" in locked.stderr

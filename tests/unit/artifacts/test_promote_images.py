@@ -169,16 +169,6 @@ def test_a_target_without_its_repository_is_told_what_to_do_first(images: Promot
     assert raised.value.remedy == "run `fleet deploy --env prod --foundation` to create it"
 
 
-def test_an_index_of_several_images_is_not_promoted(images: PromotedImages) -> None:
-    child = images.repositories["staging"].push(LAYERS)
-    digest = images.repositories["staging"].index({"linux/amd64": child}, tag=hexadecimal(images.key))
-    images.record(digest)
-    images.promotion.test()
-    (said,) = findings_of(images)
-    assert "FL634" in said
-    assert "it is an index of several images" in said
-
-
 @pytest.mark.parametrize(
     ("keys", "before", "now"),
     [

@@ -63,6 +63,14 @@ class TestPlace:
         found = pulled_repositories(with_lock(folder, FOUND))
         assert [(each.account, each.name) for each in found] == [("111122223333", "team/detector")]
 
+    def test_of_an_account_that_is_not_allowed_nothing_is_pulled_whatever_the_spec_allows_itself(
+        self, folder: FleetFolder
+    ) -> None:
+        foreign = FOUND.replace("111122223333", "999999999999")
+        decided = with_lock(folder, f"{foreign}allow: {{FL971: because we can}}\n")
+        assert pulled_repositories(decided) == ()
+        assert {each.code for each in rule_findings(decided)} >= {"FL971", "FL131"}
+
     def test_on_this_machine_the_release_stands_in_its_place(self, folder: FleetFolder) -> None:
         folder.environment(name="local")
         folder.spec(BUILT)

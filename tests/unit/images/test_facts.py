@@ -260,3 +260,11 @@ def test_a_backend_is_there_after_the_layer_that_last_named_it(added: list[str],
     upper = [f"{BACKENDS}/.wh.{name}" for name in removed]
     expected = tuple(sorted(set(added) - set(removed)))
     assert (facts_of_paths([lower, upper]).backends or ()) == expected
+
+
+def test_a_library_that_was_installed_counts_more_than_the_variable_of_the_base() -> None:
+    config = ImageFacts(cuda="12.9", tensorrt="10.9.0.34")
+    assert merge(config, ImageFacts(cuda="13.0", tensorrt="10.13.2")) == ImageFacts(
+        cuda="13.0", tensorrt="10.13.2"
+    )
+    assert merge(config, ImageFacts(cuda="12.9", tensorrt="10.9.0")) == config
