@@ -69,7 +69,7 @@ class TestAllow:
 
     @pytest.mark.parametrize(
         ("word", "nearest"),
-        [("missing-drivers", "missing-driver"), ("missing-weight", "missing-weights"), ("FL999", "FL399")],
+        [("missing-drivers", "missing-driver"), ("missing-weight", "missing-weights"), ("FL999", "FL979")],
     )
     def test_what_is_no_rule_is_refused_with_the_nearest_one(
         self, locked: FleetFolder, word: str, nearest: str
