@@ -6,15 +6,23 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from fleet.findings import Finding
-from fleet.images.arguments import check_arguments
 from fleet.images.bases import check_bases
+from fleet.images.buildkit import check_access, check_arguments, check_frontend
 from fleet.images.inputs import ImageInputs
 from fleet.images.secrets import check_secrets
 from fleet.images.sources import check_sources
 from fleet.images.start import check_start
 from fleet.spec.source import MAX_FINDINGS
 
-CHECKS = (check_bases, check_sources, check_secrets, check_start, check_arguments)
+CHECKS = (
+    check_frontend,
+    check_bases,
+    check_sources,
+    check_access,
+    check_secrets,
+    check_start,
+    check_arguments,
+)
 
 
 def check_image(inputs: ImageInputs) -> list[Finding]:

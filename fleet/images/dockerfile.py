@@ -15,7 +15,7 @@ from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.images.instruction import KEYWORDS, Escape, Instruction, assignments
-from fleet.images.lines import MAX_WORD_CHARACTERS, InstructionLines, LineNotes, shown
+from fleet.images.lines import MAX_WORD_CHARACTERS, Directive, InstructionLines, LineNotes, shown
 from fleet.images.substitution import Substitution, UnresolvedError, substitute
 from fleet.spec.problems import did_you_mean
 
@@ -78,7 +78,7 @@ class Dockerfile:
     """
 
     file: Path
-    directives: Mapping[str, str]
+    directives: Mapping[str, Directive]
     escape: Escape
     globals: Mapping[str, str | None]
     arguments: Mapping[str, str]

@@ -71,6 +71,13 @@ class Instruction:
         """The last value of a flag; None where the instruction does not have it."""
         return next((value for key, value in reversed(self.flags) if key == name), None)
 
+    def mounts(self) -> Iterator[dict[str, str]]:
+        """The options of each `--mount`, by their names in lower case; `src` is `source`."""
+        for name, value in self.flags:
+            if name == "mount":
+                pairs = (each.partition("=")[::2] for each in value.split(","))
+                yield {{"src": "source"}.get(key.lower(), key.lower()): text for key, text in pairs}
+
 
 def parse_instruction(text: str, line: int, escape: Escape) -> Instruction:
     """The instruction of a logical line, which is not empty; its here-documents have no text yet."""

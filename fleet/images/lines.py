@@ -19,6 +19,14 @@ DIRECTIVES = frozenset(["check", "escape", "syntax"])
 _DIRECTIVE = re.compile(r"#\s*([A-Za-z][A-Za-z0-9]*)\s*=\s*(\S.*)")
 
 
+@dataclass(frozen=True)
+class Directive:
+    """A comment at the top that sets something."""
+
+    value: str
+    line: int
+
+
 def shown(text: str) -> str:
     """A text as a message repeats it: in quotes, with visible control characters, not longer than a line."""
     more = "..." if len(text) > MAX_SHOWN_CHARACTERS else ""
@@ -51,7 +59,7 @@ class InstructionLines:
         self._at = 0
         self._notes = notes
         self.escape: Escape = "\\"
-        self.directives: dict[str, str] = {}
+        self.directives: dict[str, Directive] = {}
         self._read_directives()
 
     def instructions(self) -> Iterator[Instruction]:
@@ -68,15 +76,22 @@ class InstructionLines:
             yield instruction
 
     def _read_directives(self) -> None:
-        """The comments at the top that set something; another comment or an empty line ends them."""
-        for number, line in enumerate(self._lines, 1):
+        """The comments at the top that set something; another comment or an empty line ends them.
+
+        Source: moby/buildkit, frontend/dockerfile/parser/directives.go: below `#!`, `syntax` alone counts.
+        """
+        below_shebang = self._lines[0].startswith("#!")
+        for number, line in enumerate(self._lines[below_shebang:], 1 + below_shebang):
             match = _DIRECTIVE.match(line.strip())
             name = match[1].lower() if match else ""
             if match is None or name not in DIRECTIVES:
                 return
+            if below_shebang and name != "syntax":
+                continue
             if name in self.directives:
                 self._notes.add("FL921", f"the directive `{name}` is given twice", number, "keep one of them")
-            self.directives[name] = value = match[2].strip()
+            value = match[2].strip()
+            self.directives[name] = Directive(value, number)
             if name == "escape" and value == "`":
                 self.escape = "`"
             elif name == "escape" and value != "\\":

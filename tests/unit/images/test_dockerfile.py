@@ -10,6 +10,7 @@ import pytest
 from fleet.findings import FindingsError
 from fleet.images.dockerfile import MAX_DOCKERFILE_BYTES, TRITON_IMAGE, read_dockerfile
 from fleet.images.instruction import Heredoc, Instruction, assignments
+from fleet.images.lines import Directive
 from image_builds import START, TRITON, image_folder, parsed
 
 
@@ -58,7 +59,10 @@ class TestLines:
 class TestDirectives:
     def test_syntax_and_escape_are_read_at_the_top(self) -> None:
         found = parsed("# syntax=docker/dockerfile:1\n# Escape = `\nFROM a\nRUN x `\n y\n")
-        assert found.directives == {"syntax": "docker/dockerfile:1", "escape": "`"}
+        assert found.directives == {
+            "syntax": Directive("docker/dockerfile:1", 1),
+            "escape": Directive("`", 2),
+        }
         assert found.instructions[-1].raw == "x  y"
 
     @pytest.mark.parametrize("above", ["# a comment\n", "\n", "FROM a\n"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleet.findings import Finding
-from image_builds import SPEC, START, TRITON, image_findings, image_folder, shortened
+from image_builds import START, image_findings, image_folder, shortened
 
 PREFIX = "com.amazonaws.sagemaker.capabilities."
 
@@ -85,21 +85,6 @@ class TestLabels:
     def test_the_last_one_counts(self, tmp_path: Path) -> None:
         text = f"LABEL {PREFIX}multi-models=false\nLABEL {PREFIX}multi-models=true"
         assert found(tmp_path, text, multi_model=True) == []
-
-
-class TestArguments:
-    def test_one_that_no_arg_takes_is_a_warning_at_its_line(self, tmp_path: Path) -> None:
-        (each,) = findings(tmp_path, "ARG VERSION", {"VERSION": "1", "VERSON": "2"})
-        assert (each.code, each.file, each.line, each.severity) == ("FL941", SPEC, 2, "warning")
-        assert each.hint == "did you mean `VERSION`?"
-
-    @pytest.mark.parametrize("name", ["https_proxy", "NO_PROXY"])
-    def test_proxies_need_no_arg(self, tmp_path: Path, name: str) -> None:
-        assert findings(tmp_path, "", {name: "x"}) == []
-
-    def test_the_image_of_the_release_cannot_be_another(self, tmp_path: Path) -> None:
-        (each,) = findings(tmp_path, "", {"TRITON_IMAGE": TRITON})
-        assert (each.code, each.file, each.severity) == ("FL942", SPEC, "error")
 
 
 def test_findings_are_sorted_by_file_and_line(tmp_path: Path) -> None:

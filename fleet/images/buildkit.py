@@ -1,0 +1,90 @@
+"""What an image asks of BuildKit: another frontend, build arguments, secrets, the network of the host.
+
+Sources: https://docs.docker.com/build/buildkit/frontend/ (`# syntax=` and BUILDKIT_SYNTAX name an image that
+reads the Dockerfile and decides what is built); https://docs.docker.com/reference/dockerfile/ (BuildKit's own
+build arguments; RUN with --mount, --network and --security, of which the last two need an entitlement).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from fleet.findings import Finding, Severity
+from fleet.images.bases import check_digest, parse_reference
+from fleet.images.dockerfile import TRITON_IMAGE
+from fleet.images.inputs import ImageInputs
+from fleet.images.instruction import Instruction, assignments
+from fleet.images.lines import shown
+from fleet.images.scope import StageScope
+from fleet.spec.problems import did_you_mean
+from fleet.spec.source import finding_at
+
+FRONTENDS = ("docker/dockerfile", "docker.io/docker/dockerfile")
+"""Docker's own frontend: what other images make of a Dockerfile, no check can know."""
+CONTROL_PREFIX = "BUILDKIT_"
+"""Of arguments that control BuildKit: one of them replaces the frontend."""
+PROXIES = frozenset(["ALL_PROXY", "FTP_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"])
+"""Arguments that need no ARG, in any case: https://docs.docker.com/reference/dockerfile/#predefined-args."""
+REFUSED_FLAGS = {
+    ("network", "host"): "the network of the host",
+    ("security", "insecure"): "a privileged container",
+}
+REFUSED_MOUNTS = {"secret": "a secret", "ssh": "an SSH agent"}
+
+
+def check_frontend(inputs: ImageInputs) -> Iterator[Finding]:
+    """The directive `syntax` names Docker's own frontend, by its digest."""
+    directive = inputs.dockerfile.directives.get("syntax")
+    if directive is None:
+        return
+    image = directive.value.partition(" ")[0]
+    if parse_reference(image).repository in FRONTENDS:
+        yield from check_digest(inputs, image, directive.line)
+        return
+    message = f"the directive `syntax` lets {shown(image)} read the Dockerfile in place of Docker"
+    hint = f"remove the directive, or write `# syntax={FRONTENDS[0]}:1@sha256:...`"
+    yield inputs.finding("FL982", message, directive.line, hint)
+
+
+def check_arguments(inputs: ImageInputs) -> Iterator[Finding]:
+    """Each argument of the spec has an ARG, and none controls BuildKit."""
+    instructions = [each for each in inputs.dockerfile.instructions if each.keyword == "ARG"]
+    declared = {name for each in instructions for name, _ in assignments(each)}
+    for name in inputs.arguments:
+        mark = inputs.argument_mark(name)
+        if name.startswith(CONTROL_PREFIX):
+            message = f"the build argument {name} controls BuildKit, which may then read another Dockerfile"
+            hint = f"remove it: arguments that begin with {CONTROL_PREFIX} are not for the Dockerfile"
+            yield finding_at(mark, "FL942", message, hint)
+        elif name not in declared and name.upper() not in PROXIES:
+            message = f"no ARG of {inputs.dockerfile.file} takes the build argument {name}"
+            known = sorted(declared - {TRITON_IMAGE})[:100]
+            hint = did_you_mean(name, known) if known else f"write `ARG {name}` in the stage that uses it"
+            yield replace(finding_at(mark, "FL941", message, hint), severity=Severity.WARNING)
+
+
+def check_access(inputs: ImageInputs) -> Iterator[Finding]:
+    """No RUN asks for what builds do not have: secrets, an SSH agent, the host's network, privileges."""
+    for stage in inputs.dockerfile.stages:
+        scope = StageScope(inputs.dockerfile)
+        for instruction in stage.instructions:
+            scope.pass_by(instruction)
+            if instruction.keyword == "RUN":
+                yield from _check_run(inputs, instruction, scope)
+
+
+def _check_run(inputs: ImageInputs, instruction: Instruction, scope: StageScope) -> Iterator[Finding]:
+    for flag in instruction.flags:
+        if wanted := REFUSED_FLAGS.get(flag):
+            message = f"RUN asks for {wanted}, which builds do not get"
+            yield inputs.finding("FL983", message, instruction.line, f"remove `--{flag[0]}={flag[1]}`")
+    for mount in instruction.mounts():
+        kind = (scope.resolve(mount.get("type", "bind")) or "").lower()
+        if wanted := REFUSED_MOUNTS.get(kind):
+            message = f"RUN mounts {wanted}, and builds get none"
+            hint = (
+                "remove the mount: put what it downloads into the build context, or install from an index"
+                " that needs no password"
+            )
+            yield inputs.finding("FL983", message, instruction.line, hint)

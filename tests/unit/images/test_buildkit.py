@@ -1,0 +1,99 @@
+"""An image is built by Docker's own frontend, without what builds do not have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from fleet.findings import Finding
+from image_builds import DIGEST, SPEC, START, image_findings, image_folder, shortened
+
+
+def findings(tmp_path: Path, text: str, arguments: Mapping[str, str] | None = None) -> list[Finding]:
+    return image_findings(image_folder(tmp_path, text), arguments=arguments)
+
+
+class TestFrontend:
+    @pytest.mark.parametrize(
+        "above",
+        [
+            "# syntax=evil/frontend:latest",
+            f"#SYNTAX = evil/frontend@{DIGEST}",
+            "# syntax=evil.example/docker/dockerfile:1",
+            "# syntax=docker/dockerfile-upstream:master",
+            "# syntax=evil docker/dockerfile:1",
+        ],
+    )
+    def test_another_one_is_an_error(self, tmp_path: Path, above: str) -> None:
+        assert shortened(findings(tmp_path, f"{above}\n{START}")) == [("FL982", 1, "error")]
+
+    def test_the_message_names_it_and_the_hint_what_to_write(self, tmp_path: Path) -> None:
+        (each,) = findings(tmp_path, f"# syntax=evil/frontend:latest\n{START}")
+        assert each.message == (
+            "the directive `syntax` lets 'evil/frontend:latest' read the Dockerfile in place of Docker"
+        )
+        assert each.hint == "remove the directive, or write `# syntax=docker/dockerfile:1@sha256:...`"
+
+    def test_below_a_shebang_and_other_directives_it_counts_too(self, tmp_path: Path) -> None:
+        text = f"#!/bin/x\n# escape=`\n# syntax=evil/frontend\n{START}RUN a \\\n b\n"
+        assert shortened(findings(tmp_path, text)) == [("FL982", 3, "error")]
+
+    @pytest.mark.parametrize("above", ["// syntax=evil/frontend\n", '{"syntax": "evil/frontend"}\n'])
+    def test_in_another_form_it_is_an_error(self, tmp_path: Path, above: str) -> None:
+        assert ("FL923", 1, "error") in shortened(findings(tmp_path, f"{above}{START}"))
+
+    @pytest.mark.parametrize("image", ["docker/dockerfile:1", "docker.io/docker/dockerfile"])
+    def test_that_of_docker_without_a_digest_is_a_warning(self, tmp_path: Path, image: str) -> None:
+        assert shortened(findings(tmp_path, f"# syntax={image}\n{START}")) == [("FL926", 1, "warning")]
+
+    def test_that_of_docker_with_a_digest_is_taken(self, tmp_path: Path) -> None:
+        assert findings(tmp_path, f"# syntax=docker/dockerfile:1@{DIGEST}\n{START}") == []
+
+
+class TestArguments:
+    def test_one_that_no_arg_takes_is_a_warning_at_its_line(self, tmp_path: Path) -> None:
+        (each,) = findings(tmp_path, f"{START}ARG VERSION\n", {"VERSION": "1", "VERSON": "2"})
+        assert (each.code, each.file, each.line, each.severity) == ("FL941", SPEC, 2, "warning")
+        assert each.hint == "did you mean `VERSION`?"
+
+    @pytest.mark.parametrize("name", ["https_proxy", "NO_PROXY"])
+    def test_proxies_need_no_arg(self, tmp_path: Path, name: str) -> None:
+        assert findings(tmp_path, START, {name: "x"}) == []
+
+    @pytest.mark.parametrize("name", ["BUILDKIT_SYNTAX", "BUILDKIT_CONTEXT_KEEP_GIT_DIR", "BUILDKIT_NEW"])
+    @pytest.mark.parametrize("declared", ["", "ARG {}\n"])
+    def test_one_that_controls_the_build_is_an_error(self, tmp_path: Path, name: str, declared: str) -> None:
+        (each,) = findings(tmp_path, f"{START}{declared.format(name)}", {name: "evil/frontend"})
+        assert (each.code, each.file, each.line, each.severity) == ("FL942", SPEC, 1, "error")
+
+
+class TestAccess:
+    @pytest.mark.parametrize(
+        ("run", "message"),
+        [
+            ("RUN --mount=type=secret,id=token x", "RUN mounts a secret, and builds get none"),
+            ("RUN --mount=Type=Secret,id=a,target=/a x", "RUN mounts a secret, and builds get none"),
+            ("RUN --mount=type=ssh x", "RUN mounts an SSH agent, and builds get none"),
+            ("ARG KIND=ssh\nRUN --mount=type=$KIND x", "RUN mounts an SSH agent, and builds get none"),
+            ("RUN --network=host x", "RUN asks for the network of the host, which builds do not get"),
+            ("RUN --security=insecure x", "RUN asks for a privileged container, which builds do not get"),
+        ],
+    )
+    def test_what_builds_do_not_have_is_an_error(self, tmp_path: Path, run: str, message: str) -> None:
+        (each,) = findings(tmp_path, f"{START}{run}\n")
+        assert (each.code, each.severity, each.message) == ("FL983", "error", message)
+
+    @pytest.mark.parametrize(
+        "run",
+        [
+            "RUN --network=none x",
+            "RUN --network=default --security=sandbox x",
+            "RUN --mount=type=cache,target=/root/.cache x",
+            "RUN --mount=type=tmpfs,target=/tmp x",
+            "RUN x --network=host --mount=type=secret",
+        ],
+    )
+    def test_what_they_have_is_taken(self, tmp_path: Path, run: str) -> None:
+        assert findings(tmp_path, f"{START}{run}\n") == []
