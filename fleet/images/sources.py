@@ -41,7 +41,15 @@ def check_sources(inputs: ImageInputs) -> Iterator[Finding]:
             if instruction.keyword in ("ADD", "COPY"):
                 yield from sources.check_copy(stage, instruction, scope)
             elif instruction.keyword == "RUN":
-                yield from sources.check_mounts(stage, instruction)
+                yield from sources.check_mounts(stage, instruction, scope)
+
+
+def _normal_path(source: str) -> str:
+    return posixpath.normpath(source.lstrip("/") or ".")
+
+
+def _leads_out(path: str) -> bool:
+    return path == ".." or path.startswith("../")
 
 
 class _Sources:
@@ -69,11 +77,21 @@ class _Sources:
                 yield self._url_finding(instruction, source)
         yield from self._check_paths(instruction, local, whole=len(local) == len(raw))
 
-    def check_mounts(self, stage: Stage, instruction: Instruction) -> Iterator[Finding]:
-        for name, value in instruction.flags:
-            options = dict(each.partition("=")[::2] for each in value.split(",")) if name == "mount" else {}
-            if options.get("from"):
-                yield from self._check_origin(stage, instruction, options["from"])
+    def check_mounts(self, stage: Stage, instruction: Instruction, scope: StageScope) -> Iterator[Finding]:
+        for mount in instruction.mounts():
+            if mount.get("from"):
+                yield from self._check_origin(stage, instruction, mount["from"])
+                continue
+            kind, source = scope.resolve(mount.get("type", "bind")), scope.resolve(mount.get("source", ""))
+            if source and (kind or "").lower() == "bind":
+                yield from self._check_mounted(instruction, source)
+
+    def _check_mounted(self, instruction: Instruction, source: str) -> Iterator[Finding]:
+        path = _normal_path(source)
+        if _leads_out(path):
+            yield self._outside_finding(instruction, source, path)
+        elif self._is_complete and path != ".":
+            yield from self._check_path(instruction, path)
 
     def _check_origin(self, stage: Stage, instruction: Instruction, origin: str) -> Iterator[Finding]:
         """A `from`: the number or the name of a stage, or an image."""
@@ -108,8 +126,8 @@ class _Sources:
         missing = list[str]()
         is_any = not whole
         for source in sources:
-            path = posixpath.normpath(source.lstrip("/") or ".")
-            if path == ".." or path.startswith("../"):
+            path = _normal_path(source)
+            if _leads_out(path):
                 yield self._outside_finding(instruction, source, path)
                 is_any = True
             elif not self._is_complete or path == ".":
@@ -141,7 +159,8 @@ class _Sources:
 
     def _outside_finding(self, instruction: Instruction, source: str, path: str) -> Finding:
         inside = re.sub(r"^(\.\.(/|$))+", "", path) or "."
-        message = f"{shown(source)} leads out of the build context, so Docker would copy {shown(inside)}"
+        verb = "mount" if instruction.keyword == "RUN" else "copy"
+        message = f"{shown(source)} leads out of the build context, so Docker would {verb} {shown(inside)}"
         hint = f"put the file into {self._inputs.folder}: a build reads nothing else"
         return self._inputs.finding("FL928", message, instruction.line, hint)
 

@@ -132,6 +132,48 @@ def test_of_a_context_that_is_not_read_to_its_end_no_file_is_missed(
     assert [code for code, _, _ in found(tmp_path, "COPY requirements.txt /")] == ["FL939"]
 
 
+class TestMounts:
+    @pytest.mark.parametrize(
+        "mount",
+        [
+            "type=bind,target=/x",
+            "type=bind,source=.,target=/x",
+            "type=bind,source=/app,target=/x",
+            "source=app/main.py,target=/x",
+            "type=bind,source=${FROM_THE_BASE_IMAGE},target=/x",
+            "type=$ANY,source=gone,target=/x",
+            "type=cache,source=gone,target=/x",
+            f"type=bind,from=a@sha256:{'0' * 64},source=gone,target=/x",
+        ],
+    )
+    def test_what_exists_is_taken(self, tmp_path: Path, mount: str) -> None:
+        assert found(tmp_path, f"RUN --mount={mount} ls") == []
+
+    @pytest.mark.parametrize(
+        ("mount", "code", "message"),
+        [
+            (
+                "type=bind,source=../../secrets,target=/x",
+                "FL928",
+                "'../../secrets' leads out of the build context, so Docker would mount 'secrets'",
+            ),
+            ("src=gone,target=/x", "FL929", "'gone' does not exist in the build context"),
+            ("Type=Bind,Source=gone,target=/x", "FL929", "'gone' does not exist in the build context"),
+            ("source=app*,target=/x", "FL929", "'app*' does not exist in the build context"),
+            (
+                "source=notes.md,target=/x",
+                "FL930",
+                "'notes.md' is not in the build context: '*.md' keeps it out",
+            ),
+        ],
+    )
+    def test_one_of_the_context_is_checked_as_a_copy_is(
+        self, tmp_path: Path, mount: str, code: str, message: str
+    ) -> None:
+        (each,) = findings(tmp_path, f"RUN --mount={mount} ls")
+        assert (each.code, each.line, each.severity, each.message) == (code, 3, "error", message)
+
+
 class TestStages:
     ABOVE = "FROM scratch AS Tool\n"
 
