@@ -53,6 +53,7 @@ def parse_reference(image: str) -> ImageReference:
 def check_bases(inputs: ImageInputs) -> Iterator[Finding]:
     """Each stage's base; that of the last one is a Triton image of the spec's release."""
     lineage = inputs.dockerfile.lineage
+    inherited = {each.index for each in lineage}
     for stage in inputs.dockerfile.stages:
         line = stage.start.line
         if stage.unset:
@@ -65,10 +66,17 @@ def check_bases(inputs: ImageInputs) -> Iterator[Finding]:
                 yield from _check_final(inputs, stage, parse_reference(stage.image))
             yield from check_digest(inputs, stage.image, line)
         if stage.platform and stage.platform != PLATFORM:
-            message = (
-                f"the platform {shown(stage.platform)} is not {PLATFORM}, which the endpoint's instances run"
-            )
-            yield inputs.finding("FL927", message, line, f"remove `--platform`, or write {PLATFORM}")
+            yield _platform_finding(inputs, stage, is_inherited=stage.index in inherited)
+
+
+def _platform_finding(inputs: ImageInputs, stage: Stage, *, is_inherited: bool) -> Finding:
+    """Another platform: wrong for what the image has of the stage, unless that is data."""
+    named, hint = shown(stage.platform), f"remove `--platform`, or write {PLATFORM}"
+    if is_inherited:
+        message = f"the platform {named} is not {PLATFORM}, which the endpoint's instances run"
+        return inputs.finding("FL927", message, stage.start.line, hint)
+    message = f"the stage is for {named}: copy data from it, as its programs do not run on {PLATFORM}"
+    return inputs.finding("FL927", message, stage.start.line, hint, Severity.WARNING)
 
 
 def check_digest(inputs: ImageInputs, image: str, line: int) -> Iterator[Finding]:

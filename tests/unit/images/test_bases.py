@@ -108,6 +108,21 @@ def test_another_platform_is_an_error(tmp_path: Path, platform: str) -> None:
     assert found(tmp_path, text) == [("FL927", 2, "error")]
 
 
+def test_another_platform_below_the_last_stage_is_an_error(tmp_path: Path) -> None:
+    text = START.replace("FROM ${TRITON_IMAGE}", "FROM --platform=linux/arm64 ${TRITON_IMAGE} AS base")
+    assert found(tmp_path, f"{text}FROM base\n") == [("FL927", 2, "error")]
+
+
+def test_another_platform_of_a_stage_whose_files_are_copied_is_a_warning(tmp_path: Path) -> None:
+    above = f"ARG TRITON_IMAGE\nFROM --platform=linux/arm64 alpine@{DIGEST} AS data\n"
+    text = f"{above}FROM ${{TRITON_IMAGE}}\nCOPY --from=data /etc/passwd /x\n"
+    (each,) = image_findings(image_folder(tmp_path, text))
+    assert (each.code, each.line, each.severity) == ("FL927", 2, "warning")
+    assert each.message == (
+        "the stage is for 'linux/arm64': copy data from it, as its programs do not run on linux/amd64"
+    )
+
+
 @pytest.mark.parametrize("platform", ["linux/amd64", "$BUILDPLATFORM", "${TARGETPLATFORM}"])
 def test_the_platform_of_the_instances_is_taken(tmp_path: Path, platform: str) -> None:
     assert found(tmp_path, START.replace("FROM", f"FROM --platform={platform}")) == []
