@@ -12,15 +12,30 @@ from fleet.images.instruction import Instruction, assignments
 from fleet.images.lines import MAX_SHOWN_CHARACTERS
 from fleet.spec.source import finding_at
 
-KNOWN_SECRET = re.compile(
-    r"(^|_)(SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY)$"
-    r"|(HF|HUGGING_?FACE(_HUB)?|GITHUB|GITLAB|GH|NPM|PYPI|AWS_SESSION|ACCESS|AUTH|API|BEARER)_TOKEN$",
-    re.IGNORECASE,
+SECRET_NAME = re.compile(
+    r"(^|_)([a-z]*passwords?|[a-z]*passwd|passphrase|pwd|secrets?|credentials?"
+    r"|(access|account|api|encryption|private|secret|signing|storage)_?key)(_|$)"
 )
-"""Names that are always of secrets."""
-POSSIBLE_SECRET = re.compile(r"(^|_)(TOKEN|CREDENTIALS?|PASSPHRASE)$", re.IGNORECASE)
-TEXT_TOKEN = re.compile(r"(^|_)(PAD|EOS|BOS|UNK|SEP|CLS|MASK|STOP|SPECIAL)_TOKEN$", re.IGNORECASE)
+"""Names of secrets, in lower case and with their words separated."""
+TOKEN_NAME = re.compile(
+    r"(^|_)token$|(^|_)(access|api|auth|bearer|face|gh|github|gitlab|hf|hub|ngc|npm|pypi|session)_token(_|$)"
+)
+POSSIBLE_TOKEN_NAME = re.compile(r"(^|_)token(_|$)")
+TEXT_TOKEN_NAME = re.compile(
+    r"(^|_)(bos|cls|end|eos|image|mask|pad|per|sep|special|start|stop|unk)_token(_|$)"
+)
 """Names of tokens of a language model's vocabulary."""
+DESCRIPTION_NAME = re.compile(
+    r"_(arn|budget|count|dir|enabled|endpoint|expiry|file|folder|header|host|id|length|lifetime|limit|manager"
+    r"|mode|name|path|policy|port|prefix|region|required|seconds|size|ttl|type|uri|url|version)$|^pwd$"
+)
+"""Names that describe a secret or where it is kept; PWD alone is the shell's working folder."""
+PLACE = re.compile(r"(~|\.{1,2})?/[\w./-]*|(arn|file|s3|https?):.*")
+SETTING = re.compile(r"true|false|yes|no|on|off|none|null|[0-9]{1,3}", re.IGNORECASE)
+NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
+MAX_NAME_CHARACTERS = 256
+"""Characters of a name that are read."""
+_NAME_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 SECRET_VALUE = re.compile(
     r"(?<![A-Z0-9])(AKIA|ASIA)[0-9A-Z]{16}(?![A-Z0-9])|\bhf_[A-Za-z0-9]{20,}|\bgh[pousr]_[A-Za-z0-9]{30,}"
     r"|\bgithub_pat_[A-Za-z0-9_]{30,}|\bglpat-[A-Za-z0-9_-]{20,}|\bpypi-[A-Za-z0-9_-]{50,}|\bnvapi-[A-Za-z0-9_-]{30,}"
@@ -43,31 +58,41 @@ def check_secrets(inputs: ImageInputs) -> Iterator[Finding]:
         elif instruction.keyword in ("ARG", "ENV"):
             yield from _check_names(inputs, instruction)
     for name, value in inputs.arguments.items():
-        mark = inputs.argument_mark(name)
-        if SECRET_VALUE.search(value) or KNOWN_SECRET.search(name):
+        mark, doubt = inputs.argument_mark(name), name_severity(name, value)
+        if SECRET_VALUE.search(value) or doubt is Severity.ERROR:
             message = f"the build argument {name} holds a secret in plain text"
             yield _confidential(finding_at(mark, "FL933", message, REMEDY))
-        elif _may_be_secret(name) and value:
+        elif doubt and value:
             found = finding_at(mark, "FL933", f"the build argument {name} looks like a secret", REMEDY)
             yield _confidential(replace(found, severity=Severity.WARNING))
 
 
+def name_severity(name: str, value: str) -> Severity | None:
+    """How sure it is that a variable holds a secret, by any word of its name; None for one that does not.
+
+    Without a value it is a warning, as the value is given elsewhere.
+    """
+    words = "_".join(_NAME_WORDS.findall(name[:MAX_NAME_CHARACTERS])).lower()
+    if DESCRIPTION_NAME.search(words) or PLACE.fullmatch(value) or SETTING.fullmatch(value):
+        return None
+    is_sure = bool(SECRET_NAME.search(words))
+    if not is_sure and (TEXT_TOKEN_NAME.search(words) or NUMBER.fullmatch(value)):
+        return None
+    is_sure = is_sure or bool(TOKEN_NAME.search(words))
+    if not is_sure and not POSSIBLE_TOKEN_NAME.search(words):
+        return None
+    return Severity.ERROR if is_sure and value else Severity.WARNING
+
+
 def _check_names(inputs: ImageInputs, instruction: Instruction) -> Iterator[Finding]:
     for name, value in assignments(instruction):
-        is_known = bool(KNOWN_SECRET.search(name))
-        if not is_known and not _may_be_secret(name):
-            continue
         plain = (value or "").strip("\"'")
-        if plain.isdecimal() or plain.startswith("/") or (instruction.keyword == "ENV" and not plain):
+        severity = name_severity(name, plain)
+        if severity is None or (instruction.keyword == "ENV" and not plain):
             continue
         what = "has a value in plain text" if plain else "asks for a secret as a build argument"
-        severity = Severity.ERROR if is_known and plain else Severity.WARNING
         message = f"{instruction.keyword} {name[:MAX_SHOWN_CHARACTERS]} {what}"
         yield _confidential(inputs.finding("FL933", message, instruction.line, REMEDY, severity))
-
-
-def _may_be_secret(name: str) -> bool:
-    return bool(POSSIBLE_SECRET.search(name)) and not TEXT_TOKEN.search(name)
 
 
 def _confidential(finding: Finding) -> Finding:

@@ -31,6 +31,17 @@ def findings(tmp_path: Path, text: str) -> list[Finding]:
         "ARG AWS_SECRET_ACCESS_KEY=abc",
         "ARG API_KEY=abc",
         "ENV HF_TOKEN=$HF_TOKEN",
+        "ENV DB_PASSWORD_PROD=abc",
+        "ENV githubToken=abc",
+        "ENV dbPassword=abc",
+        "ENV PGPASSWORD=12345678",
+        "ENV MYSQL_PWD=abc",
+        "ENV TOKEN=abc",
+        "ENV HFToken=abc",
+        "ENV GITHUB_TOKEN_READ=abc",
+        "ENV STRIPE_APIKEY=abc",
+        "ENV signingKey2=abc",
+        "ARG SECRETS=abc",
     ],
 )
 def test_a_secret_is_an_error_that_does_not_show_it(tmp_path: Path, text: str) -> None:
@@ -40,7 +51,7 @@ def test_a_secret_is_an_error_that_does_not_show_it(tmp_path: Path, text: str) -
     assert "the history of the image keeps it" in each.hint
 
 
-@pytest.mark.parametrize("text", ["ARG HF_TOKEN", "ARG NPM_TOKEN=", "ENV MY_TOKEN=abc", "ARG CREDENTIALS"])
+@pytest.mark.parametrize("text", ["ARG HF_TOKEN", "ARG NPM_TOKEN=", "ARG CREDENTIALS", "ENV TOKEN_CI=abc"])
 def test_what_may_be_one_is_a_warning(tmp_path: Path, text: str) -> None:
     (each,) = findings(tmp_path, text)
     assert (each.code, each.line, each.severity, each.confidential) == ("FL933", 3, "warning", True)
@@ -53,7 +64,11 @@ def test_what_may_be_one_is_a_warning(tmp_path: Path, text: str) -> None:
         "ENV AWS_WEB_IDENTITY_TOKEN_FILE=/var/token HF_TOKEN=",
         "ENV TOKEN=/run/secrets/token",
         "ENV ACCESS_TOKEN=10",
-        "RUN --mount=type=secret,id=token pip install x",
+        "ENV KEYBOARD=us MONKEY=abc PRIMARY_KEY=id COMPASS=x SECRETARY=x",
+        "ENV PWD=work PASSWD_FILE=/etc/passwd SECRET_FILE=key.pem TOKEN_URL=https://host/token",
+        "ENV DB_SECRET_NAME=prod/db DB_SECRET=arn:aws:secretsmanager:eu-west-1:111122223333:secret:db",
+        "ENV AWS_ACCESS_KEY_ID= PASSWORD_LENGTH=long REQUIRE_PASSWORD=true PRICE_PER_TOKEN=0.002",
+        "ENV padToken=x IMAGE_TOKEN=<image> maxTokens=many",
         "RUN pip install --index-url https://user:${PASSWORD}@host/simple x",
         "RUN echo disk-scheduler-with-a-very-long-name AKIAN",
     ],
@@ -64,7 +79,13 @@ def test_what_is_none_is_taken(tmp_path: Path, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value", "severity"),
-    [("HF_TOKEN", "x", "error"), ("ANY", HUGGING_FACE, "error"), ("TOKEN", "x", "warning")],
+    [
+        ("HF_TOKEN", "x", "error"),
+        ("ANY", HUGGING_FACE, "error"),
+        ("TOKEN", "x", "error"),
+        ("dbPassword", "x", "error"),
+        ("TOKEN_CI", "x", "warning"),
+    ],
 )
 def test_one_in_the_spec_is_found_at_its_line(tmp_path: Path, name: str, value: str, severity: str) -> None:
     folder = image_folder(tmp_path, f"{START}ARG FIRST\nRUN echo\n")
