@@ -19,6 +19,7 @@ from fleet.findings import Finding
 from fleet.images.dockerfile import DOCKERFILE
 from fleet.images.ignore_file import MAX_IGNORE_BYTES, ROOT, IgnoreFile, IgnoreMatch, parse_ignore_file
 from fleet.images.ignore_pattern import IgnorePattern
+from fleet.images.lines import shown
 from fleet.repository.layout import NO_TEXT
 from fleet.spec.source import MAX_FINDINGS
 
@@ -31,6 +32,8 @@ MAX_VISITED = 200_000
 """Entries of the folder with those that are kept out."""
 MAX_MATCH_STEPS = 1 << 30
 """Characters of all paths times those of all patterns: a minute at most."""
+MAX_ENTRY_PATH = 1024
+"""Bytes of a path: the build unpacks it below another folder, and Linux takes 4096 in all."""
 CHUNK = 1 << 20
 
 
@@ -157,7 +160,10 @@ class _Walk:
                 self.steps += self.ignore.cost * len(path)
                 self._check_limits()
                 match = self.ignore.match(path, around)
-                if not each.is_dir(follow_symlinks=False):
+                if match.by is None and len(os.fsencode(path)) > MAX_ENTRY_PATH:
+                    message = f"a path in it is longer than {MAX_ENTRY_PATH} bytes: {shown(path)}"
+                    self._add("FL938", message, hint="use shorter names, or name the folder in .dockerignore")
+                elif not each.is_dir(follow_symlinks=False):
                     yield path, match, each
                 elif match.by is None or self.ignore.may_return(path):
                     waiting.append((path, match))
@@ -173,8 +179,7 @@ class _Walk:
         if match.by and path not in ALWAYS_SENT:
             return
         if NO_TEXT.search(path):
-            shown = os.fsencode(path).decode(errors="replace")
-            message = f"the name {shown!r} holds control characters or is not in UTF-8"
+            message = f"the name {_shown_name(path)} holds control characters or is not in UTF-8"
             self._add("FL938", message, hint="rename the file")
         elif found.is_symlink():
             self._take_link(path, match)
@@ -233,8 +238,14 @@ class _Walk:
             raise _TooMuchError(f"{len(self.ignore.patterns)} patterns are too many for so many files")
 
     def _add(self, code: str, message: str, path: str = "", hint: str = "") -> None:
+        if NO_TEXT.search(path):
+            message, path = f"{message}, below the name {_shown_name(path)}", ""
         if len(self.findings) < MAX_FINDINGS:
             self.findings.append(Finding(code=code, message=message, file=self.folder / path, hint=hint))
+
+
+def _shown_name(path: str) -> str:
+    return shown(os.fsencode(path).decode(errors="replace"))
 
 
 class _TooMuchError(Exception):

@@ -27,7 +27,7 @@ from pathlib import Path
 from fleet.images.context import read_context
 os.setuid(65534)
 for each in read_context(Path(sys.argv[1])).findings:
-    print(each.code, each.file.name)
+    print(each.code, each.file.name, "below" if "below" in each.message else "")
 """
 FILES = {"a.txt": "", "b/c.py": "", "b/d/e.md": "", "README.md": "", "b/README.md": ""}
 
@@ -193,6 +193,24 @@ class TestFindings:
         (tmp_path / os.fsdecode(name)).touch()
         assert "control characters" in only(read_context(tmp_path)).message
 
+    def test_a_long_path_is_found_and_not_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        image_folder(tmp_path, START)
+        monkeypatch.chdir(tmp_path)
+        for _ in range(20):
+            Path("n" * 250).mkdir()
+            monkeypatch.chdir("n" * 250)
+        found = only(read_context(tmp_path))
+        assert (found.code, found.file) == ("FL938", tmp_path)
+        assert found.message.startswith("a path in it is longer than 1024 bytes: 'nnn")
+
+    def test_a_link_to_a_name_that_is_no_text_is_found(self, tmp_path: Path) -> None:
+        image_folder(tmp_path, START)
+        (tmp_path / "in").symlink_to(os.fsdecode(b"x\xff"))
+        (tmp_path / "out").symlink_to(os.fsdecode(b"/x\xff"))
+        found = read_context(tmp_path).findings
+        assert [each.code for each in found] == ["FL938", "FL938"]
+        assert all(str(each).encode() for each in found)
+
     def test_what_is_kept_out_may_be_anything(self, tmp_path: Path) -> None:
         image_folder(tmp_path, START, {".dockerignore": "x*\n"})
         os.mkfifo(tmp_path / "x1")
@@ -206,10 +224,15 @@ class TestFindings:
             folder.chmod(0o755)
             (folder / "closed.txt").chmod(0)
             (folder / "closed").chmod(0)
+            (folder / os.fsdecode(b"b\xff")).mkdir(0)
             done = subprocess.run(
                 [sys.executable, "-c", AS_OTHER_USER, name], capture_output=True, text=True, check=True
             )
-        assert done.stdout.splitlines() == ["FL938 closed", "FL938 closed.txt"]
+        assert [line.split()[:3] for line in done.stdout.splitlines()] == [
+            ["FL938", Path(name).name, "below"],
+            ["FL938", "closed"],
+            ["FL938", "closed.txt"],
+        ]
 
     def test_a_folder_that_does_not_exist_is_found(self, tmp_path: Path) -> None:
         assert only(read_context(tmp_path / "missing")).code == "FL938"
