@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fleet.aws.images.reference import image_reference
 from fleet.aws.images.registry import requested_image
+from fleet.aws.images.repository_policy import RolePull, role_pull
 from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.subject import Subject
 from fleet.catalog.images import Image
@@ -15,7 +16,8 @@ from fleet.spec.environment import LOCAL
 def images(subject: Subject) -> Iterator[CheckResult]:
     """Each image once: whether this account can read its manifest, with which a pull begins.
 
-    The caller's credentials are used. An endpoint's stack grants its role the same.
+    The caller's credentials are used. An endpoint's stack grants its role the same; what the repository of
+    another account grants, its policy shows where it can be read.
     """
     ecr = subject.access.client("ecr")
     by_uri: dict[str, tuple[Image, list[str]]] = {}
@@ -27,7 +29,11 @@ def images(subject: Subject) -> Iterator[CheckResult]:
             digest = found["imageId"]["imageDigest"]
             # The local registry's digests are stand-ins and do not belong in a spec.
             is_digest_shown = image.digest is None and subject.place.environment != LOCAL
-            yield CheckResult(what="image", text=f"{uri} exists" + (f", {digest}" if is_digest_shown else ""))
+            text = f"{uri} exists" + (f", {digest}" if is_digest_shown else "")
+            if image.is_own and image.account != subject.place.account:
+                yield _foreign_image(subject, uri, names, text)
+            else:
+                yield CheckResult(what="image", text=text)
             continue
         message = f"{uri} cannot be pulled: {refusal}"
         key = "image" if image.is_own else "triton" if image.digest is None else "image_digest"
@@ -38,3 +44,16 @@ def images(subject: Subject) -> Iterator[CheckResult]:
             hint = f"remove `image_digest`: preflight then shows the digest of {image.name.partition('@')[0]}"
         findings = [subject.of_spec(name, (key,), "FL628", message, hint) for name in names]
         yield CheckResult(what="image", text=f"{uri}: {refusal}", findings=tuple(findings))
+
+
+def _foreign_image(subject: Subject, uri: str, names: list[str], text: str) -> CheckResult:
+    """Whether the endpoint's role may pull an image of another account, as its repository's policy shows."""
+    account = subject.place.account
+    pull = role_pull(subject.access.client("ecr"), image_reference(uri), account)
+    findings = []
+    if pull is not RolePull.YES:
+        message = f"{uri}: {pull}"
+        hint = f"let the policy of the repository name `arn:aws:iam::{account}:root` for what a pull does"
+        warns = pull is not RolePull.NO
+        findings = [subject.of_spec(each, ("image",), "FL628", message, hint, warns=warns) for each in names]
+    return CheckResult(what="image", text=f"{text}; {pull}", findings=tuple(findings))
