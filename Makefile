@@ -73,8 +73,8 @@ demo: weights  ## Deploy two examples to an embedded AWS, serve them with real T
 	@echo
 	@$(LOCAL) python $(ZOO)/demo.py
 
-# Two more than there are cores: with one more these were idle for a quarter of the time, as tests wait for servers.
-WORKERS ?= $(shell python3 -c 'import os; print(min(os.cpu_count() or 1, 4) + 2)')
+# Three more than there are cores: tests wait for servers. On two cores five took 838 s, four 907 s, with setup and lint.
+WORKERS ?= $(shell python3 -c 'import os; print(min(os.cpu_count() or 1, 4) + 3)')
 test: setup  ## Run all tests; those that need what is not there are skipped and say so
 	@pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
