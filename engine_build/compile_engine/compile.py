@@ -15,15 +15,15 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from engine_request.bucket import Bucket, TakenError
 from engine_request.deadline import Deadline
-from engine_request.host import job_folder
+from engine_request.file_digest import file_digest
+from engine_request.host import job_folder, now
 from engine_request.outcome import Client
 from engine_request.problems import REFUSED, BuildError
 from engine_request.process import run
 from engine_request.request import Request
 
-from .file_digest import file_digest
 from .gpu import require_gpu
-from .manifest import manifest, now
+from .manifest import manifest
 from .measured import measured
 from .onnx_model import download
 from .reasons import build_error, load_error

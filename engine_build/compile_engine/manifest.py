@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime, timezone
 from typing import Any
 
-from engine_request.host import builder
+from engine_request.host import builder, now
 from engine_request.request import Request
 
 from .gpu import Gpu
 from .tensorrt import TensorRT
-
-
-def now() -> str:
-    """The time, in UTC, as the manifest writes it."""
-    return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
 def manifest(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine_request.bucket import Bucket
+from engine_request.file_digest import file_digest
 from engine_request.problems import DIGEST_MISMATCH, BuildError
 from engine_request.request import Request
-
-from .file_digest import file_digest
 
 
 def download(bucket: Bucket, request: Request, file: Path) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from datetime import datetime, timezone
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from .bucket import Bucket
-from .host import builder, job_folder
+from .host import builder, job_folder, now
 from .problems import BuildError
 from .request import Named
 
@@ -27,7 +26,7 @@ def failure_document(error: BuildError) -> dict[str, Any]:
         "remedy": error.remedy,
         "log": list(error.log),
         "by": builder(),
-        "at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "at": now(),
     }
 
 

@@ -1,10 +1,11 @@
-"""Where the script runs: in CodeBuild, in a SageMaker job, or at somebody's hand."""
+"""Where and when the script runs: in CodeBuild, in a SageMaker job, or at somebody's hand."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Mapping
+from datetime import datetime, timezone
 from pathlib import Path
 
 CODE = {"processing": "/opt/ml/processing/input/code", "training": "/opt/ml/input/data/code"}
@@ -26,3 +27,8 @@ def job_folder(script: str | None = None) -> Path | None:
         if file.parent.parts[-len(inside) :] == inside:
             return Path(*file.parent.parts[: -len(inside)])
     return None
+
+
+def now() -> str:
+    """The time in UTC, as documents in the bucket have it."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import tarfile
 import tempfile
 from base64 import b64decode
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,8 @@ from botocore.exceptions import ClientError
 
 from engine_request.bucket import Bucket, TakenError
 from engine_request.deadline import Deadline
-from engine_request.host import builder
+from engine_request.file_digest import file_digest
+from engine_request.host import builder, now
 from engine_request.outcome import Client
 from engine_request.problems import DIGEST_MISMATCH, REFUSED, UNFIT_IMAGE, BuildError
 
@@ -37,7 +36,7 @@ def build_image(request: ImageRequest, bucket: Bucket, client: Client) -> None:
         BuildError: there is no image, and why.
         ClientError, BotoCoreError: AWS refused something.
     """
-    deadline, started = Deadline(request.seconds), _now()
+    deadline, started = Deadline(request.seconds), now()
     if bucket.head(request.manifest) is not None:
         print(f"{bucket.url(request.manifest)} exists already: nothing to do.")
         return
@@ -89,8 +88,7 @@ def _build(docker: Docker, request: ImageRequest, bucket: Bucket) -> None:
     with tempfile.TemporaryDirectory(prefix="image-build-") as name:
         folder, archive = Path(name) / "context", Path(name) / "context.tar"
         bucket.download(request.context, archive)
-        with archive.open("rb") as file:
-            found = _file_digest(file)
+        found = file_digest(archive)
         if found != request.context_digest:
             raise BuildError(
                 DIGEST_MISMATCH,
@@ -104,13 +102,6 @@ def _build(docker: Docker, request: ImageRequest, bucket: Bucket) -> None:
             raise BuildError(REFUSED, f"the build context cannot be unpacked: {error}") from error
         arguments = {BASE: request.base, **request.arguments}
         docker.build(request.name, str(folder), arguments, request.platform)
-
-
-def _file_digest(file: Any) -> str:
-    hashed = hashlib.sha256()
-    while block := file.read(1 << 20):
-        hashed.update(block)
-    return f"sha256:{hashed.hexdigest()}"
 
 
 def _require_platform(found: dict[str, Any], request: ImageRequest) -> None:
@@ -156,9 +147,5 @@ def _manifest(
         "script": request.script_digest,
         "by": builder(),
         "started": started,
-        "ended": _now(),
+        "ended": now(),
     }
-
-
-def _now() -> str:
-    return datetime.now(timezone.utc).isoformat(timespec="seconds")

@@ -106,7 +106,7 @@ class Image:
     @property
     def registry(self) -> str:
         """The host of the registry."""
-        return f"{self.account}.dkr.ecr.{self.region}.{partition_of(self.region).dns}"
+        return registry_host(self.account, self.region)
 
     @property
     def content(self) -> str:
@@ -123,6 +123,11 @@ class Image:
         """Without the registry, which is another one in another region."""
         tag = f":{self.tag}" if self.tag else ""
         return f"{self.repository}{tag}" + (f"@{self.digest}" if self.digest else "")
+
+
+def registry_host(account: str, region: str) -> str:
+    """The host of an account's registry in a region."""
+    return f"{account}.dkr.ecr.{region}.{partition_of(region).dns}"
 
 
 def releases() -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fleet.catalog.images import Image, Partition
+from fleet.catalog.images import Image, Partition, registry_host
 from fleet.catalog.instances import Instance
 from fleet.endpoint.context.alarms import Alarm
 from fleet.endpoint.context.kinds import kinds
@@ -92,6 +92,11 @@ class Deployment:
     def image_repository(self) -> str:
         """The repository of ECR with the images that are built."""
         return repository_of(self.environment, self.kms_key)
+
+    @property
+    def image_registry(self) -> str:
+        """The host of the registry that has it."""
+        return registry_host(self.account, self.region)
 
     @property
     def image_log_group(self) -> str:

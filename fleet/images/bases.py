@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fleet.findings import Finding, Severity
-from fleet.images.dockerfile import PLATFORM, TRITON_IMAGE, Stage
+from fleet.images.dockerfile import Stage
 from fleet.images.inputs import ImageInputs
 from fleet.images.lines import MAX_SHOWN_CHARACTERS, shown
+from fleet.spec.image import PLATFORM, TRITON_IMAGE
 
 NVIDIA = "nvcr.io/nvidia/tritonserver"
 SAGEMAKER = "sagemaker-tritonserver"

@@ -12,11 +12,11 @@ from dataclasses import replace
 
 from fleet.findings import Finding, Severity
 from fleet.images.bases import check_digest, parse_reference
-from fleet.images.dockerfile import TRITON_IMAGE
 from fleet.images.inputs import ImageInputs
 from fleet.images.instruction import Instruction, assignments
 from fleet.images.lines import shown
 from fleet.images.scope import StageScope
+from fleet.spec.image import TRITON_IMAGE
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import finding_at
 

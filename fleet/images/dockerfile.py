@@ -17,13 +17,10 @@ from fleet.findings import Finding, FindingsError
 from fleet.images.instruction import KEYWORDS, Escape, Instruction, assignments
 from fleet.images.lines import MAX_WORD_CHARACTERS, Directive, InstructionLines, LineNotes, shown
 from fleet.images.substitution import Substitution, UnresolvedError, substitute
+from fleet.spec.image import PLATFORM, TRITON_IMAGE
 from fleet.spec.problems import did_you_mean
 
 DOCKERFILE = "Dockerfile"
-TRITON_IMAGE = "TRITON_IMAGE"
-"""The build argument whose value is the image of the spec's release: each build is given it."""
-PLATFORM = "linux/amd64"
-"""What SageMaker's Triton images and the instances that run them are."""
 MAX_DOCKERFILE_BYTES = 1 << 20
 _OS, _ARCHITECTURE = PLATFORM.split("/")
 PREDEFINED: Mapping[str, str] = {

@@ -15,8 +15,6 @@ from typing import Any, TypeAlias
 from fleet.catalog.versions import versions_differ
 from fleet.spec.image import ImageFacts
 
-ARCHITECTURE = "linux/amd64"
-"""The platform of SageMaker's instances with a GPU."""
 MULTI_MODEL_LABEL = "com.amazonaws.sagemaker.capabilities.multi-models"
 BIND_LABEL = "com.amazonaws.sagemaker.capabilities.accept-bind-to-port"
 SERVER_LABEL = "com.nvidia.tritonserver.version"

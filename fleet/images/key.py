@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-from fleet.images.dockerfile import PLATFORM
+from fleet.spec.image import PLATFORM
 
 FORMAT_VERSION = 1
 """Another number is another key of every image: for what the same inputs would build differently."""

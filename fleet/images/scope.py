@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from fleet.images.dockerfile import PREDEFINED, TRITON_IMAGE, Dockerfile
+from fleet.images.dockerfile import PREDEFINED, Dockerfile
 from fleet.images.instruction import Instruction, assignments
 from fleet.images.substitution import UnresolvedError, substitute
+from fleet.spec.image import TRITON_IMAGE
 
 
 class StageScope:

@@ -14,6 +14,10 @@ _PART = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
 ImageUri = Annotated[str, StringConstraints(pattern=rf"^{_ECR}/{_PART}(/{_PART})*$", max_length=400)]
 """A repository of Amazon ECR, with its registry and without tag or digest."""
 ArgumentName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=128)]
+PLATFORM = "linux/amd64"
+"""What SageMaker's instances with a GPU run."""
+DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
+"""The type of the manifests that SageMaker takes."""
 TRITON_IMAGE = "TRITON_IMAGE"
 """The build argument that every build gets: the release's own image."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
+from aws_cdk import RemovalPolicy
 from aws_cdk import aws_codebuild as codebuild
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
@@ -16,6 +17,7 @@ from fleet.engines.runner import Project
 from triton_endpoints.acknowledgements import acknowledge_docker, acknowledge_image
 
 BUILDSPECS = source_path("engine_build")
+RETENTION_DAYS = 30
 MINUTES_QUEUED = 480
 """CodeBuild's own, and the most that it takes."""
 
@@ -73,6 +75,15 @@ BUILDS_IMAGES = ProjectKind(
     compute="BUILD_GENERAL1_MEDIUM",
     is_privileged=True,
 )
+
+
+def build_log(scope: Construct, place: Deployment, name: str) -> logs.CfnLogGroup:
+    """The log group of an environment's builds, which goes with its stack."""
+    log = logs.CfnLogGroup(
+        scope, "Log", log_group_name=name, retention_in_days=RETENTION_DAYS, kms_key_id=place.kms_key
+    )
+    log.apply_removal_policy(RemovalPolicy.DESTROY)
+    return log
 
 
 class BuildProject(Construct):

@@ -5,18 +5,14 @@ Nothing of it runs or costs while no engine is built.
 
 from __future__ import annotations
 
-from aws_cdk import RemovalPolicy
-from aws_cdk import aws_logs as logs
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from fleet.endpoint.resolved_endpoint import Deployment
 from triton_endpoints.builds.failures import BuildFailures
-from triton_endpoints.builds.project import ON_A_GPU, STARTS_A_JOB, BuildProject
+from triton_endpoints.builds.project import ON_A_GPU, STARTS_A_JOB, BuildProject, build_log
 from triton_endpoints.engines.permissions import build_statements, job_statements, starter_statements
 from triton_endpoints.policy import service_role
-
-RETENTION_DAYS = 30
 
 
 class EngineBuild(Construct):
@@ -28,14 +24,7 @@ class EngineBuild(Construct):
 
     def __init__(self, scope: Construct, id: str, *, place: Deployment, topic: str) -> None:
         super().__init__(scope, id)
-        log = logs.CfnLogGroup(
-            self,
-            "Log",
-            log_group_name=place.engine_log_group,
-            retention_in_days=RETENTION_DAYS,
-            kms_key_id=place.kms_key,
-        )
-        log.apply_removal_policy(RemovalPolicy.DESTROY)
+        log = build_log(self, place, place.engine_log_group)
         job = service_role(
             self,
             "JobRole",

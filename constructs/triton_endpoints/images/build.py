@@ -5,19 +5,16 @@ Nothing of it runs or costs while no image is built.
 
 from __future__ import annotations
 
-from aws_cdk import RemovalPolicy
-from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.images.object_keys import BUILT, CONTEXTS, FAILURE, MANIFEST
 from triton_endpoints.builds.failures import BuildFailures
 from triton_endpoints.builds.permissions import BUCKET_KEY, pull_statements, source_statements, write_log
-from triton_endpoints.builds.project import BUILDS_IMAGES, BuildProject
+from triton_endpoints.builds.project import BUILDS_IMAGES, BuildProject, build_log
 from triton_endpoints.images.repository import ImageRepository
 from triton_endpoints.policy import Statement, service_role, use_key
 
-RETENTION_DAYS = 30
 _PUSH = [
     "ecr:CompleteLayerUpload",
     "ecr:DescribeImages",
@@ -36,14 +33,7 @@ class ImageBuild(Construct):
     def __init__(self, scope: Construct, id: str, *, place: Deployment, topic: str) -> None:
         super().__init__(scope, id)
         ImageRepository(self, "Repository", place=place)
-        log = logs.CfnLogGroup(
-            self,
-            "Log",
-            log_group_name=place.image_log_group,
-            retention_in_days=RETENTION_DAYS,
-            kms_key_id=place.kms_key,
-        )
-        log.apply_removal_policy(RemovalPolicy.DESTROY)
+        log = build_log(self, place, place.image_log_group)
         role = service_role(
             self,
             "Role",

@@ -89,11 +89,12 @@ class SageMakerModel(Construct):
         self._placement = network.placement(self)
         declaration = Declaration(spec=spec, environment=environment, support=support, network=network)
         found = resolve(self, declaration, self._placement, needs_support=False)
-        self._model, self._role = None, iam.Role.from_role_name(self, "UnresolvedRole", "unresolved")
-        if found is not None:
-            role = EndpointRole(self, "Role", endpoint=found.endpoint)
-            self._model = EndpointModel(self, "Resource", endpoint=found.endpoint, role=role).model
-            self._role = iam.Role.from_role_arn(self, "ExecutionRole", role.role.attr_arn)
+        if found is None:
+            self._model, self._role = None, iam.Role.from_role_name(self, "ExecutionRole", "unresolved")
+            return
+        role = EndpointRole(self, "Role", endpoint=found.endpoint)
+        self._model = EndpointModel(self, "Resource", endpoint=found.endpoint, role=role).model
+        self._role = iam.Role.from_role_arn(self, "ExecutionRole", role.role.attr_arn)
 
     @property
     def model_name(self) -> str:

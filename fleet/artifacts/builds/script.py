@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import ClientError
 
 from fleet.artifacts.engine_script import build_script
+from fleet.artifacts.store import digest_of
 from fleet.engines.object_keys import script_key
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-TAKEN, CONFLICT, MISSING = 412, 409, 404
+TAKEN, CONFLICT = 412, 409
 
 
 class ScriptUpload:
@@ -31,23 +32,10 @@ class ScriptUpload:
         """
         content, digest = build_script()
         key = script_key(digest)
-        if not self._exists(key):
+        if digest_of(self._s3, self._bucket, key) is None:
             try:
                 self._s3.put_object(Bucket=self._bucket, Key=key, Body=content, IfNoneMatch="*")
             except ClientError as error:
-                if _status(error) not in (TAKEN, CONFLICT):
+                if error.response["ResponseMetadata"]["HTTPStatusCode"] not in (TAKEN, CONFLICT):
                     raise
         return key
-
-    def _exists(self, key: str) -> bool:
-        try:
-            self._s3.head_object(Bucket=self._bucket, Key=key)
-        except ClientError as error:
-            if _status(error) != MISSING:
-                raise
-            return False
-        return True
-
-
-def _status(error: ClientError) -> int:
-    return error.response["ResponseMetadata"]["HTTPStatusCode"]

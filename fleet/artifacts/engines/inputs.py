@@ -12,6 +12,7 @@ from fleet.artifacts.builds.script import ScriptUpload
 from fleet.artifacts.engines.onnx import OnnxFile, OnnxObject, onnx_of
 from fleet.artifacts.engines.request import EngineUse, WantedEngine
 from fleet.artifacts.sources.s3_object import s3_errors_as_findings
+from fleet.artifacts.store import digest_of
 from fleet.artifacts.upload.archives import ContentChangedError, ObjectPlace, Uploads
 from fleet.catalog.amis import least_driver
 from fleet.endpoint.resolved_endpoint import Deployment
@@ -31,7 +32,7 @@ from fleet.spec.project import Project, load_lock
 from fleet.spec.source import finding_at
 
 CHANGED = "FL373"
-TAKEN, CONFLICT, MISSING = 412, 409, 404
+TAKEN, CONFLICT = 412, 409
 NO_ROLE = "ParameterNotFound"
 VOLUME_GB = 30
 """For a job's scratch files, beside four times the ONNX model; the image has its own space."""
@@ -54,7 +55,7 @@ class BuildInputs:
             ClientError: S3 refuses.
         """
         place = ObjectPlace(self._place.bucket, onnx_key(engine.first.engine.build.onnx))
-        if self._is_there(place):
+        if digest_of(self._s3, place.bucket, place.key) is not None:
             return
         findings: list[Finding] = []
         for use in engine.uses:
@@ -183,12 +184,3 @@ class BuildInputs:
             raise CannotRunError(
                 f"the role for jobs that build engines ({name}) is missing", remedy
             ) from error
-
-    def _is_there(self, place: ObjectPlace) -> bool:
-        try:
-            self._s3.head_object(Bucket=place.bucket, Key=place.key)
-        except ClientError as error:
-            if error.response["ResponseMetadata"]["HTTPStatusCode"] != MISSING:
-                raise
-            return False
-        return True

@@ -14,9 +14,8 @@ from fleet.aws.images.reference import image_reference
 from fleet.aws.images.registry import read_image
 from fleet.endpoint.resolve import place_of
 from fleet.findings import CannotRunError, Finding, FindingsError
-from fleet.images.facts import ARCHITECTURE
 from fleet.spec.environment import LOCAL, Environment
-from fleet.spec.image import ImageFacts, LockedImage, OwnImage
+from fleet.spec.image import PLATFORM, ImageFacts, LockedImage, OwnImage
 from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.source import finding_at, moved_to
@@ -112,7 +111,7 @@ def _facts(loaded: LoadedSpec, image: OwnImage, clients: ImageClients) -> ImageF
         raise FindingsError([moved_to(mark, each) for each in error.findings]) from error
     if found.index:
         message = "the digest is of an index of images, which SageMaker refuses"
-        hint = f"write the digest of the image for {ARCHITECTURE} in it: {found.image.digest}"
+        hint = f"write the digest of the image for {PLATFORM} in it: {found.image.digest}"
         raise FindingsError([finding_at(mark, "FL976", message, hint)])
     return found.facts
 

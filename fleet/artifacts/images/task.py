@@ -20,7 +20,6 @@ from fleet.catalog.builds import build_quota
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.runner import Project
 from fleet.findings import Finding
-from fleet.images.dockerfile import PLATFORM
 from fleet.images.facts import path_patterns
 from fleet.images.object_keys import (
     FAILURE,
@@ -32,6 +31,7 @@ from fleet.images.object_keys import (
 )
 from fleet.images.request import ImageRequest
 from fleet.images.upload import write_context
+from fleet.spec.image import PLATFORM
 from fleet.spec.source import finding_at
 from fleet.spec.values import hexadecimal
 
@@ -145,7 +145,7 @@ class ImageTask:
             base=image.base.reference,
             arguments=image.arguments,
             platform=PLATFORM,
-            registry=f"{place.account}.dkr.ecr.{place.region}.{place.partition.dns}",
+            registry=place.image_registry,
             repository=place.image_repository,
             tag=hexadecimal(key),
             paths=path_patterns(),

@@ -44,7 +44,7 @@ class ImageStore:
         """The repository, without a tag or a digest."""
         place = self.place
         return ImageReference(
-            registry=f"{place.account}.dkr.ecr.{place.region}.{place.partition.dns}",
+            registry=place.image_registry,
             account=place.account,
             region=place.region,
             repository=place.image_repository,

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from fleet.images.facts import ARCHITECTURE
 from fleet.repository.reading.stream import UnreadableError
+from fleet.spec.image import DOCKER_MANIFEST, PLATFORM
 
-DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 INDEXES = (
     "application/vnd.oci.image.index.v1+json",
@@ -60,7 +59,7 @@ class Index:
     @property
     def ours(self) -> str | None:
         """The digest of the image that an instance can run."""
-        return self.images.get(ARCHITECTURE)
+        return self.images.get(PLATFORM)
 
 
 def parse_manifest(text: str, digest: str) -> Manifest | Index:

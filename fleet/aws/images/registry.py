@@ -12,20 +12,13 @@ from botocore.exceptions import ClientError
 from fleet.aws.api.errors import DENIED, aws_errors_as_findings
 from fleet.aws.images.download import open_blob, read_blob
 from fleet.aws.images.layers import NoZstdError, layer_paths
-from fleet.aws.images.manifest import (
-    DOCKER_MANIFEST,
-    MEDIA_TYPES,
-    Index,
-    Manifest,
-    parse_json,
-    parse_manifest,
-)
+from fleet.aws.images.manifest import MEDIA_TYPES, Index, Manifest, parse_json, parse_manifest
 from fleet.aws.images.reference import ImageReference
 from fleet.findings import CannotRunError, Finding, FindingsError, Severity
-from fleet.images.facts import ARCHITECTURE, TooManyPathsError, facts_of_config, facts_of_paths, merge
+from fleet.images.facts import TooManyPathsError, facts_of_config, facts_of_paths, merge
 from fleet.repository.reading.gunzip import Bounds
 from fleet.repository.reading.stream import UnreadableError
-from fleet.spec.image import ImageFacts
+from fleet.spec.image import DOCKER_MANIFEST, PLATFORM, ImageFacts
 
 NO_REPOSITORY = "RepositoryNotFoundException"
 NO_LAYER = ("LayersNotFoundException", "LayerInaccessibleException")
@@ -77,7 +70,7 @@ def read_image(ecr: Any, image: ImageReference, *, layers: bool) -> RegistryImag
         found = image.at(manifest.digest)
         content = read_blob(ecr, found, manifest.config)
         facts = facts_of_config(parse_json(content, "its configuration"))
-        if facts.architecture != ARCHITECTURE:
+        if facts.architecture != PLATFORM:
             raise _foreign(image, [facts.architecture or "an unknown platform"])
         facts = facts.model_copy(update={"media_type": manifest.media_type})
         unread = ""
@@ -224,6 +217,6 @@ def _missing(image: ImageReference, reason: str) -> FindingsError:
 
 
 def _foreign(image: ImageReference, platforms: list[str]) -> FindingsError:
-    message = f"{image.name} is for {', '.join(platforms[:8]) or 'no platform'}, and not for {ARCHITECTURE}"
-    hint = f"build it with `docker buildx build --platform {ARCHITECTURE}`, and push it again"
+    message = f"{image.name} is for {', '.join(platforms[:8]) or 'no platform'}, and not for {PLATFORM}"
+    hint = f"build it with `docker buildx build --platform {PLATFORM}`, and push it again"
     return FindingsError([Finding(code="FL633", message=message, hint=hint)])

@@ -70,11 +70,9 @@ def pulled_repositories(endpoint: EndpointContext) -> tuple[Repository, ...]:
 
     Nothing from a registry that is not ECR's, or that the environment does not allow.
     """
-    image, own = endpoint.image, endpoint.spec.image
-    is_foreign = own is not None and own.uri is not None and image is not None and image.is_own
-    found = [Repository(image.account, image.repository)] if image is not None else []
-    if is_foreign and image is not None and not is_own_or_allowed(image.registry, endpoint.environment):
-        found = []
+    image, found = endpoint.image, list[Repository]()
+    if image is not None and is_own_or_allowed(image.registry, endpoint.environment):
+        found.append(Repository(image.account, image.repository))
     for raw in raw_properties(endpoint.spec, "Model"):
         reference = image_reference(raw.value) if raw.name == IMAGE else None
         if reference is not None and is_allowed(reference.registry, endpoint.environment):

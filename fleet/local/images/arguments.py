@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from fleet.local.images.output import REFUSED, DockerError
+from fleet.spec.image import PLATFORM
 
-PLATFORM = "linux/amd64"
 OUTPUT = "type=docker"
 COMMANDS = (
     "build, buildx build, create, export, image inspect, info, inspect, login, logout, pull, push, rm, run,"

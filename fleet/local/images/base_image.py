@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fleet.catalog.backends import backends
 from fleet.catalog.images import Release, release, releases, removed_backends
+from fleet.images.facts import BIND_LABEL, MULTI_MODEL_LABEL
 from fleet.local.images.file_tree import EMPTY_FILE, FOLDER, FileTree, Node, NodeKind
 from fleet.local.images.image import CREATED, Image, assembled_image
 from fleet.local.images.output import NAME, DockerError
@@ -15,8 +16,8 @@ ENTRYPOINT = "/opt/nvidia/nvidia_entrypoint.sh"
 """triton-inference-server/server, build.py, of all images; as are the variables, labels and paths below."""
 _PROGRAM = Node(kind=NodeKind.FILE, mode=0o755)
 _LABELS = {
-    "com.amazonaws.sagemaker.capabilities.accept-bind-to-port": "true",
-    "com.amazonaws.sagemaker.capabilities.multi-models": "true",
+    BIND_LABEL: "true",
+    MULTI_MODEL_LABEL: "true",
 }
 _PATH = "/opt/tritonserver/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.images.context import BuildContext, read_context
-from fleet.images.dockerfile import DOCKERFILE, MAX_DOCKERFILE_BYTES, TRITON_IMAGE, parse_dockerfile
+from fleet.images.dockerfile import DOCKERFILE, MAX_DOCKERFILE_BYTES, parse_dockerfile
 from fleet.local.images.arguments import OUTPUT
 from fleet.local.images.assembly import BuildInput, assemble_image
 from fleet.local.images.file_tree import Content, FileTree, Node, NodeKind
 from fleet.local.images.image import DOCKER, OCI, Image
 from fleet.local.images.output import DockerError, report
 from fleet.local.images.store import ImageStore
+from fleet.spec.image import TRITON_IMAGE
 
 
 def build_image(

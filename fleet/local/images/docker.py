@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from fleet.local.engines.calls import record_call
-from fleet.local.images.arguments import PLATFORM, read_arguments
+from fleet.local.images.arguments import read_arguments
 from fleet.local.images.base_image import NOTE, release_image
 from fleet.local.images.build import build_image
 from fleet.local.images.container_files import run_program
@@ -21,6 +21,7 @@ from fleet.local.images.reference import read_reference
 from fleet.local.images.registry import EcrRepository
 from fleet.local.images.store import STORE, ImageStore
 from fleet.local.images.template import formatted
+from fleet.spec.image import PLATFORM
 
 VERSION = "0.0.0-stand-in"
 

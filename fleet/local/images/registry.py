@@ -16,13 +16,13 @@ from fleet.aws.images.manifest import Blob, Index, Manifest, parse_json, parse_m
 from fleet.aws.images.reference import ImageReference, image_reference
 from fleet.aws.images.registry import requested_image
 from fleet.findings import CannotRunError, FindingsError
-from fleet.local.images.arguments import PLATFORM
 from fleet.local.images.image import Image
 from fleet.local.images.layer import Layer
 from fleet.local.images.output import DockerError, answer
 from fleet.local.images.reference import Reference
 from fleet.local.images.store import ImageStore
 from fleet.repository.reading.stream import PIECE, UnreadableError
+from fleet.spec.image import PLATFORM
 
 _PRESENT = ("LayerAlreadyExistsException", "ImageAlreadyExistsException")
 """Refusals of what the registry has already."""

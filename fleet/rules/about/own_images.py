@@ -9,11 +9,9 @@ from fleet.endpoint.context.registries import ecr_account, is_own_or_allowed
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.endpoint import Mode
-from fleet.spec.image import ImageFacts, OwnImage
+from fleet.spec.image import DOCKER_MANIFEST, PLATFORM, ImageFacts, OwnImage
 
 IMAGE, URI = ("image",), ("image", "uri")
-PLATFORM = "linux/amd64"
-DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 ADAPT = "https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.html"
 BUILD = "build the image on the one of the release: `FROM ${TRITON_IMAGE}`"
 

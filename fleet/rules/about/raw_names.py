@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from fleet.catalog.images import partition_of
+from fleet.catalog.images import partition_of, registry_host
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.machines import OWN_MODEL, OWN_VARIANT, names_own_model, pools
 from fleet.endpoint.context.raw import is_intrinsic, raw_properties
@@ -96,7 +96,7 @@ def _images(endpoint: EndpointContext) -> Iterator[Problem]:
                 f"the image is in {found['region']} ({found['dns']}), and the endpoint in {region}:"
                 " SageMaker pulls images only from its own region"
             )
-            here = f"{found['account']}.dkr.ecr.{region}.{partition_of(region).dns}"
+            here = registry_host(found["account"], region)
             yield Problem(raw.path, message, f"copy it to {region}, and name it as {here}/…")
 
 

@@ -12,12 +12,12 @@ from botocore.stub import ANY, Stubber
 
 from compile_engine import upload
 from compile_engine.compile import compile_engine
-from compile_engine.file_digest import file_digest
 from compile_engine.upload import upload_plan
 from embedded_keys import SESSION
 from embedded_s3 import BUCKET, FIRST, LAST
 from engine_builds import EngineStore
 from engine_request.bucket import Bucket, TakenError
+from engine_request.file_digest import file_digest
 from engine_request.outcome import aws_client
 from engine_request.request import Request
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from fleet.findings import FindingsError
-from fleet.images.dockerfile import MAX_DOCKERFILE_BYTES, TRITON_IMAGE, read_dockerfile
+from fleet.images.dockerfile import MAX_DOCKERFILE_BYTES, read_dockerfile
 from fleet.images.instruction import Heredoc, Instruction, assignments
 from fleet.images.lines import Directive
+from fleet.spec.image import TRITON_IMAGE
 from image_builds import START, TRITON, image_folder, parsed
 
 
