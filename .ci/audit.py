@@ -16,7 +16,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-LOCKS = ("requirements*.txt", "examples/*/environment.txt", "engine_build/*/requirements.txt")
+LOCKS = (
+    "requirements*.txt",
+    "examples/*/environment.txt",
+    "engine_build/*/requirements.txt",
+)
 PIN = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^]]*\])?==([^ ;\\]+)", re.MULTILINE)
 SHOWN = 5
 PROGRAMS = (".venv-audit/bin/pip-audit", "npm")

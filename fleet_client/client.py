@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ MAX_TARGET = 1024
 """Characters of a TargetModel, which are printable ASCII; source: botocore, TargetModelHeader."""
 PATIENCE = 360.0
 """Seconds; source: SageMaker developer guide, invoke-multi-model-endpoint: a load may take up to 360 s."""
+_ROUTE, _VERSION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,254}"), re.compile(r"0|[1-9][0-9]{0,18}")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0  # seconds
 
 
@@ -72,13 +74,16 @@ class TritonEndpoint:
         inputs: Mapping[str, Array],
         *,
         target: str | None = None,
+        model: str | None = None,
+        version: int | str | None = None,
         outputs: Sequence[str] = (),
         binary: bool = True,
     ) -> dict[str, Array]:
         """One inference: named arrays in, named arrays out, as by `encode` and `decode`.
 
-        `target` is the archive of a multi-model endpoint (SageMaker's TargetModel); `outputs` names
-        the outputs to answer with; left out, all of them.
+        `target` is the archive of a multi-model endpoint (SageMaker's TargetModel); `model` is the route of a
+        shared container, and `version` that of its model: left out, its default and the newest. `outputs`
+        names the outputs to answer with; left out, all of them.
 
         Raises:
             PayloadError: the inputs cannot be sent; nothing was.
@@ -86,10 +91,18 @@ class TritonEndpoint:
             AnswerError: what came back is not an answer of Triton.
             botocore.exceptions.BotoCoreError: the endpoint could not be reached.
         """
-        answer = self.invoke(encode(inputs, outputs=outputs, binary=binary), target=target)
+        payload = encode(inputs, outputs=outputs, binary=binary)
+        answer = self.invoke(payload, target=target, model=model, version=version)
         return decode(answer.body, answer.content_type)
 
-    def invoke(self, payload: Payload, *, target: str | None = None) -> Payload:
+    def invoke(
+        self,
+        payload: Payload,
+        *,
+        target: str | None = None,
+        model: str | None = None,
+        version: int | str | None = None,
+    ) -> Payload:
         """One invocation with a body of any kind; errors as of `infer`."""
         if len(payload.body) > MAX_BODY:
             raise PayloadError(
@@ -97,6 +110,8 @@ class TritonEndpoint:
                 " batches"
             )
         to_model = {} if target is None else {"TargetModel": _check_target(target)}
+        if route := _attributes(model, version):
+            to_model["CustomAttributes"] = route
         answer = self._call_with_retries(
             lambda: self._client.invoke_endpoint(
                 EndpointName=self.name, ContentType=payload.content_type, Body=payload.body, **to_model
@@ -118,6 +133,17 @@ class TritonEndpoint:
                 if self._pause(min(random.uniform(0, longest), left)):  # noqa: S311 - no secret
                     raise inference_error(error) from error
             longest = min(2 * longest, _LONGEST_PAUSE)
+
+
+def _attributes(model: str | None, version: int | str | None) -> str:
+    """What the router of a shared container reads of SageMaker's CustomAttributes; empty for its defaults."""
+    if model is not None and not _ROUTE.fullmatch(model):
+        rule = "up to 255 letters, digits, dots, underscores and hyphens"
+        raise PayloadError(f"the model {model!r} must be {rule}")
+    if version is not None and not _VERSION.fullmatch(str(version)):
+        raise PayloadError(f"the version {version!r} must be a whole number of up to 19 digits")
+    named = {"model": model, "version": version}
+    return ";".join(f"{key}={value}" for key, value in named.items() if value is not None)
 
 
 def _check_target(target: str) -> str:

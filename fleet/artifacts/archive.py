@@ -101,6 +101,7 @@ def write_entry(entry: Entry, sink: Sink, checksums: Checksums) -> int:
     header = _header(entry)
     sink.write(header)
     if entry.chunks is None:
+        checksums.kept.add_folder(entry.path.rstrip("/"))
         return len(header)
     for chunk in checksums.observe(entry.path, entry.size, entry.chunks()):
         sink.write(chunk)

@@ -18,7 +18,7 @@ from fleet.artifacts.sources.spec_sources import Connect, no_s3, source_of
 from fleet.core.files import is_up_to_date, write_atomically
 from fleet.core.parallel import all_in_parallel
 from fleet.findings import CannotRunError, FindingsError, all_of
-from fleet.spec.endpoint import Archive, EndpointSpec, PackedArchive
+from fleet.spec.endpoint import Archive, EndpointSpec, Mode, PackedArchive
 from fleet.spec.environment import Environment
 from fleet.spec.image import LockedImage
 from fleet.spec.lock import Lock, LockedArchive, LockedModel, LockedRepository
@@ -36,17 +36,18 @@ def write_locks(project: Project, s3: Connect = no_s3, ecr: Callable[[], Any] = 
     """Write the lock of each of the project's endpoints; return the files whose content changed.
 
     Repositories in S3 are read only if the lock's digest is not the one in the spec, or if the lock has no
-    facts of their models; AWS is asked about an image that the lock does not know.
+    facts of their models. AWS is asked about images that are built, and others that the lock does not know.
 
     Raises:
         FindingsError: a model repository is missing or cannot be packed; no lock is written then.
         CannotRunError: S3 is needed and cannot be read, or a lock cannot be written.
     """
+    clients = ImageClients(s3, ecr)
 
     def measured(name: str) -> Lock:
         loaded = project.load(name)
         held = _read_usable(loaded.spec, project.lock_file(name))
-        image = locked_image(loaded, project.environment, ImageClients(s3, ecr), held)
+        image = locked_image(loaded, project.environment, clients, held)
         if held is not None:
             held = held.model_copy(update={"image": image})
         return measured_lock(loaded, project.environment, s3, held, image=image)
@@ -117,7 +118,8 @@ def measured_lock(
         endpoint=spec.endpoint,
         image=own,
         archives={
-            each.name: known.get(each.name) or with_engines(_lock_archive(measured[each.name]), each, engines)
+            each.name: known.get(each.name)
+            or with_engines(_lock_archive(measured[each.name], spec.mode), each, engines)
             for each in packed
         },
         repositories={name: repositories[name] for name in named if name in repositories},
@@ -127,7 +129,7 @@ def measured_lock(
 def _read_usable(spec: EndpointSpec, file: Path) -> Lock | None:
     """The lock if it can save reading; a missing or broken one is written again."""
     try:
-        return load_lock(file) if spec.image or any(map(_asks_s3, spec.models)) else None
+        return load_lock(file) if spec.own_image or any(map(_asks_s3, spec.models)) else None
     except FindingsError:
         return None
 
@@ -144,13 +146,16 @@ def _reusable_archives(spec: EndpointSpec, held: Lock | None, *, offline: bool) 
         for each in spec.packed
         if _is_in_s3(spec, each)
         and each.name in locked
-        and (offline or _suffices(locked[each.name], spec.models[each.index].digest))
+        and (offline or _suffices(locked[each.name], spec.models[each.index].digest, spec.mode))
     }
 
 
-def _suffices(archive: LockedArchive, expected: str | None) -> bool:
-    """A lock without facts of any model is from a version that did not record them."""
-    return archive.digest == expected and any(each != LockedModel() for each in archive.models.values())
+def _suffices(archive: LockedArchive, expected: str | None, mode: Mode) -> bool:
+    """A lock without facts of any model is from a version that did not record them, or of another mode."""
+    models = archive.models.values()
+    if mode is Mode.SHARED_CONTAINER and any(each.versions is None for each in models):
+        return False
+    return archive.digest == expected and any(each != LockedModel() for each in models)
 
 
 def _is_in_s3(spec: EndpointSpec, packed: PackedArchive) -> bool:
@@ -163,8 +168,10 @@ def _measure(loaded: LoadedSpec, packed: PackedArchive, s3: Connect) -> ArchiveM
     return measure(source, loaded.spec.mode, layout_first=not _is_in_s3(loaded.spec, packed))
 
 
-def _lock_archive(archive: ArchiveMeasurement) -> LockedArchive:
+def _lock_archive(archive: ArchiveMeasurement, mode: Mode) -> LockedArchive:
     models = model_facts(archive.models, archive.checksums.kept)
+    if mode is not Mode.SHARED_CONTAINER:  # callers name no versions there
+        models = {name: each.model_copy(update={"versions": None}) for name, each in models.items()}
     return LockedArchive(digest=archive.digest, size=archive.size, models=models)
 
 

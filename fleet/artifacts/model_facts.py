@@ -13,6 +13,9 @@ from fleet.repository.model_config import item_bytes, loaded_versions, model_con
 from fleet.repository.plan_header import plan_version
 from fleet.spec.lock import InstanceGroup, LockedModel
 
+FIRST = ("1",)
+"""The version of a plan that is not built yet."""
+
 
 def model_facts(models: Iterable[str], kept: KeptFiles) -> dict[str, LockedModel]:
     """The facts of each of the models; none for a model whose config cannot be read.
@@ -28,6 +31,13 @@ def model_facts(models: Iterable[str], kept: KeptFiles) -> dict[str, LockedModel
         model, _, below = path.partition("/")
         plans[model][below] = head
     return {model: _facts(model, kept, sizes[model], plans[model]) for model in models}
+
+
+def _served_versions(model: str, kept: KeptFiles, config: Any) -> tuple[str, ...]:
+    """The versions that Triton loads, the newest last; without folders that of a plan to be built."""
+    folders = [path.removeprefix(f"{model}/") for path in kept.folders if path.startswith(f"{model}/")]
+    there = [each for each in folders if is_version(each)]
+    return tuple(reversed(loaded_versions(config, there))) if there else FIRST
 
 
 def _facts(model: str, kept: KeptFiles, sizes: Mapping[str, int], plans: Mapping[str, bytes]) -> LockedModel:
@@ -49,6 +59,7 @@ def _facts(model: str, kept: KeptFiles, sizes: Mapping[str, int], plans: Mapping
         decoupled=config.model_transaction_policy.decoupled,
         response_cache=config.response_cache.enable,
         steps=tuple(dict.fromkeys(steps)),
+        versions=_served_versions(model, kept, config),
         item_bytes=item_bytes(config),
         plans={
             path: plan_version(head) for path, head in sorted(plans.items()) if path.split("/")[0] in versions

@@ -56,6 +56,11 @@ def flags_of_the_start_script() -> Mapping[str, str]:
     return dict(data_file("front_end.yaml")["flags_of_the_start_script"])
 
 
+def flags_of_the_shared_container() -> Mapping[str, str]:
+    """Flags that a shared container gives its tritonserver, with what it gives."""
+    return dict(data_file("front_end.yaml")["flags_of_the_shared_container"])
+
+
 @cache
 def flags() -> frozenset[str]:
     """Every flag that tritonserver is known to take."""

@@ -26,12 +26,14 @@ class Variable:
         since: The first release that reads it; None where every release does.
         until: The first release that no longer reads it; None where the newest does.
         values_until: By value: the first release that no longer takes it.
-        modes: "single", "multi-model": those in which it has an effect.
+        modes: "single", "multi-model", "shared-container": those in which it has an effect.
         set_by: Who writes it: "user", "platform" (SageMaker) or "fleet" (from other keys of the spec).
         dead: Nothing reads it, in no release.
         certain: Whether its name and meaning were read in the container's source, or in AWS's documents.
         default: What the container takes when it is unset or empty; None where it then passes nothing on.
         option: What of tritonserver's command line its value completes; None where it becomes none.
+        shared_option: The same in a shared container, where that is another one; None where it is not.
+        for_each_gpu: The option is given once for each GPU, with its number and a colon before the value.
         means: The property of published metrics that it sets; empty if it sets something else.
         trap: What goes wrong with it, in one sentence; or empty.
     """
@@ -44,12 +46,14 @@ class Variable:
     since: str | None = None
     until: str | None = None
     values_until: Mapping[str, str] = field(default_factory=dict)
-    modes: tuple[str, ...] = ("single", "multi-model")
+    modes: tuple[str, ...] = ("single", "multi-model", "shared-container")
     set_by: Literal["user", "platform", "fleet"] = "user"
     dead: bool = False
     certain: bool = True
     default: str | None = None
     option: str | None = None
+    shared_option: str | None = None
+    for_each_gpu: bool = False
     means: Meaning = ""
     trap: str = ""
 

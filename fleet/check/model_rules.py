@@ -11,7 +11,7 @@ from fleet.check.target import RepositoryTarget
 from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Finding
 from fleet.rules.registry import rules
-from fleet.spec.endpoint import EndpointSpec, Mode
+from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.lock import NO_DIGEST, Lock, LockedArchive, LockedModel
 from fleet.spec.problems import validate
@@ -66,7 +66,7 @@ def _findings(
         mark.file,
         {
             "endpoint": NAME,
-            "mode": (Mode.MULTI_MODEL if asked.multi_model else Mode.SINGLE).value,
+            "mode": asked.mode.value,
             "triton": release,
             "instance": {"type": asked.instance or ANY_INSTANCE},
             "models": [{"archive": NAME, "repository": "."}],

@@ -66,6 +66,8 @@ def _archive(loaded: LoadedSpec, packed: PackedArchive) -> LockedArchive:
     for path in entries(folder):
         if path.is_file():
             size += _pass(path, path.relative_to(folder).as_posix(), kept)
+        else:
+            kept.add_folder(path.relative_to(folder).as_posix())
         size += tarfile.BLOCKSIZE
     facts = model_facts(model_names(folder, built), kept)
     if packed.copy is not None:

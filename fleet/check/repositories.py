@@ -20,6 +20,7 @@ from fleet.repository.loading.load_plan import LoadPlan, plan_load
 from fleet.repository.reading.path import read
 from fleet.repository.text_format.tokens import PbtxtError
 from fleet.repository.text_format.tree import parse
+from fleet.spec.endpoint import Mode
 from fleet.spec.source import Mark
 
 PBTXT = ".pbtxt"
@@ -79,7 +80,7 @@ def named_findings(paths: Sequence[Path], asked: RepositoryTarget) -> list[Findi
                 findings += _of_facts(contents, judgements[path], asked)
         except FindingsError as error:
             findings += error.findings
-    if asked.multi_model:
+    if asked.mode is Mode.MULTI_MODEL:
         findings += _of_set(judgements, asked)
     return findings
 

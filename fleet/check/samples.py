@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from fleet.endpoint.context.shared_container import default_route, routed_models
 from fleet.findings import Finding
 from fleet.repository.config.message import ParsedConfig
 from fleet.repository.contents import Contents
 from fleet.repository.loading.models import models_of
 from fleet.spec.datatypes import Datatype
+from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.problems import did_you_mean
 from fleet.spec.project import LoadedSpec
 from fleet.spec.samples import ANY_SIZE, OK, Input, Output, Sample
@@ -29,7 +31,7 @@ def sample_findings(
         loaded: The spec.
         index: Which entry of its `models`.
         contents: The repository.
-        main: The directory that answers; None where that is not known.
+        main: The directory that answers; None where that is not known, or calls name theirs.
     """
     targets = {each.name for each in loaded.spec.models[index].packed(index)}
     samples = [
@@ -37,10 +39,19 @@ def sample_findings(
         for number, each in enumerate(loaded.spec.samples)
         if each.status == OK and (each.target is None or each.target in targets)
     ]
-    model = models_of(contents)[0].get(main) if samples and main is not None else None
-    if model is not None:
-        for number, sample in samples:
+    models = models_of(contents)[0] if samples else {}
+    for number, sample in samples:
+        model = models.get(_called(loaded.spec, sample, models) or main or "")
+        if model is not None:
             yield from _of_sample(loaded, ("samples", number), sample, model.config)
+
+
+def _called(spec: EndpointSpec, sample: Sample, models: Collection[str]) -> str | None:
+    """The model behind the route that a sample calls; None in other modes."""
+    if spec.mode is not Mode.SHARED_CONTAINER:
+        return None
+    routes = routed_models(spec, models)
+    return routes.get(sample.model or default_route(spec, routes) or "")
 
 
 def _of_sample(loaded: LoadedSpec, path: KeyPath, sample: Sample, config: ParsedConfig) -> Iterator[Finding]:

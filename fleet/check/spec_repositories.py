@@ -119,8 +119,9 @@ def setting_of(loaded: LoadedSpec, archive: Archive) -> ServingContainer:
     flags = (flag.partition("=") for flag in spec.container.additional_args)
     return ServingContainer(
         multi_model=spec.mode is Mode.MULTI_MODEL,
+        loads_all=spec.mode is Mode.SHARED_CONTAINER,
         release=spec.triton,
-        default_model=spec.default_model,
+        default_model=spec.default_model if spec.mode is Mode.SINGLE else None,
         further=frozenset(model for flag, _, model in flags if flag == LOAD),
         built=built_models(archive),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fleet.repository.loading.container import ServingContainer
+from fleet.spec.endpoint import Mode
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -12,13 +13,13 @@ class RepositoryTarget:
     """The endpoint; None where a fact is unknown.
 
     Attributes:
-        multi_model: Whether it has several targets.
+        mode: How it holds its models.
         release: The Triton release, such as "25.04".
         instance: The instance type, such as "ml.g5.xlarge".
         default_model: The directory that answers on a single endpoint.
     """
 
-    multi_model: bool = False
+    mode: Mode = Mode.SINGLE
     release: str | None = None
     instance: str | None = None
     default_model: str | None = None
@@ -26,5 +27,8 @@ class RepositoryTarget:
     def setting(self) -> ServingContainer:
         """The container that follows."""
         return ServingContainer(
-            multi_model=self.multi_model, release=self.release, default_model=self.default_model
+            multi_model=self.mode is Mode.MULTI_MODEL,
+            loads_all=self.mode is Mode.SHARED_CONTAINER,
+            release=self.release,
+            default_model=self.default_model,
         )

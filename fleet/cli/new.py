@@ -12,6 +12,7 @@ from fleet.core.project_root import project_root
 from fleet.proposal.copy import copied_spec
 from fleet.proposal.spec import proposed_spec
 from fleet.proposal.writer import new_file, projects_with, write_spec
+from fleet.spec.endpoint import Mode
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project, open_project
 
@@ -23,6 +24,10 @@ def new(
     from_repository: Annotated[
         str | None,
         typer.Option("--from-repository", metavar="DIR", help="A model repository, or a folder of several."),
+    ] = None,
+    mode: Annotated[
+        Mode | None,
+        typer.Option("--mode", help="With --from-repository. Default: by the number of repositories."),
     ] = None,
     from_spec: Annotated[
         str | None,
@@ -37,11 +42,13 @@ def new(
     """
     if (from_repository is None) == (from_spec is None):
         raise typer.BadParameter("pass one of the two", param_hint=OPTIONS)
+    if mode is not None and from_repository is None:
+        raise typer.BadParameter("it goes with --from-repository", param_hint="--mode")
     root = project_root(Path.cwd())
     file = new_file(root, name)
     projects = projects_with(root, name)
     if from_repository is not None:
-        text = proposed_spec(name, file, from_repository, projects)
+        text = proposed_spec(name, file, from_repository, projects, mode)
     else:
         text = _copy(root, projects[0], str(from_spec), name)
     write_spec(file, text, projects)

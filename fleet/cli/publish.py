@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fleet.artifacts.images.requirements import require_images
+from fleet.artifacts.images.inventory import former_repositories
 from fleet.artifacts.progress import progress_on, shown_builder, shown_size
 from fleet.artifacts.prune.plan import Plan
 from fleet.artifacts.prune.prune import GRACE, Prune
@@ -17,6 +17,7 @@ from fleet.aws.access import Access
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.cli.arguments import Endpoints, Env, Profile, Yes
 from fleet.cli.aws_access import connect
+from fleet.cli.images.builds import former_lines
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import ask_consent, say
 from fleet.core.project_root import project_root
@@ -61,9 +62,9 @@ def publish(
     access = connect(root, fleet.place, profile)
     progress = progress_on(OutputConsole())
     s3, builders = access.client("s3"), access.engine_clients
-    with aws_errors_as_findings(fleet.place):
-        require_images(lambda: access.client("ecr"), project, fleet.endpoints)
-    done = publish_archives(s3, project, fleet.endpoints, progress, builders)
+    done = publish_archives(
+        s3, project, fleet.endpoints, progress, builders, ecr=lambda: access.client("ecr")
+    )
     if done.engines:
         say(f"engines: built {done.engines}{shown_builder(env)}")
     say(_summary(done))
@@ -85,6 +86,8 @@ def _prune(access: Access, root: Path, keep: int, *, yes: bool) -> None:
     bucket = access.place.bucket
     clients = access.client("s3"), access.client("sagemaker"), access.client("ecr")
     work = Prune(*clients, root, access.place, keep)
+    for line in former_lines(former_repositories(access.client("s3"), access.place)):
+        say(line)
     plan = work.plan()
     _show(plan, bucket)
     if not (plan.units or plan.uploads):

@@ -55,8 +55,8 @@ def asked_for(
         raise typer.BadParameter(
             f"{instance!r} is not a known instance type; {hint}", param_hint="--instance"
         )
-    if mode is Mode.MULTI_MODEL and default_model is not None:
-        raise typer.BadParameter("a multi-model endpoint has no default model", param_hint="--default-model")
+    if mode not in (None, Mode.SINGLE) and default_model is not None:
+        raise typer.BadParameter(f"mode {mode} loads no default model", param_hint="--default-model")
     return RepositoryTarget(
-        multi_model=mode is Mode.MULTI_MODEL, release=release, instance=instance, default_model=default_model
+        mode=mode or Mode.SINGLE, release=release, instance=instance, default_model=default_model
     )

@@ -35,8 +35,8 @@ def run_findings(paths: Sequence[Path], asked: RepositoryTarget, *, quiet: bool)
     for path in paths:
         with suppress(FindingsError):  # read errors are reported elsewhere
             main = plan_load(read(path), asked.setting()).main
-            mode = "multi-model" if asked.multi_model else "single"
-            answer = load_in_triton(path, runtime, mode=mode, default_model=main or asked.default_model or "")
+            default = main or asked.default_model or ""
+            answer = load_in_triton(path, runtime, mode=asked.mode, default_model=default)
             if not quiet:
                 for line in answer.lines():
                     say(f"{path}: {line}")

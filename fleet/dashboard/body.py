@@ -13,11 +13,10 @@ from fleet.catalog.metrics import triton_series
 from fleet.dashboard.annotations import Annotation, horizontal
 from fleet.dashboard.graph import Graph, Line, TritonGraph
 from fleet.dashboard.lines import drawn_lines, held_lines
-from fleet.dashboard.log_queries import LAST_ERRORS
+from fleet.dashboard.log_queries import last_errors
 from fleet.dashboard.sections import SECTIONS
 from fleet.dashboard.triton import TITLE, TRITON_GRAPHS, triton_lines, triton_text
-from fleet.endpoint.context.log_groups import container_log_group
-from fleet.endpoint.context.variables import TritonMetrics
+from fleet.endpoint.context.triton_metrics import TritonMetrics, container_log_group
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 Json: TypeAlias = dict[str, Any]
@@ -100,10 +99,11 @@ def _properties(
 
 
 def _last_errors(endpoint: ResolvedEndpoint) -> Json:
+    query = last_errors(endpoint.spec.mode)
     return {
-        "title": LAST_ERRORS.name,
+        "title": query.name,
         "region": endpoint.place.region,
-        "query": f"SOURCE '{container_log_group(endpoint.name)}' | {LAST_ERRORS.text}",
+        "query": f"SOURCE '{container_log_group(endpoint.name)}' | {query.text}",
         "view": "table",
     }
 

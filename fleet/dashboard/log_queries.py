@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fleet.spec.endpoint import Mode
+
 FOLDER = "TritonFleet"
 ERROR_HEAD = r"\bE\d{4} \d{2}:\d{2}:\d{2}"
 ERROR_WORDS = (
@@ -28,6 +30,8 @@ ERROR_WORDS = (
     "^error: ",
 )
 ERRORS = f"@message like /{ERROR_HEAD}/ or @message like /(?i){'|'.join(ERROR_WORDS)}/"
+OF_JSON = f'level = "error" or @message like /(?i){"|".join(ERROR_WORDS)}/'
+"""In a shared container's log, whose lines are JSON; CloudWatch finds the fields of such lines itself."""
 SAID = r'/\w+\.\w+:\d+\] "?(?<said>[^"]+)/'
 STARTS = r"""/(?:loading: |successfully loaded ')(?<model>[^'"]+?)(?::\d+)?['"]/"""
 
@@ -45,44 +49,58 @@ class SavedQuery:
         return "\n| ".join(self.lines)
 
 
-SAVED_QUERIES = (
-    SavedQuery(
+def _errors(errors: str, *problem: str) -> SavedQuery:
+    return SavedQuery(
         "errors",
         (
             "fields @timestamp, @logStream, @message",
-            f"filter {ERRORS}",
-            f"parse @message {SAID}",
-            "fields substr(coalesce(said, @message), 0, 160) as problem",
+            f"filter {errors}",
+            *problem,
             "stats count(*) as lines, count_distinct(@logStream) as instances, min(@timestamp) as first,"
             " max(@timestamp) as last by problem",
             "sort lines desc",
             "limit 100",
         ),
-    ),
-    SavedQuery(
-        "slow starts",
-        (
-            "fields toMillis(@timestamp) as at, @logStream",
-            f"parse @message {STARTS}",
-            "filter ispresent(model)",
-            "stats min(at) as began, max(at) as ended by @logStream, model",
-            # A later `stats` may take what one has computed. Source: CloudWatch Logs user guide,
-            # CWL_QuerySyntax-Stats.html, multiple stats commands.
-            "stats max((ended - began) / 1000) as seconds by @logStream, model",
-            "sort seconds desc",
-            "limit 100",
-        ),
-    ),
-)
-LAST_ERRORS = SavedQuery(
-    "Last errors in the log",
-    (
+    )
+
+
+def _last_errors(errors: str) -> SavedQuery:
+    lines = (
         "fields @timestamp, @logStream, @message",
-        f"filter {ERRORS}",
+        f"filter {errors}",
         "sort @timestamp desc",
         "limit 50",
+    )
+    return SavedQuery("Last errors in the log", lines)
+
+
+SLOW_STARTS = SavedQuery(
+    "slow starts",
+    (
+        "fields toMillis(@timestamp) as at, @logStream",
+        f"parse @message {STARTS}",
+        "filter ispresent(model)",
+        "stats min(at) as began, max(at) as ended by @logStream, model",
+        # A later `stats` may take what one has computed. Source: CloudWatch Logs user guide,
+        # CWL_QuerySyntax-Stats.html, multiple stats commands.
+        "stats max((ended - began) / 1000) as seconds by @logStream, model",
+        "sort seconds desc",
+        "limit 100",
     ),
 )
+
+
+def saved_queries(mode: Mode) -> tuple[SavedQuery, ...]:
+    """The queries that are saved for an endpoint of a mode."""
+    if mode is Mode.SHARED_CONTAINER:
+        return _errors(OF_JSON, "fields substr(coalesce(message, @message), 0, 160) as problem"), SLOW_STARTS
+    said = (f"parse @message {SAID}", "fields substr(coalesce(said, @message), 0, 160) as problem")
+    return _errors(ERRORS, *said), SLOW_STARTS
+
+
+def last_errors(mode: Mode) -> SavedQuery:
+    """The query of the dashboard."""
+    return _last_errors(OF_JSON if mode is Mode.SHARED_CONTAINER else ERRORS)
 
 
 def saved_name(endpoint: str, query: SavedQuery) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from fleet.catalog.metrics import triton_labels, triton_metric, triton_series
 from fleet.dashboard.graph import TritonGraph, Unit
 from fleet.endpoint.context.periods import PERIOD
-from fleet.endpoint.context.variables import TritonMetrics
+from fleet.endpoint.context.triton_metrics import TritonMetrics
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 MODEL = "model"

@@ -13,7 +13,7 @@ from fleet.endpoint.context.alarm_thresholds import Threshold, gate, missing_met
 from fleet.endpoint.context.alarms import Alarm, Missing
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.periods import PERIOD, period, values
-from fleet.endpoint.context.variables import triton_metrics
+from fleet.endpoint.context.triton_metrics import triton_metrics
 from fleet.endpoint.scaling import summed_parts
 from fleet.spec.alarms import MINUTE
 

@@ -22,7 +22,7 @@ def place_archives(
     the content of the whole set; a live set has one prefix for good, and a version in each name.
     """
     prefix, packed = prefix_of(spec.endpoint), spec.packed
-    if spec.mode is Mode.SINGLE:
+    if spec.mode is not Mode.MULTI_MODEL:
         end = ".tar.gz" if spec.models[0].compression is Compression.GZIP else "/"
         only = locked[packed[0].name]
         key = f"{prefix}{hexadecimal(only.digest)}{end}"
@@ -48,7 +48,7 @@ def counted_models(decided: EndpointContext) -> tuple[str, ...]:
     None of a live set, whose targets come and go without a deploy.
     """
     spec = decided.spec
-    if spec.mode is Mode.SINGLE:
+    if spec.mode is not Mode.MULTI_MODEL:
         return tuple(sorted({each.name for each in decided.loaded_models()}))
     if spec.archive_set is ArchiveSet.LIVE:
         return ()

@@ -51,7 +51,7 @@ def read_lock_file(file: Path, environment: str, spec: EndpointSpec) -> tuple[Lo
 
 def _wrong_image(lock: Lock, spec: EndpointSpec, file: Path, environment: str) -> list[Finding]:
     """A lock without the image of the spec, or with another one."""
-    wanted, locked = spec.image, lock.image
+    wanted, locked = spec.own_image, lock.image
     command = f"`fleet lock --env {environment} {spec.endpoint}`"
     digest = locked.digest if locked else None
     if wanted is None and locked is None:

@@ -13,7 +13,7 @@ from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.log_groups import log_groups
 from fleet.endpoint.context.registries import pulled_repositories
 from fleet.endpoint.context.tags import endpoint_tags, environment_tags
-from fleet.endpoint.context.variables import triton_metrics
+from fleet.endpoint.context.triton_metrics import triton_metrics
 from fleet.endpoint.context.volume_key import volume_key
 from fleet.endpoint.endpoint_check import resolved_check
 from fleet.endpoint.engines import resolved_engines
@@ -130,7 +130,7 @@ def resolve_endpoint(
         archives=archives,
         model_data=model_data,
         given_data=given_data,
-        compression=spec.models[0].compression if spec.mode is Mode.SINGLE else Compression.GZIP,
+        compression=Compression.GZIP if spec.mode is Mode.MULTI_MODEL else spec.models[0].compression,
         variables=decided.variables,
         scaling=resolved_scaling(spec.scaling, machine) if spec.scaling else None,
         rollout=resolved_rollout(spec, spec.rollout) if spec.rollout else None,

@@ -11,7 +11,7 @@ from fleet.endpoint.context.alarms import Alarm
 from fleet.endpoint.context.kinds import kinds
 from fleet.endpoint.context.own_image import repository_of
 from fleet.endpoint.context.registries import Repository
-from fleet.endpoint.context.variables import TritonMetrics
+from fleet.endpoint.context.triton_metrics import TritonMetrics
 from fleet.endpoint.endpoint_check import ResolvedCheck
 from fleet.endpoint.engines import ResolvedEngine
 from fleet.endpoint.rollout import ResolvedRollout

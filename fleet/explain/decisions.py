@@ -8,7 +8,8 @@ from fleet.catalog.variables import variables as known_variables
 from fleet.endpoint.archives import place_archives
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.targets import target_model
-from fleet.endpoint.context.variables import DEFAULT_MODEL, decided_settings, triton_metrics
+from fleet.endpoint.context.triton_metrics import triton_metrics
+from fleet.endpoint.context.variables import DEFAULT_MODEL
 from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import Deployment, stack_of
 from fleet.explain.decision import Decision, dated_facts
@@ -39,6 +40,7 @@ def decisions(endpoint: EndpointContext, wrong_lock: Sequence[Finding] = ()) -> 
         *reasons(endpoint),
         _model_data(endpoint, place, wrong_lock),
         *_archives(endpoint),
+        *_routes(endpoint),
         *engine_decisions(endpoint),
         *_variables(endpoint),
         *scaling_decisions(endpoint),
@@ -58,7 +60,7 @@ def _model_data(endpoint: EndpointContext, place: Deployment, wrong_lock: Sequen
     value, reason = None, "; ".join(f"{each.message}; {each.hint}" for each in wrong_lock[:1])
     if len(endpoint.locked) == len(spec.packed):
         value = f"s3://{place.bucket}/{place_archives(spec, endpoint.locked)[0]}"
-        if spec.mode is Mode.SINGLE:
+        if spec.mode is not Mode.MULTI_MODEL:
             reason = "named by the digest of its content, which the lock has"
         elif spec.archive_set is ArchiveSet.LOCKED:
             reason = "named by the digest of the set: of all archives' names and digests in the lock"
@@ -68,7 +70,7 @@ def _model_data(endpoint: EndpointContext, place: Deployment, wrong_lock: Sequen
 
 
 def _archives(endpoint: EndpointContext) -> Iterator[Decision]:
-    single = endpoint.spec.mode is Mode.SINGLE
+    single = endpoint.spec.mode is not Mode.MULTI_MODEL
     for index, entry in enumerate(endpoint.spec.models):
         names = [each.name for each in entry.packed(index)]
         ends = list(dict.fromkeys((names[0], names[-1])))
@@ -90,8 +92,18 @@ def _lock_reason(endpoint: EndpointContext, entry: Archive, names: Sequence[str]
     return f"in the lock: {count}{first.size} bytes, models {', '.join(first.models)}, {first.digest}"
 
 
+def _routes(endpoint: EndpointContext) -> Iterator[Decision]:
+    """The names that callers of a shared container use."""
+    given = "from `routes`" if endpoint.spec.routes else "the name of the model; the spec has no `routes`"
+    for name, route in endpoint.routes.items():
+        plural = "s" if len(route.versions) > 1 else ""
+        value = f"{route.model}, version{plural} {', '.join(route.versions)}"
+        yield Decision(group="models", what=f"route {name}", value=value, reason=given)
+
+
 def _variables(endpoint: EndpointContext) -> Iterator[Decision]:
-    settings, own = decided_settings(endpoint.spec, endpoint.default_model), endpoint.spec.environment
+    own = endpoint.spec.environment
+    settings = endpoint.decided_variables
     for name, value in endpoint.variables.items():
         key = "environment" if name in own else settings[name].key
         reason = f"from `{key}`"

@@ -9,8 +9,9 @@ from fleet.endpoint.alarms import alarms_with_thresholds, condition
 from fleet.endpoint.context.alarm_thresholds import Threshold
 from fleet.endpoint.context.alarms import Alarm
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.variables import triton_metrics
+from fleet.endpoint.context.triton_metrics import triton_metrics
 from fleet.explain.decision import Decision, dated_facts
+from fleet.spec.endpoint import Mode
 
 
 def alarm_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
@@ -70,6 +71,8 @@ def dashboard_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
     if metrics is None:
         return
     value, reason = ", ".join(metrics.dimensions), "`metrics.triton_dimensions`"
+    if endpoint.spec.mode is Mode.SHARED_CONTAINER:
+        reason = "Triton's labels, with which the shared container publishes them"
     if not metrics.dimensions:
         value = "whatever they are"
         reason = (

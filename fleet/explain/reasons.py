@@ -10,6 +10,7 @@ from fleet.catalog.instances import Instance
 from fleet.catalog.prices import hosting_price, price_list
 from fleet.endpoint.context.capacity import least_instances, most_instances
 from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.context.shared_container import default_route
 from fleet.explain.decision import DatedFacts, Decision, dated_facts
 from fleet.explain.host_image import host_image
 from fleet.spec.endpoint import Mode
@@ -60,11 +61,13 @@ def _image(endpoint: EndpointContext) -> Iterator[Decision]:
 
 
 def _own(endpoint: EndpointContext) -> str:
-    own, locked = endpoint.spec.image, endpoint.lock.image if endpoint.lock else None
+    own, locked = endpoint.spec.own_image, endpoint.lock.image if endpoint.lock else None
     if own is not None and own.uri is not None:
         inside = "the lock has its facts" if locked and locked.facts else "what is inside is unknown"
         return f"`image.uri` of the spec; {inside}"
     built = "the lock names what was built" if locked else "it is not in the lock yet"
+    if endpoint.spec.builds_mode_image:
+        return f"`mode` of the spec: the shared container of this package; {built}"
     return f"`image.build` of the spec, {own.build if own else ''}; {built}"
 
 
@@ -163,6 +166,14 @@ def _default_model(endpoint: EndpointContext) -> Decision:
     value = found
     if spec.mode is Mode.MULTI_MODEL:
         value, reason = "none", "mode `multi-model`: each call names its target model"
+    elif spec.mode is Mode.SHARED_CONTAINER:
+        value = default_route(spec, endpoint.routes) or "none"
+        named = "named in `default_model`" if spec.default_model else "the only route"
+        reason = (
+            f"{named}: it answers calls that name no model"
+            if value != "none"
+            else "each call names its route"
+        )
     elif spec.default_model is not None:
         reason = "named in `default_model`"
     elif found is not None:

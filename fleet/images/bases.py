@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from fleet.findings import Finding, Severity
 from fleet.images.dockerfile import Stage
 from fleet.images.inputs import ImageInputs
 from fleet.images.lines import MAX_SHOWN_CHARACTERS, shown
 from fleet.spec.image import PLATFORM, TRITON_IMAGE
+from fleet.spec.image_name import ImageName, image_name
 
 NVIDIA = "nvcr.io/nvidia/tritonserver"
 SAGEMAKER = "sagemaker-tritonserver"
@@ -20,35 +20,6 @@ SERVER_FOLDER = "/opt/tritonserver"
 SCRATCH = "scratch"
 USE_TRITON_IMAGE = f"write `ARG {TRITON_IMAGE}` above the first FROM, and `FROM ${{{TRITON_IMAGE}}}`"
 _RELEASE = re.compile(r"(\d\d\.\d\d)-.+")
-
-
-@dataclass(frozen=True)
-class ImageReference:
-    """The name of an image in its parts; "" for what it does not have."""
-
-    repository: str
-    tag: str
-    digest: str
-
-    @property
-    def is_triton(self) -> bool:
-        """Whether a Triton server is in it, by its name."""
-        known = self.repository == NVIDIA or self.repository.rpartition("/")[2] == SAGEMAKER
-        return known and not self.tag.endswith(WITHOUT_SERVER)
-
-    @property
-    def release(self) -> str:
-        """Triton's release by the tag, such as "25.04"; "" where it names none."""
-        match = _RELEASE.fullmatch(self.tag)
-        return match[1] if match else ""
-
-
-def parse_reference(image: str) -> ImageReference:
-    """The parts of an image's name."""
-    name, _, digest = image.partition("@")
-    above, slash, last = name.rpartition("/")
-    last, _, tag = last.partition(":")
-    return ImageReference(f"{above}{slash}{last}", tag, digest)
 
 
 def check_bases(inputs: ImageInputs) -> Iterator[Finding]:
@@ -64,7 +35,7 @@ def check_bases(inputs: ImageInputs) -> Iterator[Finding]:
             yield inputs.finding("FL921", message, line, hint)
         elif stage.image and stage.below is None and stage.image != inputs.dockerfile.triton_image:
             if lineage and stage.index == lineage[0].index:
-                yield from _check_final(inputs, stage, parse_reference(stage.image))
+                yield from _check_final(inputs, stage, stage.image)
             yield from check_digest(inputs, stage.image, line)
         if stage.platform and stage.platform != PLATFORM:
             yield _platform_finding(inputs, stage, is_inherited=stage.index in inherited)
@@ -82,29 +53,38 @@ def _platform_finding(inputs: ImageInputs, stage: Stage, *, is_inherited: bool) 
 
 def check_digest(inputs: ImageInputs, image: str, line: int) -> Iterator[Finding]:
     """Warn of an image whose tag may name another content tomorrow."""
-    if image == SCRATCH or parse_reference(image).digest:
+    name = image_name(image)
+    if image == SCRATCH or (name is not None and name.digest):
         return
     message = f"the tag of {shown(image)} may move, and the image would not be built again when it does"
     hint = "add the digest: `docker buildx imagetools inspect IMAGE` prints it; write IMAGE:TAG@sha256:..."
     yield inputs.finding("FL926", message, line, hint, Severity.WARNING)
 
 
-def _check_final(inputs: ImageInputs, stage: Stage, base: ImageReference) -> Iterator[Finding]:
-    line, named = stage.start.line, shown(stage.image or stage.base)
-    if not base.is_triton:
+def _check_final(inputs: ImageInputs, stage: Stage, image: str) -> Iterator[Finding]:
+    line, named, base = stage.start.line, shown(image), image_name(image)
+    if base is None or not _is_triton(base):
         message = f"the image is based on {named}, which is not a known image of Triton"
-        if base.tag.endswith(WITHOUT_SERVER) and base.repository == NVIDIA:
+        if base is not None and base.tag.endswith(WITHOUT_SERVER) and base.place == NVIDIA:
             message = f"the image is based on {named}, which has no Triton server"
         # Triton's own compose.py copies a server onto an image without one.
         severity = Severity.WARNING if _copies_server(inputs) else Severity.ERROR
         yield inputs.finding("FL924", message, line, USE_TRITON_IMAGE, severity)
-    elif base.release and base.release != inputs.release:
-        message = f"the image is based on Triton {base.release}, and `triton` of the spec is {inputs.release}"
-        hint = f'{USE_TRITON_IMAGE}; or set `triton: "{base.release}"` in the spec'
+        return
+    match = _RELEASE.fullmatch(base.tag)
+    if match is not None and match[1] != inputs.release:
+        message = f"the image is based on Triton {match[1]}, and `triton` of the spec is {inputs.release}"
+        hint = f'{USE_TRITON_IMAGE}; or set `triton: "{match[1]}"` in the spec'
         yield inputs.finding("FL925", message, line, hint)
-    elif not base.release and not base.digest:
+    elif match is None and not base.digest:
         message = f"{named} does not name a release, and `triton` of the spec is {inputs.release}"
         yield inputs.finding("FL925", message, line, USE_TRITON_IMAGE)
+
+
+def _is_triton(name: ImageName) -> bool:
+    """Whether a Triton server is in an image, by its name."""
+    known = name.place == NVIDIA or name.repository.rpartition("/")[2] == SAGEMAKER
+    return known and not name.tag.endswith(WITHOUT_SERVER)
 
 
 def _copies_server(inputs: ImageInputs) -> bool:

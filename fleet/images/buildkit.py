@@ -2,7 +2,8 @@
 
 Sources: https://docs.docker.com/build/buildkit/frontend/ (`# syntax=` and BUILDKIT_SYNTAX name an image that
 reads the Dockerfile and decides what is built); https://docs.docker.com/reference/dockerfile/ (BuildKit's own
-build arguments; RUN with --mount, --network and --security, of which the last two need an entitlement).
+build arguments; RUN with --mount, --device, --network and --security, of which the last three need an
+entitlement; ONBUILD, whose instruction a later stage carries out).
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fleet.findings import Finding, Severity
-from fleet.images.bases import check_digest, parse_reference
+from fleet.images.bases import check_digest
 from fleet.images.inputs import ImageInputs
 from fleet.images.instruction import Instruction, assignments
 from fleet.images.lines import shown
 from fleet.images.scope import StageScope
 from fleet.spec.image import TRITON_IMAGE
+from fleet.spec.image_name import image_name
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import finding_at
 
@@ -39,7 +41,8 @@ def check_frontend(inputs: ImageInputs) -> Iterator[Finding]:
     if directive is None:
         return
     image = directive.value.partition(" ")[0]
-    if parse_reference(image).repository in FRONTENDS:
+    name = image_name(image)
+    if name is not None and name.place in FRONTENDS:
         yield from check_digest(inputs, image, directive.line)
         return
     message = f"the directive `syntax` lets {shown(image)} read the Dockerfile in place of Docker"
@@ -65,18 +68,20 @@ def check_arguments(inputs: ImageInputs) -> Iterator[Finding]:
 
 
 def check_access(inputs: ImageInputs) -> Iterator[Finding]:
-    """No RUN asks for what builds do not have: secrets, an SSH agent, the host's network, privileges."""
+    """No RUN asks for what builds lack: secrets, SSH agents, devices, the host's network, privileges."""
     for stage in inputs.dockerfile.stages:
         scope = StageScope(inputs.dockerfile)
         for instruction in stage.instructions:
             scope.pass_by(instruction)
-            if instruction.keyword == "RUN":
-                yield from _check_run(inputs, instruction, scope)
+            done = instruction.trigger or instruction
+            if done.keyword == "RUN":
+                yield from _check_run(inputs, done, scope)
 
 
 def _check_run(inputs: ImageInputs, instruction: Instruction, scope: StageScope) -> Iterator[Finding]:
     for flag in instruction.flags:
-        if wanted := REFUSED_FLAGS.get(flag):
+        wanted = "a device" if flag[0] == "device" else REFUSED_FLAGS.get(flag)
+        if wanted:
             message = f"RUN asks for {wanted}, which builds do not get"
             yield inputs.finding("FL983", message, instruction.line, f"remove `--{flag[0]}={flag[1]}`")
     for mount in instruction.mounts():

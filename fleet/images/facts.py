@@ -17,6 +17,7 @@ from fleet.spec.image import ImageFacts
 
 MULTI_MODEL_LABEL = "com.amazonaws.sagemaker.capabilities.multi-models"
 BIND_LABEL = "com.amazonaws.sagemaker.capabilities.accept-bind-to-port"
+ROUTER_LABEL = "triton-fleet.shared-container"
 SERVER_LABEL = "com.nvidia.tritonserver.version"
 BANNER = "nvidia_entrypoint.sh"
 """NVIDIA's entrypoint, which prints a banner and runs its arguments: SageMaker gives it `serve`."""
@@ -76,6 +77,7 @@ def facts_of_config(config: Mapping[str, Any]) -> ImageFacts:
         tensorrt=_found(_TENSORRT, variables.get("TRT_VERSION"), variables.get("TENSORRT_VERSION")),
         multi_model=labels.get(MULTI_MODEL_LABEL) == "true",
         binds_to_port=labels.get(BIND_LABEL) == "true",
+        routes_calls=labels.get(ROUTER_LABEL) == "true",
         serve=True if _has_own_entrypoint(run.get("Entrypoint")) else None,
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from fleet.findings import Finding, Severity
 from fleet.images.context import BuildContext
 from fleet.images.dockerfile import Dockerfile
+from fleet.spec.endpoint import Mode
 from fleet.spec.source import Mark
 
 
@@ -21,14 +22,14 @@ class ImageInputs:
         context: Of the Dockerfile's folder.
         release: The spec's `triton`, such as "25.04".
         argument_mark: Where the spec has a build argument.
-        multi_model: Whether the endpoint is a multi-model one.
+        mode: How the endpoint holds its models.
     """
 
     dockerfile: Dockerfile
     context: BuildContext
     release: str
     argument_mark: Callable[[str], Mark]
-    multi_model: bool
+    mode: Mode
 
     @property
     def folder(self) -> Path:

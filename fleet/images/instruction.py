@@ -57,6 +57,7 @@ class Instruction:
         exec_form: Whether the arguments are written as a JSON array.
         line: Where it begins, from 1.
         heredocs: In the order in which they are named.
+        trigger: What an ONBUILD has later stages do.
     """
 
     keyword: str
@@ -66,6 +67,7 @@ class Instruction:
     exec_form: bool
     line: int
     heredocs: tuple[Heredoc, ...] = ()
+    trigger: Instruction | None = None
 
     def flag(self, name: str) -> str | None:
         """The last value of a flag; None where the instruction does not have it."""
@@ -85,6 +87,7 @@ def parse_instruction(text: str, line: int, escape: Escape) -> Instruction:
     keyword = keyword.upper()
     flags, rest = _flags(raw, escape) if keyword in _WITH_FLAGS else ((), raw)
     array = _exec_form(rest) if keyword in _EXEC_FORMS else None
+    trigger = _trigger(keyword, raw, line, escape)
     heredocs = _heredocs(keyword, rest, escape) if array is None else ()
     if array is not None:
         arguments = array
@@ -101,7 +104,8 @@ def parse_instruction(text: str, line: int, escape: Escape) -> Instruction:
         arguments=arguments,
         exec_form=array is not None,
         line=line,
-        heredocs=heredocs,
+        heredocs=trigger.heredocs if trigger is not None else heredocs,
+        trigger=trigger,
     )
 
 
@@ -119,6 +123,13 @@ def assignments(instruction: Instruction) -> Iterator[tuple[str, str | None]]:
     for each in instruction.arguments:
         name, equals, value = each.partition("=")
         yield name, value if equals else None
+
+
+def _trigger(keyword: str, raw: str, line: int, escape: Escape) -> Instruction | None:
+    """What an ONBUILD holds; Docker takes no other ONBUILD in it."""
+    if keyword != "ONBUILD" or not raw or raw.split(maxsplit=1)[0].upper() == keyword:
+        return None
+    return parse_instruction(raw, line, escape)
 
 
 def _flags(raw: str, escape: Escape) -> tuple[tuple[tuple[str, str], ...], str]:
@@ -149,9 +160,6 @@ def _exec_form(rest: str) -> tuple[str, ...] | None:
 
 
 def _heredocs(keyword: str, rest: str, escape: Escape) -> tuple[Heredoc, ...]:
-    if keyword == "ONBUILD":
-        keyword, _, rest = rest.partition(" ")
-        keyword = keyword.upper()
     if keyword not in _WITH_HEREDOCS or "<<" not in rest:
         return ()
     matches = (_HEREDOC.fullmatch(word) for word in words(rest, escape))

@@ -12,19 +12,16 @@ FORMAT_VERSION = 1
 """Another number is another key of every image: for what the same inputs would build differently."""
 
 
-def image_key(
-    context_digest: str, base: str, arguments: Mapping[str, str], architecture: str = PLATFORM
-) -> str:
+def image_key(context_digest: str, base: str, arguments: Mapping[str, str]) -> str:
     """`sha256:` and the digest of what an image is built from.
 
     Args:
         context_digest: Of the Dockerfile and its build context.
-        base: The image that the build passes as TRITON_IMAGE, with its registry or without.
+        base: The image that the build passes as TRITON_IMAGE, without its registry and with its digest.
         arguments: The build arguments of the spec; their order does not matter.
-        architecture: The platform of the build.
     """
     inputs = {
-        "architecture": architecture,
+        "architecture": PLATFORM,
         "arguments": dict(arguments),
         "base": base,
         "context": context_digest,

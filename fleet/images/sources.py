@@ -42,6 +42,8 @@ def check_sources(inputs: ImageInputs) -> Iterator[Finding]:
                 yield from sources.check_copy(stage, instruction, scope)
             elif instruction.keyword == "RUN":
                 yield from sources.check_mounts(stage, instruction, scope)
+            elif instruction.trigger is not None:
+                yield from sources.check_trigger(instruction.trigger, scope)
 
 
 def _normal_path(source: str) -> str:
@@ -86,6 +88,18 @@ class _Sources:
             if source and (kind or "").lower() == "bind":
                 yield from self._check_mounted(instruction, source)
 
+    def check_trigger(self, instruction: Instruction, scope: StageScope) -> Iterator[Finding]:
+        """The images and addresses of an ONBUILD; a later stage reads its paths."""
+        named = [mount.get("from") for mount in instruction.mounts()]
+        if instruction.keyword in ("ADD", "COPY"):
+            named.append(instruction.flag("from"))
+        for origin in filter(None, named):
+            yield from self._check_origin(None, instruction, origin)
+        if instruction.keyword == "ADD" and instruction.flag("checksum") is None:
+            for source in filter(None, map(scope.resolve, instruction.arguments[:-1])):
+                if _URL.match(source):
+                    yield self._url_finding(instruction, source)
+
     def _check_mounted(self, instruction: Instruction, source: str) -> Iterator[Finding]:
         path = _normal_path(source)
         if _leads_out(path):
@@ -93,18 +107,18 @@ class _Sources:
         elif self._is_complete and path != ".":
             yield from self._check_path(instruction, path)
 
-    def _check_origin(self, stage: Stage, instruction: Instruction, origin: str) -> Iterator[Finding]:
-        """A `from`: the number or the name of a stage, or an image."""
+    def _check_origin(self, stage: Stage | None, instruction: Instruction, origin: str) -> Iterator[Finding]:
+        """A `from`: the number or the name of a stage, or an image; without `stage` a later one asks."""
         if "$" in origin:
             return
         dockerfile, line = self._inputs.dockerfile, instruction.line
         if _STAGE_INDEX.fullmatch(origin):
-            if int(origin) >= stage.index:
+            if stage is not None and int(origin) >= stage.index:
                 message = f"there is no stage {origin} before this one, which is stage {stage.index}"
                 yield self._inputs.finding("FL931", message, line, "stages count from 0; use their names")
             return
         named = dockerfile.stage(origin)
-        if named is not None and named.index == stage.index:
+        if stage is not None and named is not None and named.index == stage.index:
             yield self._inputs.finding("FL931", f"the stage {shown(origin)} copies from itself", line)
         elif named is None and any(sign in origin for sign in "/:@"):
             if origin != dockerfile.triton_image:

@@ -15,8 +15,10 @@ from fleet.images.inputs import ImageInputs
 from fleet.images.instruction import Instruction, assignments
 from fleet.images.lines import shown
 from fleet.images.substitution import UnresolvedError, substitute
+from fleet.spec.endpoint import Mode
 
 ENTRYPOINT_SCRIPT = "nvidia_entrypoint.sh"
+PROGRAM = "shared_container"
 CAPABILITIES = "com.amazonaws.sagemaker.capabilities."
 MULTI_MODEL_LABELS = (f"{CAPABILITIES}multi-models", f"{CAPABILITIES}accept-bind-to-port")
 ROOT_USERS = ("root", "0")
@@ -26,7 +28,10 @@ KEEP_ENTRYPOINT = f"remove it: the release's image has one, {ENTRYPOINT_SCRIPT},
 def check_start(inputs: ImageInputs) -> Iterator[Finding]:
     """The settings that the image ends up with."""
     settings, labels = _settings(inputs)
-    if entrypoint := settings.get("ENTRYPOINT"):
+    entrypoint = settings.get("ENTRYPOINT")
+    if inputs.mode is Mode.SHARED_CONTAINER:
+        yield from _check_program(inputs, entrypoint)
+    elif entrypoint:
         yield from _check_entrypoint(inputs, entrypoint)
     if command := settings.get("CMD"):
         message = "CMD has no effect: SageMaker runs the image with the argument `serve` in its place"
@@ -38,11 +43,18 @@ def check_start(inputs: ImageInputs) -> Iterator[Finding]:
         message = f"the image runs as {shown(name)}, and SageMaker expects containers that run as root"
         hint = "end the Dockerfile with `USER root`"
         yield inputs.finding("FL936", message, user.line, hint, Severity.WARNING)
-    for label in MULTI_MODEL_LABELS if inputs.multi_model else ():
+    for label in MULTI_MODEL_LABELS if inputs.mode is Mode.MULTI_MODEL else ():
         value, line = labels.get(label, ("true", 0))
         if value != "true":
             message = f"the label {label} is {shown(value)}, and a multi-model endpoint needs `true`"
             yield inputs.finding("FL937", message, line, "remove the LABEL: the release's image has it")
+
+
+def _check_program(inputs: ImageInputs, entrypoint: Instruction | None) -> Iterator[Finding]:
+    if entrypoint is None or not entrypoint.exec_form or PROGRAM not in entrypoint.arguments:
+        message = "the image does not start the program of a shared container, which routes calls to models"
+        hint = f'end it as containers/shared of triton-fleet: ENTRYPOINT ["python3", "-m", "{PROGRAM}"]'
+        yield inputs.finding("FL984", message, entrypoint.line if entrypoint else 1, hint)
 
 
 def _settings(inputs: ImageInputs) -> tuple[dict[str, Instruction], dict[str, tuple[str, int]]]:

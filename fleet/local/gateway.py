@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import urllib3
 from werkzeug.wrappers import Request, Response
 
-from fleet.endpoint.context.log_groups import container_log_group
+from fleet.endpoint.context.triton_metrics import container_log_group
 from fleet.local.containers import (
     SECONDS_TO_ANSWER,
     TARGET_MODEL,

@@ -10,12 +10,13 @@ from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.locks import read_lock
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.local.packages import PACKAGES, Find, missing_package
+from fleet.local.triton.shared_container import missing_program
 from fleet.spec.endpoint import Mode
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project
 from fleet.spec.source import finding_at
 
-CODE, IMAGE_CODE = "FL383", "FL680"
+CODE, IMAGE_CODE, ROUTER_CODE = "FL383", "FL680", "FL681"
 
 
 def servable(project: Project, *, named: bool, find: Find = find_spec) -> tuple[Project, list[Finding]]:
@@ -56,17 +57,27 @@ def _of_endpoint(project: Project, name: str, find: Find) -> Iterator[Finding]:
     lock, _ = read_lock(project, loaded.spec)
     decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
     yield from _image(decided)
+    yield from _router(decided)
     yield from plan_findings(decided)
     yield from _packages(decided, find)
 
 
 def _image(decided: EndpointContext) -> Iterator[Finding]:
     """A warning that the image of the spec is not what answers here."""
-    if decided.spec.image is not None:
+    if decided.spec.image is not None and not decided.spec.builds_mode_image:
         message = f"{decided.spec.endpoint!r} has an image of its own, which does not run on this machine"
         hint = "this machine's Triton answers: install what its Python models import, or test in an account"
         finding = finding_at(decided.source.mark(("image",)), IMAGE_CODE, message, hint)
         yield replace(finding, severity=Severity.WARNING)
+
+
+def _router(decided: EndpointContext) -> Iterator[Finding]:
+    """An error where a shared container's nginx is missing."""
+    lacking = missing_program() if decided.spec.mode is Mode.SHARED_CONTAINER else None
+    if lacking is not None:
+        message = f"this machine cannot serve {decided.spec.endpoint!r} yet: it has no {lacking}"
+        hint = "`apt install nginx libnginx-mod-http-js`, or nginx.org's nginx and nginx-module-njs"
+        yield finding_at(decided.source.mark(("mode",)), ROUTER_CODE, message, hint)
 
 
 def _packages(decided: EndpointContext, find: Find) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from fleet.catalog.metrics import endpoint_metric, instance_namespace
 from fleet.local.containers import Container
 from fleet.local.metrics.scrape import TritonSource
 from fleet.local.triton.container import departures, metrics_namespace
+from fleet.local.triton.shared_container import is_shared
 from fleet.local.triton.supervisor import SupervisedTriton
 from fleet_emulator.hosting import DeployedEndpoint
 
@@ -110,7 +111,8 @@ class RunningEndpoint:
 
     def _differences(self) -> list[str]:
         image = self.endpoint.container.image.rpartition(":")[2]
-        server = f"image {image}: served by this machine's Triton {self.release}, on CPU"
+        programs = "nginx and " if is_shared(self.endpoint.container.environment) else ""
+        server = f"image {image}: served by this machine's {programs}Triton {self.release}, on CPU"
         return [
             server,
             *self.container.differences,

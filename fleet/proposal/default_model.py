@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fleet.proposal.key import Key
 from fleet.repository.contents import Contents
 from fleet.repository.loading.bls import called_models
-from fleet.repository.loading.models import models_of
+from fleet.repository.loading.models import Model, models_of
 from fleet.repository.loading.steps import steps_of
 
 
@@ -38,16 +38,40 @@ def propose_default_model(contents: Contents) -> DefaultModel:
     names = sorted({*models, *refused})
     if len(names) < 2:
         return DefaultModel()
-    steps = {name: set(steps_of(model.config)) & set(models) for name, model in models.items()}
-    codes = {name: called_models(contents, model) & set(models) for name, model in models.items()}
-    called = {each for name in models for each in (steps[name] | codes[name]) - {name}}
-    tops = [name for name in names if name not in called]
+    steps, codes = _calls(contents, models)
+    tops = _tops(names, steps, codes)
     ensembles = [name for name in tops if steps.get(name)]
     choice = tops if len(tops) == 1 else ensembles if len(ensembles) == 1 else []
     chosen = [*choice, *ensembles, *tops, *names][0]
     below = _below(chosen, {name: steps[name] | codes[name] for name in models})
     further = sorted(below - _below(chosen, steps))
     return DefaultModel(default_model=chosen, why=_why(chosen, names, choice, below), further=tuple(further))
+
+
+def propose_routes(contents: Contents) -> Key:
+    """The routes of a shared container: the models that no other one calls, by their own names."""
+    models, refused = models_of(contents)
+    names = sorted({*models, *refused})
+    tops = _tops(names, *_calls(contents, models)) or names
+    parts = sorted({*names} - {*tops})
+    why = f"Others call {', '.join(parts)}, so callers need no route to them." if parts else ""
+    first = "What callers name, and the model that answers; the names may be others."
+    return Key(name="routes", value={name: name for name in tops}, why=(first, why) if why else (first,))
+
+
+def _calls(
+    contents: Contents, models: Mapping[str, Model]
+) -> tuple[Mapping[str, set[str]], Mapping[str, set[str]]]:
+    """What each model calls as an ensemble, and what its code calls."""
+    steps = {name: set(steps_of(model.config)) & set(models) for name, model in models.items()}
+    codes = {name: called_models(contents, model) & set(models) for name, model in models.items()}
+    return steps, codes
+
+
+def _tops(names: list[str], steps: Mapping[str, set[str]], codes: Mapping[str, set[str]]) -> list[str]:
+    """The models that no other one calls."""
+    called = {each for name in steps for each in (steps[name] | codes[name]) - {name}}
+    return [name for name in names if name not in called]
 
 
 def _below(top: str, calls: Mapping[str, set[str]]) -> set[str]:
@@ -67,5 +91,6 @@ def _why(chosen: str, names: list[str], choice: list[str], below: set[str]) -> t
     return (
         f"Undecided: of {', '.join(names)} several are called by no other one, and a single endpoint answers"
         f" with one. {chosen} is the first of them: write the one that is to answer. To call each of them by"
-        " name, give each a folder with a repository of its own, and run `fleet new` on the folder above.",
+        " name, pass `--mode shared-container`; or give each a folder with a repository of its own, and run"
+        " `fleet new` on the folder above.",
     )

@@ -12,7 +12,7 @@ from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.proposal.archives import Archives, archives_of
 from fleet.proposal.choice import choose
-from fleet.proposal.default_model import DefaultModel, propose_default_model
+from fleet.proposal.default_model import DefaultModel, propose_default_model, propose_routes
 from fleet.proposal.draft import Draft
 from fleet.proposal.key import Key
 from fleet.proposal.machine import Room, gpu_reason
@@ -31,7 +31,9 @@ LEFT = {
 """Keys that no repository decides."""
 
 
-def proposed_spec(name: str, file: Path, folder: str, projects: tuple[Project, ...]) -> str:
+def proposed_spec(
+    name: str, file: Path, folder: str, projects: tuple[Project, ...], mode: Mode | None = None
+) -> str:
     """The text of a spec.
 
     Args:
@@ -39,17 +41,27 @@ def proposed_spec(name: str, file: Path, folder: str, projects: tuple[Project, .
         file: Where the spec will be.
         folder: A model repository, or a folder of several.
         projects: The environments that it has to hold in, one at least.
+        mode: None: by the number of repositories.
 
     Raises:
         FindingsError: what is wrong with the repositories, for the release and the instance with which the
             least is.
     """
     found = repositories_in(folder)
-    mode = Mode.MULTI_MODEL if len(found.repositories) > 1 else Mode.SINGLE
+    several, wanted = len(found.repositories) > 1, mode
+    mode = wanted or (Mode.MULTI_MODEL if several else Mode.SINGLE)
+    if several and mode is not Mode.MULTI_MODEL:
+        raise FindingsError([_of_one_repository(mode, folder)])
     archives = archives_of(found, name, file.parent, projects[0].root)
     answer = propose_default_model(found.repositories[0]) if mode is Mode.SINGLE else DefaultModel()
     draft = Draft(file, found, projects)
-    known = [Key(name="endpoint", value=name), _mode_key(mode, archives), *answer.keys()]
+    routes = [propose_routes(found.repositories[0])] if mode is Mode.SHARED_CONTAINER else []
+    known = [
+        Key(name="endpoint", value=name),
+        _mode_key(mode, archives, is_wanted=wanted is not None),
+        *answer.keys(),
+        *routes,
+    ]
     some = proposed_instances(Processor.GPU)[0]
     anywhere = [*_placement_keys(releases()[-1], some), scaling_key(some, mode)]
     endpoint = draft.context(_data([*known, *anywhere, archives.key()]))
@@ -73,8 +85,18 @@ def proposed_spec(name: str, file: Path, folder: str, projects: tuple[Project, .
     return render_spec([HEAD], [*known[:2], *placed, *known[2:], *rest], foot(choice.findings, LEFT))
 
 
-def _mode_key(mode: Mode, archives: Archives) -> Key:
+def _of_one_repository(mode: Mode, folder: str) -> Finding:
+    message = f"{folder} is a folder of several repositories, and mode `{mode.value}` has one"
+    hint = "put the models into one repository, or leave out --mode for `multi-model`"
+    return Finding(code="FL503", message=message, hint=hint)
+
+
+def _mode_key(mode: Mode, archives: Archives, *, is_wanted: bool) -> Key:
     why = "One model repository."
+    if mode is Mode.SHARED_CONTAINER:
+        why = "Asked for by --mode: all models are loaded, and each call names its route."
+    elif is_wanted:
+        why = "Asked for by --mode."
     if mode is Mode.MULTI_MODEL:
         why = (
             f"{len(archives.names)} model repositories: each becomes an archive, loaded when it is first"

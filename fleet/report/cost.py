@@ -35,9 +35,9 @@ class Cost:
 
 @dataclass(frozen=True, kw_only=True)
 class Saving:
-    """What an endpoint's fewest instances cost less than one instance of the same type for each archive.
+    """What an endpoint's fewest instances cost less than one of the same type for each archive or route.
 
-    Below zero where there are fewer archives than instances.
+    Below zero where there are fewer of those than instances.
     """
 
     apart: Cost
@@ -49,8 +49,13 @@ class Saving:
         return Cost(hourly=self.apart.hourly - self.together.hourly)
 
     @property
+    def hours(self) -> Decimal:
+        """How long a day the separate endpoints could run for the same money, all of them as long."""
+        return (24 * self.together.hourly / self.apart.hourly).quantize(Decimal("0.1"), ROUND_HALF_UP)
+
+    @property
     def percent(self) -> Decimal:
-        """The share of the archives' separate costs, with two decimals: one of 10,000 archives is 0.01 %."""
+        """The share of the separate costs, with two decimals: one of 10,000 archives is 0.01 %."""
         return _cents(100 * self.cost.hourly / self.apart.hourly)
 
 
@@ -62,7 +67,8 @@ class EndpointCost:
         least: Fewest instances, those of schedules among them.
         most: Most instances, those of schedules among them.
         scheduled: Schedules change the range.
-        archives: How many a multi-model endpoint has by its spec; None in mode `single`.
+        archives: How many a multi-model endpoint has by its spec; None in other modes.
+        routes: How many a shared container has by its spec; None in other modes, and where they are left out.
         price: None where the catalog has none.
     """
 
@@ -72,6 +78,7 @@ class EndpointCost:
     most: int
     scheduled: bool
     archives: int | None
+    routes: int | None
     price: Price | None
 
     @property
@@ -85,12 +92,17 @@ class EndpointCost:
         return self._cost(self.most)
 
     @property
+    def apart(self) -> int | None:
+        """How many endpoints would take its place, one for each archive or route; None: that is unknown."""
+        return self.archives or self.routes
+
+    @property
     def saving(self) -> Saving | None:
-        """None where there are not several archives, or no price."""
-        together = self.at_least
-        if self.archives is None or self.archives < 2 or together is None:
+        """None where there are not several archives or routes, or no price."""
+        together, endpoints = self.at_least, self.apart
+        if endpoints is None or endpoints < 2 or together is None:
             return None
-        apart = self._cost(self.archives)
+        apart = self._cost(endpoints)
         return Saving(apart=apart, together=together) if apart is not None else None
 
     def _cost(self, instances: int) -> Cost | None:
@@ -150,6 +162,7 @@ def _endpoint_cost(spec: EndpointSpec) -> EndpointCost:
         most=most_instances(spec)[0],
         scheduled=spec.scaling is not None and bool(spec.scaling.schedules),
         archives=len(spec.packed) if spec.mode is Mode.MULTI_MODEL else None,
+        routes=len(spec.routes) or None,
         price=hosting_price(spec.instance.type),
     )
 

@@ -25,11 +25,18 @@ class KeptFiles:
     """The config.pbtxt of each model that has one; None where they are too large."""
     sizes: dict[str, int] = field(default_factory=dict)
     """Bytes of all files in a folder of a model, by MODEL/FOLDER."""
+    folders: set[str] = field(default_factory=set)
+    """MODEL/FOLDER of all folders of a model, those without files as well."""
     names: set[str] = field(default_factory=set)
     """MODEL/FOLDER/NAME of files that show the backend."""
     plans: dict[str, bytes] = field(default_factory=dict)
     """The first bytes of each TensorRT plan in such a folder, by path."""
     _configs_size: int = field(default=0, init=False)
+
+    def add_folder(self, path: str) -> None:
+        """A folder that passes."""
+        if path.count("/") == 1:
+            self.folders.add(path)
 
     def add(self, path: str, size: int) -> int:
         """A file that is about to pass: how many of its first bytes are to be kept."""
@@ -39,6 +46,7 @@ class KeptFiles:
         if len(below) < 2:
             return 0
         folder = f"{model}/{below[0]}"
+        self.folders.add(folder)
         self.sizes[folder] = self.sizes.get(folder, 0) + size
         if below[1] in FILES:
             self.names.add(f"{folder}/{below[1]}")

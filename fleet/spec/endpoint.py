@@ -14,7 +14,7 @@ from fleet.spec.alarms import Alarms
 from fleet.spec.capture import Capture
 from fleet.spec.container import Container, Variables
 from fleet.spec.engine import Engine
-from fleet.spec.image import OwnImage
+from fleet.spec.image import NONE_GIVEN, ONE_OF_TWO, SHARED_FOLDER, OwnImage
 from fleet.spec.logs import Logs
 from fleet.spec.metrics import PUBLISHED, Metrics
 from fleet.spec.mistake import Mistake
@@ -38,12 +38,11 @@ class Mode(StrEnum):
 
     SINGLE = "single"
     MULTI_MODEL = "multi-model"
+    SHARED_CONTAINER = "shared-container"
 
 
 LANGUAGE = 1
 """The version of the language of specs. Another one changes what a key that exists means, or removes one."""
-SHARED_CONTAINER = "shared-container"
-"""A mode whose name is kept: one container of ours, with its own front door, for several models."""
 
 
 class ArchiveSet(StrEnum):
@@ -97,7 +96,8 @@ class Archive(Document):
     version: Count | None = None
     """With `archive_set: live`: part of the target's name, raised with every change of the content."""
     compression: Annotated[Compression, Field(strict=False)] = Compression.GZIP
-    """Mode `single`: `none` gives SageMaker the files as they are, so that a new instance unpacks nothing."""
+    """Of the only repository: `none` gives SageMaker the files as they are, so that a new instance unpacks
+    nothing."""
     engines: tuple[Engine, ...] = Field(default=(), strict=False)
     """TensorRT plans to be built for models of this repository."""
     built_on: InstanceType | None = None
@@ -131,7 +131,9 @@ class EndpointSpec(Document):
     endpoint: Name
     """The fixed, public name, the same as the file's: letters, digits and inner hyphens, at most 63."""
     mode: Annotated[Mode, Field(strict=False)] = Mode.SINGLE
-    """`single`: one repository, whose default model answers. `multi-model`: an archive for each target."""
+    """`single`: one repository, whose default model answers. `multi-model`: an archive for each target, which
+    SageMaker loads when it is called. `shared-container`: one repository, all of whose models are loaded and
+    answer, each by its name."""
     archive_set: Annotated[ArchiveSet, Field(strict=False)] = ArchiveSet.LOCKED
     """Multi-model: `locked`: another set of archives is another Model, so it can be rolled back. `live`: one
     fixed prefix, in which archives come and go without a deploy."""
@@ -141,13 +143,19 @@ class EndpointSpec(Document):
     """The digest of that release's image, `sha256:...`, as `fleet preflight` prints it; left out: what the
     tag names when an instance starts, which may be published again."""
     image: OwnImage | None = None
-    """Left out: the image of `triton`'s release. Local endpoints run this machine's Triton instead."""
+    """Left out: the image of `triton`'s release, or that of a shared container, which is built. Local
+    endpoints run this machine's Triton instead."""
     instance: Instance
     default_model: ModelName | None = None
-    """Mode `single`: the model that answers; left out: the repository's only one."""
+    """Mode `single`: the model that answers. `shared-container`: the route of calls that name none. Left out:
+    the only one that there is."""
+    routes: dict[ModelName, ModelName] = Field(default_factory=dict)
+    """Mode `shared-container`: the names that callers use, each with its model; no other model can be called.
+    Left out: every model by its own name."""
     models: Annotated[tuple[Archive, ...], Field(strict=False)]
-    """Model repositories; one in mode `single`. The target model of an archive is `ARCHIVE.tar.gz`, with
-    `archive_set: live` `ARCHIVE-vVERSION.tar.gz`, with `copies` `ARCHIVE-0.tar.gz` and so on."""
+    """Model repositories; several in mode `multi-model` alone. The target model of an archive is
+    `ARCHIVE.tar.gz`, with `archive_set: live` `ARCHIVE-vVERSION.tar.gz`, with `copies` `ARCHIVE-0.tar.gz` and
+    so on."""
     scaling: Scaling | None = None
     """Left out: there are `instance.count` instances."""
     rollout: Rollout | None = None
@@ -176,17 +184,12 @@ class EndpointSpec(Document):
     allow: dict[Rule, Reason] = Field(default_factory=dict)
     """Rules broken here on purpose, by name or code, each with the reason: `{incompatible-ami: "tried"}`."""
 
-    @field_validator("mode", mode="before")
-    @classmethod
-    def _is_not_reserved(cls, mode: object) -> object:
-        if mode == SHARED_CONTAINER:
-            hint = "write `multi-model`, which serves several models on one instance, each from its archive"
-            raise Mistake("it is reserved for a container with several models, which is not built yet", hint)
-        return mode
-
     @field_validator("image")
     @classmethod
     def _is_the_only_image(cls, image: OwnImage | None, info: ValidationInfo) -> OwnImage | None:
+        is_mode = info.data.get("mode") is Mode.SHARED_CONTAINER
+        if image is not None and not image.has_place and not is_mode:
+            raise Mistake(NONE_GIVEN, ONE_OF_TWO)
         if image is not None and info.data.get("image_digest") is not None and image.uri is not None:
             raise Mistake("`image_digest` is of the release's image", "leave one of the two out", ("uri",))
         return image
@@ -207,8 +210,9 @@ class EndpointSpec(Document):
     @field_validator("models")
     @classmethod
     def _fits_its_mode(cls, models: tuple[Archive, ...], info: ValidationInfo) -> tuple[Archive, ...]:
-        if info.data.get("mode") is Mode.SINGLE and len(models) != 1:
-            raise ValueError(f"mode `single` serves one model repository, not {len(models)}")
+        mode = info.data.get("mode", Mode.MULTI_MODEL)
+        if mode is not Mode.MULTI_MODEL and len(models) != 1:
+            raise ValueError(f"mode `{mode.value}` serves one model repository, not {len(models)}")
         if not models and info.data.get("archive_set") is ArchiveSet.LOCKED:
             raise ValueError("a locked set of archives has at least one")
         if (count := sum(model.copies or 1 for model in models)) > ARCHIVES:
@@ -263,6 +267,18 @@ class EndpointSpec(Document):
                 problem = f"`scaling.{measure}` reads that metric by the minute"
                 raise Mistake(problem, f"{hint}, or scale by `invocations_per_instance`", below)
         return metrics
+
+    @property
+    def builds_mode_image(self) -> bool:
+        """Whether its image is that of the mode, which this package has."""
+        return self.mode is Mode.SHARED_CONTAINER and not (self.image and self.image.has_place)
+
+    @property
+    def own_image(self) -> OwnImage | None:
+        """The image in place of the release's: `image`, or where that names none that of the mode."""
+        if not self.builds_mode_image:
+            return self.image
+        return OwnImage(build=SHARED_FOLDER, args=self.image.args if self.image else {})
 
     @property
     def packed(self) -> tuple[PackedArchive, ...]:

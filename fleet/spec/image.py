@@ -22,8 +22,15 @@ TRITON_IMAGE = "TRITON_IMAGE"
 """The build argument that every build gets: the release's own image."""
 
 
+NONE_GIVEN = "neither `build` nor `uri` is given"
+ONE_OF_TWO = "write `{build: FOLDER}`, or `{uri: REPOSITORY, digest: sha256:...}`"
+
+
 class OwnImage(Document):
-    """An image of your own in place of the release's: one that is built, or one that exists."""
+    """An image of your own in place of the release's: one that is built, or one that exists.
+
+    In mode `shared-container` with `args` alone: the mode's own image, built with them.
+    """
 
     build: Text | None = None
     """A folder relative to this file with a Dockerfile, `ARG TRITON_IMAGE` and `FROM ${TRITON_IMAGE}`, and
@@ -35,13 +42,17 @@ class OwnImage(Document):
     digest: Digest | None = None
     """With `uri`: the image's digest, as `fleet images inspect` shows it."""
 
+    @property
+    def has_place(self) -> bool:
+        """Whether it names a folder or a repository, and not build arguments alone."""
+        return self.build is not None or self.uri is not None
+
     @model_validator(mode="after")
     def _is_one_of_two(self) -> OwnImage:
-        if (self.build is None) == (self.uri is None):
-            problem = (
-                "both `build` and `uri` are given" if self.build else "neither `build` nor `uri` is given"
-            )
-            raise Mistake(problem, "write `{build: FOLDER}`, or `{uri: REPOSITORY, digest: sha256:...}`")
+        if self.build is not None and self.uri is not None:
+            raise Mistake("both `build` and `uri` are given", ONE_OF_TWO)
+        if not self.has_place and not self.args:
+            raise Mistake(NONE_GIVEN, ONE_OF_TWO)
         if self.uri is not None and self.digest is None:
             raise Mistake("`digest` is missing", "`fleet images inspect URI:TAG` shows the digest of a tag")
         if self.build is not None and self.digest is not None:
@@ -57,6 +68,8 @@ class OwnImage(Document):
         return self
 
 
+SHARED_FOLDER = "containers/shared"
+"""The build context of shared containers, of this package and not of a folder beside the spec."""
 Version = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6}){1,3}$")]
 MediaType = Annotated[str, StringConstraints(pattern=r"^application/[a-z0-9.+-]{1,96}$")]
 BackendName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$")]
@@ -89,6 +102,8 @@ class ImageFacts(Document):
     """Whether a label lets SageMaker run it for a multi-model endpoint."""
     binds_to_port: bool = False
     """Whether a label lets SageMaker choose its port."""
+    routes_calls: bool = False
+    """Whether a label declares the program of a shared container, which routes calls to models."""
     serve: bool | None = None
     """Whether SageMaker's `docker run IMAGE serve` starts something: a script or an entrypoint."""
 
@@ -98,7 +113,15 @@ class LockedImage(Document):
 
     key: Digest | None = None
     """Of an image that is built: follows from its folder, its arguments and the release's image."""
+    base: Digest | None = None
+    """With `key`: the digest of the release's image on which it was built."""
     digest: Digest
     """The manifest's in ECR."""
     facts: ImageFacts | None = None
     """What is inside; left out: nobody could read it."""
+
+    @model_validator(mode="after")
+    def _has_a_base_only_if_built(self) -> LockedImage:
+        if self.base is not None and self.key is None:
+            raise Mistake("`base` belongs to `key`", "run `fleet lock`, which writes both")
+        return self

@@ -17,6 +17,10 @@ NO_DIGEST = f"sha256:{0:064}"
 """Stands for the digest of what was looked at and not read, in a lock that is written nowhere."""
 
 
+Version = Annotated[str, StringConstraints(pattern=r"^(0|[1-9][0-9]{0,18})$")]
+"""A version directory that callers can name."""
+
+
 class InstanceGroup(Document):
     """Instances of a model of one kind, as its config.pbtxt asks for them."""
 
@@ -42,6 +46,8 @@ class LockedModel(Document):
     """0: requests are not batched."""
     instances: Annotated[tuple[InstanceGroup, ...], Field(strict=False)] = ()
     """None: Triton chooses."""
+    versions: Annotated[tuple[Version, ...], Field(strict=False)] | None = None
+    """Mode `shared-container`: the versions that its policy has Triton load, the newest last."""
     size: Whole = 0
     """Bytes of the files in the version directories that Triton would load."""
     decoupled: bool = False

@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from fleet.spec.datatypes import Datatype
-from fleet.spec.values import DYNAMIC, Document, Name
+from fleet.spec.values import DYNAMIC, Document, ModelName, Name
 
 ANY_SIZE = -1
 OK = 200
@@ -151,6 +151,10 @@ class Sample(Document):
     """What messages call it."""
     target: ArchiveName | None = None
     """Mode `multi-model`: the archive that is called, by its name in `models`; a copy by `ARCHIVE-0`."""
+    model: ModelName | None = None
+    """Mode `shared-container`: the route that is called; left out: `default_model`."""
+    version: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = None
+    """Mode `shared-container`: the version that is called; left out: the newest."""
     inputs: dict[TensorName, Input]
     """The tensors that are sent, by name."""
     outputs: dict[TensorName, Output] = Field(default_factory=dict)

@@ -118,7 +118,7 @@ NAME_LENGTH = 63
 Name = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$", max_length=NAME_LENGTH)]
 """What SageMaker takes as a name: letters, digits and inner hyphens, at most 63."""
 
-ModelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$")]
+ModelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$", max_length=255)]
 """A model directory's name; Triton's container splits its settings on white space, so there is none."""
 
 Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]

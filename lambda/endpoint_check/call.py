@@ -25,7 +25,14 @@ class Reply:
 
 
 def call(
-    runtime: Any, endpoint: str, what: str, *, body: bytes, content_type: str, target: str | None
+    runtime: Any,
+    endpoint: str,
+    what: str,
+    *,
+    body: bytes,
+    content_type: str,
+    target: str | None,
+    attributes: str = "",
 ) -> Reply:
     """Invoke the endpoint, once.
 
@@ -36,12 +43,15 @@ def call(
         body: What is sent.
         content_type: Of what kind that is.
         target: The target model of a multi-model endpoint.
+        attributes: Route and version of a shared container, as its router reads them.
 
     Raises:
         NotYet: it is refused for the moment.
         CheckError: SageMaker itself refuses it for good.
     """
     to_model = {} if target is None else {"TargetModel": target}
+    if attributes:
+        to_model["CustomAttributes"] = attributes
     try:
         with tried(what):
             answer = runtime.invoke_endpoint(

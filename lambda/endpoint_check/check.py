@@ -77,7 +77,15 @@ def _log_of(request: Request) -> str:
 def _try(request: Request, runtime: Any, sample: Sample) -> None:
     what = f"Endpoint {request.endpoint}, {sample}"
     body, content_type = sample.request()
-    reply = call(runtime, request.endpoint, what, body=body, content_type=content_type, target=sample.target)
+    reply = call(
+        runtime,
+        request.endpoint,
+        what,
+        body=body,
+        content_type=content_type,
+        target=sample.target,
+        attributes=sample.attributes,
+    )
     problem = _wrong_status(sample, reply) or (_wrong_outputs(sample, reply) if reply.status == OK else None)
     if problem:
         remedy = "If the new model is right, change the sample in the spec, else the model, and deploy again."

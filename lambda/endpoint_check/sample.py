@@ -21,6 +21,8 @@ class Sample:
 
     name: str
     target: str | None
+    model: str | None
+    version: int | None
     inputs: Mapping[str, Mapping[str, Any]]
     outputs: Mapping[str, Mapping[str, Any]]
     status: int
@@ -32,6 +34,8 @@ class Sample:
             cls(
                 name=each["name"],
                 target=each.get("target"),
+                model=each.get("model"),
+                version=each.get("version"),
                 inputs=each["inputs"],
                 outputs=each.get("outputs", {}),
                 status=each.get("status", OK),
@@ -40,8 +44,14 @@ class Sample:
         ]
 
     def __str__(self) -> str:
-        of = f" of {self.target}" if self.target else ""
+        of = f" of {self.target or self.model}" if self.target or self.model else ""
         return f"sample {self.name}{of}"
+
+    @property
+    def attributes(self) -> str:
+        """What the router of a shared container reads; empty for its default and the newest version."""
+        named = {"model": self.model, "version": self.version}
+        return ";".join(f"{key}={value}" for key, value in named.items() if value is not None)
 
     def request(self) -> tuple[bytes, str]:
         """The body that asks for all outputs as binary data, which has NaN and every data type; its type."""

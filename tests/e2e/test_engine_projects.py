@@ -9,21 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aws_cdk import App
 
 from builds import Builds
 from embedded_s3 import BUCKET
 from engine_builds import JOB, ONNX, EngineStore
 from fleet.artifacts.engine_script import build_script
 from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Deployment, ResolvedFleet
+from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.object_keys import script_key
 from fleet.engines.request import EngineRequest
 from fleet.repository.plan_header import HEADER
 from fleet.spec.environment import Environment
 from fleet_emulator.server import EmbeddedAws
 from fleet_folder import ROOT
-from fleet_stacks.fleet_app import add_fleet
+from foundation_parts import foundation_parts
 from running_aws import running_aws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.stacks import Stacks
@@ -61,14 +60,7 @@ class Fleet:
 
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    app = App(outdir=str(tmp_path_factory.mktemp("cdk.out")))
-    add_fleet(app, ResolvedFleet(place=PLACE, endpoints=()))
-    (stack,) = app.synth().stacks
-    ours = {
-        name: each
-        for name, each in stack.template["Resources"].items()
-        if name.startswith(("EngineBuild", "AlarmTopics"))
-    }
+    ours = foundation_parts(PLACE, tmp_path_factory.mktemp("cdk.out"), "EngineBuild", "AlarmTopics")
     with running_aws() as aws:
         s3 = client(aws, "s3")
         s3.create_bucket(Bucket=BUCKET)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fleet.aws.images.reference import ImageReference, image_reference
-from fleet.aws.images.registry import image_facts
+from fleet.aws.images.registry import read_image
 from fleet.findings import FindingsError
 from fleet.spec.image import ImageFacts
 from hostile_tar import END, file, folder
@@ -139,7 +139,7 @@ def named(repository: ContainerRepository, tag: str = "one") -> ImageReference:
 
 def facts_of(repository: ContainerRepository) -> ImageFacts:
     """The facts of the image that the tag `one` names, with those of its layers."""
-    return image_facts(repository.ecr, named(repository), layers=True)
+    return read_image(repository.ecr, named(repository), layers=True).facts
 
 
 def refusal(repository: ContainerRepository) -> str:

@@ -10,6 +10,7 @@ from fleet.images.check import check_image
 from fleet.images.context import read_context
 from fleet.images.dockerfile import Dockerfile, parse_dockerfile, read_dockerfile
 from fleet.images.inputs import ImageInputs
+from fleet.spec.endpoint import Mode
 from fleet.spec.source import Mark
 
 TRITON = "785573368785.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
@@ -37,7 +38,7 @@ def image_findings(
     *,
     release: str = "25.04",
     arguments: Mapping[str, str] | None = None,
-    multi_model: bool = False,
+    mode: Mode = Mode.SINGLE,
 ) -> list[Finding]:
     """What the checks find in a folder; the n-th build argument is at line n of the spec."""
     given = dict(arguments or {})
@@ -47,7 +48,7 @@ def image_findings(
             context=read_context(folder),
             release=release,
             argument_mark=lambda name: Mark(SPEC, list(given).index(name) + 1, 3),
-            multi_model=multi_model,
+            mode=mode,
         )
     )
 

@@ -11,7 +11,7 @@ from fleet.check.run import all_findings
 from fleet.findings import Finding, Severity
 from fleet.proposal.spec import proposed_spec
 from fleet.proposal.writer import new_file, projects_with, write_spec
-from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.project import environment_names, open_project
 from fleet_folder import FleetFolder
 from onnx_graphs import FLOAT, add, graph_bytes
@@ -86,11 +86,11 @@ class NewSpecs:
     def ensemble(self, name: str, *steps: str) -> None:
         self.model(name, ensemble(*steps), {"1/README.md": b"nothing"})
 
-    def text(self, folder: Path | str | None = None) -> str:
+    def text(self, folder: Path | str | None = None, mode: Mode | None = None) -> str:
         """What is proposed, having been written."""
         file = new_file(self.fleet.root, NAME)
         projects = projects_with(self.fleet.root, NAME)
-        text = proposed_spec(NAME, file, str(folder or self.models), projects)
+        text = proposed_spec(NAME, file, str(folder or self.models), projects, mode)
         write_spec(file, text, projects)
         return text
 

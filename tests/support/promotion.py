@@ -109,17 +109,18 @@ class Promotion:
         found = pages.paginate(Bucket=self.bucket(environment))
         return [entry["Key"] for page in found for entry in page.get("Contents", [])]
 
-    def publish(self) -> ResolvedEndpoint:
-        """Lock and publish what the spec says in `staging`."""
-        write_locks(open_project(self.folder.root, "staging"), lambda: self.s3("staging"))
+    def publish(self, registry: Any = None) -> ResolvedEndpoint:
+        """Lock and publish what the spec says in `staging`; `registry` stands in for its ECR."""
+        ecr = lambda: registry or self.ecr("staging")  # noqa: E731
+        write_locks(open_project(self.folder.root, "staging"), lambda: self.s3("staging"), ecr)
         project = open_project(self.folder.root, "staging")
         (endpoint,) = resolve_project(project).endpoints
-        publish(self.s3("staging"), project, [endpoint], SilentProgress())
+        publish(self.s3("staging"), project, [endpoint], SilentProgress(), ecr=ecr)
         return endpoint
 
-    def test(self) -> ResolvedEndpoint:
+    def test(self, registry: Any = None) -> ResolvedEndpoint:
         """Publish it and serve it in `staging`; then the repository is gone."""
-        endpoint = self.publish()
+        endpoint = self.publish(registry)
         self.serve(endpoint)
         shutil.rmtree(self.folder.root / "repository")
         return endpoint

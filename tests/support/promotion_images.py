@@ -10,6 +10,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from container_images import FILES, TRITON, ContainerRepository, layer
+from fleet.artifacts.images.base import BaseImages
 from fleet.artifacts.images.source import image_source
 from fleet.images.object_keys import MANIFEST, built_image_key
 from fleet.spec.project import open_project
@@ -79,4 +80,4 @@ class PromotedImages:
         project = open_project(self.promotion.folder.root, "staging")
         source = image_source(project.load(ENDPOINT), project.environment)
         assert source is not None
-        return source.key
+        return source.key_on(BaseImages(lambda: self.promotion.ecr("staging")).of(source))

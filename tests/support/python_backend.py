@@ -14,7 +14,13 @@ Array = np.ndarray[Any, Any]
 
 
 class TritonError(Exception):
-    """The words that a caller gets instead of tensors."""
+    """The words that a caller gets instead of tensors, and the code that Triton makes a status of."""
+
+    INTERNAL, INVALID_ARG = 1, 3
+
+    def __init__(self, message: str, code: int = INTERNAL) -> None:
+        self.code = code
+        super().__init__(message)
 
 
 class TritonModelException(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 Document: TypeAlias = dict[str, Any]
@@ -19,6 +19,14 @@ SPEC: Document = {
 ENVIRONMENT: Document = {"environment": "dev", "account": "111122223333", "region": "us-east-1"}
 FACTS: Document = {"embed": {}}
 """What a lock says of the models."""
+
+
+def laid_over(below: Document, above: Document) -> Document:
+    merged = dict(below)
+    for key, value in above.items():
+        old = merged.get(key)
+        merged[key] = laid_over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return merged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +50,14 @@ class Flip:
             with_key(laid_over(laid_over(SPEC, self.base), further), key, value)
             for value, further in ((self.one, {}), (self.other, self.also))
         ]
+
+    def on(self, further: Document) -> Flip:
+        """The same over further keys of the spec, with two models in the lock."""
+        return replace(
+            self,
+            base=laid_over(self.base, further),
+            facts={"embed": {"versions": ["1", "2"]}, "rank": {"versions": ["1", "2"]}},
+        )
 
 
 def flip(one: Any, other: Any, **base: Any) -> Flip:
@@ -93,6 +109,12 @@ ZOO: Document = {
     "models": [{**SPEC["models"][0], "archive": name} for name in ("sentences", "paragraphs")],
 }
 
+SHARED: Document = {
+    "mode": "shared-container",
+    "default_model": "embed",
+    "image": {"uri": IMAGE_URIS[0], "digest": f"sha256:{0:064}"},
+}
+
 IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "endpoint": flip("sentences", "paragraphs"),
     "mode": flip("single", "multi-model"),
@@ -109,6 +131,7 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "instance.type": flip("ml.g5.xlarge", "ml.g5.2xlarge"),
     "instance.ami": flip("al2-ami-sagemaker-inference-gpu-3-1", "al2-ami-sagemaker-inference-gpu-2-1"),
     "instance.count": flip(1, 2),
+    "routes": flip({"embed": "embed"}, {"embed": "rank"}).on(SHARED),
     "default_model": Flip(one="embed", other="rank", facts={"embed": {}, "rank": {}}),
     "models[].archive": flip("sentences", "paragraphs", mode="multi-model"),
     "models[].copies": flip(1, 2, mode="multi-model"),
@@ -139,6 +162,8 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
         other="paragraphs",
         base={**ZOO, "samples": [{"name": "one", "inputs": TENSOR}]},
     ),
+    "samples[].model": sample("rank", "embed").on(SHARED),
+    "samples[].version": sample(1, 2).on(SHARED),
     "samples[].inputs": sample(TENSOR, {"y": TENSOR["x"]}),
     "samples[].outputs": sample({}, {"y": {"shape": [1]}}),
     "samples[].status": sample(200, 400),
@@ -208,14 +233,6 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     ),
 }
 """Keys of the spec."""
-
-
-def laid_over(below: Document, above: Document) -> Document:
-    merged = dict(below)
-    for key, value in above.items():
-        old = merged.get(key)
-        merged[key] = laid_over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return merged
 
 
 def with_key(document: Document, key: str, value: object) -> Document:

@@ -60,7 +60,7 @@ def image_key(folder: FleetFolder, environment: str) -> object:
         folder.write(f"images/{name}/labels.txt", name)
     project = open_project(folder.root, environment)
     source = image_source(project.load(project.endpoints[0]), project.environment)
-    return source.key if source else None
+    return source.key_on(source.base) if source else None
 
 
 def builders(folder: FleetFolder, environment: str) -> object:

@@ -11,7 +11,8 @@ from fleet.spec.network import Network
 from triton_endpoints.endpoint.role import EndpointRole
 from triton_endpoints.raw_properties import lay_over
 
-MODES = {Mode.SINGLE: "SingleModel", Mode.MULTI_MODEL: "MultiModel"}
+MODES = {Mode.MULTI_MODEL: "MultiModel"}
+"""SageMaker's word for a mode; of all others, "SingleModel"."""
 
 
 class EndpointModel(Construct):
@@ -26,7 +27,7 @@ class EndpointModel(Construct):
             execution_role_arn=role.role.attr_arn,
             primary_container=sagemaker.CfnModel.ContainerDefinitionProperty(
                 image=endpoint.image.uri,
-                mode=MODES[endpoint.spec.mode],
+                mode=MODES.get(endpoint.spec.mode, "SingleModel"),
                 model_data_url=None if as_files else endpoint.model_data_url,
                 model_data_source=_files(endpoint.model_data_url) if as_files else None,
                 environment=dict(endpoint.variables),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from fleet.dashboard.log_queries import SAVED_QUERIES, SavedQuery, saved_name
-from fleet.endpoint.context.log_groups import container_log_group
+from fleet.dashboard.log_queries import SavedQuery, saved_name, saved_queries
+from fleet.endpoint.context.triton_metrics import container_log_group
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 
@@ -15,7 +15,7 @@ class EndpointQueries(Construct):
 
     def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
         super().__init__(scope, id)
-        self.queries = [self._query(endpoint, query) for query in SAVED_QUERIES]
+        self.queries = [self._query(endpoint, query) for query in saved_queries(endpoint.spec.mode)]
 
     def _query(self, endpoint: ResolvedEndpoint, query: SavedQuery) -> logs.CfnQueryDefinition:
         return logs.CfnQueryDefinition(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -11,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from fleet.artifacts.images.record import built_image
+from fleet.artifacts.images.record import build_record, built_image
 from fleet.artifacts.store import list_objects
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.resolved_endpoint import Deployment
-from fleet.findings import all_of
+from fleet.findings import FindingsError, all_of
 from fleet.images.object_keys import BUILT, MANIFEST
 from fleet.spec.project import load_lock
 
@@ -61,9 +62,7 @@ def held_images(s3: S3Client, ecr: Any, place: Deployment, locks: Path) -> list[
         ClientError: access is denied.
     """
     needed, digests = endpoints_by_digest(locks), stored_digests(ecr, place.image_repository)
-    end = f"/{MANIFEST}"
-    listed = [key for key in list_objects(s3, place.bucket, BUILT) if key.endswith(end)]
-    keys = [f"sha256:{key.removeprefix(BUILT).removesuffix(end)}" for key in listed]
+    keys = _recorded_keys(s3, place)
     found = all_in_parallel(keys, lambda key: built_image(s3, place, key), READS_AT_ONCE)
     images = [
         HeldImage(
@@ -81,6 +80,31 @@ def held_images(s3: S3Client, ecr: Any, place: Deployment, locks: Path) -> list[
         if each is not None
     ]
     return sorted(images, key=lambda each: (each.built, each.key))
+
+
+def former_repositories(s3: S3Client, place: Deployment) -> Mapping[str, int]:
+    """The repositories that the environment had under another `kms_key`: how many records are of each.
+
+    What cannot be read is left out.
+
+    Raises:
+        ClientError: access is denied.
+    """
+
+    def repository(key: str) -> str | None:
+        with suppress(FindingsError):
+            record = build_record(s3, place.bucket, key)
+            return record.repository if record is not None else None
+        return None
+
+    found = all_in_parallel(_recorded_keys(s3, place), repository, READS_AT_ONCE)
+    return Counter(sorted(each for each in found if each not in (None, place.image_repository)))
+
+
+def _recorded_keys(s3: S3Client, place: Deployment) -> list[str]:
+    end = f"/{MANIFEST}"
+    listed = [key for key in list_objects(s3, place.bucket, BUILT) if key.endswith(end)]
+    return [f"sha256:{key.removeprefix(BUILT).removesuffix(end)}" for key in listed]
 
 
 def endpoints_by_digest(locks: Path) -> Mapping[str, tuple[str, ...]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
+from fleet.catalog.images import Image
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, FindingsError
 from fleet.images.facts import TooManyPathsError, facts_of_config, facts_of_paths, merge
@@ -45,10 +46,10 @@ class BuiltImage:
     record: BuildRecord
     facts: ImageFacts
 
-    @property
-    def locked(self) -> LockedImage:
-        """As a lock has it."""
-        return LockedImage(key=self.record.key, digest=self.record.digest, facts=self.facts)
+    def locked_on(self, base: Image) -> LockedImage:
+        """As a lock has it; `base` is what it was built on."""
+        record = self.record
+        return LockedImage(key=record.key, base=base.digest, digest=record.digest, facts=self.facts)
 
 
 def built_image(s3: S3Client, place: Deployment, key: str) -> BuiltImage | None:
@@ -58,7 +59,21 @@ def built_image(s3: S3Client, place: Deployment, key: str) -> BuiltImage | None:
         FindingsError: its record cannot be read.
         ClientError: access is denied, or the bucket does not exist.
     """
-    bucket, record_key = place.bucket, built_image_key(key, MANIFEST)
+    record = build_record(s3, place.bucket, key)
+    if record is None or record.repository != place.image_repository:
+        return None
+    try:
+        files = facts_of_paths([record.paths])
+    except TooManyPathsError as error:
+        url = f"s3://{place.bucket}/{built_image_key(key, MANIFEST)}"
+        raise FindingsError([_malformed(url, str(error))]) from error
+    facts = merge(facts_of_config(record.config), files)
+    return BuiltImage(record, facts.model_copy(update={"media_type": record.media_type}))
+
+
+def build_record(s3: S3Client, bucket: str, key: str) -> BuildRecord | None:
+    """The record of the last build of a key, in whichever repository it is; errors as `built_image`."""
+    record_key = built_image_key(key, MANIFEST)
     try:
         content = s3.get_object(Bucket=bucket, Key=record_key)["Body"].read()
     except ClientError as error:
@@ -70,16 +85,9 @@ def built_image(s3: S3Client, place: Deployment, key: str) -> BuiltImage | None:
     except ValidationError as error:
         problem = str(error.errors()[0]["msg"])
         raise FindingsError([_malformed(f"s3://{bucket}/{record_key}", problem)]) from error
-    if record.repository != place.image_repository:
-        return None
     if record.key != key:
         raise FindingsError([_malformed(f"s3://{bucket}/{record_key}", f"it is the record of {record.key}")])
-    try:
-        files = facts_of_paths([record.paths])
-    except TooManyPathsError as error:
-        raise FindingsError([_malformed(f"s3://{bucket}/{record_key}", str(error))]) from error
-    facts = merge(facts_of_config(record.config), files)
-    return BuiltImage(record, facts.model_copy(update={"media_type": record.media_type}))
+    return record
 
 
 def _malformed(url: str, problem: str) -> Finding:

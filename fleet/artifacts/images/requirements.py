@@ -42,7 +42,7 @@ def _missing(ecr: Any, project: Project, endpoint: ResolvedEndpoint) -> Finding 
         raise
     if found is not None:
         return None
-    own = endpoint.spec.image
+    own = endpoint.spec.own_image
     hint = (
         f"run `fleet images build --env {environment} {name}`, then `fleet lock --env {environment} {name}`"
         if own is not None and own.build is not None

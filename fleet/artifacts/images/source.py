@@ -1,21 +1,21 @@
-"""What an image is built from: the folder of a spec, read and checked, and the key that follows from it."""
+"""What an image is built from: the folder of a spec, read and checked, and the release's image."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.catalog.images import Image
+from fleet.core.sources import source_path
 from fleet.endpoint.context.context import EndpointContext
-from fleet.findings import Finding, FindingsError, Severity
+from fleet.findings import Finding, FindingsError, Severity, all_of
 from fleet.images.check import check_image
 from fleet.images.context import BuildContext, read_context
 from fleet.images.dockerfile import read_dockerfile
 from fleet.images.inputs import ImageInputs
 from fleet.images.key import image_key
 from fleet.images.upload import context_digest
-from fleet.spec.endpoint import Mode
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.source import Mark, finding_at
@@ -31,26 +31,32 @@ class ImageSource:
         endpoint: The endpoint's name.
         mark: Where the spec names the folder.
         context: The folder's content.
-        base: The release's image, which the Dockerfile gets as TRITON_IMAGE.
+        content: The digest of the Dockerfile and of what the build can read of the folder.
+        base: The release's image, which the Dockerfile gets as TRITON_IMAGE; with a digest where the spec
+            has one.
         arguments: The build arguments of the spec.
-        key: Follows from all of these but the name and the place.
         warnings: What is doubtful about the Dockerfile.
     """
 
     endpoint: str
     mark: Mark
     context: BuildContext
+    content: str
     base: Image
     arguments: dict[str, str]
-    key: str
     warnings: tuple[Finding, ...]
+
+    def key_on(self, base: Image) -> str:
+        """The key of the image that is built on the release's image with this digest."""
+        return image_key(self.content, base.name, self.arguments)
 
 
 @dataclass(frozen=True)
 class WantedImage:
-    """One image, and all endpoints that run it: equal folders on equal releases share it."""
+    """One image, its base by digest, and all endpoints that run it: equal folders on one base share it."""
 
     key: str
+    base: Image
     uses: tuple[ImageSource, ...]
 
     @property
@@ -65,21 +71,22 @@ def image_source(loaded: LoadedSpec, environment: Environment) -> ImageSource | 
     Raises:
         FindingsError: the folder, the Dockerfile or the release is wrong.
     """
-    image = loaded.spec.image
+    image = loaded.spec.own_image
     if image is None or image.build is None or environment.environment == LOCAL:
         return None
-    mark = loaded.source.mark((*IMAGE, "build"))
+    is_mode_own = loaded.spec.builds_mode_image
+    mark = loaded.source.mark(("mode",) if is_mode_own else (*IMAGE, "build"))
     base = EndpointContext(loaded=loaded, environment=environment, lock=None).release_image
     if base is None:
         message = f"SageMaker has no image of Triton {loaded.spec.triton} in {environment.region} to build on"
         raise FindingsError([finding_at(loaded.source.mark(("triton",)), "FL202", message)])
-    folder = _folder(image.build, mark)
+    folder = source_path(image.build) if is_mode_own else _folder(image.build, mark)
     inputs = ImageInputs(
         dockerfile=read_dockerfile(folder, triton_image=base.reference, arguments=image.args),
         context=read_context(folder),
         release=loaded.spec.triton,
         argument_mark=lambda name: loaded.source.mark((*IMAGE, "args", name)),
-        multi_model=loaded.spec.mode is Mode.MULTI_MODEL,
+        mode=loaded.spec.mode,
     )
     findings = check_image(inputs)
     if any(each.severity is Severity.ERROR for each in findings):
@@ -88,9 +95,9 @@ def image_source(loaded: LoadedSpec, environment: Environment) -> ImageSource | 
         endpoint=loaded.spec.endpoint,
         mark=mark,
         context=inputs.context,
+        content=context_digest(inputs.context),
         base=base,
         arguments=dict(image.args),
-        key=image_key(context_digest(inputs.context), base.name, image.args),
         warnings=tuple(findings),
     )
 
@@ -114,12 +121,18 @@ def image_sources(project: Project) -> list[ImageSource]:
     return found
 
 
-def wanted_images(sources: Iterable[ImageSource]) -> list[WantedImage]:
-    """Each image with its uses."""
-    found: dict[str, list[ImageSource]] = {}
-    for each in sources:
-        found.setdefault(each.key, []).append(each)
-    return [WantedImage(key, tuple(uses)) for key, uses in found.items()]
+def wanted_images(
+    sources: Iterable[ImageSource], digested: Callable[[ImageSource], Image]
+) -> list[WantedImage]:
+    """Each image with its uses; `digested` gives the base of a source with its digest.
+
+    Raises:
+        FindingsError: all that `digested` finds.
+    """
+    found: dict[str, tuple[Image, list[ImageSource]]] = {}
+    for source, base in all_of(sources, lambda each: (each, digested(each))):
+        found.setdefault(source.key_on(base), (base, []))[1].append(source)
+    return [WantedImage(key, base, tuple(uses)) for key, (base, uses) in found.items()]
 
 
 def _folder(path: str, mark: Mark) -> Path:

@@ -142,7 +142,7 @@ class ImageTask:
             bucket=place.bucket,
             context=context,
             context_digest=digest,
-            base=image.base.reference,
+            base=self._image.base.reference,
             arguments=image.arguments,
             platform=PLATFORM,
             registry=place.image_registry,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from fleet.artifacts.engines.lock import archive_engines
+from fleet.catalog.images import Image
 from fleet.endpoint.context.context import EndpointContext
 from fleet.engines.endpoint_engines import EndpointEngine
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
-from fleet.spec.image import OwnImage
+from fleet.spec.image import LockedImage, OwnImage
 from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec, Project, load_lock
 from fleet.spec.source import KeyPath, finding_at
@@ -31,7 +33,7 @@ def promoted_lock(source: Project, target: Project, endpoint: str) -> Lock:
     lock = load_lock(source.lock_file(endpoint))
     differences = [
         *_differences(tested.spec, wanted.spec),
-        *_image_differences(tested, source.environment, wanted, target.environment),
+        *_image_differences(tested, source.environment, wanted, target.environment, lock.image),
         *_engine_differences(
             archive_engines(tested, source.environment, lock.image),
             archive_engines(wanted, target.environment, lock.image),
@@ -84,20 +86,31 @@ def _differences(tested: EndpointSpec, wanted: EndpointSpec) -> Iterator[tuple[K
 
 
 def _image_differences(
-    tested: LoadedSpec, before: Environment, wanted: LoadedSpec, now: Environment
+    tested: LoadedSpec, before: Environment, wanted: LoadedSpec, now: Environment, locked: LockedImage | None
 ) -> Iterator[tuple[KeyPath, str, str]]:
-    """Images differ if their folders, arguments or digests differ, or what they are built on."""
-    was, is_now = _display_image(tested.spec.image), _display_image(wanted.spec.image)
+    """Images differ if their folders, arguments or digests differ, or what they are built on.
+
+    Where a spec has no `image_digest`, the lock's base counts.
+    """
+    was, is_now = _display_image(tested.spec.own_image), _display_image(wanted.spec.own_image)
     if was != is_now:
         yield ("image",), was, is_now
-    elif wanted.spec.image is not None and wanted.spec.image.build is not None:
+    elif wanted.spec.own_image is not None and wanted.spec.own_image.build is not None:
         old, new = _base(tested, before), _base(wanted, now)
-        if old != new:
-            yield ("triton",), f"an image on {old}", f"{new} to build it on"
+        if old is None or new is None or old.tag != new.tag:
+            yield ("triton",), f"an image on {_display_base(old)}", f"{_display_base(new)} to build it on"
+            return
+        locked_digest = locked.base if locked else None
+        old, new = (replace(each, digest=each.digest or locked_digest) for each in (old, new))
+        if old.name != new.name:
+            yield ("image_digest",), f"an image on {old.name}", f"{new.name} to build it on"
 
 
-def _base(loaded: LoadedSpec, environment: Environment) -> str:
-    base = EndpointContext(loaded=loaded, environment=environment, lock=None).release_image
+def _base(loaded: LoadedSpec, environment: Environment) -> Image | None:
+    return EndpointContext(loaded=loaded, environment=environment, lock=None).release_image
+
+
+def _display_base(base: Image | None) -> str:
     return base.name if base is not None else "no release"
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fleet.artifacts.builds.clients import Builders, no_builders
 from fleet.artifacts.builds.run import PACE
 from fleet.artifacts.builds.work import Pace
 from fleet.artifacts.engines.ensure import ensure_engines
 from fleet.artifacts.engines.request import engines_of, size_with_plans
+from fleet.artifacts.images.lock import no_ecr
+from fleet.artifacts.images.requirements import require_images
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.publish.copies import copy_to_endpoints
 from fleet.artifacts.publish.requirements import contents_of, missing_in_endpoints, missing_in_store
@@ -46,19 +48,22 @@ def publish(
     progress: PublishProgress,
     builders: Builders = no_builders,
     pace: Pace = PACE,
+    ecr: Callable[[], Any] = no_ecr,
 ) -> PublishResult:
     """Build the engines and upload the archives that the store lacks, and copy what the endpoints lack.
 
-    Existing objects are known from listings. A live set's names do not depend on the content, so each of its
-    objects is requested. Only repositories that have to be uploaded are read.
+    Images of a spec's own have to exist. Existing objects are known from listings. A live set's names do not
+    depend on the content, so each of its objects is requested. Only repositories that have to be uploaded are
+    read.
 
     Raises:
-        FindingsError: repositories differ from the locks, names are taken by other contents, or engines
-            cannot be built; everything else is published then.
+        FindingsError: a registry lacks an image, and nothing is published; or repositories differ from the
+            locks, names are taken by other contents, or engines cannot be built, and everything else is.
         CannotRunError: the bucket does not exist, or AWS refuses or does not answer; another run continues.
     """
     place = place_of(project.environment)
     with aws_errors_as_findings(place):
+        require_images(ecr, project, endpoints)
         lacking, findings = missing_in_endpoints(s3, place.bucket, endpoints)
         contents = contents_of(lacking)
         to_upload = missing_in_store(s3, place.bucket, contents)

@@ -78,6 +78,7 @@ def _take(entry: TarEntry, content: Iterator[bytes], tree: Tree, checksums: Chec
     if entry.is_folder:
         if path:
             tree.folder(path)
+            checksums.kept.add_folder(path)
             _refuse_left_out(path)
         return
     tree.file(path, entry.size)

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.artifacts.images.requirements import require_images
 from fleet.artifacts.progress import PublishProgress, shown_builder, shown_engines, shown_size
 from fleet.artifacts.publish.publish import publish
 from fleet.artifacts.releases import record_release
@@ -92,8 +91,14 @@ class Deploy:
     def _publish(self, step: Step) -> None:
         s3 = self._access.client("s3")
         endpoints, builders = self._fleet.endpoints, self._access.engine_clients
-        require_images(lambda: self._access.client("ecr"), self._project, endpoints)
-        published = publish(s3, self._project, endpoints, self._progress, builders)
+        published = publish(
+            s3,
+            self._project,
+            endpoints,
+            self._progress,
+            builders,
+            ecr=lambda: self._access.client("ecr"),
+        )
         by = shown_builder(self._fleet.place.environment)
         done = [f"{shown_engines(published.engines)} built{by}"] if published.engines else []
         done += [f"{shown_size(published.bytes)} uploaded"] if published.uploaded else []

@@ -9,7 +9,7 @@ from fleet.aws.doctor.causes import causes
 from fleet.aws.doctor.observation import Observation
 from fleet.check.run import all_findings
 from fleet.check.spec_repositories import repository_findings, without_repeats
-from fleet.endpoint.context.log_groups import container_log_group
+from fleet.endpoint.context.triton_metrics import container_log_group
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.project import LoadedSpec, Project, endpoint_names
 

@@ -22,7 +22,7 @@ from fleet.aws.doctor.observation import Observation, SeenEndpoint, SeenLog, See
 from fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
 from fleet.aws.running_configuration import declared_configuration
 from fleet.catalog.stack_statuses import StackState
-from fleet.endpoint.context.log_groups import container_log_group
+from fleet.endpoint.context.triton_metrics import container_log_group
 from fleet.endpoint.resolved_endpoint import Deployment, stack_of
 from fleet.findings import CannotRunError, Finding
 

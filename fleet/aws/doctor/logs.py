@@ -10,6 +10,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from fleet.aws.doctor.observation import SeenLog
+from fleet.core.log_lines import plain_line
 
 STREAMS_ASKED = 50
 """The most that one answer of DescribeLogStreams has."""
@@ -59,6 +60,6 @@ def _lines(logs: Any, group: str, stream: str, start: int) -> list[str]:
             logGroupName=group, logStreamName=stream, startTime=start, startFromHead=False, **token
         )
         if page["events"]:
-            return [line for event in page["events"] for line in event["message"].splitlines()]
+            return [plain_line(line) for event in page["events"] for line in event["message"].splitlines()]
         token = {"nextToken": page["nextBackwardToken"]}
     return []

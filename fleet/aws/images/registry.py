@@ -53,11 +53,6 @@ class RegistryImage:
     size: int
 
 
-def image_facts(ecr: Any, image: ImageReference, *, layers: bool) -> ImageFacts:
-    """The facts of an image; errors as `read_image`."""
-    return read_image(ecr, image, layers=layers).facts
-
-
 def read_image(ecr: Any, image: ImageReference, *, layers: bool) -> RegistryImage:
     """Read an image by its digest or tag; with `layers` all of it is downloaded, and nothing kept.
 

@@ -37,6 +37,7 @@ def _endpoint(found: FleetCost, each: EndpointCost) -> dict[str, object]:
         "min": {"instances": each.least, **_money(each.at_least)},
         "max": {"instances": each.most, **_money(each.at_most)},
         "archives": each.archives,
+        "routes": each.routes,
         "saving": None if each.saving is None else _saving_document(each.saving),
     }
 

@@ -87,14 +87,18 @@ def _lines(found: FleetCost) -> Iterator[str]:
 
 
 def _saving_line(each: EndpointCost, saving: Saving, sign: str) -> str:
+    parts = "routes" if each.routes else "archives"
     apart = (
-        f"{each.archives} archives on one endpoint instead of {each.archives} endpoints of one"
+        f"{each.apart} {parts} on one endpoint instead of {each.apart} endpoints of one"
         f" {each.instance_type} each ({sign}{saving.apart.hourly:,.4f} an hour)"
     )
     if saving.cost.hourly <= 0:
         return f"{apart} save nothing at min"
     percent, yearly = f"{saving.percent.normalize():f}", f"{sign}{saving.cost.yearly:,}"
-    return f"{apart} save at min {percent} %, {yearly} a year of {YEAR:,} hours"
+    hours = (
+        f"; for the price of one the {each.apart} could run {saving.hours} hours a day" if each.routes else ""
+    )
+    return f"{apart} save at min {percent} %, {yearly} a year of {YEAR:,} hours{hours}"
 
 
 def _count_text(count: int, noun: str) -> str:

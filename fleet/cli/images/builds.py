@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -11,8 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet.artifacts.builds.run import PACE
+from fleet.artifacts.images.base import BaseImages
 from fleet.artifacts.images.builds import build_images
-from fleet.artifacts.images.inventory import HeldImage, held_images
+from fleet.artifacts.images.inventory import HeldImage, former_repositories, held_images
 from fleet.artifacts.images.source import image_sources, wanted_images
 from fleet.artifacts.progress import progress_on, shown_size
 from fleet.aws.api.errors import aws_errors_as_findings
@@ -41,9 +43,10 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
         return
     if warnings := [each for source in sources for each in source.warnings]:
         show_findings(warnings)
-    images, place = wanted_images(sources), place_of(project.environment)
-    access, progress = connect(root, place, profile), progress_on(OutputConsole())
+    place, progress = place_of(project.environment), progress_on(OutputConsole())
+    access = connect(root, place, profile)
     with aws_errors_as_findings(place):
+        images = wanted_images(sources, BaseImages(lambda: access.client("ecr")).of)
         done = build_images(
             access.client("s3"),
             lambda: access.client("ecr"),
@@ -74,12 +77,25 @@ def ls(
     access = connect(root, place, profile)
     with aws_errors_as_findings(place):
         found = held_images(access.client("s3"), access.client("ecr"), place, root / "locks" / env)
+        is_table = format is TableFormat.TABLE
+        former = former_repositories(access.client("s3"), place) if is_table else {}
     if format is TableFormat.JSON:
         print_json([asdict(each) for each in found])
     elif found:
         OutputConsole().print(_table(found))
     else:
         say(f"{place.image_repository} has no images that `fleet images build` made")
+    for line in former_lines(former):
+        say(line)
+
+
+def former_lines(former: Mapping[str, int]) -> list[str]:
+    """What is left in each repository of another `kms_key`, as two commands show it."""
+    return [
+        f"{count} record{'s are' if count != 1 else ' is'} of the former repository {name}: its images are"
+        " not pruned; delete it once no Model names them"
+        for name, count in former.items()
+    ]
 
 
 def _table(images: list[HeldImage]) -> Table:

@@ -111,7 +111,7 @@ def _lines(found: RegistryImage, *, layers: bool) -> Iterator[str]:
         yield f"  in the index: {found.index}"
     for name, label in LABELS.items():
         if name not in unknown:
-            yield f"  {label}: {_shown(getattr(facts, name))}"
+            yield f"  {label}: {shown_fact(getattr(facts, name))}"
     if unknown:
         names = ", ".join(LABELS[name] for name in unknown)
         yield f"  unknown: {names}{_remedy(found, layers=layers)}"
@@ -125,7 +125,8 @@ def _remedy(found: RegistryImage, *, layers: bool) -> str:
     return "" if layers else f"; pass --layers to read them from the layers ({shown_size(found.size)})"
 
 
-def _shown(value: object) -> str:
+def shown_fact(value: object) -> str:
+    """A fact as a person reads it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):

@@ -7,9 +7,12 @@ from typing import Annotated
 
 import typer
 
+from fleet.artifacts.images.base import known_base
+from fleet.artifacts.images.lock import image_difference
 from fleet.artifacts.images.source import ImageSource, image_sources
 from fleet.artifacts.progress import shown_size
 from fleet.cli.arguments import Endpoints, Env, OutputFormat
+from fleet.cli.images.inspect import LABELS, shown_fact
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
@@ -20,6 +23,8 @@ from fleet.printers.lines import print_json
 from fleet.spec.image import LockedImage
 from fleet.spec.project import Project, load_lock, open_project
 from fleet.spec.values import hexadecimal
+
+UNKNOWN_KEY = "known once `fleet images build` and `fleet lock` have read the digest of the base"
 
 
 def plan(
@@ -59,7 +64,8 @@ def explain(
     for line in _lines(project, source):
         say(line)
     say("  the key follows from")
-    say(f"    the release's image: {source.base.name}")
+    base = known_base(source, _locked(project, endpoint))
+    say(f"    the release's image: {base.name if base else f'{source.base.name}, by its digest'}")
     for name, value in sorted(source.arguments.items()):
         say(f"    the build argument {name}={value}")
     for each in source.context.entries:
@@ -74,28 +80,33 @@ def explain(
 
 def _lines(project: Project, source: ImageSource) -> list[str]:
     repository, files = place_of(project.environment).image_repository, len(source.context.entries)
+    locked = _locked(project, source.endpoint)
+    base = known_base(source, locked)
+    key = source.key_on(base) if base else None
     return [
         source.endpoint,
-        f"  key: {source.key}",
+        f"  key: {key or UNKNOWN_KEY}",
         f"  folder: {source.context.folder} ({files} files, {shown_size(source.context.size)})",
-        f"  on: {source.base.reference}",
-        f"  pushed to: {repository}:{hexadecimal(source.key)}",
-        f"  lock: {_state(_locked(project, source.endpoint), source)}",
+        f"  on: {(base or source.base).reference}",
+        f"  pushed to: {repository}{f':{hexadecimal(key)}' if key else ', with the key as its tag'}",
+        f"  lock: {_state(source, locked)}",
     ]
 
 
 def _document(project: Project, source: ImageSource) -> dict[str, object]:
     locked = _locked(project, source.endpoint)
+    base = known_base(source, locked)
+    key = source.key_on(base) if base else None
     return {
         "endpoint": source.endpoint,
-        "key": source.key,
+        "key": key,
         "folder": str(source.context.folder),
         "files": len(source.context.entries),
         "bytes": source.context.size,
-        "base": source.base.reference,
+        "base": (base or source.base).reference,
         "arguments": source.arguments,
         "repository": place_of(project.environment).image_repository,
-        "tag": hexadecimal(source.key),
+        "tag": hexadecimal(key) if key else None,
         "locked": None if locked is None else locked.model_dump(mode="json", exclude_defaults=True),
     }
 
@@ -107,22 +118,19 @@ def _locked(project: Project, endpoint: str) -> LockedImage | None:
         return None
 
 
-def _state(locked: LockedImage | None, source: ImageSource) -> str:
+def _state(source: ImageSource, locked: LockedImage | None) -> str:
     if locked is None:
         return "it names no image yet"
-    return f"{locked.digest}" + ("" if locked.key == source.key else ", of another key: the folder changed")
+    difference = image_difference(source, locked)
+    return f"{locked.digest}{difference and f'; {difference}'}"
 
 
 def _facts(locked: LockedImage | None, source: ImageSource) -> list[str]:
     if locked is None or locked.facts is None:
         return ["  what is inside is known once it is built and locked"]
-    shown = locked.facts.model_dump(mode="json", exclude={"packages"}, exclude_none=True)
-    lines = ["  inside, by the lock", *(f"    {name}: {_text(value)}" for name, value in shown.items())]
-    packages = locked.facts.packages or {}
-    lines += [f"    Python packages: {len(packages)}"] if packages else []
-    unknown = unknown_facts(locked.facts)
-    return [*lines, f"    unknown: {', '.join(unknown)}"] if unknown else lines
-
-
-def _text(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    facts, unknown = locked.facts, unknown_facts(locked.facts)
+    known = [(name, label) for name, label in LABELS.items() if name not in unknown]
+    lines = [f"    {label}: {shown_fact(getattr(facts, name))}" for name, label in known]
+    if unknown:
+        lines.append(f"    unknown: {', '.join(LABELS[name] for name in unknown)}")
+    return ["  inside, by the lock", *lines]

@@ -14,7 +14,8 @@ from botocore.exceptions import BotoCoreError
 
 from fleet.aws.api.emulator import local_session
 from fleet.cli.arguments import Env
-from fleet.cli.invoke.refusals import instead
+from fleet.cli.invoke.destination import Destination
+from fleet.cli.invoke.refusals import instead, routes_of
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
 from fleet.findings import CannotRunError, Finding, FindingsError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # numpy would slow down every command
     from fleet_client.codec.datatypes import Array
 
 JSON = "application/json"
+NO_MODEL = 404
 OTHER_TYPE = "data-type is"
 """Part of Triton's error for an input whose type is not the model's."""
 Inputs = Annotated[
@@ -44,6 +46,8 @@ Sample = Annotated[
 Target = Annotated[
     str | None, typer.Option(metavar="TARGET_MODEL", help="The archive of a multi-model endpoint.")
 ]
+Model = Annotated[str | None, typer.Option(metavar="ROUTE", help="The model of a shared container.")]
+Version = Annotated[int | None, typer.Option(metavar="N", min=0, help="Its version. Default: the newest.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Send inputs as JSON. Default: binary+json.")]
 Save = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write each output to FOLDER/NAME.npy.")]
 Body = Annotated[Path | None, typer.Option(help="A request body, sent unchanged. Default: stdin.")]
@@ -59,6 +63,8 @@ def invoke(
     sample: Sample = None,
     outputs: Outputs = None,
     target: Target = None,
+    model: Model = None,
+    version: Version = None,
     json: AsJson = False,
     save: Save = None,
     body: Body = None,
@@ -67,7 +73,8 @@ def invoke(
     """Invoke an endpoint and print its answer; exit code 1 if the endpoint answers with an error."""
     of_inputs = {"--output": bool(outputs), "--json": json, "--save": save is not None}
     of_body = {"--body": body is not None, "--content-type": content_type is not None}
-    of_sample = {"--input": bool(inputs), "--target": target is not None, **of_body}
+    route = Destination(target=target, model=model, version=version)
+    of_sample = {"--input": bool(inputs), **route.options, **of_body}
     if sample is not None:
         _check_exclusive(of_sample, "cannot be combined with --sample")
     elif inputs:
@@ -81,7 +88,7 @@ def invoke(
     if sample is not None:
         from fleet.cli.invoke.sample import read_sample
 
-        arrays, target = read_sample(project.load(endpoint).spec, sample)
+        arrays, route = read_sample(project.load(endpoint).spec, sample)
     elif inputs:
         from fleet.cli.invoke.inputs import read_inputs
 
@@ -90,7 +97,7 @@ def invoke(
     connected = _connect(root, env, region, endpoint)
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)  # fail before the inference, not after it
-    answer = _send(connected, payload, target, project)
+    answer = _send(connected, payload, route, project)
     if arrays is not None:
         _show(answer, save)
     else:
@@ -153,17 +160,17 @@ def _local(root: Path, region: str) -> tuple[boto3.Session, str]:
     return local_session(region, supervisor.keys), supervisor.url
 
 
-def _send(endpoint: TritonEndpoint, payload: Payload, target: str | None, project: Project) -> Payload:
+def _send(endpoint: TritonEndpoint, payload: Payload, route: Destination, project: Project) -> Payload:
     from fleet_client import InferenceError, PayloadError
 
     try:
-        return endpoint.invoke(payload, target=target)
+        return endpoint.invoke(payload, target=route.target, model=route.model, version=route.version)
     except PayloadError as error:
         raise FindingsError([Finding(code="FL709", message=str(error))]) from error
     except InferenceError as error:
         if error.code == "ModelError":
-            raise FindingsError([_refusal(endpoint.name, project.environment.environment, error)]) from error
-        hint = instead(project, endpoint.name, target, error.message)
+            raise FindingsError([_refusal(endpoint.name, project, error)]) from error
+        hint = instead(project, endpoint.name, route.target, error.message)
         message = f"{error.code}: {error.message}"
         raise FindingsError([Finding(code="FL701", message=message, hint=hint)]) from error
     except BotoCoreError as error:
@@ -185,10 +192,13 @@ def _show(answer: Payload, save: Path | None) -> None:
             say(line)
 
 
-def _refusal(endpoint: str, env: str, error: InferenceError) -> Finding:
+def _refusal(endpoint: str, project: Project, error: InferenceError) -> Finding:
+    env = project.environment.environment
     log = f"`fleet local logs {endpoint}`" if env == LOCAL else error.log
     message = f"{endpoint} answered {error.status}: {error.message}"
     hints = [f"its log is {log}"] if log else []
+    if error.status == NO_MODEL and (routes := routes_of(project, endpoint)):
+        hints.insert(0, f"its routes are {', '.join(routes)}")
     if OTHER_TYPE in error.message:
         hints.insert(0, "write NAME:TYPE=VALUE, such as x:FP32=[[1, 2]]")
     return Finding(code="FL701", message=message, hint="; ".join(hints))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.targets import target_models
+from fleet.endpoint.locks import read_lock
 from fleet.findings import FindingsError
 from fleet.spec.endpoint import Mode
 from fleet.spec.environment import LOCAL
@@ -38,3 +40,13 @@ def instead(project: Project, endpoint: str, target: str | None, message: str) -
     if target is None:
         return f"pass one with --target: {', '.join(targets)}"
     return did_you_mean(target, targets, list_all=True)
+
+
+def routes_of(project: Project, endpoint: str) -> tuple[str, ...]:
+    """The names by which the models of a shared container are called, as far as the files have them."""
+    try:
+        loaded = project.load(endpoint)
+        lock, _ = read_lock(project, loaded.spec)
+    except FindingsError:
+        return ()
+    return tuple(EndpointContext(loaded=loaded, environment=project.environment, lock=lock).routes)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from fleet.cli.invoke.destination import Destination
 from fleet.endpoint.context.targets import target_models
 from fleet.findings import Finding, FindingsError
 from fleet.spec.datatypes import NOT_FINITE, Datatype
@@ -15,8 +16,8 @@ from fleet.spec.samples import Input, flat
 from fleet_client.codec.datatypes import Array, from_list
 
 
-def read_sample(spec: EndpointSpec, name: str) -> tuple[Mapping[str, Array], str | None]:
-    """The inputs of a sample by name, and the TargetModel that it calls.
+def read_sample(spec: EndpointSpec, name: str) -> tuple[Mapping[str, Array], Destination]:
+    """The inputs of a sample by name, and which model it calls.
 
     Raises:
         FindingsError: the spec has no such sample, or numpy has no data type for one of its inputs.
@@ -30,8 +31,8 @@ def read_sample(spec: EndpointSpec, name: str) -> tuple[Mapping[str, Array], str
         message = f"input {strays[0]!r} of the sample is BF16, which numpy lacks"
         raise FindingsError([Finding(code="FL709", message=message, hint="send it with --body")])
     arrays = {each: _array(tensor) for each, tensor in sample.inputs.items()}
-    target = sample.target
-    return arrays, target and target_models(spec).get(target, target)
+    target = sample.target and target_models(spec).get(sample.target, sample.target)
+    return arrays, Destination(target=target, model=sample.model, version=sample.version)
 
 
 def _array(tensor: Input) -> Array:

@@ -19,7 +19,8 @@ from fleet.endpoint.context.machines import (
     raw_variants,
 )
 from fleet.endpoint.context.own_image import own_image
-from fleet.endpoint.context.variables import all_variables
+from fleet.endpoint.context.shared_container import Route, passed_on, shared_routes, shared_variables
+from fleet.endpoint.context.variables import VariableSetting, all_variables, decided_settings
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.lock import Lock, LockedArchive, LockedModel
@@ -113,7 +114,7 @@ class EndpointContext:
     @cached_property
     def image(self) -> Image | None:
         """The container's image: the spec's own, else the release's; None where there is none."""
-        own, release = self.spec.image, self.release_image
+        own, release = self.spec.own_image, self.release_image
         # The local fleet has no image, and knows by the tag of the release what would be inside.
         if own is None or release is None or self.environment.environment == LOCAL:
             return release
@@ -187,16 +188,39 @@ class EndpointContext:
 
     @cached_property
     def default_model(self) -> str | None:
-        """The model behind /invocations: the one named, or the only one; none for several targets."""
-        if self.spec.mode is Mode.MULTI_MODEL:
+        """The model behind /invocations: the one named, or the only one; none where calls name theirs."""
+        if self.spec.mode is not Mode.SINGLE:
             return None
         there = [name for archive in self.locked.values() for name in archive.models]
         return self.spec.default_model or (there[0] if len(there) == 1 else None)
 
     @cached_property
+    def settings(self) -> Mapping[str, str]:
+        """What AWS's start script reads, or a shared container's options are made of, sorted by name."""
+        return all_variables(self.spec, self.default_model)
+
+    @cached_property
     def variables(self) -> Mapping[str, str]:
         """The whole environment of the container, sorted by name."""
-        return all_variables(self.spec, self.default_model)
+        if self.spec.mode is not Mode.SHARED_CONTAINER:
+            return self.settings
+        values = {name: setting.value for name, setting in self.decided_variables.items()}
+        return dict(sorted((values | passed_on(self.spec)).items()))
+
+    @cached_property
+    def decided_variables(self) -> Mapping[str, VariableSetting]:
+        """The part of that environment that follows from other keys than `environment`."""
+        if self.spec.mode is Mode.SHARED_CONTAINER:
+            gpus = self.machine.gpus if self.machine else 0
+            return shared_variables(self.spec, self.routes, self.settings, gpus)
+        return decided_settings(self.spec, self.default_model)
+
+    @cached_property
+    def routes(self) -> Mapping[str, Route]:
+        """The names by which a shared container is called; none in other modes."""
+        if self.spec.mode is not Mode.SHARED_CONTAINER:
+            return {}
+        return shared_routes(self.spec, {each.name: each.facts for each in self.models})
 
     @cached_property
     def models(self) -> tuple[PlacedModel, ...]:
@@ -216,18 +240,28 @@ class EndpointContext:
 
     def loaded_models(self) -> tuple[PlacedModel, ...]:
         """The models that the container loads: the default one, those of flags, their parts; else all."""
+        if self.spec.mode is Mode.SHARED_CONTAINER:
+            return self.models
         flags = (flag.partition("=") for flag in self.spec.container.additional_args)
         return self._with_parts([model for flag, _, model in flags if flag == "--load-model"])
 
+    def called_models(self) -> tuple[PlacedModel, ...]:
+        """The models that callers reach: the default one, the targets without their parts, or the routes'."""
+        if self.spec.mode is Mode.MULTI_MODEL:
+            return tuple(each for each in self.models if (each.archive, each.name) not in self.parts)
+        names = {each.model for each in self.routes.values()} or {self.default_model or ""}
+        return tuple(each for each in self.models if each.name in names)
+
     def answering_models(self) -> tuple[PlacedModel, ...]:
-        """The default model with its parts; of a multi-model endpoint all."""
-        return self._with_parts([])
+        """Those that callers reach, with their parts; all of a multi-model endpoint."""
+        return self._with_parts([each.model for each in self.routes.values()])
 
     def _with_parts(self, further: list[str]) -> tuple[PlacedModel, ...]:
-        if self.spec.mode is Mode.MULTI_MODEL or self.default_model is None:
+        if self.default_model is not None:
+            further = [self.default_model, *further]
+        elif not self.routes:
             return self.models
-        by_name, found = {each.name: each for each in self.models}, set[str]()
-        wanted = [self.default_model, *further]
+        by_name, found, wanted = {each.name: each for each in self.models}, set[str](), list(further)
         while wanted:
             name = wanted.pop()
             if name in by_name and name not in found:

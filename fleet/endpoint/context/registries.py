@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fleet.catalog.images import partition_of, registry_accounts
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.raw import raw_properties
 from fleet.spec.environment import Environment
+from fleet.spec.image_name import ImageName, image_name
 
 IMAGE = "PrimaryContainer.Image"
 """The raw property of a Model that names an image."""
 DOCKER_HUB = "docker.io"
 """The registry of an image that names none. Source: github.com/distribution/reference."""
-_PART = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
-_REFERENCE = re.compile(
-    r"(?:(?P<registry>localhost(?::[0-9]+)?|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*(?:\.[A-Za-z0-9-]+|:[0-9]+))/)?"
-    rf"(?P<repository>{_PART}(?:/{_PART})*)(?::[A-Za-z0-9_][A-Za-z0-9_.-]{{0,127}})?(?:@sha256:[0-9a-f]{{64}})?"
-)
-
-
-@dataclass(frozen=True)
-class ImageReference:
-    """An image as a container names it, without tag and digest."""
-
-    registry: str
-    repository: str
 
 
 @dataclass(frozen=True)
@@ -37,10 +25,10 @@ class Repository:
     name: str
 
 
-def image_reference(image: object) -> ImageReference | None:
-    """The parts of a literal image name; None of anything else."""
-    found = _REFERENCE.fullmatch(image) if isinstance(image, str) else None
-    return ImageReference(found["registry"] or DOCKER_HUB, found["repository"]) if found else None
+def literal_name(image: object) -> ImageName | None:
+    """The parts of a literal image name, always with a registry; None of anything else."""
+    found = image_name(image) if isinstance(image, str) else None
+    return replace(found, registry=found.registry or DOCKER_HUB) if found is not None else None
 
 
 def ecr_account(registry: str, region: str) -> str | None:
@@ -74,7 +62,7 @@ def pulled_repositories(endpoint: EndpointContext) -> tuple[Repository, ...]:
     if image is not None and is_own_or_allowed(image.registry, endpoint.environment):
         found.append(Repository(image.account, image.repository))
     for raw in raw_properties(endpoint.spec, "Model"):
-        reference = image_reference(raw.value) if raw.name == IMAGE else None
+        reference = literal_name(raw.value) if raw.name == IMAGE else None
         if reference is not None and is_allowed(reference.registry, endpoint.environment):
             account = ecr_account(reference.registry, endpoint.region)
             found += [Repository(account, reference.repository)] if account else []

@@ -14,6 +14,7 @@ from fleet.endpoint.context.listeners import (
     listeners,
     service_arguments,
 )
+from fleet.endpoint.context.triton_metrics import triton_metrics
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.source import KeyPath
 
@@ -27,33 +28,12 @@ ALLOW_METRICS = f"{PREFIX}ALLOW_METRICS"
 PUBLISH_METRICS = f"{PREFIX}PUBLISH_METRICS_TO_CLOUDWATCH"
 
 
-@dataclass(frozen=True, kw_only=True)
-class TritonMetrics:
-    """Where the container publishes Triton's metrics, and with which dimensions; none: that is not known."""
-
-    namespace: str
-    log_group: str
-    dimensions: tuple[str, ...]
-
-
 @dataclass(frozen=True)
 class VariableSetting:
     """A variable's value, and the key of the spec that it follows from."""
 
     value: str
     key: str
-
-
-def triton_metrics(spec: EndpointSpec) -> TritonMetrics | None:
-    """The endpoint's own namespace and log group; None without metrics."""
-    if not spec.metrics.triton:
-        return None
-    name = spec.endpoint
-    return TritonMetrics(
-        namespace=f"TritonFleet/{name}",
-        log_group=f"/triton-fleet/{name}/metrics",
-        dimensions=spec.metrics.triton_dimensions,
-    )
 
 
 def decided_settings(spec: EndpointSpec, default_model: str | None) -> dict[str, VariableSetting]:
@@ -71,9 +51,11 @@ def decided_settings(spec: EndpointSpec, default_model: str | None) -> dict[str,
     if flags := spec.container.additional_args:
         settings[ADDITIONAL_ARGS] = VariableSetting(" ".join(flags), "container.additional_args")
     if metrics := triton_metrics(spec):
-        values = {ALLOW_METRICS: "true", PUBLISH_METRICS: "true"}
-        values |= dict.fromkeys(variables_of("log group"), metrics.log_group)
-        values |= dict.fromkeys(variables_of("namespace"), metrics.namespace)
+        values = {ALLOW_METRICS: "true"}
+        if spec.mode is not Mode.SHARED_CONTAINER:
+            values[PUBLISH_METRICS] = "true"
+            values |= dict.fromkeys(variables_of("log group"), metrics.log_group)
+            values |= dict.fromkeys(variables_of("namespace"), metrics.namespace)
         settings |= {name: VariableSetting(value, "metrics.triton") for name, value in values.items()}
     return settings | _safe_ports(settings, spec.environment)
 

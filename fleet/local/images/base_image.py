@@ -8,8 +8,9 @@ from fleet.images.facts import BIND_LABEL, MULTI_MODEL_LABEL
 from fleet.local.images.file_tree import EMPTY_FILE, FOLDER, FileTree, Node, NodeKind
 from fleet.local.images.image import CREATED, Image, assembled_image
 from fleet.local.images.output import NAME, DockerError
-from fleet.local.images.reference import Reference, ReleaseTag
+from fleet.local.images.reference import ReleaseTag
 from fleet.local.images.store import ImageStore
+from fleet.spec.image_name import ImageName
 
 NOTE = "a stand-in of the release's image: the catalog's facts of it, and empty files"
 ENTRYPOINT = "/opt/nvidia/nvidia_entrypoint.sh"
@@ -22,7 +23,7 @@ _LABELS = {
 _PATH = "/opt/tritonserver/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def release_image(reference: Reference, tag: ReleaseTag, store: ImageStore) -> Image:
+def release_image(reference: ImageName, tag: ReleaseTag, store: ImageStore) -> Image:
     """The stand-in of a release's image.
 
     Raises:

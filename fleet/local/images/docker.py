@@ -17,7 +17,7 @@ from fleet.local.images.container_files import run_program
 from fleet.local.images.image import Image, encode
 from fleet.local.images.layer import write_tar
 from fleet.local.images.output import FAILED, NAME, DockerError, answer, data, report
-from fleet.local.images.reference import read_reference
+from fleet.local.images.reference import read_reference, release_of, with_tag
 from fleet.local.images.registry import EcrRepository
 from fleet.local.images.store import STORE, ImageStore
 from fleet.local.images.template import formatted
@@ -87,7 +87,7 @@ class Docker:
         return 0
 
     def _build(self, call: argparse.Namespace) -> int:
-        names = [read_reference(each).with_tag for each in call.tag]
+        names = [with_tag(read_reference(each)) for each in call.tag]
         image = build_image(call, self._environ, self._store, self._found_or_pulled)
         self._store.add_image(image, *names)
         if call.iidfile:
@@ -119,9 +119,9 @@ class Docker:
         return 0
 
     def _push(self, call: argparse.Namespace) -> int:
-        reference = read_reference(call.name).with_tag
+        reference = with_tag(read_reference(call.name))
         image = self._image(call.name)
-        answer(f"The push refers to repository [{reference.name}]")
+        answer(f"The push refers to repository [{reference.place}]")
         digest = EcrRepository(reference, self._store).push(image)
         self._store.add_digest(reference, digest)
         answer(f"{reference.tag}: digest: {digest} size: {len(image.manifest)}")
@@ -171,8 +171,8 @@ class Docker:
         return self._store.image(name) or self._pulled(name)
 
     def _pulled(self, name: str) -> Image:
-        reference = read_reference(name).with_tag
-        if tag := reference.release:
+        reference = with_tag(read_reference(name))
+        if tag := release_of(reference):
             report(f"{reference}: {NOTE}")
             image = release_image(reference, tag, self._store)
         else:

@@ -19,10 +19,11 @@ from fleet.findings import CannotRunError, FindingsError
 from fleet.local.images.image import Image
 from fleet.local.images.layer import Layer
 from fleet.local.images.output import DockerError, answer
-from fleet.local.images.reference import Reference
+from fleet.local.images.reference import ecr_of, with_tag
 from fleet.local.images.store import ImageStore
 from fleet.repository.reading.stream import PIECE, UnreadableError
 from fleet.spec.image import PLATFORM
+from fleet.spec.image_name import ImageName
 
 _PRESENT = ("LayerAlreadyExistsException", "ImageAlreadyExistsException")
 """Refusals of what the registry has already."""
@@ -31,13 +32,13 @@ _PRESENT = ("LayerAlreadyExistsException", "ImageAlreadyExistsException")
 class EcrRepository:
     """A repository of Amazon ECR; the variables of AWS name credentials and endpoint."""
 
-    def __init__(self, reference: Reference, store: ImageStore) -> None:
-        registry = reference.ecr
+    def __init__(self, reference: ImageName, store: ImageStore) -> None:
+        registry = ecr_of(reference)
         if registry is None:
             place = reference.registry or "Docker Hub"
             raise DockerError(f"{reference}: the stand-in reaches Amazon ECR alone, not {place}")
         if not store.is_logged_in(reference.registry):
-            raise DockerError(f"{reference.name}: no basic auth credentials; run docker login first")
+            raise DockerError(f"{reference.place}: no basic auth credentials; run docker login first")
         self._reference, self._store = reference, store
         self._ecr = boto3.client("ecr", region_name=registry.region)
         self._place = {"registryId": registry.account, "repositoryName": reference.repository}
@@ -58,7 +59,7 @@ class EcrRepository:
                     **self._place,
                     imageManifest=image.manifest.decode(),
                     imageManifestMediaType=image.media_type,
-                    imageTag=self._reference.with_tag.tag,
+                    imageTag=with_tag(self._reference).tag,
                     imageDigest=image.digest,
                 )["image"]["imageId"]["imageDigest"]
             except ClientError as error:
@@ -155,9 +156,9 @@ class EcrRepository:
             yield
         except ClientError as error:
             text = error.response["Error"].get("Message", "")
-            raise DockerError(f"{self._reference.name}: denied: {_code(error)}: {text}") from error
+            raise DockerError(f"{self._reference.place}: denied: {_code(error)}: {text}") from error
         except (BotoCoreError, CannotRunError) as error:
-            raise DockerError(f"{self._reference.name}: the registry cannot be reached: {error}") from error
+            raise DockerError(f"{self._reference.place}: the registry cannot be reached: {error}") from error
         except (UnreadableError, FindingsError) as error:
             raise DockerError(f"{self._reference}: it cannot be read as an image: {error}") from error
 

@@ -16,7 +16,8 @@ from fleet.local.images.file_tree import FileTree, TreeError
 from fleet.local.images.image import Image, digest_of
 from fleet.local.images.layer import Layer, apply_layer, compress, sha256_of, unpack_layer, write_tar
 from fleet.local.images.output import DockerError
-from fleet.local.images.reference import Reference, read_reference
+from fleet.local.images.reference import read_reference, with_tag
+from fleet.spec.image_name import ImageName
 
 STORE = "FLEET_STAND_IN_IMAGES"
 """The environment variable that names the folder."""
@@ -69,14 +70,14 @@ class ImageStore:
             unpack_layer(packed, tar)
             return self._layer(tar, packed)
 
-    def add_image(self, image: Image, *references: Reference) -> None:
+    def add_image(self, image: Image, *references: ImageName) -> None:
         """Keep an image whose layers are here, under names."""
         self.add_blob(image.config)
         self.add_blob(image.manifest)
         with self._change() as state:
             state["images"] = sorted({*state["images"], image.digest})
             for each in references:
-                state["tags"][str(each.with_tag)] = image.digest
+                state["tags"][str(with_tag(each))] = image.digest
 
     def image(self, name: str) -> Image | None:
         """The image of a name, of an id or of the beginning of one; None if there is none."""
@@ -87,9 +88,9 @@ class ImageStore:
                 if image.id.startswith(f"sha256:{wanted[1]}"):
                     return image
         reference = read_reference(name)
-        if str(reference.with_tag) in tags:
-            return self._read(tags[str(reference.with_tag)])
-        if reference.digest and f"{reference.name}@{reference.digest}" in state["digests"]:
+        if str(with_tag(reference)) in tags:
+            return self._read(tags[str(with_tag(reference))])
+        if reference.digest and f"{reference.place}@{reference.digest}" in state["digests"]:
             return self._read(reference.digest)
         return None
 
@@ -112,10 +113,10 @@ class ImageStore:
             apply_layer(self._tar(layer.diff_id), tree)
         return tree
 
-    def add_digest(self, reference: Reference, digest: str) -> None:
+    def add_digest(self, reference: ImageName, digest: str) -> None:
         """Record that a registry has an image."""
         with self._change() as state:
-            state["digests"] = sorted({*state["digests"], f"{reference.name}@{digest}"})
+            state["digests"] = sorted({*state["digests"], f"{reference.place}@{digest}"})
 
     def log_in(self, registry: str) -> None:
         """Record a login; its token is not kept."""

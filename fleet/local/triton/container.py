@@ -16,6 +16,13 @@ from fleet.catalog.variables import variables, variables_of
 from fleet.endpoint.context.listeners import Listener, listeners
 from fleet.endpoint.context.variables import is_moved_by_image, publishes_metrics
 from fleet.local.triton.runtime import TritonRuntime
+from fleet.local.triton.shared_container import (
+    is_shared,
+    program_environment,
+    published_namespace,
+    shared_command,
+    tritons_options,
+)
 from fleet.local.triton.start_rules import DEFAULT_MODEL, INFERENCE_TYPE, default_model, is_multi_model
 from fleet_emulator.hosting import HostingError
 
@@ -50,6 +57,8 @@ def start_command(
         HostingError: the container would not start, or not do here what it does there.
     """
     values = dict(environment)
+    if is_shared(environment):
+        return shared_command(runtime, repository, shm_prefix)
     if not is_multi_model(environment):
         values[DEFAULT_MODEL] = default_model(repository, environment)
     inference_type = environment.get(INFERENCE_TYPE) or "infer"
@@ -100,9 +109,10 @@ def _service_options(environment: Mapping[str, str]) -> Iterator[str]:
 
 def service_ports(environment: Mapping[str, str]) -> dict[str, int]:
     """Where each service that is allowed answers, by its name; without those whose port is not a number."""
+    options = tritons_options(environment) if is_shared(environment) else _options(environment).split()
     found = {
         listener.service.name: replace(listener, port=_port(listener, environment)).number
-        for listener in listeners(_options(environment).split())
+        for listener in listeners(options)
     }
     return {name: number for name, number in found.items() if number is not None}
 
@@ -121,6 +131,8 @@ def server_environment(
     """The variables of the server process: the Model's, and what the programs need on this machine."""
     process = {key: os.environ[key] for key in ("HOME", "LANG", "TMPDIR") if key in os.environ}
     process |= environment
+    if is_shared(environment):
+        return process | runtime.environment() | program_environment()
     multi = is_multi_model(environment)
     if not multi:
         process[DEFAULT_MODEL] = default_model(repository, environment)
@@ -133,6 +145,8 @@ def server_environment(
 
 def metrics_namespace(environment: Mapping[str, str]) -> str:
     """The CloudWatch namespace that Triton's metrics are published under; empty where they are not."""
+    if is_shared(environment):
+        return published_namespace(environment)
     given = (environment.get(name) for name in variables_of("namespace"))
     return next(filter(None, given), "") if publishes_metrics(environment) else ""
 

@@ -18,6 +18,7 @@ from fleet.local.triton.failure import explain, is_loaded, still_loading
 from fleet.local.triton.network import PrivateNetwork
 from fleet.local.triton.process import ProcessGroup
 from fleet.local.triton.runtime import TritonRuntime
+from fleet.local.triton.shared_container import is_shared, tritons_lines, tritons_pid
 from fleet_emulator.hosting import HostingError
 
 SECONDS_TO_CONNECT = 2.0
@@ -92,6 +93,11 @@ class TritonServer:
             raise RuntimeError("the server was not started")
         return self._process
 
+    @property
+    def pid(self) -> int:
+        """The process of tritonserver itself, which a shared container's program has started."""
+        return tritons_pid(self.process.pid) if is_shared(self._environment) else self.process.pid
+
     def end(self) -> str:
         """How the process ended, as the end of a sentence; of use once it is dead."""
         code = self.process.returncode
@@ -153,7 +159,8 @@ class TritonServer:
     def _log_text(self, since: int | None = None) -> str:
         with self._log.open("rb") as log:
             log.seek(self._log_start if since is None else since)
-            return log.read().decode("utf-8", "replace")
+            text = log.read().decode("utf-8", "replace")
+        return tritons_lines(text) if is_shared(self._environment) else text
 
     def _failure(self, end: str, *, is_cause: bool = False) -> str:
         reason = "" if is_cause else self.reason(self._repository, self._log_start)

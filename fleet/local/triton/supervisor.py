@@ -167,7 +167,7 @@ class SupervisedTriton:
 
         Source: triton-inference-server/server issues 8604 and 7230; tried with 24.10.
         """
-        for pid, end in ended_models(server.process.pid).items():
+        for pid, end in ended_models(server.pid).items():
             with self._lock:
                 is_new = pid not in self._ended_models
                 message = (

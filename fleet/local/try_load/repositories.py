@@ -11,15 +11,16 @@ from fleet.local.try_load.load_request import NOT_READ, QUIET, post
 from fleet.local.try_load.messages import Words, ready, words, words_about
 from fleet.local.try_load.preparation import Preparation, prepare
 from fleet.local.try_load.result import TryLoadResult
-from fleet.local.try_load.triton_load import ask, multi_model, single
+from fleet.local.try_load.triton_load import ask, multi_model, shared, single
 from fleet.repository.unpacking import TooLargeError
+from fleet.spec.endpoint import Mode
 from fleet_emulator.hosting import HostingError
 
 SECONDS = 60.0
 
 
 def load_in_triton(
-    path: Path, runtime: TritonRuntime, *, mode: str, default_model: str = "", seconds: float = SECONDS
+    path: Path, runtime: TritonRuntime, *, mode: Mode, default_model: str = "", seconds: float = SECONDS
 ) -> TryLoadResult:
     """Load a folder or an archive as the container does; nothing of it is left, and `path` is not touched.
 
@@ -27,28 +28,30 @@ def load_in_triton(
         path: The model repository, or the .tar.gz of one.
         runtime: This machine's Triton.
         mode: `single`: the container's start rules, then the start of a server. `multi-model`: a running
-            server is asked to load it.
+            server is asked to load it. `shared-container`: the start of a server, which loads all of it.
         default_model: In single mode the directory to load, where the repository has several.
         seconds: How long Triton may take.
 
     Raises:
         CannotRunError: this machine cannot copy the repository.
     """
-    of_many = mode == "multi-model"
     try:
-        with prepare(path, runtime, multi_model=of_many) as copy:
-            return _answer(path, copy, default_model, seconds, of_many=of_many)
+        with prepare(path, runtime, multi_model=mode is Mode.MULTI_MODEL) as copy:
+            return _answer(path, copy, mode, default_model, seconds)
     except (HostingError, TooLargeError) as error:
         return TryLoadResult(
             path=path, release=runtime.release, loaded=False, reason=str(error), stand_ins={}
         )
 
 
-def _answer(
-    path: Path, copy: Preparation, default_model: str, seconds: float, *, of_many: bool
-) -> TryLoadResult:
+def _answer(path: Path, copy: Preparation, mode: Mode, default_model: str, seconds: float) -> TryLoadResult:
     archive = path.name if path.is_file() else f"{path.name}.tar.gz"
-    outcome = ask(copy, multi_model() if of_many else single(default_model), archive, seconds)
+    environment = {
+        Mode.SINGLE: single(default_model),
+        Mode.MULTI_MODEL: multi_model(),
+        Mode.SHARED_CONTAINER: shared(copy.repository),
+    }[mode]
+    outcome = ask(copy, environment, archive, seconds)
     why = words(outcome.reason, outcome.log, copy)
     if not outcome.reason and copy.originals:
         why = original_refusal(copy, seconds) or why

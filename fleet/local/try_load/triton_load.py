@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 
+from fleet.endpoint.context.listeners import ADDITIONAL_ARGS
 from fleet.local.triton.failure import still_loading
 from fleet.local.triton.server import TritonServer
 from fleet.local.triton.start_rules import DEFAULT_MODEL, MULTI_MODEL
@@ -79,6 +80,13 @@ def single(default_model: str) -> dict[str, str]:
 def multi_model() -> dict[str, str]:
     """The variables of a container that loads archives as they are asked for."""
     return {MULTI_MODEL: "true"}
+
+
+def shared(repository: Path) -> dict[str, str]:
+    """The variables of a container that loads all models of its repository, as a shared one does."""
+    names = sorted(path.name for path in repository.iterdir() if path.is_dir())
+    further = " ".join(f"--load-model={name}" for name in names[1:])
+    return {DEFAULT_MODEL: names[0], ADDITIONAL_ARGS: further} if names else {}
 
 
 def _load(server: TritonServer, prepared: Preparation, archive: str | None) -> str:

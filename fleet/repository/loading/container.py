@@ -11,6 +11,7 @@ class ServingContainer:
 
     Attributes:
         multi_model: Whether it is one archive of several, loaded by name when it is called.
+        loads_all: Whether it loads every directory, as a shared container does.
         release: The Triton release, such as "25.04"; None where it is not known.
         default_model: The directory that a single container loads, if one is named.
         further: Directories that it is set to load as well.
@@ -18,6 +19,7 @@ class ServingContainer:
     """
 
     multi_model: bool = False
+    loads_all: bool = False
     release: str | None = None
     default_model: str | None = None
     further: frozenset[str] = frozenset()

@@ -41,6 +41,8 @@ def main_of(contents: Contents, setting: ServingContainer, configs: Mapping[str,
             message = f"{NONE_LOADED.format(contents.place.name)}: it holds no directory"
         hint = "an archive's root holds one directory for each model"
         return EntryModel(None, (Finding(code="FL407", message=message, hint=hint, file=contents.place),))
+    if setting.loads_all:
+        return EntryModel(None)
     if setting.multi_model:
         return _of_archive(contents, folders, configs)
     return _of_single(contents, setting, folders, configs)

@@ -200,7 +200,7 @@ def engine_in_foreign_image(endpoint: EndpointContext) -> Iterator[Problem]:
 
     The role of builds pulls no other image: an engine for another TensorRT needs an image that is built.
     """
-    image, own = endpoint.engine_image, endpoint.spec.image
+    image, own = endpoint.engine_image, endpoint.spec.own_image
     if image is None or not image.is_own or own is None or own.uri is None:
         return
     for path, _, _ in spec_engines(endpoint.spec):

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.catalog.front_end import flags, flags_of_single_mode, flags_of_the_start_script, variable_of_flag
+from fleet.catalog.front_end import (
+    flags,
+    flags_of_single_mode,
+    flags_of_the_shared_container,
+    flags_of_the_start_script,
+    variable_of_flag,
+)
 from fleet.catalog.variables import variables
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.listeners import ADDITIONAL_ARGS
@@ -40,10 +46,11 @@ def start_script_flag(endpoint: EndpointContext) -> Iterator[Problem]:
     The start script always loads one model by name; `--load-model=*` must be the only such flag, so it ends
     the server as well.
     """
-    own, single = flags_of_the_start_script(), endpoint.spec.mode is Mode.SINGLE
+    single, shared = (endpoint.spec.mode is each for each in (Mode.SINGLE, Mode.SHARED_CONTAINER))
+    own = flags_of_the_shared_container() if shared else flags_of_the_start_script()
     for path, flag in _flags(endpoint):
         name, _, value = flag.partition("=")
-        if name in own and (single or name not in flags_of_single_mode()):
+        if (shared and name in own) or (name in own and (single or name not in flags_of_single_mode())):
             yield Problem(path, f"`additional_args` has {flag}: {own[name]}", "leave it out")
         elif single and name == LOAD and "*" in value:
             message = (
@@ -104,16 +111,12 @@ def variable_of_other_mode(endpoint: EndpointContext) -> Iterator[Problem]:
 
     A multi-model container has no inference type, for example: its calls are all of type `infer`.
     """
-    mode = endpoint.spec.mode.value
+    mode, shared = endpoint.spec.mode.value, endpoint.spec.mode is Mode.SHARED_CONTAINER
     for name, path in set_by_spec(endpoint.spec).items():
         about = variables().get(name)
-        if (
-            about is None
-            or about.dead
-            or mode in about.modes
-            or about.set_by != "user"
-            or name == DEFAULT_MODEL
-        ):
+        if about is None or about.dead or mode in about.modes:
+            continue
+        if not shared and (about.set_by != "user" or name == DEFAULT_MODEL):  # other rules report it
             continue
         shown = f"`{path[-1]}`" if path[0] == "container" else name
         hint = f"leave it out, or write `mode: {about.modes[0]}`" if about.modes else "leave it out"

@@ -29,7 +29,7 @@ def shared_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
     machine = endpoint.machine
     if machine is None:
         return
-    each_takes = endpoint.variables.get(SHM) or variables()[SHM].default or ""
+    each_takes = endpoint.settings.get(SHM) or variables()[SHM].default or ""
     if not each_takes.isdecimal() or len(each_takes) > DIGITS:
         return
     for archives in resident_models(endpoint):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
+from fleet.spec.endpoint import Mode
 
 METRICS = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/metrics.md"
 
@@ -15,9 +16,13 @@ METRICS = "https://github.com/triton-inference-server/server/blob/main/docs/user
 def dimensions_without_metrics(endpoint: EndpointContext) -> Iterator[Problem]:
     """Dimensions are given only for metrics that the container publishes.
 
-    The dashboard finds Triton's metrics by `metrics.triton_dimensions`; with `triton: false` there are none.
+    The dashboard finds Triton's metrics by `metrics.triton_dimensions`; with `triton: false` there are none,
+    and a shared container publishes them by Triton's labels.
     """
-    metrics = endpoint.spec.metrics
+    metrics, message = endpoint.spec.metrics, ""
     if metrics.triton_dimensions and not metrics.triton:
         message = "`triton_dimensions` means nothing with `triton: false`: none are published"
+    elif metrics.triton_dimensions and endpoint.spec.mode is Mode.SHARED_CONTAINER:
+        message = "`triton_dimensions` means nothing to a shared container, which publishes Triton's labels"
+    if message:
         yield Problem(("metrics", "triton_dimensions"), message, "leave it out")

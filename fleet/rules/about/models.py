@@ -130,12 +130,12 @@ def unstreamed_decoupled_model(endpoint: EndpointContext) -> Iterator[Problem]:
 
     Other calls of a decoupled model get status 400.
     """
-    multi = endpoint.spec.mode is Mode.MULTI_MODEL
+    several = endpoint.spec.mode is not Mode.SINGLE
     for each in endpoint.answering_models():
-        if each.facts.decoupled and (multi or not _generates(endpoint)):
+        if each.facts.decoupled and (several or not _generates(endpoint)):
             message = f"model {each.name!r} is decoupled: calls of it are answered with status 400"
             hint = "write `container: {inference_type: generate_stream}`" + (
-                " and `mode: single`" if multi else ""
+                " and `mode: single`" if several else ""
             )
             yield Problem(_entry(each), message, f"{hint}, with Triton {_generates_since()} or newer")
 
@@ -149,7 +149,7 @@ def missing_response_cache(endpoint: EndpointContext) -> Iterator[Problem]:
 
     Without --cache-config the model's setting has no effect.
     """
-    flags = endpoint.variables.get(ADDITIONAL_ARGS, "")
+    flags = endpoint.settings.get(ADDITIONAL_ARGS, "")
     for each in endpoint.loaded_models():
         if each.facts.response_cache and "--cache-config" not in flags:
             message = f"model {each.name!r} caches its responses, and the server has no cache"
@@ -166,11 +166,9 @@ def oversized_request(endpoint: EndpointContext) -> Iterator[Problem]:
 
     InvokeEndpoint takes 6 MiB, whatever Triton would take.
     """
-    most, multi = limit("invoke_body_bytes"), endpoint.spec.mode is Mode.MULTI_MODEL
-    for each in endpoint.models:
-        is_part = (each.archive, each.name) in endpoint.parts
-        called = each.name == endpoint.default_model or (multi and not is_part)
-        if called and each.facts.item_bytes > most:
+    most = limit("invoke_body_bytes")
+    for each in endpoint.called_models():
+        if each.facts.item_bytes > most:
             size = f"{each.facts.item_bytes / MIB:.1f} MiB at least"
             message = f"a request of model {each.name!r} takes {size}; a call takes {most / MIB:g} MiB"
             yield Problem(
@@ -179,7 +177,7 @@ def oversized_request(endpoint: EndpointContext) -> Iterator[Problem]:
 
 
 def _generates(endpoint: EndpointContext) -> bool:
-    kind = endpoint.variables.get(INFERENCE_TYPE, "")
+    kind = endpoint.settings.get(INFERENCE_TYPE, "")
     return kind.startswith("generate") and endpoint.spec.triton >= _generates_since()
 
 

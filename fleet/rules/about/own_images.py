@@ -19,7 +19,7 @@ BUILD = "build the image on the one of the release: `FROM ${TRITON_IMAGE}`"
 @rule("FL971", source=ADAPT, needed=True)
 def disallowed_image_account(endpoint: EndpointContext) -> Iterator[Problem]:
     """The image is of the environment's account, or of one that the environment allows."""
-    own, uri = endpoint.spec.image, _uri(endpoint)
+    own, uri = endpoint.spec.own_image, _uri(endpoint)
     if own is None or uri is None:
         return
     account = ecr_account(uri, endpoint.region)
@@ -52,7 +52,7 @@ def image_without_multi_model_label(endpoint: EndpointContext) -> Iterator[Probl
 @rule("FL974", Severity.WARNING, source="docs/images.md")
 def unknown_image(endpoint: EndpointContext) -> Iterator[Problem]:
     """What is inside of the image is known: rules about drivers, engines and Python depend on it."""
-    own, lock = endpoint.spec.image, endpoint.lock
+    own, lock = endpoint.spec.own_image, endpoint.lock
     locked = lock.image if lock is not None else None
     if own is not None and own.uri is not None and locked is not None and locked.facts is None:
         message = "nobody could read the image: its CUDA, TensorRT, Python and backends are unknown"
@@ -110,6 +110,18 @@ def image_without_start(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(IMAGE, message, BUILD)
 
 
+@rule("FL985", source="docs/shared-container.md")
+def image_without_routes(endpoint: EndpointContext) -> Iterator[Problem]:
+    """The image of a shared container has the program that routes calls to models.
+
+    AWS's image of Triton would refuse to start with several models and no default one.
+    """
+    facts = _facts(endpoint)
+    if facts is not None and endpoint.spec.mode is Mode.SHARED_CONTAINER and not facts.routes_calls:
+        message = "the image has no label `triton-fleet.shared-container=true`: nothing in it routes calls"
+        yield Problem(IMAGE, message, "leave `image` out, or build it like containers/shared")
+
+
 def _facts(endpoint: EndpointContext) -> ImageFacts | None:
     locked = endpoint.lock.image if endpoint.lock is not None else None
     return locked.facts if locked is not None and _own(endpoint) is not None else None
@@ -118,7 +130,7 @@ def _facts(endpoint: EndpointContext) -> ImageFacts | None:
 def _own(endpoint: EndpointContext) -> OwnImage | None:
     """The spec's own image where it is run."""
     image = endpoint.image
-    return endpoint.spec.image if image is not None and image.is_own else None
+    return endpoint.spec.own_image if image is not None and image.is_own else None
 
 
 def _uri(endpoint: EndpointContext) -> str | None:

@@ -26,7 +26,7 @@ def plan_of_other_tensorrt(endpoint: EndpointContext) -> Iterator[Problem]:
     to be version compatible.
     """
     image = endpoint.image
-    if image is None or VERSION_COMPATIBLE in endpoint.variables.get(ADDITIONAL_ARGS, ""):
+    if image is None or VERSION_COMPATIBLE in endpoint.settings.get(ADDITIONAL_ARGS, ""):
         return
     for each in endpoint.loaded_models():
         for path, built in each.facts.plans.items():

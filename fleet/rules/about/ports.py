@@ -51,7 +51,7 @@ def reserved_port(endpoint: EndpointContext) -> Iterator[Problem]:
         # The port of invocations is refused above, as a port that two services share.
         if listener.number is None or listener.is_safe or listener.number == INVOCATIONS_PORT:
             continue
-        service, moved = listener.service, is_moved_by_image(listener, endpoint.variables)
+        service, moved = listener.service, is_moved_by_image(listener, endpoint.settings)
         ends = "AWS's image takes one of them instead" if moved else "the server does not start"
         message = (
             f"{service.name} would answer at port {listener.number}; SageMaker lets a container bind"
@@ -65,12 +65,12 @@ def reserved_port(endpoint: EndpointContext) -> Iterator[Problem]:
 
 def _listeners(endpoint: EndpointContext) -> list[Listener]:
     """All except those whose variable is empty, which is a mistake of its own."""
-    found = listeners(service_arguments(endpoint.variables))
+    found = listeners(service_arguments(endpoint.settings))
     return [each for each in found if each.is_given or not each.service.port_from]
 
 
 def _flags(endpoint: EndpointContext) -> dict[str, str]:
-    return flag_values(endpoint.variables.get(ADDITIONAL_ARGS, "").split())
+    return flag_values(endpoint.settings.get(ADDITIONAL_ARGS, "").split())
 
 
 def _place(endpoint: EndpointContext, listener: Listener) -> KeyPath:

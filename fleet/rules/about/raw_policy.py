@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.raw import RawProperty, is_intrinsic, raw_properties
-from fleet.endpoint.context.registries import IMAGE, image_reference, is_allowed
+from fleet.endpoint.context.registries import IMAGE, is_allowed, literal_name
 from fleet.rules.rule import Problem, rule
 from fleet.spec.source import KeyPath
 
@@ -52,7 +52,7 @@ def disallowed_registry(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     reported = set[KeyPath]()
     for raw in (raw for path in IMAGES for raw in _properties_at(endpoint, "Model", path)):
-        reference = image_reference(raw.value) if raw.name == IMAGE else None
+        reference = literal_name(raw.value) if raw.name == IMAGE else None
         if reference is None:
             message = f"{raw.name} does not show which registry the image is from"
         elif not is_allowed(reference.registry, endpoint.environment):

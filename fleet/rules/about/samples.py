@@ -21,7 +21,7 @@ REST_OF_THE_EVENT = 8192
 
 @rule("FL326", source="docs/updates.md", needed=True)
 def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Samples and `warm` name archives of the spec; on a single endpoint they name none.
+    """Samples and `warm` name archives of the spec; on other than multi-model endpoints they name none.
 
     A call of a multi-model endpoint names its target model; SageMaker refuses it for any other endpoint, and
     the deploy would fail at its end.
@@ -33,9 +33,11 @@ def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
     ]
     known = target_models(spec)
     for path, name in wanted:
-        if spec.mode is Mode.SINGLE and name is not None:
-            message = f"{name!r} is named as a target, and mode `single` has none"
-            yield Problem(path, message, "leave it out: the default model answers")
+        if spec.mode is not Mode.MULTI_MODEL and name is not None:
+            message = f"{name!r} is named as a target, and mode `{spec.mode.value}` has none"
+            shared = spec.mode is Mode.SHARED_CONTAINER
+            hint = "write `model: ROUTE`" if shared else "leave it out: the default model answers"
+            yield Problem(path, message, hint)
         elif spec.mode is Mode.MULTI_MODEL and name is None:
             message = f"sample {spec.samples[int(path[1])].name!r} names no target, and each archive is one"
             yield Problem(path[:2], message, f"write `target: {next(iter(known), 'ARCHIVE')}`")
@@ -79,7 +81,7 @@ def tensor_sample_for_generate(endpoint: EndpointContext) -> Iterator[Problem]:
 
     With `inference_type: generate` it accepts another body, and every sample would be refused.
     """
-    kind = endpoint.variables.get(INFERENCE_TYPE, "")
+    kind = endpoint.settings.get(INFERENCE_TYPE, "")
     if endpoint.spec.samples and kind.startswith("generate"):
         message = "samples are sent as tensors, and the endpoint accepts the bodies of `generate`"
         yield Problem(("samples",), message, "leave `samples` out, or `container.inference_type`")

@@ -9,10 +9,12 @@ from fleet.catalog.limits import limit
 from fleet.catalog.variables import Variable, variables
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.listeners import TRUE
+from fleet.endpoint.context.shared_container import OWN_PREFIX
 from fleet.endpoint.context.variables import PREFIX, PUBLISH_METRICS, decided_settings, set_by_spec
 from fleet.findings import Severity
 from fleet.rules.about.secrets import redact
 from fleet.rules.rule import Problem, rule
+from fleet.spec.endpoint import Mode
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import KeyPath
 
@@ -27,7 +29,8 @@ FALSE = ("false", "off", "0")
 @rule("FL207", source=SERVE)
 def variable_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
     """`environment` does not set what another key of the spec decides."""
-    decided = decided_settings(endpoint.spec, endpoint.default_model)
+    settings = decided_settings(endpoint.spec, endpoint.default_model)
+    decided = {**settings, **endpoint.decided_variables}
     for path, name, _ in _environment_entries(endpoint):
         if name in decided:
             setting = decided[name]
@@ -37,6 +40,9 @@ def variable_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(
                 path, f"`environment` sets {name}, which another key of the spec decides already", hint
             )
+        elif name.startswith(OWN_PREFIX) and endpoint.spec.mode is Mode.SHARED_CONTAINER:
+            message = f"`environment` sets {name}, and the container's own variables begin so"
+            yield Problem(path, message, "leave it out: keys of the spec decide them")
 
 
 @rule(
@@ -121,7 +127,12 @@ def malformed_variable(endpoint: EndpointContext) -> Iterator[Problem]:
 def variable_of_other_release(endpoint: EndpointContext) -> Iterator[Problem]:
     """The release reads the variable."""
     release = endpoint.spec.triton
-    if endpoint.spec.metrics.triton and release < (variables()[PUBLISH_METRICS].since or ""):
+    published_by_image = endpoint.spec.mode is not Mode.SHARED_CONTAINER
+    if (
+        published_by_image
+        and endpoint.spec.metrics.triton
+        and release < (variables()[PUBLISH_METRICS].since or "")
+    ):
         message = f"`metrics.triton` means nothing to Triton {release}: its image publishes nothing"
         is_given = "metrics" in endpoint.source.data
         yield Problem(("metrics", "triton"), message, "write `metrics: {triton: false}`", certain=is_given)
@@ -133,7 +144,7 @@ def variable_of_other_release(endpoint: EndpointContext) -> Iterator[Problem]:
         if about.since and release < about.since:
             hint = f'leave it out, or write `triton: "{about.since}"` or newer'
             yield Problem(path, f"{shown} means nothing to Triton {release}", hint, about.certain)
-        value = endpoint.variables.get(name, "")
+        value = endpoint.settings.get(name, "")
         if value in about.values_until and release >= about.values_until[value]:
             message = f"{shown} is {value!r}, which was removed in {about.values_until[value]}"
             yield Problem(path, message, "leave it out, or take an older release", about.certain)
@@ -156,7 +167,7 @@ def inverted_namespacing(endpoint: EndpointContext) -> Iterator[Problem]:
     if value in TRUE:
         message = f"{NAMESPACING}={value} keeps namespaces on: its name means the opposite of what it does"
         yield Problem(path, message, "leave it out: they are on by default; `false` turns them off")
-    if value in FALSE and endpoint.spec.mode == "multi-model":
+    if value in FALSE and endpoint.spec.mode is Mode.MULTI_MODEL:
         message = (
             f"{NAMESPACING}={value} turns namespaces off (its name means the opposite): two archives with a"
             " model of the same name could not both be loaded"
@@ -172,7 +183,7 @@ def conflicting_ping_mode(endpoint: EndpointContext) -> Iterator[Problem]:
     that is set already is changed, and alone each has no effect.
     """
     given = [name for name in PING if name in endpoint.spec.environment]
-    if len(given) == 1 and endpoint.spec.mode == "single":
+    if len(given) == 1 and endpoint.spec.mode is Mode.SINGLE:
         (other,) = (name for name in PING if name not in given)
         value = endpoint.spec.environment[given[0]]
         if value == USUAL_PING:

@@ -1,7 +1,8 @@
-"""A repository of container images in an embedded AWS."""
+"""A repository of container images in an embedded AWS, and a fleet that builds its images in one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -9,7 +10,12 @@ import pytest
 
 from container_images import ContainerRepository
 from fleet_emulator.server import EmbeddedAws
+from fleet_folder import SPEC, FleetFolder
+from foundation_parts import foundation_parts
+from image_fleet import ACCOUNT, DOCKERFILE, IMAGE, PLACE, ImageFleet
+from running_aws import running_aws
 from tests.e2e.embedded_app.clients import client
+from tests.e2e.embedded_app.stacks import Stacks
 
 NUMBERS = count()
 
@@ -22,3 +28,27 @@ def ecr(aws: EmbeddedAws) -> Any:
 @pytest.fixture
 def repository(ecr: Any) -> ContainerRepository:
     return ContainerRepository(ecr, f"team/triton{next(NUMBERS)}")
+
+
+@pytest.fixture(scope="module")
+def image_account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
+    ours = foundation_parts(PLACE, tmp_path_factory.mktemp("cdk.out"), "ImageBuild", "AlarmTopics")
+    with running_aws() as aws:
+        client(aws, "s3").create_bucket(Bucket=PLACE.bucket)
+        assert Stacks(aws).create(PLACE.stack, ours) == "CREATE_COMPLETE"
+        assert aws.skipped == ()
+        yield aws
+
+
+@pytest.fixture
+def fleet(image_account: EmbeddedAws, folder: FleetFolder) -> ImageFleet:
+    file = folder.root / "environments/dev.yaml"
+    file.write_text(file.read_text().replace("111122223333", ACCOUNT))
+    (folder.root / "app.py").write_text("")
+    folder.write("repository/embed/1/model.py", "class TritonPythonModel: pass\n")
+    folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
+    folder.spec(IMAGE, base=SPEC)
+    folder.write("images/detector/labels.txt", "cat\ndog\n")
+    made = ImageFleet(folder, image_account)
+    made.dockerfile(DOCKERFILE)
+    return made

@@ -59,14 +59,14 @@ class OtherUrl:
 def test_a_url_that_s3_refuses_names_the_bucket(repository: ContainerRepository) -> None:
     repository.push([], tag="one")
     with pytest.raises(CannotRunError, match="HTTP status 403") as raised:
-        registry.image_facts(OtherUrl(repository.ecr, suffix="0"), named(repository), layers=False)
+        registry.read_image(OtherUrl(repository.ecr, suffix="0"), named(repository), layers=False)
     assert f"{BUCKET}/*" in raised.value.remedy
 
 
 def test_a_url_that_nobody_answers_cannot_be_read(repository: ContainerRepository) -> None:
     repository.push([], tag="one")
     with pytest.raises(CannotRunError, match="AWS does not answer"):
-        registry.image_facts(OtherUrl(repository.ecr, "http://localhost:1/"), named(repository), layers=False)
+        registry.read_image(OtherUrl(repository.ecr, "http://localhost:1/"), named(repository), layers=False)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_proxies_of_the_machine_are_not_for_the_embedded_aws(
     repository.push([layer(FILES)], tag="one")
     monkeypatch.setenv("HTTP_PROXY", "http://localhost:1")
     ecr = local_session("us-east-1", KEYS).client("ecr", endpoint_url=aws.url)
-    assert registry.image_facts(ecr, named(repository), layers=True).backends == ("python",)
+    assert registry.read_image(ecr, named(repository), layers=True).facts.backends == ("python",)
 
 
 def test_a_layer_is_downloaded_by_the_proxy_of_the_machine(

@@ -5,83 +5,20 @@ CodeBuild runs the real build script; Docker is a stand-in, which assembles the 
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from aws_cdk import App
 
 from container_images import FILES, ContainerRepository, layer
-from embedded_keys import VARIABLES
 from fleet.check.run import checked_fleet
-from fleet.endpoint.resolve import place_of, resolve_fleet
-from fleet.endpoint.resolved_endpoint import ResolvedFleet
-from fleet.spec.environment import Environment
 from fleet.spec.project import open_project
-from fleet_emulator.server import EmbeddedAws
-from fleet_folder import SPEC, FleetFolder
-from fleet_stacks.fleet_app import add_fleet
-from running_aws import running_aws
+from fleet_emulator.registry import backend
+from fleet_folder import SPEC
+from image_fleet import ACCOUNT, DOCKERFILE, PLACE, ImageFleet
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.stacks import Stacks
-
-ACCOUNT = "123456789012"
-PLACE = place_of(Environment(environment="dev", account=ACCOUNT, region="us-east-1"))
-FLEET = str(Path(sys.executable).parent / "fleet")
-DOCKERFILE = """\
-ARG TRITON_IMAGE
-FROM ${TRITON_IMAGE}
-ARG GREETING=hello
-ENV GREETING=${GREETING}
-RUN pip install --no-cache-dir einops==0.8.0
-COPY labels.txt /opt/labels.txt
-"""
-IMAGE = "image: {build: ../images/detector, args: {GREETING: servus}}\n"
-
-
-@dataclass
-class Fleet:
-    """A folder whose environment has an embedded AWS with Foundation's parts for images."""
-
-    folder: FleetFolder
-    aws: EmbeddedAws
-
-    def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        variables = {**os.environ, **VARIABLES, "AWS_ENDPOINT_URL": self.aws.url, "NO_PROXY": "localhost"}
-        return subprocess.run(
-            [FLEET, *arguments],
-            cwd=self.folder.root,
-            env=variables,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    def succeed(self, *arguments: str) -> str:
-        done = self(*arguments)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    def template(self) -> Any:
-        """What the CDK app declares for the endpoint."""
-        fleet = resolve_fleet(self.folder.root, "dev")
-        app = App(outdir=str(self.folder.root / "cdk.out"))
-        add_fleet(app, fleet)
-        return app.synth().get_stack_by_name("triton-fleet-dev-sentences").template
-
-    @property
-    def lock(self) -> Any:
-        return yaml.safe_load((self.folder.root / "locks/dev/sentences.lock.yaml").read_text())
-
-    def dockerfile(self, text: str) -> None:
-        self.folder.write("images/detector/Dockerfile", text)
 
 
 def keys(s3: Any, prefix: str) -> list[str]:
@@ -89,38 +26,7 @@ def keys(s3: Any, prefix: str) -> list[str]:
     return [each["Key"] for each in found]
 
 
-@pytest.fixture(scope="module")
-def aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
-    app = App(outdir=str(tmp_path_factory.mktemp("cdk.out")))
-    add_fleet(app, ResolvedFleet(place=PLACE, endpoints=()))
-    (stack,) = app.synth().stacks
-    ours = {
-        name: each
-        for name, each in stack.template["Resources"].items()
-        if name.startswith(("ImageBuild", "AlarmTopics"))
-    }
-    with running_aws() as aws:
-        client(aws, "s3").create_bucket(Bucket=PLACE.bucket)
-        assert Stacks(aws).create(PLACE.stack, ours) == "CREATE_COMPLETE"
-        assert aws.skipped == ()
-        yield aws
-
-
-@pytest.fixture
-def fleet(aws: EmbeddedAws, folder: FleetFolder) -> Fleet:
-    file = folder.root / "environments/dev.yaml"
-    file.write_text(file.read_text().replace("111122223333", ACCOUNT))
-    (folder.root / "app.py").write_text("")
-    folder.write("repository/embed/1/model.py", "class TritonPythonModel: pass\n")
-    folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
-    folder.spec(IMAGE, base=SPEC)
-    folder.write("images/detector/labels.txt", "cat\ndog\n")
-    made = Fleet(folder, aws)
-    made.dockerfile(DOCKERFILE)
-    return made
-
-
-def test_an_image_is_built_locked_and_listed(fleet: Fleet) -> None:
+def test_an_image_is_built_locked_and_listed(fleet: ImageFleet) -> None:
     unbuilt = fleet("lock", "--env", "dev")
     assert unbuilt.returncode == 1
     assert "run `fleet images build --env dev sentences`" in unbuilt.stderr
@@ -142,7 +48,7 @@ def test_an_image_is_built_locked_and_listed(fleet: Fleet) -> None:
     assert (listed["digest"], listed["needed_by"]) == (image["digest"], ["sentences"])
 
 
-def test_the_endpoint_runs_the_image_by_its_digest_and_its_role_may_pull_it(fleet: Fleet) -> None:
+def test_the_endpoint_runs_the_image_by_its_digest_and_its_role_may_pull_it(fleet: ImageFleet) -> None:
     fleet.succeed("images", "build", "--env", "dev")
     fleet.succeed("lock", "--env", "dev")
     resources = fleet.template()["Resources"].values()
@@ -163,7 +69,7 @@ def test_the_endpoint_runs_the_image_by_its_digest_and_its_role_may_pull_it(flee
     assert "image.build` of the spec" in fleet.succeed("show", "sentences", "--env", "dev")
 
 
-def test_a_change_of_the_folder_is_another_image_and_said_before_a_deploy(fleet: Fleet) -> None:
+def test_a_change_of_the_folder_is_another_image_and_said_before_a_deploy(fleet: ImageFleet) -> None:
     fleet.succeed("images", "build", "--env", "dev")
     fleet.succeed("lock", "--env", "dev")
     before = fleet.lock["image"]["digest"]
@@ -178,7 +84,7 @@ def test_a_change_of_the_folder_is_another_image_and_said_before_a_deploy(fleet:
     assert fleet.lock["image"]["digest"] != before
 
 
-def test_what_is_doubtful_about_a_dockerfile_is_shown_and_holds_nothing_up(fleet: Fleet) -> None:
+def test_what_is_doubtful_about_a_dockerfile_is_shown_and_holds_nothing_up(fleet: ImageFleet) -> None:
     fleet.dockerfile(f'{DOCKERFILE}CMD ["other"]\n')
     built = fleet("images", "build", "--env", "dev")
     assert built.returncode == 0
@@ -189,7 +95,7 @@ def test_what_is_doubtful_about_a_dockerfile_is_shown_and_holds_nothing_up(fleet
     assert checked_fleet(open_project(fleet.folder.root, "dev")).endpoints[0].image.is_own
 
 
-def test_an_instruction_that_fails_is_told_with_the_end_of_the_log(fleet: Fleet) -> None:
+def test_an_instruction_that_fails_is_told_with_the_end_of_the_log(fleet: ImageFleet) -> None:
     fleet.dockerfile(f"{DOCKERFILE}HEALTHCHECK CMD true\n")
     built = fleet("images", "build", "--env", "dev")
     assert built.returncode == 1
@@ -197,7 +103,7 @@ def test_an_instruction_that_fails_is_told_with_the_end_of_the_log(fleet: Fleet)
     assert "HEALTHCHECK" in built.stderr
 
 
-def test_a_mistake_in_the_dockerfile_is_told_before_anything_is_built(fleet: Fleet) -> None:
+def test_a_mistake_in_the_dockerfile_is_told_before_anything_is_built(fleet: ImageFleet) -> None:
     fleet.dockerfile(DOCKERFILE.replace("labels.txt /opt", "../labels.txt /opt"))
     built = fleet("images", "build", "--env", "dev")
     assert built.returncode == 1
@@ -205,7 +111,7 @@ def test_a_mistake_in_the_dockerfile_is_told_before_anything_is_built(fleet: Fle
     assert fleet("images", "plan", "--env", "dev").returncode == 1
 
 
-def test_a_push_without_a_record_is_recorded_by_the_next_build(fleet: Fleet) -> None:
+def test_a_push_without_a_record_is_recorded_by_the_next_build(fleet: ImageFleet) -> None:
     fleet.succeed("images", "build", "--env", "dev")
     fleet.succeed("lock", "--env", "dev")
     image, s3 = fleet.lock["image"], client(fleet.aws, "s3")
@@ -217,17 +123,43 @@ def test_a_push_without_a_record_is_recorded_by_the_next_build(fleet: Fleet) -> 
     assert fleet.lock["image"]["digest"] == image["digest"]
 
 
-def test_plan_and_explain_show_what_the_key_follows_from(fleet: Fleet) -> None:
+def test_a_release_that_is_published_again_is_built_on_again(
+    fleet: ImageFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet.dockerfile(f"{DOCKERFILE}ENV PUBLISHED=again\n")
+    fleet.succeed("images", "build", "--env", "dev")
+    fleet.succeed("lock", "--env", "dev")
+    before, again = fleet.lock["image"], f"sha256:{hashlib.sha256(b'again').hexdigest()}"
+    monkeypatch.setattr(backend, "_digest_of", lambda _: again)
+    assert fleet("check", "--env", "dev").returncode == 0
+    locked = fleet("lock", "--env", "dev")
+    assert locked.returncode == 1
+    assert "the tag sagemaker-tritonserver:25.04-py3 moved to" in locked.stderr
+    assert "sentences: built" in fleet.succeed("images", "build", "--env", "dev")
+    fleet.succeed("lock", "--env", "dev")
+    after = fleet.lock["image"]
+    assert (before["base"] == after["base"], after["base"]) == (False, again)
+    assert before["key"] != after["key"]
+    record = f"images/built/{after['key'].removeprefix('sha256:')}/manifest.json"
+    found = client(fleet.aws, "s3").get_object(Bucket=PLACE.bucket, Key=record)["Body"].read()
+    assert json.loads(found)["base"].endswith(f"/sagemaker-tritonserver:25.04-py3@{again}")
+
+
+def test_plan_and_explain_show_what_the_key_follows_from(fleet: ImageFleet) -> None:
     plan = fleet.succeed("images", "plan", "--env", "dev")
     assert "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3" in plan
     explained = fleet.succeed("images", "explain", "sentences", "--env", "dev")
     assert "the build argument GREETING=servus" in explained
     assert "labels.txt: sha256:" in explained
+    assert json.loads(fleet.succeed("images", "plan", "--env", "dev", "--format", "json"))[0]["key"] is None
+    fleet.succeed("images", "build", "--env", "dev")
+    fleet.succeed("lock", "--env", "dev")
     (planned,) = json.loads(fleet.succeed("images", "plan", "--env", "dev", "--format", "json"))
+    assert planned["key"] == fleet.lock["image"]["key"]
     assert planned["tag"] == planned["key"].removeprefix("sha256:")
 
 
-def test_a_lock_whose_image_is_gone_is_refused_before_anything_is_uploaded(fleet: Fleet) -> None:
+def test_a_lock_whose_image_is_gone_is_refused_before_anything_is_uploaded(fleet: ImageFleet) -> None:
     fleet.succeed("images", "build", "--env", "dev")
     fleet.succeed("lock", "--env", "dev")
     ecr, digest = client(fleet.aws, "ecr"), fleet.lock["image"]["digest"]
@@ -252,7 +184,7 @@ def test_a_lock_whose_image_is_gone_is_refused_before_anything_is_uploaded(fleet
     fleet.succeed("publish", "--env", "dev")
 
 
-def test_an_image_that_exists_is_locked_with_the_facts_that_its_registry_shows(fleet: Fleet) -> None:
+def test_an_image_that_exists_is_locked_with_the_facts_that_its_registry_shows(fleet: ImageFleet) -> None:
     made = ContainerRepository(client(fleet.aws, "ecr"), "theirs").push([layer(FILES)], tag="one")
     uri = f"{ACCOUNT}.dkr.ecr.us-east-1.amazonaws.com/theirs"
     fleet.folder.spec(f"image: {{uri: {uri}, digest: '{made}'}}\n", base=SPEC)

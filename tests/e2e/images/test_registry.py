@@ -58,7 +58,7 @@ def test_an_image_is_read_by_its_digest(repository: ContainerRepository) -> None
     digest = repository.push([layer(FILES)], tag="one")
     repository.push([], tag="one")
     reference = image_reference(f"{HOST}/{repository.name}@{digest}")
-    assert registry.image_facts(repository.ecr, reference, layers=True).backends == ("python",)
+    assert registry.read_image(repository.ecr, reference, layers=True).facts.backends == ("python",)
 
 
 def test_of_an_index_the_image_for_our_instances_is_read(repository: ContainerRepository) -> None:
@@ -103,27 +103,27 @@ def test_a_repository_and_a_tag_that_do_not_exist_are_refused(repository: Contai
     assert "FL628 the registry does not have" in refusal(repository)
     nowhere = image_reference(f"{HOST}/nowhere:one")
     with pytest.raises(FindingsError, match="The repository with name 'nowhere' does not exist"):
-        registry.image_facts(repository.ecr, nowhere, layers=False)
+        registry.read_image(repository.ecr, nowhere, layers=False)
 
 
 def test_a_digest_that_the_registry_has_no_longer_is_refused(repository: ContainerRepository) -> None:
     digest = repository.push([], tag="one")
     repository.ecr.batch_delete_image(repositoryName=repository.name, imageIds=[{"imageDigest": digest}])
     with pytest.raises(FindingsError, match="which the registry does not have, or no longer") as raised:
-        registry.image_facts(repository.ecr, named(repository).at(digest), layers=False)
+        registry.read_image(repository.ecr, named(repository).at(digest), layers=False)
     assert f"fleet images inspect {HOST}/{repository.name}:one" in raised.value.findings[0].hint
 
 
 def test_a_stand_in_of_an_image_has_no_facts(ecr: Any) -> None:
     reference = image_reference(image("25.04", "us-east-1").uri)
     with pytest.raises(FindingsError, match="it is not a container image"):
-        registry.image_facts(ecr, reference, layers=False)
+        registry.read_image(ecr, reference, layers=False)
 
 
 def test_a_missing_permission_is_named(ecr: Any) -> None:
     with Stubber(ecr) as stub:
         stub.add_client_error("batch_get_image", "AccessDeniedException", "not authorized")
         with pytest.raises(CannotRunError, match="may not be read: not authorized") as raised:
-            registry.image_facts(ecr, image_reference(f"{HOST}/team/triton:one"), layers=False)
+            registry.read_image(ecr, image_reference(f"{HOST}/team/triton:one"), layers=False)
     assert "ecr:BatchGetImage and ecr:GetDownloadUrlForLayer" in raised.value.remedy
     assert "arn:aws:ecr:us-east-1:123456789012:repository/team/triton" in raised.value.remedy

@@ -24,10 +24,11 @@ from broken_repositories import (
 from fleet.findings import Severity
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.try_load import TryLoadResult, findings, load_in_triton
+from fleet.spec.endpoint import Mode
 
 pytestmark = pytest.mark.triton
 
-MODES = pytest.mark.parametrize("mode", ["single", "multi-model"])
+MODES = pytest.mark.parametrize("mode", [Mode.SINGLE, Mode.MULTI_MODEL])
 GPU = "instance_group { kind: KIND_GPU }\n"
 
 
@@ -37,7 +38,7 @@ class Asker:
     def __init__(self, runtime: TritonRuntime, folder: Path) -> None:
         self.runtime, self.repository = runtime, folder / "repository"
 
-    def ask(self, files: Files, mode: str, default_model: str = "", seconds: float = 60.0) -> TryLoadResult:
+    def ask(self, files: Files, mode: Mode, default_model: str = "", seconds: float = 60.0) -> TryLoadResult:
         Case(id="", files=files, changed="").write(self.repository)
         return load_in_triton(
             self.repository, self.runtime, mode=mode, default_model=default_model, seconds=seconds
@@ -52,21 +53,21 @@ def asker(runtime: TritonRuntime, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @MODES
-def test_a_model_that_loads_is_ready_and_nothing_is_found(asker: Asker, mode: str) -> None:
+def test_a_model_that_loads_is_ready_and_nothing_is_found(asker: Asker, mode: Mode) -> None:
     answer = asker.ask(DOUBLE, mode)
     assert answer.loaded
-    assert answer.ready == (("double",) if mode == "single" else ("repository.tar.gz",))
+    assert answer.ready == (("double",) if mode == Mode.SINGLE else ("repository.tar.gz",))
     assert findings(answer) == []
     assert answer.lines() == [f"Triton 24.10 loads it; ready: {answer.ready[0]}"]
 
 
 def test_an_ensemble_is_loaded_with_its_models(asker: Asker) -> None:
-    answer = asker.ask(ENSEMBLE, "multi-model")
+    answer = asker.ask(ENSEMBLE, Mode.MULTI_MODEL)
     assert (answer.reason, answer.ready) == ("", ("double", "repository.tar.gz", "scale"))
 
 
 def test_a_single_container_loads_the_model_that_is_named(asker: Asker) -> None:
-    assert asker.ask(ENSEMBLE, "single", default_model="scale").ready == ("scale",)
+    assert asker.ask(ENSEMBLE, Mode.SINGLE, default_model="scale").ready == ("scale",)
 
 
 def test_an_archive_is_unpacked_and_loaded_by_its_name(asker: Asker, tmp_path: Path) -> None:
@@ -74,19 +75,19 @@ def test_an_archive_is_unpacked_and_loaded_by_its_name(asker: Asker, tmp_path: P
     archive = tmp_path / "mine.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:
         tar.add(asker.repository, ".")
-    assert load_in_triton(archive, asker.runtime, mode="multi-model").ready == ("mine.tar.gz",)
+    assert load_in_triton(archive, asker.runtime, mode=Mode.MULTI_MODEL).ready == ("mine.tar.gz",)
 
 
 def test_what_is_no_archive_is_refused_without_a_traceback(asker: Asker, tmp_path: Path) -> None:
     archive = tmp_path / "mine.tar.gz"
     archive.write_bytes(b"no archive")
-    (finding,) = findings(load_in_triton(archive, asker.runtime, mode="single"))
+    (finding,) = findings(load_in_triton(archive, asker.runtime, mode=Mode.SINGLE))
     assert finding.code == "FL490"
     assert f"Could not unpack model data at {archive}" in finding.message
 
 
 @MODES
-def test_a_config_that_triton_cannot_parse_is_named_with_its_line(asker: Asker, mode: str) -> None:
+def test_a_config_that_triton_cannot_parse_is_named_with_its_line(asker: Asker, mode: Mode) -> None:
     broken = changed(ENSEMBLE, CONFIG, add="no_such_field: 1\n")
     (finding,) = findings(asker.ask(broken, mode, default_model="pipeline"))
     assert (finding.code, finding.severity) == ("FL490", Severity.ERROR)
@@ -95,7 +96,7 @@ def test_a_config_that_triton_cannot_parse_is_named_with_its_line(asker: Asker, 
 
 
 @MODES
-def test_code_that_fails_is_named_with_its_line(asker: Asker, mode: str) -> None:
+def test_code_that_fails_is_named_with_its_line(asker: Asker, mode: Mode) -> None:
     code = CODE + b"\n    def initialize(self, args):\n        raise ValueError('spoilt')\n"
     (finding,) = findings(asker.ask({**DOUBLE, "double/1/model.py": code}, mode))
     assert finding.file == asker.repository / "double/1/model.py"
@@ -104,20 +105,20 @@ def test_code_that_fails_is_named_with_its_line(asker: Asker, mode: str) -> None
 
 
 def test_the_start_scripts_refusal_is_told_in_its_words(asker: Asker) -> None:
-    (finding,) = findings(asker.ask({**DOUBLE, **SCALE}, "single"))
+    (finding,) = findings(asker.ask({**DOUBLE, **SCALE}, Mode.SINGLE))
     assert "More than 1 model directory found in model repository." in finding.message
     assert finding.file == asker.repository
 
 
 def test_files_at_the_root_are_a_model_of_a_multi_model_endpoint_alone(asker: Asker, tmp_path: Path) -> None:
     at_root = moved(DOUBLE, "double/", "")
-    assert asker.ask(at_root, "multi-model").loaded
-    answer = load_in_triton(asker.repository, asker.runtime, mode="single")
+    assert asker.ask(at_root, Mode.MULTI_MODEL).loaded
+    answer = load_in_triton(asker.repository, asker.runtime, mode=Mode.SINGLE)
     assert answer.reason.startswith("Incorrect directory structure.")
 
 
 def test_a_model_of_a_gpu_backend_is_judged_by_the_core_and_the_answer_says_so(asker: Asker) -> None:
-    answer = asker.ask(changed(PLAN, "plan/config.pbtxt", add=GPU), "single")
+    answer = asker.ask(changed(PLAN, "plan/config.pbtxt", add=GPU), Mode.SINGLE)
     assert answer.loaded
     assert answer.stand_ins == {"plan": "tensorrt"}
     said = "Triton's core alone validated the configuration of 'plan'; the model's weights were not loaded: stand-in for tensorrt"
@@ -130,14 +131,14 @@ def test_a_model_of_a_gpu_backend_is_judged_by_the_core_and_the_answer_says_so(a
 @pytest.mark.parametrize("backend", ["pytorch", "mine"])
 def test_the_core_refuses_what_is_wrong_with_the_config_of_any_backend(asker: Asker, backend: str) -> None:
     broken = changed(DOUBLE, CONFIG, ('"python"', f'"{backend}"'), ("dims: [ 2 ]", "dims: [ 0 ]"))
-    (finding,) = findings(asker.ask(broken, "single"))
+    (finding,) = findings(asker.ask(broken, Mode.SINGLE))
     assert "model input 'x' dimension must be integer >= 1" in finding.message
     assert finding.file == asker.repository / CONFIG
 
 
 def test_a_stand_in_has_no_library_and_the_configuration_need_not_name_it(asker: Asker) -> None:
     files = changed(PLAN, "plan/config.pbtxt", add='runtime: "libtriton_tensorrt.so"\n')
-    answer = asker.ask(moved(files, "plan/", ""), "multi-model")
+    answer = asker.ask(moved(files, "plan/", ""), Mode.MULTI_MODEL)
     assert answer.loaded
     assert answer.stand_ins == {"repository": "tensorrt"}
     assert [str(each) for each in answer.rewrites] == [
@@ -153,7 +154,7 @@ def test_what_a_stand_in_cannot_know_makes_a_warning_of_the_refusal(asker: Asker
         ('backend: "python"', 'backend: "tensorrt"'),
         ('input [ { name: "x" data_type: TYPE_FP32 dims: [ 2 ] } ]', ""),
     )
-    (finding,) = findings(asker.ask(plan, "multi-model"))
+    (finding,) = findings(asker.ask(plan, Mode.MULTI_MODEL))
     assert (finding.code, finding.severity) == ("FL492", Severity.WARNING)
     assert (
         "the configuration of 'double' leaves out inputs or outputs, which tensorrt would take"
@@ -162,7 +163,9 @@ def test_what_a_stand_in_cannot_know_makes_a_warning_of_the_refusal(asker: Asker
 
 
 @MODES
-def test_a_text_that_is_rewritten_for_want_of_a_gpu_is_read_as_it_is_written(asker: Asker, mode: str) -> None:
+def test_a_text_that_is_rewritten_for_want_of_a_gpu_is_read_as_it_is_written(
+    asker: Asker, mode: Mode
+) -> None:
     """Protobuf's Python, which rewrites it, takes a plus sign; Triton does not."""
     (finding,) = findings(asker.ask(changed(DOUBLE, CONFIG, ("[ 2 ]", "[ +2 ]"), add=GPU), mode))
     assert finding.message.endswith(
@@ -173,7 +176,7 @@ def test_a_text_that_is_rewritten_for_want_of_a_gpu_is_read_as_it_is_written(ask
 
 def test_a_python_model_without_its_code_is_told_in_place_of_a_wait_without_end(asker: Asker) -> None:
     codeless = {**without(DOUBLE, ["double/1/model.py"]), "double/1/": b""}
-    answer = asker.ask(codeless, "multi-model", seconds=600.0)
+    answer = asker.ask(codeless, Mode.MULTI_MODEL, seconds=600.0)
     assert answer.silent
     (finding,) = findings(answer)
     assert finding.code == "FL491"
@@ -181,7 +184,7 @@ def test_a_python_model_without_its_code_is_told_in_place_of_a_wait_without_end(
 
 
 @MODES
-def test_a_load_that_takes_too_long_is_given_up(asker: Asker, mode: str) -> None:
+def test_a_load_that_takes_too_long_is_given_up(asker: Asker, mode: Mode) -> None:
     slow = {**DOUBLE, "double/1/model.py": b"import time\ntime.sleep(600)\n"}
     (finding,) = findings(asker.ask(slow, mode, seconds=2.0))
     assert finding.code == "FL491"
@@ -190,12 +193,12 @@ def test_a_load_that_takes_too_long_is_given_up(asker: Asker, mode: str) -> None
 
 def test_a_server_that_ends_is_told(asker: Asker) -> None:
     """A version beyond 64 bits ends Triton 24.10."""
-    answer = asker.ask(moved(DOUBLE, "double/1/", f"double/{'9' * 20}/"), "multi-model")
+    answer = asker.ask(moved(DOUBLE, "double/1/", f"double/{'9' * 20}/"), Mode.MULTI_MODEL)
     assert answer.reason == "it ended with exit code -6"
 
 
 def test_two_models_of_an_archive_are_said_to_be_left_to_chance(asker: Asker) -> None:
-    answer = asker.ask({**DOUBLE, **SCALE}, "multi-model")
+    answer = asker.ask({**DOUBLE, **SCALE}, Mode.MULTI_MODEL)
     assert answer.loaded
     assert answer.doubts == (
         "the archive holds 2 models and no ensemble, double, scale: any of them would be loaded, and the others not",
@@ -203,10 +206,20 @@ def test_two_models_of_an_archive_are_said_to_be_left_to_chance(asker: Asker) ->
 
 
 @MODES
-def test_nothing_is_left_and_the_repository_is_as_it_was(asker: Asker, tmp_path: Path, mode: str) -> None:
+def test_nothing_is_left_and_the_repository_is_as_it_was(asker: Asker, tmp_path: Path, mode: Mode) -> None:
     files = changed(DOUBLE, CONFIG, add=GPU)
     answer = asker.ask(files, mode)
     assert answer.loaded
     assert [entry.name for entry in tmp_path.iterdir()] == ["repository"]
     assert (asker.repository / CONFIG).read_bytes() == files[CONFIG]
     assert not [each for each in psutil.Process().children(recursive=True) if "triton" in each.name()]
+
+
+def test_a_shared_container_loads_every_model_of_its_repository(asker: Asker) -> None:
+    assert asker.ask({**DOUBLE, **SCALE}, Mode.SHARED_CONTAINER).ready == ("double", "scale")
+
+
+def test_a_model_that_a_shared_container_cannot_load_is_named(asker: Asker) -> None:
+    broken = {**DOUBLE, "other/config.pbtxt": SCALE["scale/config.pbtxt"].replace(b"scale", b"other")}
+    (finding,) = findings(asker.ask(broken, Mode.SHARED_CONTAINER))
+    assert "other" in finding.message

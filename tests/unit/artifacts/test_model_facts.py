@@ -78,7 +78,7 @@ def test_a_backend_that_is_not_named_is_that_of_the_file(file: str, backend: str
 
 def test_a_model_without_a_config_has_the_facts_of_its_files() -> None:
     (found,) = facts_of_all({"m/1/model.onnx": b"12345"}).values()
-    assert found == LockedModel(backend="onnxruntime", size=5)
+    assert found == LockedModel(backend="onnxruntime", versions=("1",), size=5)
 
 
 def test_a_model_that_nothing_else_tells_a_backend_of_has_the_one_after_the_dot_of_its_name() -> None:
@@ -100,6 +100,7 @@ def test_batches_instances_decoupling_and_cache_are_those_of_the_config() -> Non
         """
     )
     assert found == LockedModel(
+        versions=("1",),
         max_batch_size=8,
         instances=(
             InstanceGroup(kind="KIND_GPU", count=2, gpus=(0, 1)),
@@ -191,7 +192,7 @@ def test_fields_of_a_later_triton_are_passed_over() -> None:
 
 def test_kinds_and_types_that_are_numbers_of_a_later_triton_are_passed_over() -> None:
     found = facts("instance_group [ { kind: 7 }, { kind: 2 } ] input { data_type: 99 dims: 5 }")
-    assert found == LockedModel(instances=(InstanceGroup(kind="KIND_CPU"),))
+    assert found == LockedModel(versions=("1",), instances=(InstanceGroup(kind="KIND_CPU"),))
 
 
 @pytest.mark.parametrize("config", [b'backend: "python" # \xff', b'backend: "python" name: "\\377"'])

@@ -18,6 +18,7 @@ from fleet.spec.image import LockedImage
 from fleet.spec.project import load_lock, open_project
 from fleet.spec.values import hexadecimal
 from fleet_folder import SPEC
+from image_bases import ReleaseRegistry
 from promotion import ENDPOINT, Promotion
 from promotion_images import LAYERS, PromotedImages
 
@@ -84,7 +85,7 @@ def test_the_target_knows_the_image_without_a_build(images: PromotedImages) -> N
     (root / f"locks/prod/{ENDPOINT}.lock.yaml").unlink()
     images.promotion.folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
     images.promotion.folder.write("repository/embed/1/model.py", "x = 1\n")
-    write_locks(open_project(root, "prod"), lambda: s3)
+    write_locks(open_project(root, "prod"), lambda: s3, lambda: images.promotion.ecr("prod"))
     assert locked(images.promotion) == tested
 
 
@@ -190,6 +191,30 @@ def test_where_the_target_needs_another_image_nothing_is_copied(
     assert said.startswith(f"FL336 sentences was tested in staging with {before}, and prod has {now}")
 
 
+def test_a_target_that_names_the_digest_of_the_tested_base_takes_the_image(images: PromotedImages) -> None:
+    images.build()
+    images.promotion.test()
+    tested = locked(images.promotion, "staging")
+    assert tested is not None
+    override(images.promotion, image_digest=tested.base)
+    images.promotion.promote()
+    assert locked(images.promotion) == tested
+
+
+def test_a_target_that_names_another_base_is_told_at_its_line(images: PromotedImages) -> None:
+    images.build()
+    images.promotion.test()
+    override(images.promotion, image_digest=DIGEST)
+    with pytest.raises(FindingsError) as refused:
+        images.promotion.promote()
+    (found,) = refused.value.findings
+    tested = locked(images.promotion, "staging")
+    assert tested is not None
+    name = "sagemaker-tritonserver:25.04-py3"
+    assert f"with an image on {name}@{tested.base}, and prod has {name}@{DIGEST}" in found.message
+    assert (found.file and found.file.name, found.line) == ("prod.yaml", 6)
+
+
 def registry_image(digest: str, place: str = "763104351884.dkr.ecr.us-east-1") -> dict[str, str]:
     return {"uri": f"{place}.amazonaws.com/detector", "digest": digest}
 
@@ -200,7 +225,7 @@ def test_an_image_that_exists_is_taken_over_if_the_target_names_its_digest(
 ) -> None:
     promotion = images.promotion
     promotion.folder.spec(yaml.safe_dump({"image": registry_image(DIGEST)}), base=SPEC)
-    promotion.test()
+    promotion.test(ReleaseRegistry(digest=None))
     override(promotion, image=registry_image(digest, "763104351884.dkr.ecr.us-west-2"))
     if digest == DIGEST:
         assert promotion.promote().images == 0

@@ -15,10 +15,11 @@ import pytest
 from fleet.check.repositories import is_repository, named_findings
 from fleet.check.target import RepositoryTarget
 from fleet.findings import Finding, Severity
+from fleet.spec.endpoint import Mode
 from repository_contents import ensemble, model
 
 ASKED = RepositoryTarget(release="25.04")
-MULTI_MODEL = replace(ASKED, multi_model=True)
+MULTI_MODEL = replace(ASKED, mode=Mode.MULTI_MODEL)
 
 
 def fleet(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -162,7 +163,7 @@ def test_a_model_at_the_root_of_an_archive_is_held_against_the_instance_too(tmp_
         for path, text in model("a", "instance_group { kind: KIND_GPU }\n").items()
     }
     archive = packed(written(tmp_path / "model", parts), "a.tar.gz")
-    (found,) = errors([archive], RepositoryTarget(multi_model=True, instance="ml.c5.xlarge"))
+    (found,) = errors([archive], RepositoryTarget(mode=Mode.MULTI_MODEL, instance="ml.c5.xlarge"))
     assert found.place.endswith("a.tar.gz/config.pbtxt:5:1")
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from fleet.cli.invoke.refusals import instead
+from fleet.cli.invoke.refusals import instead, routes_of
 from fleet.spec.project import Project, open_project
-from fleet_folder import ROOT
+from fleet_folder import ROOT, FleetFolder
 
 DOWNLOAD = "Failed to download model data(bucket: b, key: k). Please ensure that there is an object"
 
@@ -42,3 +44,11 @@ def test_an_endpoint_that_is_not_there_is_told_with_the_command_that_helps(
 ) -> None:
     said = "Endpoint gpu-ensembles of account 123456789012 not found."
     assert instead(project(environment), "gpu-ensembles", None, said) == hint
+
+
+def test_a_model_that_a_shared_container_does_not_have_is_told_with_its_routes(tmp_path: Path) -> None:
+    folder = FleetFolder(tmp_path)
+    folder.environment()
+    folder.spec("mode: shared-container\nroutes: {vision: resnet, text: bert}\n")
+    assert routes_of(open_project(tmp_path, "dev"), "sentences") == ("text", "vision")
+    assert routes_of(project(), "gpu-ensembles") == ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fleet.cli.invoke.destination import Destination
 from fleet.cli.invoke.sample import read_sample
 from fleet.findings import FindingsError
 from fleet.spec.project import open_project
@@ -50,7 +51,13 @@ def test_the_target_is_the_archives_target_model(folder: FleetFolder) -> None:
     sample = "samples: [{name: one, target: sentences, inputs: {}}]\n"
     folder.spec(sample, base=LIVE)
     spec = open_project(folder.root, "dev").load("sentences").spec
-    assert read_sample(spec, "one") == ({}, "sentences-v2.tar.gz")
+    assert read_sample(spec, "one") == ({}, Destination(target="sentences-v2.tar.gz"))
+
+
+def test_the_route_and_version_of_a_sample_are_those_of_the_call(folder: FleetFolder) -> None:
+    folder.spec("mode: shared-container\nsamples: [{name: one, model: bert, version: 2, inputs: {}}]\n")
+    spec = open_project(folder.root, "dev").load("sentences").spec
+    assert read_sample(spec, "one") == ({}, Destination(model="bert", version=2))
 
 
 def test_a_sample_that_the_spec_lacks_is_told_with_those_it_has(folder: FleetFolder) -> None:

@@ -8,14 +8,16 @@ import pytest
 
 from fleet.dashboard.log_queries import (
     ERRORS,
-    LAST_ERRORS,
     SAID,
-    SAVED_QUERIES,
     STARTS,
     SavedQuery,
+    last_errors,
     saved_name,
+    saved_queries,
 )
+from fleet.spec.endpoint import Mode
 
+QUERIES = [each for mode in Mode for each in (*saved_queries(mode), last_errors(mode))]
 HEAD = "1121 19:01:50.623994 1457 model_lifecycle.cc"
 LOADING = f'I{HEAD}:472] "loading: /opt/ml/model/::double:1"'
 LOADED = f"I{HEAD}:839] \"successfully loaded '/opt/ml/model/::double'\""
@@ -67,7 +69,7 @@ def test_a_start_is_from_loading_to_loaded_of_the_same_model() -> None:
     assert [each["model"] if each else None for each in found] == ["/opt/ml/model/::double"] * 2 + [None] * 2
 
 
-@pytest.mark.parametrize("query", [*SAVED_QUERIES, LAST_ERRORS], ids=lambda query: query.name)
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: f"{query.name} {query.lines[1][:12]}")
 def test_a_query_is_within_the_limits_of_a_saved_one(query: SavedQuery) -> None:
     assert len(query.text) <= 10_000
     assert len(saved_name("x" * 63, query)) <= 255
@@ -75,7 +77,7 @@ def test_a_query_is_within_the_limits_of_a_saved_one(query: SavedQuery) -> None:
     assert commands <= {"fields", "filter", "parse", "stats", "sort", "limit"}
 
 
-@pytest.mark.parametrize("query", SAVED_QUERIES, ids=lambda query: query.name)
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: f"{query.name} {query.lines[1][:12]}")
 def test_a_command_takes_no_alias_that_it_gives_itself(query: SavedQuery) -> None:
     for command in query.lines:
         computed = command.partition(" by ")[0] if command.startswith("stats ") else command
@@ -84,7 +86,13 @@ def test_a_command_takes_no_alias_that_it_gives_itself(query: SavedQuery) -> Non
 
 
 def test_they_are_in_a_folder_of_the_endpoint() -> None:
-    assert [saved_name("sentences", each) for each in SAVED_QUERIES] == [
+    assert [saved_name("sentences", each) for each in saved_queries(Mode.SINGLE)] == [
         "TritonFleet/sentences/errors",
         "TritonFleet/sentences/slow starts",
     ]
+
+
+def test_a_shared_container_says_itself_what_an_error_is() -> None:
+    (errors, _), last = saved_queries(Mode.SHARED_CONTAINER), last_errors(Mode.SHARED_CONTAINER)
+    assert errors.lines[1] == last.lines[1]
+    assert errors.lines[1].startswith('filter level = "error" or ')

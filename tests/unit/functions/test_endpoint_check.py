@@ -253,3 +253,9 @@ class TestWarming:
         endpoint = SampledEndpoint(invoke=lambda _: {"y": np.zeros(1)})
         endpoint.checked(sample(target="b.tar.gz"))
         assert endpoint.calls[0]["TargetModel"] == "b.tar.gz"
+
+    def test_a_sample_of_a_route_names_it_and_its_version_as_the_router_reads_them(self) -> None:
+        endpoint = SampledEndpoint(invoke=lambda _: {"y": np.zeros(1)})
+        endpoint.checked(sample(model="resnet", version=2))
+        assert endpoint.calls[0]["CustomAttributes"] == "model=resnet;version=2"
+        assert "TargetModel" not in endpoint.calls[0]

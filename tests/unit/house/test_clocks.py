@@ -127,6 +127,8 @@ def test_a_request_that_aws_takes_for_too_old_or_too_new_names_the_clock() -> No
 
 
 WALL = {
+    "containers/shared/shared_container/log.py": "dates lines of a log",
+    "containers/shared/shared_container/metrics.py": "dates metrics, as CloudWatch wants each line to be",
     "emulator/fleet_emulator/cloudwatch/backend.py": "dates what is put without a date, as CloudWatch does",
     "emulator/fleet_emulator/logs/backend.py": "says when a saved query was changed",
     "emulator/fleet_emulator/registry/responses.py": "ends a token of ECR, as AWS does",
@@ -146,7 +148,16 @@ WALL = {
 
 def readers() -> Iterator[str]:
     """Files of the product that name the wall clock."""
-    for folder in ("constructs", "emulator", "engine_build", "fleet", "fleet_client", "lambda", "stacks"):
+    for folder in (
+        "constructs",
+        "containers",
+        "emulator",
+        "engine_build",
+        "fleet",
+        "fleet_client",
+        "lambda",
+        "stacks",
+    ):
         for file in sorted((ROOT / folder).rglob("*.py")):
             if any(_is_wall_clock(node) for node in ast.walk(ast.parse(file.read_text()))):
                 yield file.relative_to(ROOT).as_posix()

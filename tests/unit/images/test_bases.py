@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from fleet.images.bases import ImageReference, parse_reference
 from image_builds import DIGEST, START, TRITON, image_findings, image_folder, shortened
 
 NVIDIA = "nvcr.io/nvidia/tritonserver"
@@ -126,15 +125,3 @@ def test_another_platform_of_a_stage_whose_files_are_copied_is_a_warning(tmp_pat
 @pytest.mark.parametrize("platform", ["linux/amd64", "$BUILDPLATFORM", "${TARGETPLATFORM}"])
 def test_the_platform_of_the_instances_is_taken(tmp_path: Path, platform: str) -> None:
     assert found(tmp_path, START.replace("FROM", f"FROM --platform={platform}")) == []
-
-
-@pytest.mark.parametrize(
-    ("image", "reference"),
-    [
-        ("a", ImageReference("a", "", "")),
-        ("host:5000/a/b:1@sha256:x", ImageReference("host:5000/a/b", "1", "sha256:x")),
-        ("host:5000/a", ImageReference("host:5000/a", "", "")),
-    ],
-)
-def test_the_port_of_a_registry_is_not_a_tag(image: str, reference: ImageReference) -> None:
-    assert parse_reference(image) == reference

@@ -79,6 +79,12 @@ class TestAccess:
             ("ARG KIND=ssh\nRUN --mount=type=$KIND x", "RUN mounts an SSH agent, and builds get none"),
             ("RUN --network=host x", "RUN asks for the network of the host, which builds do not get"),
             ("RUN --security=insecure x", "RUN asks for a privileged container, which builds do not get"),
+            ("RUN --device=nvidia.com/gpu=all x", "RUN asks for a device, which builds do not get"),
+            ("RUN --device=vendor.com/a,required x", "RUN asks for a device, which builds do not get"),
+            ("ONBUILD RUN --network=host x", "RUN asks for the network of the host, which builds do not get"),
+            ("onbuild run --device=a/b=c x", "RUN asks for a device, which builds do not get"),
+            ("ONBUILD RUN --mount=type=secret,id=a x", "RUN mounts a secret, and builds get none"),
+            ("ONBUILD RUN --mount=type=ssh \\\n  x", "RUN mounts an SSH agent, and builds get none"),
         ],
     )
     def test_what_builds_do_not_have_is_an_error(self, tmp_path: Path, run: str, message: str) -> None:
@@ -93,7 +99,17 @@ class TestAccess:
             "RUN --mount=type=cache,target=/root/.cache x",
             "RUN --mount=type=tmpfs,target=/tmp x",
             "RUN x --network=host --mount=type=secret",
+            "RUN x --device=nvidia.com/gpu=all",
+            "ONBUILD RUN --network=none x",
+            "ONBUILD RUN x --network=host",
         ],
     )
     def test_what_they_have_is_taken(self, tmp_path: Path, run: str) -> None:
         assert findings(tmp_path, f"{START}{run}\n") == []
+
+    def test_the_hint_names_the_flag(self, tmp_path: Path) -> None:
+        (each,) = findings(tmp_path, f"{START}RUN --device=nvidia.com/gpu=all x\n")
+        assert each.hint == "remove `--device=nvidia.com/gpu=all`"
+
+    def test_a_long_chain_of_onbuild_is_no_recursion(self, tmp_path: Path) -> None:
+        findings(tmp_path, START + "ONBUILD\t" * 100_000 + "RUN x\n")

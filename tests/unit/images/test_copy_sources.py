@@ -9,7 +9,7 @@ import pytest
 
 from fleet.findings import Finding
 from fleet.images import context as context_module
-from image_builds import START, image_findings, image_folder, shortened
+from image_builds import DIGEST, START, image_findings, image_folder, shortened
 
 FILES = {
     "app/main.py": "",
@@ -198,6 +198,31 @@ class TestStages:
         (each,) = findings(tmp_path, text)
         assert (each.code, each.line, each.message) == ("FL931", 5, message)
         assert origin != "tol" or "did you mean `tool`?" in each.hint
+
+
+class TestTriggers:
+    """ONBUILD: a later stage carries the instruction out."""
+
+    @pytest.mark.parametrize(
+        ("trigger", "code", "severity"),
+        [
+            ("COPY --from=alpine:3 /a /b", "FL926", "warning"),
+            ("RUN --mount=type=bind,from=alpine:3,target=/a x", "FL926", "warning"),
+            ("COPY --from=nothing /a /b", "FL931", "error"),
+            ("ADD https://example.com/a /a", "FL932", "warning"),
+        ],
+    )
+    def test_what_it_reads_elsewhere_is_checked(
+        self, tmp_path: Path, trigger: str, code: str, severity: str
+    ) -> None:
+        assert found(tmp_path, f"ONBUILD {trigger}") == [(code, 3, severity)]
+
+    @pytest.mark.parametrize(
+        "trigger",
+        ["COPY --from=0 /a /b", "COPY missing /b", f"COPY --from=alpine@{DIGEST} /a /b", "ENV A=1"],
+    )
+    def test_stages_and_paths_are_those_of_the_later_stage(self, tmp_path: Path, trigger: str) -> None:
+        assert found(tmp_path, f"ONBUILD {trigger}") == []
 
 
 class TestDownloads:

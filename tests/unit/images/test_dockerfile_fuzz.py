@@ -16,6 +16,7 @@ from fleet.images.ignore_file import IgnoreFile
 from fleet.images.inputs import ImageInputs
 from fleet.images.instruction import KEYWORDS
 from fleet.images.lines import MAX_SHOWN_CHARACTERS
+from fleet.spec.endpoint import Mode
 from fleet.spec.source import MAX_FINDINGS, Mark
 from fleet_folder import ROOT
 from image_builds import SPEC, START, image_findings, image_folder, parsed
@@ -56,7 +57,7 @@ def test_every_text_is_checked(text: str, arguments: dict[str, str]) -> None:
         context=BuildContext(ROOT, (), IgnoreFile(ROOT / ".dockerignore")),
         release="25.04",
         argument_mark=lambda _: Mark(SPEC, 1, 1),
-        multi_model=True,
+        mode=Mode.MULTI_MODEL,
     )
     assert all(each.message and each.file for each in check_image(inputs))
 

@@ -8,20 +8,22 @@ from pathlib import Path
 import pytest
 
 from fleet.findings import Finding
+from fleet.spec.endpoint import Mode
+from fleet_folder import ROOT
 from image_builds import START, image_findings, image_folder, shortened
 
 PREFIX = "com.amazonaws.sagemaker.capabilities."
 
 
 def findings(
-    tmp_path: Path, text: str, arguments: Mapping[str, str] | None = None, *, multi_model: bool = False
+    tmp_path: Path, text: str, arguments: Mapping[str, str] | None = None, *, mode: Mode = Mode.SINGLE
 ) -> list[Finding]:
     folder = image_folder(tmp_path, f"{START}{text}\n")
-    return image_findings(folder, arguments=arguments, multi_model=multi_model)
+    return image_findings(folder, arguments=arguments, mode=mode)
 
 
-def found(tmp_path: Path, text: str, *, multi_model: bool = False) -> list[tuple[str, int | None, str]]:
-    return shortened(findings(tmp_path, text, multi_model=multi_model))
+def found(tmp_path: Path, text: str, *, mode: Mode = Mode.SINGLE) -> list[tuple[str, int | None, str]]:
+    return shortened(findings(tmp_path, text, mode=mode))
 
 
 class TestEntrypoint:
@@ -75,18 +77,37 @@ class TestLabels:
         self, tmp_path: Path, name: str, label: str
     ) -> None:
         text = f"LABEL {label.format(PREFIX + name)}"
-        assert found(tmp_path, text, multi_model=True) == [("FL937", 3, "error")]
+        assert found(tmp_path, text, mode=Mode.MULTI_MODEL) == [("FL937", 3, "error")]
         assert found(tmp_path, text) == []
 
     @pytest.mark.parametrize("value", ["true", '"true"', "$FROM_BASE"])
     def test_the_same_value_is_taken(self, tmp_path: Path, value: str) -> None:
-        assert found(tmp_path, f"LABEL {PREFIX}multi-models={value}", multi_model=True) == []
+        assert found(tmp_path, f"LABEL {PREFIX}multi-models={value}", mode=Mode.MULTI_MODEL) == []
 
     def test_the_last_one_counts(self, tmp_path: Path) -> None:
         text = f"LABEL {PREFIX}multi-models=false\nLABEL {PREFIX}multi-models=true"
-        assert found(tmp_path, text, multi_model=True) == []
+        assert found(tmp_path, text, mode=Mode.MULTI_MODEL) == []
 
 
 def test_findings_are_sorted_by_file_and_line(tmp_path: Path) -> None:
     text = "USER a\nCOPY gone /\nCMD b\n"
     assert [line for _, line, _ in found(tmp_path, text)] == [3, 4, 5]
+
+
+class TestSharedContainer:
+    @pytest.mark.parametrize(
+        "text", ["", 'ENTRYPOINT ["python3", "serve"]', "ENTRYPOINT python3 -m shared_container"]
+    )
+    def test_an_image_that_does_not_start_the_router_is_an_error(self, tmp_path: Path, text: str) -> None:
+        (each,) = image_findings(image_folder(tmp_path, f"{START}{text}\n"), mode=Mode.SHARED_CONTAINER)
+        assert (each.code, each.severity) == ("FL984", "error")
+
+    def test_the_image_that_the_product_brings_passes_every_check(self) -> None:
+        assert image_findings(ROOT / "containers" / "shared", mode=Mode.SHARED_CONTAINER) == []
+
+    def test_packages_are_a_build_argument_that_its_dockerfile_uses(self) -> None:
+        arguments = {"PACKAGES": "pillow==13.0.0"}
+        assert (
+            image_findings(ROOT / "containers" / "shared", arguments=arguments, mode=Mode.SHARED_CONTAINER)
+            == []
+        )

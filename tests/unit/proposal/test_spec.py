@@ -91,6 +91,24 @@ def test_of_several_models_that_nothing_joins_one_answers_and_the_comment_asks_w
     assert new.passes(text)
 
 
+def test_a_shared_container_routes_to_each_model_that_no_other_calls(new: NewSpecs) -> None:
+    new.python("left")
+    new.onnx("right")
+    new.onnx("other")
+    new.ensemble("both", "left", "right")
+    text = new.text(mode=Mode.SHARED_CONTAINER)
+    assert new.spec().routes == {"both": "both", "other": "other"}
+    assert "Others call left, right, so callers need no route to them." in new.said(text)
+    assert new.findings() == []
+
+
+def test_several_repositories_do_not_fit_a_shared_container(new: NewSpecs) -> None:
+    new.python("one/left")
+    new.python("two/right")
+    with pytest.raises(FindingsError, match="FL503: .* is a folder of several repositories, and mode"):
+        new.text(mode=Mode.SHARED_CONTAINER)
+
+
 def test_models_of_the_cpu_alone_get_an_instance_without_a_gpu(new: NewSpecs) -> None:
     new.python("first", ON_CPU)
     new.onnx("second", ON_CPU)

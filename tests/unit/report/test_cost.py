@@ -92,6 +92,17 @@ class TestSaving:
         assert monthly(found) == ("676.80", "676.80")  # 0.94 x 24 x 30
         assert found.saving is None
 
+    def test_three_routes_on_one_instance_save_two_thirds_of_three_endpoints(
+        self, folder: FleetFolder
+    ) -> None:
+        routes = "mode: shared-container\nroutes: {resnet: a, yolov5: b, bert_base: c}\n"
+        found = cost(folder, routes, base=SPEC.replace("ml.g5.xlarge", "ml.g4dn.2xlarge"))
+        assert monthly(found) == ("676.80", "676.80")
+        assert found.saving is not None
+        assert found.saving.apart.monthly == Decimal("2030.40")  # 3 x 0.94 x 24 x 30
+        assert found.saving.percent == Decimal("66.67")
+        assert found.saving.hours == 8  # 24 / 3: three endpoints that run a third of the day cost the same
+
     def test_more_instances_at_the_fewest_save_less(self, folder: FleetFolder) -> None:
         saving = cost(folder, RANGE, archives(3)).saving
         assert saving is not None

@@ -22,6 +22,7 @@ from fleet.local.multi_model.disk import ModelDisk
 from fleet.local.try_load import load_in_triton
 from fleet.repository.reading.path import read
 from fleet.repository.unpacking import Budget, TooLargeError, UnpackingError, unpack_tar, unpack_zip
+from fleet.spec.endpoint import Mode
 from fleet_emulator.codebuild.source import SourceError, unpack_source
 from fleet_emulator.functions.code import DeployedCode
 from fleet_emulator.hosting import HostingError
@@ -75,7 +76,7 @@ def by_last_word(work: Path, content: bytes, s3: Any) -> str:
     archive = work / "model.tar.gz"
     archive.write_bytes(content)
     runtime: Any = SimpleNamespace(release="24.10")  # it is not reached
-    return load_in_triton(archive, runtime, mode="single").reason
+    return load_in_triton(archive, runtime, mode=Mode.SINGLE).reason
 
 
 def by_check(work: Path, content: bytes, s3: Any) -> str:

@@ -58,11 +58,6 @@ from fleet_folder import SPEC, FleetFolder
             " another version of triton-fleet reads it: see `fleet upgrade-check`",
         ),
         ("language: 0", "write the spec in version 1, which docs/spec.md describes"),
-        (
-            "mode: shared-container",
-            'sentences.yaml:6 FL112 `mode` is "shared-container": it is reserved for a container with several'
-            " models, which is not built yet | write `multi-model`",
-        ),
         ("container: {log_verbose: 'yes'}", "sentences.yaml:6 FL112 `container.log_verbose`"),
         ("environment: {A: 1}", "sentences.yaml:6 FL112 `environment.A` is 1: it must be text"),
         ("environment:\n  A: b\n  C: ''\n", "sentences.yaml:8 FL234 `environment` sets C to nothing"),
@@ -73,7 +68,10 @@ from fleet_folder import SPEC, FleetFolder
         ),
         ("environment: {SAGEMAKER_MULTI_MODEL: 'true'}", "choose `mode` instead"),
         ("container: {additional_args: ['--a b']}", "FL112 `container.additional_args[0]`"),
-        ("mode: serverless", "FL112 `mode` is \"serverless\": it must be 'single' or 'multi-model'"),
+        (
+            "mode: serverless",
+            "FL112 `mode` is \"serverless\": it must be 'single', 'multi-model' or 'shared-container'",
+        ),
         (
             "cloudformation: {Modell: {A: 1}}",
             "FL208 `cloudformation` names 'Modell', which no endpoint has | did",

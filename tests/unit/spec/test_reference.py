@@ -77,7 +77,10 @@ def test_every_example_and_every_further_page_is_of_a_section(kind: str) -> None
 def test_a_key_says_what_it_takes_what_holds_without_it_and_what_it_means() -> None:
     _, page = PAGES["endpoint"]
     assert row(page, "endpoint").split(" | ")[1:3] == ["name", "**required**"]
-    assert row(page, "mode").split(" | ")[1:3] == ["`single` or `multi-model`", "`single`"]
+    assert row(page, "mode").split(" | ")[1:3] == [
+        "`single`, `multi-model` or `shared-container`",
+        "`single`",
+    ]
     assert row(page, "scaling").split(" | ")[1:3] == ["mapping", "there are `instance.count` instances"]
     assert row(page, "scaling.scale_in").split(" | ")[1:3] == ["duration", "`600s`"]
     assert row(page, "models.engines.shapes").split(" | ")[1] == "mapping to list of 3 shapes"

@@ -1,0 +1,208 @@
+"""The text of nginx.conf: a pure function of the settings."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from .settings import LOOPBACK
+
+MAX_BODY_BYTES = 6 << 20
+"""SageMaker's limit of the body of one invocation."""
+MAX_ANSWER_BYTES = 64 << 20
+"""More than SageMaker passes on."""
+MAX_WORKERS = 4
+SHUTDOWN_SECONDS = 20
+"""After a stop, for requests in flight."""
+READY = "ready"
+"""A file in the folder: /ping asks Triton as long as it exists."""
+CONFIG = "nginx.conf"
+ROUTES = "routes.json"
+SCRIPTS = Path(__file__).parent
+
+_SAFE_PATH = re.compile(r"/[A-Za-z0-9._/@:+=,~ -]*")
+ERRORS = {
+    400: "the request is not HTTP/1.1 with a body of a known length, or in chunks",
+    403: "this is not allowed",
+    404: "there is no such path: POST /invocations, GET /ping or GET /metrics",
+    405: "there is no such method here: POST /invocations, GET /ping or GET /metrics",
+    408: "the request did not arrive in time",
+    411: "the request has no Content-Length",
+    413: f"the body is larger than {MAX_BODY_BYTES} bytes, which is the limit of SageMaker",
+    414: "the address is too long",
+    431: "the headers are too long",
+    500: "the router failed",
+    502: "Triton gave no answer",
+    503: "Triton is not ready",
+    504: "Triton did not answer in time",
+}
+_ALIASES = {494: 431, 501: 400, 505: 400}
+"""nginx's own status for long headers; and for a transfer encoding or an HTTP version that nobody knows."""
+_ERROR_PATH = "/-error/"
+"""Not a named location: nginx enters none for a request whose first line it could not read."""
+
+
+@dataclass(frozen=True)
+class NginxPlaces:
+    """Where nginx listens and sends to, and what it reads and writes."""
+
+    folder: Path
+    js_module: str
+    port: int
+    triton_port: int
+    metrics_port: int | None
+    user: str | None = None
+    """User and group of the workers; None: those of whoever starts nginx."""
+    workers: int = 1
+    open_files: int = 4096
+
+
+def nginx_config(places: NginxPlaces, *, logs_all_requests: bool, seconds: int) -> str:
+    """The configuration of nginx; Triton has to answer an inference within `seconds`.
+
+    Raises:
+        ValueError: a path has characters that mean something in a configuration.
+    """
+    folder = _path(places.folder)
+    pages = {code: code for code in ERRORS} | _ALIASES
+    errors = [f"        error_page {code} = {_ERROR_PATH}{shown};" for code, shown in pages.items()]
+    return f"""\
+load_module {_quoted(_path(places.js_module))};
+daemon off;
+{"" if places.user is None else f"user {places.user};"}
+worker_processes {min(places.workers, MAX_WORKERS)};
+worker_rlimit_nofile {places.open_files};
+worker_shutdown_timeout {SHUTDOWN_SECONDS}s;
+pid {_quoted(folder + "/nginx.pid")};
+error_log stderr error;
+
+events {{
+    worker_connections {places.open_files // 2};
+    multi_accept on;
+}}
+
+http {{
+    client_body_temp_path {_quoted(folder + "/body")};
+    proxy_temp_path {_quoted(folder + "/proxy")};
+    fastcgi_temp_path {_quoted(folder + "/fastcgi")};
+    uwsgi_temp_path {_quoted(folder + "/uwsgi")};
+    scgi_temp_path {_quoted(folder + "/scgi")};
+
+    # Only what fails is logged, or all; the supervisor brings it into the form of all lines.
+    log_format request escape=json '{_LOG_FORMAT}';
+    map $status $is_logged {{ "~^[45]" 1; default {int(logs_all_requests)}; }}
+    access_log /dev/stdout request if=$is_logged;
+
+    js_path {_quoted(_path(SCRIPTS))};
+    js_import router from router.js;
+    js_preload_object routes from {_quoted(f"{folder}/{ROUTES}")};
+    js_var $route;
+    js_var $route_version;
+    js_var $triton_path;
+    js_var $inference_header_length;
+
+    server_tokens off;
+    default_type application/json;
+    keepalive_timeout 300s;
+    keepalive_requests 1000000;
+    reset_timedout_connection on;
+    # A slow client never holds Triton: bodies are read before Triton is asked, answers before they are sent.
+    client_max_body_size {MAX_BODY_BYTES};
+    # In one buffer, which the script reads; memory that a body does not fill is not used.
+    client_body_buffer_size {MAX_BODY_BYTES + (64 << 10)};
+    client_body_in_single_buffer on;
+    subrequest_output_buffer_size {MAX_ANSWER_BYTES};
+
+    upstream triton {{
+        server {LOOPBACK}:{places.triton_port} max_fails=0;
+        keepalive 256;
+        keepalive_requests 1000000;
+        keepalive_timeout 60s;
+    }}
+    proxy_http_version 1.1;
+    proxy_set_header Connection "";
+    proxy_pass_request_headers off;
+    proxy_next_upstream off;
+    proxy_buffer_size 32k;
+    proxy_buffers 8 32k;
+    proxy_connect_timeout 5s;
+    proxy_send_timeout {seconds}s;
+    proxy_read_timeout {seconds}s;
+
+    server {{
+        listen {places.port} backlog=2048;
+{chr(10).join(errors)}
+
+        location = /invocations {{
+            js_content router.invoke;
+        }}
+        location = /-triton {{
+            internal;
+            client_max_body_size 0;
+            # The router keeps the answer; nginx 1.22 stalls where its own buffers for one are full.
+            proxy_buffering off;
+            proxy_pass http://triton$triton_path;
+            proxy_set_header Connection "";
+            proxy_set_header Inference-Header-Content-Length $inference_header_length;
+        }}
+        location = /ping {{
+            access_log off;
+            if ($request_method !~ "^(GET|HEAD)$") {{ return 405; }}
+            if (!-f {_quoted(f"{folder}/{READY}")}) {{ return 503; }}
+            proxy_pass http://triton/v2/health/live;
+            proxy_pass_request_body off;
+            proxy_set_header Connection "";
+            proxy_set_header Content-Length "";
+            proxy_read_timeout 2s;
+        }}
+{_metrics(places.metrics_port)}
+        location / {{ return 404; }}
+{_error_locations()}
+    }}
+}}
+"""
+
+
+_LOG_FORMAT = (
+    '{"time":"$msec","method":"$request_method","path":"$uri","status":"$status","route":"$route",'
+    '"version":"$route_version","seconds":"$request_time","bytes":"$request_length",'
+    '"request":"$http_x_amzn_requestid"}'
+)
+
+
+def _metrics(port: int | None) -> str:
+    if port is None:
+        return ""
+    return f"""\
+        location = /metrics {{
+            access_log off;
+            if ($request_method !~ "^(GET|HEAD)$") {{ return 405; }}
+            proxy_pass http://{LOOPBACK}:{port}/metrics;
+            proxy_pass_request_body off;
+            proxy_set_header Connection "";
+            proxy_set_header Content-Length "";
+        }}"""
+
+
+def _error_locations() -> str:
+    return "\n".join(
+        f"        location = {_ERROR_PATH}{code} {{ internal; return {code} {_error(text)}; }}"
+        for code, text in ERRORS.items()
+    )
+
+
+def _error(text: str) -> str:
+    return _quoted(json.dumps({"error": text}))
+
+
+def _path(path: Path | str) -> str:
+    if not _SAFE_PATH.fullmatch(str(path)):
+        raise ValueError(f"{str(path)!r} is not an absolute path of letters, digits, blanks and ._/@:+=,~-")
+    return str(path)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

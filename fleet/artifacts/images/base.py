@@ -1,0 +1,83 @@
+"""The digest of the release's image that a build stands on: read from the registry, or known without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from fleet.artifacts.images.source import ImageSource
+from fleet.aws.api.errors import DENIED, aws_errors_as_findings
+from fleet.aws.images.reference import ImageReference, image_reference
+from fleet.aws.images.registry import requested_image
+from fleet.catalog.images import Image
+from fleet.findings import CannotRunError, FindingsError
+from fleet.spec.image import LockedImage
+from fleet.spec.source import finding_at
+
+MISSING = "FL628"
+
+
+class BaseImages:
+    """The bases of builds with the digests that their tags name now; the registry is asked for each once."""
+
+    def __init__(self, ecr: Callable[[], Any]) -> None:
+        self._ecr = ecr
+        self._digests: dict[str, str] = {}
+
+    def of(self, source: ImageSource) -> Image:
+        """The base of a build with its digest: the spec's, else the one that the registry gives for the tag.
+
+        A tag of several platforms has the digest of their index, by which Docker pulls the right one.
+
+        Raises:
+            FindingsError: the registry does not have the release's image.
+            CannotRunError: AWS refuses or does not answer.
+        """
+        if source.base.digest is not None:
+            return source.base
+        uri = source.base.uri
+        if uri not in self._digests:
+            self._digests[uri] = self._read(source, image_reference(uri))
+        return replace(source.base, digest=self._digests[uri])
+
+    def _read(self, source: ImageSource, image: ImageReference) -> str:
+        with aws_errors_as_findings():
+            try:
+                found, reason = requested_image(self._ecr(), image)
+            except ClientError as error:
+                if error.response["Error"]["Code"] not in DENIED:
+                    raise
+                message = error.response["Error"].get("Message", "")
+                problem = f"the digest of {image.uri}, which {source.endpoint} is built on, may not be read"
+                remedy = (
+                    f"allow ecr:BatchGetImage on {image.repository_arn}, or write `image_digest` in the spec"
+                )
+                raise CannotRunError(f"{problem}: {message}", remedy) from error
+        if found is None:
+            problem = f"the registry does not have {image.uri}, which {source.endpoint} is built on: {reason}"
+            hint = f"write a release for `triton` that has an image in {image.region}"
+            raise FindingsError([finding_at(source.mark, MISSING, problem, hint)])
+        return str(found["imageId"]["imageDigest"])
+
+
+def base_of_lock(source: ImageSource, locked: LockedImage | None) -> Image | None:
+    """The base as a lock records it; None where it records none."""
+    if locked is None or locked.base is None:
+        return None
+    return replace(source.base, digest=locked.base)
+
+
+def known_base(source: ImageSource, locked: LockedImage | None) -> Image | None:
+    """The base with its digest, without a registry: as the spec has it, else as the lock; None: unknown.
+
+    The lock's digest counts if its key follows from it: else it may be of another release.
+    """
+    if source.base.digest is not None:
+        return source.base
+    base = base_of_lock(source, locked)
+    if base is None or locked is None or source.key_on(base) != locked.key:
+        return None
+    return base

@@ -1,0 +1,74 @@
+"""Many clients and slow ones, the metrics of Triton, and the log of all that happens."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from shared_containers import JSON, METRICS_PORT, PORT, SharedContainer, tensor
+
+pytestmark = pytest.mark.triton
+
+
+class TestConnections:
+    def test_a_slow_client_reaches_the_model_only_when_its_body_is_there(
+        self, container: SharedContainer
+    ) -> None:
+        body = tensor(77).encode()
+        head = f"POST /invocations HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        slow = [container.network.connect(PORT, 60) for _ in range(100)]
+        for each in slow:
+            each.sendall(head + body[:5])
+        assert container.invoke(tensor(5)).status == 200
+        assert not any(line.endswith(" 77") for line in container.recorded())
+        for each in slow:
+            each.sendall(body[5:])
+        assert all(each.recv(12) == b"HTTP/1.1 200" for each in slow)
+        for each in slow:
+            each.close()
+
+    def test_a_thousand_connections_are_kept_alive(self, container: SharedContainer) -> None:
+        connections = [container.connection() for _ in range(1000)]
+        for _ in range(2):
+            for connection in connections:
+                connection.request("POST", "/invocations", tensor(5), JSON)
+            for connection in connections:
+                answer = connection.getresponse()
+                assert answer.status == 200
+                answer.read()
+                assert isinstance(connection.sock, socket.socket), "it was closed"
+        for connection in connections:
+            connection.close()
+
+
+class TestMetrics:
+    def test_tritons_metrics_are_passed_on(self, container: SharedContainer) -> None:
+        answer = container.call("GET", "/metrics")
+        assert answer.status == 200
+        assert b'nv_inference_request_success{model="resnet_image",version="1"}' in answer.body
+
+    def test_the_port_of_the_options_is_used(self, container: SharedContainer) -> None:
+        assert container.call("GET", "/metrics", port=METRICS_PORT).status == 200
+
+
+class TestLog:
+    def test_each_line_has_one_form_and_none_is_a_metric(self, container: SharedContainer) -> None:
+        container.invoke(tensor(5), 'model=a";"_aws":"')
+        container.call("GET", "/%22,%22_aws%22:%22")
+        lines = container.lines()
+        assert all({"time", "source", "level", "message"} <= set(line) for line in lines)
+        assert not any("_aws" in line for line in lines)
+        assert any("_aws" in line["message"] for line in lines if line["source"] == "triton")
+        assert {line["source"] for line in lines} >= {"container", "router", "triton"}
+
+    def test_a_request_is_logged_with_its_model(self, container: SharedContainer) -> None:
+        container.invoke(tensor(5), "model=resnet;version=1")
+
+        def is_logged() -> bool:
+            return any(
+                (line.get("route"), line.get("version"), line.get("status")) == ("resnet", "1", 200)
+                for line in container.lines()
+            )
+
+        container.wait(is_logged, "logged")

@@ -1,0 +1,19 @@
+"""Parts of an environment's Foundation, as its template declares them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from aws_cdk import App
+
+from fleet.endpoint.resolved_endpoint import Deployment, ResolvedFleet
+from fleet_stacks.fleet_app import add_fleet
+
+
+def foundation_parts(place: Deployment, outdir: Path, *names: str) -> dict[str, Any]:
+    """The resources whose logical ids begin with one of the names."""
+    app = App(outdir=str(outdir))
+    add_fleet(app, ResolvedFleet(place=place, endpoints=()))
+    (stack,) = app.synth().stacks
+    return {id: each for id, each in stack.template["Resources"].items() if id.startswith(names)}

@@ -1,0 +1,122 @@
+"""An endpoint that builds its image, the registry of the release's image, and the records of builds."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from fleet.artifacts.images.base import BaseImages
+from fleet.artifacts.images.source import ImageSource, WantedImage, image_sources, wanted_images
+from fleet.artifacts.lock import write_locks
+from fleet.images.object_keys import MANIFEST, built_image_key
+from fleet.spec.image import LockedImage
+from fleet.spec.project import load_lock, open_project
+from fleet_folder import SPEC, FleetFolder
+from image_builds import START
+
+BASE, MOVED = f"sha256:{'1' * 64}", f"sha256:{'2' * 64}"
+"""What the release's tag names, and what it may name later."""
+BUILT = f"sha256:{'d' * 64}"
+DENIED = ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "BatchGetImage")
+
+
+@dataclass
+class ReleaseRegistry:
+    """ECR with the release's images: what all tags name, and what was asked; None: access is denied."""
+
+    digest: str | None = BASE
+    asked: list[str] = field(default_factory=list)
+
+    def batch_get_image(self, **request: Any) -> dict[str, Any]:
+        (id,) = request["imageIds"]
+        self.asked.append(f"{request['registryId']}/{request['repositoryName']}:{id.get('imageTag')}")
+        if self.digest is None:
+            raise DENIED
+        if not self.digest:
+            failure = {"imageId": id, "failureCode": "ImageNotFound", "failureReason": "not found"}
+            return {"images": [], "failures": [failure]}
+        return {"images": [{"imageId": id | {"imageDigest": self.digest}}], "failures": []}
+
+
+@dataclass
+class Records:
+    """S3 with the records of builds."""
+
+    objects: dict[str, bytes] = field(default_factory=dict)
+
+    def get_object(self, *, Bucket: str, Key: str) -> dict[str, Any]:
+        if Key not in self.objects:
+            raise ClientError({"Error": {"Code": "NoSuchKey", "Message": Bucket}}, "GetObject")
+        return {"Body": io.BytesIO(self.objects[Key])}
+
+    def get_paginator(self, _: str) -> Records:
+        return self
+
+    def paginate(self, *, Bucket: str, Prefix: str) -> list[dict[str, Any]]:
+        """One page of ListObjectsV2."""
+        listed = {"Size": 1, "LastModified": datetime.now(UTC), "ETag": Bucket}
+        return [{"Contents": [{"Key": key, **listed} for key in self.objects if key.startswith(Prefix)]}]
+
+
+@dataclass
+class ImageFleet:
+    """A fleet whose endpoint builds its image, without an AWS."""
+
+    folder: FleetFolder
+    registry: ReleaseRegistry = field(default_factory=ReleaseRegistry)
+    records: Records = field(default_factory=Records)
+
+    def __post_init__(self) -> None:
+        self.folder.write("images/detector/Dockerfile", START)
+        self.folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
+        self.folder.write("repository/embed/1/model.py", "class TritonPythonModel: x = 1\n")
+        self.spec()
+
+    def spec(self, more: str = "", *, base: str = SPEC) -> None:
+        self.folder.spec(f"image: {{build: ../images/detector}}\n{more}", base=base)
+
+    def sources(self) -> list[ImageSource]:
+        return image_sources(open_project(self.folder.root, "dev"))
+
+    def wanted(self) -> list[WantedImage]:
+        """What a build makes."""
+        return wanted_images(self.sources(), BaseImages(lambda: self.registry).of)
+
+    def build(self) -> str:
+        """Record what a build makes; its key."""
+        (image,) = self.wanted()
+        record = {
+            "key": image.key,
+            "repository": "triton-fleet-dev",
+            "digest": BUILT,
+            "base": image.base.reference,
+            "config": {"os": "linux", "architecture": "amd64", "config": {}},
+            "paths": [],
+            "ended": "2026-07-06T08:00:00+00:00",
+        }
+        self.records.objects[built_image_key(image.key, MANIFEST)] = json.dumps(record).encode()
+        return image.key
+
+    def write_lock(self) -> LockedImage:
+        s3: Any = self.records
+        write_locks(open_project(self.folder.root, "dev"), lambda: s3, lambda: self.registry)
+        return self.lock()
+
+    def write_lock_offline(self) -> LockedImage:
+        write_locks(open_project(self.folder.root, "dev"))
+        return self.lock()
+
+    def lock(self) -> LockedImage:
+        image = load_lock(self.lock_file).image
+        assert image is not None
+        return image
+
+    @property
+    def lock_file(self) -> Path:
+        return self.folder.root / "locks/dev/sentences.lock.yaml"

@@ -1,0 +1,71 @@
+"""A fleet whose environment has an embedded AWS with Foundation's parts for images, and its commands."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from aws_cdk import App
+
+from embedded_keys import VARIABLES
+from fleet.endpoint.resolve import place_of, resolve_fleet
+from fleet.spec.environment import Environment
+from fleet_emulator.server import EmbeddedAws
+from fleet_folder import FleetFolder
+from fleet_stacks.fleet_app import add_fleet
+
+ACCOUNT = "123456789012"
+PLACE = place_of(Environment(environment="dev", account=ACCOUNT, region="us-east-1"))
+FLEET = str(Path(sys.executable).parent / "fleet")
+DOCKERFILE = """\
+ARG TRITON_IMAGE
+FROM ${TRITON_IMAGE}
+ARG GREETING=hello
+ENV GREETING=${GREETING}
+RUN pip install --no-cache-dir einops==0.8.0
+COPY labels.txt /opt/labels.txt
+"""
+IMAGE = "image: {build: ../images/detector, args: {GREETING: servus}}\n"
+
+
+@dataclass
+class ImageFleet:
+    """A folder whose environment has an embedded AWS with Foundation's parts for images."""
+
+    folder: FleetFolder
+    aws: EmbeddedAws
+
+    def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        variables = {**os.environ, **VARIABLES, "AWS_ENDPOINT_URL": self.aws.url, "NO_PROXY": "localhost"}
+        return subprocess.run(
+            [FLEET, *arguments],
+            cwd=self.folder.root,
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def succeed(self, *arguments: str) -> str:
+        done = self(*arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def template(self) -> Any:
+        """What the CDK app declares for the endpoint."""
+        fleet = resolve_fleet(self.folder.root, "dev")
+        app = App(outdir=str(self.folder.root / "cdk.out"))
+        add_fleet(app, fleet)
+        return app.synth().get_stack_by_name("triton-fleet-dev-sentences").template
+
+    @property
+    def lock(self) -> Any:
+        return yaml.safe_load((self.folder.root / "locks/dev/sentences.lock.yaml").read_text())
+
+    def dockerfile(self, text: str) -> None:
+        self.folder.write("images/detector/Dockerfile", text)

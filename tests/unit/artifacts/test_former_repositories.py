@@ -1,0 +1,53 @@
+"""Another `kms_key` is another repository: what is left in the former one is named, and stays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from fleet.artifacts.images.inventory import former_repositories
+from fleet.cli.images.builds import former_lines
+from fleet.endpoint.resolve import place_of
+from fleet.endpoint.resolved_endpoint import Deployment
+from fleet.spec.project import open_project
+from fleet_folder import FleetFolder
+from image_bases import ImageFleet
+
+KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
+
+
+@pytest.fixture
+def fleet(folder: FleetFolder) -> ImageFleet:
+    made = ImageFleet(folder)
+    made.build()
+    return made
+
+
+def former(fleet: ImageFleet, **place: Any) -> dict[str, int]:
+    s3: Any = fleet.records
+    environment: Deployment = place_of(open_project(fleet.folder.root, "dev").environment)
+    return dict(former_repositories(s3, replace(environment, **place)))
+
+
+def test_the_environments_own_repository_is_none(fleet: ImageFleet) -> None:
+    assert former(fleet) == {}
+
+
+def test_records_are_counted_by_their_repository(fleet: ImageFleet) -> None:
+    assert former(fleet, kms_key=KEY) == {"triton-fleet-dev": 1}
+
+
+def test_a_record_that_cannot_be_read_is_left_out(fleet: ImageFleet) -> None:
+    fleet.records.objects[f"images/built/{'b' * 64}/manifest.json"] = b"{"
+    assert former(fleet, kms_key=KEY) == {"triton-fleet-dev": 1}
+
+
+def test_the_line_says_what_becomes_of_them() -> None:
+    (line,) = former_lines({"triton-fleet-dev": 1})
+    assert line == (
+        "1 record is of the former repository triton-fleet-dev: its images are not pruned;"
+        " delete it once no Model names them"
+    )
+    assert former_lines({"a": 2})[0].startswith("2 records are of the former repository a: ")

@@ -1,0 +1,59 @@
+"""What the program of the container repeats, as it imports nothing of the product, is what the product has."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, get_args
+
+import pytest
+
+from fleet.endpoint.context.shared_container import ROUTES, joined_value
+from fleet.local.triton.shared_container import MODULE, MODULES
+from fleet.spec.values import ModelName
+from fleet_client import client
+from shared_container import routes, settings
+from shared_container.nginx_config import MAX_BODY_BYTES, SCRIPTS
+
+NAMES = ["a", "_a", "a.b-c_d", "9", "-a", ".a", "a b", "a/b", "a;b", "", "a" * 255, "a" * 256]
+VERSIONS = ["0", "1", "01", "-1", "1.5", "", "9" * 19, "9" * 20]
+
+
+def in_script(file: str, name: str) -> re.Pattern[str]:
+    """A pattern of a script, as its line declares it."""
+    found = re.search(rf"^const {name} = /(.+)/;$", (SCRIPTS / file).read_text(), re.MULTILINE)
+    assert found is not None
+    return re.compile(found[1])
+
+
+@pytest.mark.parametrize("file", ["router.js", "named_form.js"])
+def test_a_route_and_a_version_are_the_same_to_all_who_read_them(file: str) -> None:
+    (constraints,) = get_args(ModelName)[1:]
+    spec: Any = re.compile(constraints.pattern)
+    for text in NAMES:
+        of_spec = spec.fullmatch(text) is not None and len(text) <= constraints.max_length
+        others = [
+            routes.NAME.fullmatch(text),
+            client._ROUTE.fullmatch(text),
+            in_script(file, "NAME").search(text),
+        ]
+        assert [each is not None for each in others] == [of_spec] * 3, text
+    for text in VERSIONS:
+        found = [
+            routes.VERSION.fullmatch(text),
+            client._VERSION.fullmatch(text),
+            in_script(file, "VERSION").search(text),
+        ]
+        assert len({each is not None for each in found}) == 1, text
+
+
+def test_njs_is_looked_for_where_the_program_looks() -> None:
+    assert (MODULE, MODULES) == (settings.JS_MODULE, settings.JS_FOLDERS)
+
+
+def test_the_limit_of_a_body_is_that_of_the_client() -> None:
+    assert MAX_BODY_BYTES == client.MAX_BODY
+
+
+def test_a_value_that_was_cut_is_joined_alike() -> None:
+    cut = {ROUTES: "a", f"{ROUTES}_1": "b", f"{ROUTES}_2": "c", f"{ROUTES}_4": "d"}
+    assert joined_value(cut, ROUTES) == routes.joined_value(cut, ROUTES) == "abc"
