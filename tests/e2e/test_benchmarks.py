@@ -26,6 +26,8 @@ def test_a_benchmark_does_its_work_and_ends_with_its_ratios(name: str) -> None:
         pytest.skip("pigz is not installed")
     command = [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), "--short"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if name == "router" and done.returncode == 2:
+        pytest.skip(done.stderr.strip())
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     ratios = json.loads(done.stdout.splitlines()[-1])
     assert ratios
