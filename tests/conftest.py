@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import boto3
 import pytest
 from hypothesis import settings
 
@@ -50,6 +51,13 @@ def without_settings_of_the_machine() -> Iterator[None]:
         patch.setenv("AWS_CONFIG_FILE", os.devnull)
         patch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
         yield
+
+
+@pytest.fixture(autouse=True)
+def without_the_session_of_another_test() -> Iterator[None]:
+    """boto3's default session keeps the keys that its first user had."""
+    yield
+    boto3.DEFAULT_SESSION = None
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -40,7 +40,8 @@ class EcrRepository:
         if not store.is_logged_in(reference.registry):
             raise DockerError(f"{reference.place}: no basic auth credentials; run docker login first")
         self._reference, self._store = reference, store
-        self._ecr = boto3.client("ecr", region_name=registry.region)
+        # A session of its own: boto3's default one keeps the keys of its first use.
+        self._ecr = boto3.Session().client("ecr", region_name=registry.region)
         self._place = {"registryId": registry.account, "repositoryName": reference.repository}
 
     def push(self, image: Image) -> str:
