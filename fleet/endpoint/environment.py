@@ -11,7 +11,7 @@ from fleet.findings import Finding, FindingsError
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.paths import same_names
 from fleet.spec.problems import did_you_mean, validate
-from fleet.spec.project import Project, endpoint_names, environment_names
+from fleet.spec.project import Project, environment_names
 from fleet.spec.reader import read_source
 from fleet.spec.source import Source, finding_at
 
@@ -50,7 +50,7 @@ def _tags(environment: Environment, source: Source) -> Iterator[Finding]:
 
 
 def _same_names(project: Project) -> list[Finding]:
-    files = [(name, project.root / "model_specs" / f"{name}.yaml") for name in endpoint_names(project.root)]
+    files = list(project.spec_files.items())
     return [each for each in same_names(files) if each.file and each.file.stem in project.endpoints]
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from fleet.rules.about.secrets import SECRET_NAME, SECRET_VALUE
+from fleet.spec.layers import LayerKind
 from fleet.spec.project import LoadedSpec
-from fleet.spec.source import KeyPath, Source
+from fleet.spec.source import KeyPath
 
 REDACTED = "(not shown)"
 """Stands for what looks like a secret."""
@@ -17,21 +17,11 @@ FREE = ("environment", "cloudformation")
 """Keys of the spec below which users name things themselves, and may name a secret."""
 
 
-class Layer(StrEnum):
-    """The file that set a key last; none where the mapping around it was given without it."""
-
-    SPEC = "spec"
-    DEFAULTS = "defaults"
-    OVERRIDES = "overrides"
-    CONTRACT = "default"
-    NOBODY = "not given"
-
-
 @dataclass(frozen=True)
 class Origin:
     """Where a value stands: file and line, None where it is written nowhere."""
 
-    layer: Layer
+    layer: LayerKind
     file: Path | None = None
     line: int | None = None
 
@@ -48,15 +38,10 @@ class EffectiveSpec:
     origins: Mapping[KeyPath, Origin]
 
 
-def effective_spec(loaded: LoadedSpec, environment: Source) -> EffectiveSpec:
-    """The whole spec, defaults filled in.
-
-    Args:
-        loaded: The spec as it holds in an environment.
-        environment: The environment's file, with its `defaults` and `overrides`.
-    """
+def effective_spec(loaded: LoadedSpec) -> EffectiveSpec:
+    """The whole spec as it holds in an environment, defaults filled in."""
     data = loaded.spec.model_dump(mode="json")
-    origins = {path: _origin(loaded, environment, path) for path in _values(data, ())}
+    origins = {path: _origin(loaded, path) for path in _values(data, ())}
     return EffectiveSpec({key: _without_secrets(value, (key,)) for key, value in data.items()}, origins)
 
 
@@ -68,17 +53,14 @@ def redact(name: str, value: str) -> str:
     return REDACTED if SECRET_NAME.search(name) and not harmless else value
 
 
-def _origin(loaded: LoadedSpec, environment: Source, path: KeyPath) -> Origin:
+def _origin(loaded: LoadedSpec, path: KeyPath) -> Origin:
     mark = loaded.source.marks.get(path)
     if mark is None:
         # A mapping of an alarm's severities replaces the default whole.
         replaced = path[0] == "alarms" and len(path) > 2 and path[:2] in loaded.source.marks
-        return Origin(Layer.NOBODY if replaced else Layer.CONTRACT)
-    layer = Layer.SPEC
-    if mark.file != loaded.source.file:
-        overridden = environment.marks.get(("overrides", loaded.spec.endpoint, *path)) == mark
-        layer = Layer.OVERRIDES if overridden else Layer.DEFAULTS
-    return Origin(layer, mark.file, mark.line)
+        return Origin(LayerKind.NOBODY if replaced else LayerKind.CONTRACT)
+    kinds = (each.kind for each in reversed(loaded.layers) if each.source.marks.get(path) == mark)
+    return Origin(next(kinds, LayerKind.SPEC), mark.file, mark.line)
 
 
 def _values(value: object, path: KeyPath) -> Iterator[KeyPath]:

@@ -13,9 +13,8 @@ from fleet.findings import CannotRunError, Finding, FindingsError, Severity, all
 from fleet.spec.problems import validate
 from fleet.spec.project import Project, endpoint_names, environment_names, open_project
 from fleet.spec.source import Source
+from fleet.spec.spec_files import SPECS
 from fleet.spec.values import Document, Name
-
-SPECS = "model_specs"
 
 
 class _Named(Document):

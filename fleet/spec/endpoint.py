@@ -19,6 +19,8 @@ from fleet.spec.logs import Logs
 from fleet.spec.metrics import PUBLISHED, Metrics
 from fleet.spec.mistake import Mistake
 from fleet.spec.network import Network
+from fleet.spec.owner import Owner
+from fleet.spec.profile import EnvironmentOverrides, ProfileNames
 from fleet.spec.rollout import Rollout
 from fleet.spec.samples import ArchiveName, Sample
 from fleet.spec.scaling import Scaling
@@ -130,6 +132,10 @@ class EndpointSpec(Document):
 
     endpoint: Name
     """The fixed, public name, the same as the file's: letters, digits and inner hyphens, at most 63."""
+    profile: ProfileNames = ()
+    """Profiles that this spec is laid over: files in profiles/ without `.yaml`. Of several the later wins."""
+    owner: Owner | None = None
+    """Who looks after the endpoint."""
     mode: Annotated[Mode, Field(strict=False)] = Mode.SINGLE
     """`single`: one repository, whose default model answers. `multi-model`: an archive for each target, which
     SageMaker loads when it is called. `shared-container`: one repository, all of whose models are loaded and
@@ -179,6 +185,8 @@ class EndpointSpec(Document):
     timeouts: Timeouts = Timeouts()
     cloudformation: dict[str, dict[str, object]] = Field(default_factory=dict)
     """Raw CloudFormation properties, set in the template and checked: `{EndpointConfig: {Path: value}}`."""
+    overrides: EnvironmentOverrides = Field(default_factory=dict, exclude=True)
+    """By environment: keys that replace the spec's own there."""
     language: int = LANGUAGE
     """The version of this language, 1. A version of triton-fleet that reads another one refuses the spec."""
     allow: dict[Rule, Reason] = Field(default_factory=dict)

@@ -18,6 +18,7 @@ from fleet.spec.arns import BoundaryArn, KeyArn, RoleArn, elsewhere
 from fleet.spec.engine_builds import EngineBuilds
 from fleet.spec.mistake import Mistake
 from fleet.spec.notifications import BY_HAND, Notifications, protocol
+from fleet.spec.profile import EnvironmentName
 from fleet.spec.tags import Tags
 from fleet.spec.values import Bytes, Document
 
@@ -81,7 +82,7 @@ class LocalLimits(Document):
 class Environment(Document):
     """One account and region, with what its endpoints have in common."""
 
-    environment: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]{0,15}$")]
+    environment: EnvironmentName
     """The name, as in `-c env=NAME`; the same as the file's. No hyphens: stack names are joined with them."""
     account: Annotated[str, StringConstraints(pattern=r"^[0-9]{12}$")]
     """AWS account, in quotes."""

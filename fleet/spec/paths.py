@@ -11,6 +11,7 @@ from fleet.findings import Finding, FindingsError
 from fleet.spec.problems import did_you_mean
 from fleet.spec.project import endpoint_names
 from fleet.spec.reader import read_source
+from fleet.spec.spec_files import FOLDER
 
 LOCK_END = ".lock.yaml"
 
@@ -63,7 +64,7 @@ def _sort(
 ) -> None:
     parts = _below(root, file)
     match parts:
-        case ["model_specs", name] if name.endswith(".yaml"):
+        case ["model_specs", *_, name] if name.endswith(".yaml") and name != FOLDER:
             endpoints.append(name.removesuffix(".yaml"))
         case ["locks", _, name] if name.endswith(LOCK_END):
             endpoints.append(_endpoint(names, name.removesuffix(LOCK_END)))

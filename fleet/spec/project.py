@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,10 +10,12 @@ from pathlib import Path
 from fleet.findings import Finding, FindingsError, all_of
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
+from fleet.spec.layers import Layer, Layering, LayerKind, merged
 from fleet.spec.lock import Lock
 from fleet.spec.problems import did_you_mean, validate
 from fleet.spec.reader import read_source
 from fleet.spec.source import Source, finding_at
+from fleet.spec.spec_files import PROFILES, spec_files, yaml_stems
 
 LOCK_BYTES = 64 << 20
 """A lock of so many bytes at most is read; 10,000 archives of a few files take some 3 MB."""
@@ -21,10 +23,19 @@ LOCK_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class LoadedSpec:
-    """One endpoint's spec as it holds in one environment; `source` knows which file each key came from."""
+    """One endpoint's spec as it holds in one environment; `source` knows which file each key came from.
+
+    `layers` are what the source was merged from, the lowest first.
+    """
 
     spec: EndpointSpec
     source: Source
+    layers: tuple[Layer, ...] = ()
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """The profiles that are part of it, the lowest first."""
+        return tuple(each.name for each in self.layers if each.kind is LayerKind.PROFILE)
 
 
 @dataclass(frozen=True)
@@ -39,6 +50,8 @@ class Project:
     environment_source: Source
     endpoints: tuple[str, ...]
     findings: tuple[Finding, ...]
+    layering: Layering
+    spec_files: Mapping[str, Path]
 
     def load(self, endpoint: str) -> LoadedSpec:
         """Read an endpoint's spec as it holds in this environment.
@@ -46,7 +59,7 @@ class Project:
         Raises:
             FindingsError: every mistake of its files.
         """
-        return _load_spec(self.root, endpoint, self.environment_source)
+        return _load_spec(self.spec_files[endpoint], self.layering)
 
     def draft(self, file: Path) -> LoadedSpec:
         """Read a spec from any place, merged with this environment; its file may have any name.
@@ -62,7 +75,7 @@ class Project:
         Raises:
             FindingsError: every mistake in it.
         """
-        return load_spec(source, self.environment_source)
+        return load_spec(source, self.layering)
 
     def lock_file(self, endpoint: str) -> Path:
         """The path of the endpoint's lock, whether or not it exists."""
@@ -71,12 +84,12 @@ class Project:
 
 def environment_names(root: Path) -> list[str]:
     """The environments that have a file."""
-    return _stems(root / "environments")
+    return yaml_stems(root / "environments")[0]
 
 
 def endpoint_names(root: Path) -> list[str]:
     """The endpoints that have a spec."""
-    return _stems(root / "model_specs")
+    return list(spec_files(root).by_endpoint)
 
 
 def open_project(
@@ -90,25 +103,26 @@ def open_project(
         FindingsError: a name has no file, or the environment is wrong; then what is wrong with the specs is
             reported as well.
     """
-    file = (
-        root / "environments" / f"{_require_known(environment, environment_names(root), 'environment')}.yaml"
-    )
-    names = endpoint_names(root)
-    chosen = tuple(_require_known(name, names, "endpoint") for name in dict.fromkeys(endpoints)) or tuple(
-        names
-    )
-    findings, source = _stray_files(root), Source(file, {})
+    environments = environment_names(root)
+    file = root / "environments" / f"{_require_known(environment, environments, 'environment')}.yaml"
+    specs = spec_files(root)
+    names = list(specs.by_endpoint)
+    named = tuple(_require_known(name, names, "endpoint") for name in dict.fromkeys(endpoints))
+    chosen = named or tuple(names)
+    findings, source = [*_overlooked_files(root), *specs.findings], Source(file, {})
     try:
         source = read_source(file)
         settings = validate(Environment, source)
         _named_as_its_file(source, "environment", settings.environment)
     except FindingsError as error:
         # Without the environment's defaults only the specs' own YAML can be checked.
-        look = partial(_load_spec, environment=source) if source.data else _read_spec
-        all_of(chosen, lambda name: look(root, name), error.findings + findings)
+        layering = Layering(root, source, environments)
+        look = partial(_load_spec, layering=layering) if source.data else read_source
+        all_of(chosen, lambda name: look(specs.by_endpoint[name]), error.findings + findings)
         raise
     findings += _stray_overrides(settings, source, [*names, *elsewhere])
-    return Project(root, settings, source, chosen, tuple(findings))
+    layering = Layering(root, source, environments)
+    return Project(root, settings, source, chosen, tuple(findings), layering, specs.by_endpoint)
 
 
 def load_lock(file: Path) -> Lock:
@@ -120,28 +134,21 @@ def load_lock(file: Path) -> Lock:
     return validate(Lock, read_source(file, LOCK_BYTES))
 
 
-def _read_spec(root: Path, name: str) -> Source:
-    return read_source(root / "model_specs" / f"{name}.yaml")
-
-
-def _load_spec(root: Path, name: str, environment: Source) -> LoadedSpec:
-    loaded = load_spec(_read_spec(root, name), environment)
+def _load_spec(file: Path, layering: Layering) -> LoadedSpec:
+    loaded = load_spec(read_source(file), layering)
     _named_as_its_file(loaded.source, "endpoint", loaded.spec.endpoint)
     return loaded
 
 
-def load_spec(spec_source: Source, environment: Source) -> LoadedSpec:
-    """A spec with the environment's defaults below it and its overrides above.
+def load_spec(source: Source, layering: Layering) -> LoadedSpec:
+    """A spec merged with its layers.
 
     Raises:
-        FindingsError: every key and value that does not fit.
+        FindingsError: every key and value that does not fit, or what is wrong with a layer.
     """
-    name = str(spec_source.data.get("endpoint"))
-    merged = (
-        environment.section("defaults").merged(spec_source).merged(environment.section("overrides", name))
-    )
-    source = Source(spec_source.file, merged.data, {**merged.marks, (): spec_source.mark(())})
-    return LoadedSpec(validate(EndpointSpec, source), source)
+    layers = layering.layers(source)
+    whole = merged(source, layers)
+    return LoadedSpec(validate(EndpointSpec, whole), whole, layers)
 
 
 def _named_as_its_file(source: Source, key: str, name: str) -> None:
@@ -174,15 +181,5 @@ def _stray_overrides(settings: Environment, source: Source, names: list[str]) ->
     return strays
 
 
-def _stems(folder: Path) -> list[str]:
-    return sorted(file.stem for file in folder.glob("*.yaml") if not file.name.startswith("."))
-
-
-def _stray_files(root: Path) -> list[Finding]:
-    message = "this file is not read: its name must end in .yaml"
-    return [
-        Finding(code="FL105", message=message, file=file, hint=f"rename it to {file.stem}.yaml")
-        for folder in ("environments", "model_specs")
-        for file in sorted((root / folder).iterdir())
-        if file.suffix.lower() in {".yml", ".yaml"} and file.suffix != ".yaml"
-    ]
+def _overlooked_files(root: Path) -> list[Finding]:
+    return [each for folder in ("environments", PROFILES) for each in yaml_stems(root / folder)[1]]

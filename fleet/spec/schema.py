@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,11 @@ from pydantic_core import core_schema
 
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
+from fleet.spec.spec_files import SPECS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_NULL = {"type": "null"}
+_DEFINITION = "#/$defs/"
 
 
 class _AsWritten(GenerateJsonSchema):
@@ -37,36 +41,97 @@ def environment_schema() -> dict[str, Any]:
     return Environment.model_json_schema(schema_generator=_AsWritten)
 
 
-def _with_parts_of_specs(environment: dict[str, Any]) -> dict[str, Any]:
-    """The same, with any part of a spec there."""
-    partial = _without_required(endpoint_schema())
-    environment["$defs"] = {
-        **environment.get("$defs", {}),
-        **partial.pop("$defs", {}),
-        "PartialEndpoint": partial,
-    }
+def _partial_schema() -> dict[str, Any]:
+    """The schema of profiles and of folders' files: any part of a spec."""
+    schema = _mergeable(endpoint_schema())
+    del schema["properties"]["endpoint"]
+    schema["description"] = "Keys of specs that are laid over it."
+    schema["properties"]["overrides"]["additionalProperties"] = {"$ref": "#/$defs/PartialEndpoint"}
+    return _with_partial_endpoint(schema)
+
+
+def _spec_file_schema() -> dict[str, Any]:
+    """The schema of a spec's file: everything but its name may be in a layer below it."""
+    schema = _mergeable(endpoint_schema())
+    schema["required"] = ["endpoint"]
+    schema["properties"]["overrides"]["additionalProperties"] = {"$ref": "#/$defs/PartialEndpoint"}
+    return _with_partial_endpoint(schema)
+
+
+def _environment_file_schema() -> dict[str, Any]:
+    """The schema of an environment's file, with any part of a spec under `defaults` and `overrides`."""
+    schema = _with_partial_endpoint(environment_schema())
     ref = {"$ref": "#/$defs/PartialEndpoint"}
-    properties = environment["properties"]
+    properties = schema["properties"]
     properties["defaults"] = {"description": properties["defaults"]["description"], **ref}
     properties["overrides"]["additionalProperties"] = ref
-    return environment
+    return schema
+
+
+def _with_partial_endpoint(schema: dict[str, Any]) -> dict[str, Any]:
+    partial = _mergeable(endpoint_schema())
+    for key in ("endpoint", "overrides"):
+        del partial["properties"][key]
+    definitions = partial.pop("$defs", {})
+    schema["$defs"] = {**schema.get("$defs", {}), **definitions, "PartialEndpoint": partial}
+    return schema
 
 
 def schemas(root: Path) -> dict[Path, str]:
     """Each schema file and the text that it must hold."""
     return {
-        root / "model_specs" / "endpoint.schema.json": _text(endpoint_schema()),
-        root / "environments" / "environment.schema.json": _text(_with_parts_of_specs(environment_schema())),
+        root / SPECS / "endpoint.schema.json": _text(_spec_file_schema()),
+        root / SPECS / "partial.schema.json": _text(_partial_schema()),
+        root / "environments" / "environment.schema.json": _text(_environment_file_schema()),
     }
 
 
-def _without_required(schema: Any) -> Any:
-    """An environment may set any part of a spec, so nothing of it is required there."""
+def _mergeable(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of one of several layers: any key may be in another one, and `null` takes it away.
+
+    What is in a list stays as it is: a list replaces the list below it.
+    """
+    in_lists = _definitions_of_lists(schema)
+    definitions = {
+        name: each if name in in_lists else _any_part(each) for name, each in schema["$defs"].items()
+    }
+    return {**_any_part(schema), "$defs": definitions}
+
+
+def _any_part(schema: dict[str, Any]) -> dict[str, Any]:
+    found = {key: value for key, value in schema.items() if key != "required"}
+    if "properties" in found:
+        found["properties"] = {key: _or_null(value) for key, value in found["properties"].items()}
+    return found
+
+
+def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(schema.get("additionalProperties"), dict):
+        schema = {**schema, "additionalProperties": _or_null(schema["additionalProperties"])}
+    about: dict[str, Any] = {key: schema[key] for key in ("description", "default", "title") if key in schema}
+    forms = schema.get("anyOf") or [{key: value for key, value in schema.items() if key not in about}]
+    return {**about, "anyOf": forms if _NULL in forms else [*forms, _NULL]}
+
+
+def _definitions_of_lists(schema: dict[str, Any]) -> set[str]:
+    """The definitions that stand in lists, or in those of lists."""
+    found, pending = set[str](), [each["items"] for each in _mappings(schema) if "items" in each]
+    while pending:
+        for each in _mappings(pending.pop()):
+            name = str(each.get("$ref", "")).removeprefix(_DEFINITION)
+            if name and name not in found:
+                found.add(name)
+                pending.append(schema["$defs"][name])
+    return found
+
+
+def _mappings(schema: Any) -> Iterator[dict[str, Any]]:
+    """All mappings of a schema, itself among them."""
     if isinstance(schema, dict):
-        return {key: _without_required(value) for key, value in schema.items() if key != "required"}
-    if isinstance(schema, list):
-        return [_without_required(value) for value in schema]
-    return schema
+        yield schema
+    inner = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    for each in inner:
+        yield from _mappings(each)
 
 
 def _text(schema: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -85,24 +85,34 @@ class Source:
             if isinstance(value, dict)
         }
 
-    def merged(self, above: Source) -> Source:
-        """This document with another laid over it: mappings merge key by key, everything else is replaced."""
+    def merged(self, above: Source, takes_null: Callable[[KeyPath], bool] = lambda path: True) -> Source:
+        """This document with another laid over it: mappings merge key by key, everything else is replaced.
+
+        A `null` over something takes that away, unless the key `takes_null` as its value.
+        """
         data, replaced = dict(self.data), set[KeyPath]()
-        _lay_over(data, above.data, (), replaced)
+        _lay_over(data, above.data, (), replaced, takes_null)
         marks = {path: mark for path, mark in self.marks.items() if not _is_in(path, replaced)}
         marks |= {path: mark for path, mark in above.marks.items() if _is_in(path, replaced)}
         return Source(self.file, data, marks)
 
 
 def _lay_over(
-    below: dict[str, object], above: Mapping[str, object], path: KeyPath, replaced: set[KeyPath]
+    below: dict[str, object],
+    above: Mapping[str, object],
+    path: KeyPath,
+    replaced: set[KeyPath],
+    takes_null: Callable[[KeyPath], bool],
 ) -> None:
     for key, value in above.items():
         here: KeyPath = (*path, key)
         old = below.get(key)
         if isinstance(old, dict) and isinstance(value, dict):
             below[key] = merged = dict(old)
-            _lay_over(merged, value, here, replaced)
+            _lay_over(merged, value, here, replaced, takes_null)
+        elif value is None and key in below and not takes_null(here):
+            del below[key]
+            replaced.add(here)
         else:
             below[key] = value
             replaced.add(here)

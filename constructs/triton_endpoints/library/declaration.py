@@ -13,8 +13,10 @@ from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.resolve import place_of, resolve_endpoint
 from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint
 from fleet.findings import Finding, FindingsError, Severity
+from fleet.spec.layers import Layering
 from fleet.spec.project import load_spec
 from fleet.spec.source import Source
+from fleet.spec.spec_files import root_of
 from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
 from triton_endpoints.endpoint.parts import EndpointParts, declare_endpoint
 from triton_endpoints.library.alarm_actions import AlarmActions, OwnActions
@@ -155,7 +157,8 @@ def _resolve(
         FindingsError: every mistake.
     """
     try:
-        loaded = load_spec(_with_network(declaration.spec.source(), placement), environment.source)
+        source = _with_network(declaration.spec.source(), placement)
+        loaded = load_spec(source, Layering(root_of(source.file), environment.source))
     except FindingsError as error:
         raise FindingsError([*found, *error.findings]) from error
     data = declaration.spec.data(loaded.spec, place.environment)

@@ -16,12 +16,12 @@ from fleet.spec.endpoint import Compression, EndpointSpec, Mode
 from fleet.spec.lock import Lock
 from fleet.spec.reader import read_source
 from fleet.spec.source import KeyPath, Source
+from fleet.spec.spec_files import root_of
 from triton_endpoints.library.model import TritonModel, given_data, model_keys, url_findings
 from triton_endpoints.library.props import Alarms, Capture, Instance, Rollout, spec_keys, written
 from triton_endpoints.library.scaling import Scaling, scaling_keys
 from triton_endpoints.library.sources import prop_name, source_of_props
 
-SPECS = "model_specs"
 NAMES: Mapping[KeyPath, str] = {
     ("endpoint",): "endpoint_name",
     ("environment",): "container_environment",
@@ -139,11 +139,8 @@ class FileSpec:
     def _lock_file(self, spec: EndpointSpec, environment: str) -> Path:
         if self.lock is not None:
             return self.lock
-        name, folder = f"{spec.endpoint}.lock.yaml", self.file.parent
-        if folder.absolute().name != SPECS:
-            return folder / name
-        fleet = folder.parent if folder.name == SPECS else folder.absolute().parent  # "." is its own parent
-        return fleet / "locks" / environment / name
+        name, fleet = f"{spec.endpoint}.lock.yaml", root_of(self.file)
+        return self.file.parent / name if fleet is None else fleet / "locks" / environment / name
 
 
 def _path(key: str) -> KeyPath:

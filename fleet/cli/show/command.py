@@ -43,7 +43,7 @@ def show(
     project = open_project(root, env, [endpoint])
     loaded = project.load(endpoint)
     lock, wrong_lock = read_lock(project, loaded.spec)
-    spec = effective_spec(loaded, project.environment_source)
+    spec = effective_spec(loaded)
     made = decisions(EndpointContext(loaded=loaded, environment=project.environment, lock=lock), wrong_lock)
     if format is OutputFormat.JSON:
         print_json(_document(endpoint, project.environment, spec, made, root))

@@ -9,9 +9,10 @@ from pathlib import Path
 from rich.text import Text
 
 from fleet.cli.show.lines import Line
-from fleet.explain.effective_spec import EffectiveSpec, Layer, Origin
+from fleet.explain.effective_spec import EffectiveSpec, Origin
 from fleet.printers.file_names import place_in
 from fleet.printers.sanitizer import visible
+from fleet.spec.layers import LayerKind
 from fleet.spec.scalars import plain_value
 from fleet.spec.source import KeyPath
 
@@ -33,7 +34,7 @@ def _origin_text(origin: Origin, root: Path) -> str:
     if origin.file is None:
         return str(origin.layer)
     place = f"{place_in(root, origin.file)}:{origin.line}"
-    return place if origin.layer is Layer.SPEC else f"{place} ({origin.layer})"
+    return place if origin.layer is LayerKind.SPEC else f"{place} ({origin.layer})"
 
 
 def _block(value: object, path: KeyPath, indentation: str) -> Iterator[tuple[str, KeyPath]]:

@@ -16,7 +16,7 @@ SHIPPED = [*ROOT.glob("model_specs/*.yaml"), *ROOT.glob("environments/*.yaml")]
 
 
 def errors(kind: str, text: str) -> list[str]:
-    folder = {"endpoint": "model_specs", "environment": "environments"}[kind]
+    folder = {"environment": "environments"}.get(kind, "model_specs")
     schema = json.loads((ROOT / folder / f"{kind}.schema.json").read_text())
     Draft202012Validator.check_schema(schema)
     found: list[Any] = list(Draft202012Validator(schema).iter_errors(yaml.safe_load(text)))
@@ -50,6 +50,20 @@ def test_an_environment_may_set_any_part_of_a_spec_and_nothing_else() -> None:
     assert errors("environment", f"{ENVIRONMENT}{part.replace('count', 'cuont')}")
 
 
+@pytest.mark.parametrize("file", ["endpoint", "partial"])
+def test_what_a_layer_below_has_may_be_left_out_and_taken_away(file: str) -> None:
+    keys = "profile: gpu\ninstance: {count: 2}\nscaling: null\ntags: {a: null}\noverrides: {prod: {triton: '25.04'}}"
+    assert errors(file, f"{'endpoint: a' if file == 'endpoint' else ''}\n{keys}") == []
+
+
+def test_a_profile_names_no_endpoint() -> None:
+    assert errors("partial", "endpoint: a")
+
+
+def test_what_is_in_a_list_is_whole() -> None:
+    assert errors("partial", "models: [{archive: a}]")
+
+
 def test_every_key_of_a_spec_is_explained() -> None:
     schema = json.loads((ROOT / "model_specs" / "endpoint.schema.json").read_text())
     objects = [schema, *schema["$defs"].values()]
@@ -57,14 +71,14 @@ def test_every_key_of_a_spec_is_explained() -> None:
         f"{each['title']}.{key}"
         for each in objects
         for key, value in each.get("properties", {}).items()
-        if "description" not in value and "$ref" not in value
+        if "description" not in value and "$ref" not in json.dumps(value)
     ]
     assert silent == []
 
 
 @pytest.mark.parametrize("kind", ["endpoint", "environment"])
 def test_every_default_is_a_value_that_its_key_takes(kind: str) -> None:
-    folder = {"endpoint": "model_specs", "environment": "environments"}[kind]
+    folder = {"environment": "environments"}.get(kind, "model_specs")
     schema = json.loads((ROOT / folder / f"{kind}.schema.json").read_text())
     wrong = [
         f"{each['title']}.{key}: {value['default']}"

@@ -1,0 +1,50 @@
+"""Who looks after an endpoint."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
+
+from fleet.spec.mistake import Mistake
+from fleet.spec.values import Document
+
+Team = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
+"""A team's name, as tags, alarm topics and policies have it."""
+REVIEWER = re.compile(r"@[A-Za-z0-9-]+(/[A-Za-z0-9._-]+)?|[^\s@:/<>]+@[^\s@:/<>]+\.[A-Za-z0-9-]+")
+"""Who can be named in a CODEOWNERS file: `@user`, `@organisation/team` or an email address."""
+_PAGE = re.compile(r"https://[A-Za-z0-9._~/-]+")
+_CONTACT = re.compile(f"({REVIEWER.pattern})|({_PAGE.pattern})")
+
+
+def _contact(value: str) -> str:
+    if not _CONTACT.fullmatch(value):
+        raise Mistake(
+            "nobody is reached there",
+            "write an email address, `@organisation/team`, or the address of a page, `https://...`,"
+            " without a key in it",
+        )
+    return value
+
+
+Contact = Annotated[
+    str,
+    Field(max_length=256),
+    AfterValidator(_contact),
+    WithJsonSchema({"type": "string", "maxLength": 256, "pattern": f"^({_CONTACT.pattern})$"}),
+]
+
+
+class Owner(Document):
+    """The team that looks after an endpoint, and how to reach it."""
+
+    team: Team
+    """Lower-case letters, digits and inner hyphens."""
+    contact: Contact | None = None
+    """An email address, `@organisation/team`, or the address of a page."""
+
+    @property
+    def reviewer(self) -> str | None:
+        """The contact, where a CODEOWNERS file can name it."""
+        return self.contact if self.contact and REVIEWER.fullmatch(self.contact) else None

@@ -1,0 +1,74 @@
+"""Which files of a fleet are read: specs in folders, what holds for a folder, profiles."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fleet.findings import Finding
+
+SPECS = "model_specs"
+PROFILES = "profiles"
+FOLDER = "_folder.yaml"
+"""What holds for all specs of its folder and of the folders in that."""
+
+
+@dataclass(frozen=True)
+class SpecFiles:
+    """The files of model_specs/ in order, by the endpoint that each specifies, and what is wrong there."""
+
+    by_endpoint: Mapping[str, Path]
+    findings: tuple[Finding, ...]
+
+
+def spec_files(root: Path) -> SpecFiles:
+    """The specs of a fleet, whatever is in them; a folder or file whose name begins with a dot is none."""
+    found, findings = dict[str, Path](), list[Finding]()
+    for file in _yaml_files(root / SPECS):
+        if file.suffix != ".yaml":
+            findings.append(_overlooked(file))
+        elif file.name != FOLDER and (other := found.setdefault(file.stem, file)) != file:
+            place = other.relative_to(root)
+            message = f"the endpoint {file.stem!r} is in {place} already: a name is unique in a fleet"
+            hint = "rename one of them, and the `endpoint` in it"
+            findings.append(Finding(code="FL123", message=message, hint=hint, file=file, line=1))
+    return SpecFiles(dict(sorted(found.items())), tuple(findings))
+
+
+def yaml_stems(folder: Path) -> tuple[list[str], list[Finding]]:
+    """The files of one folder without `.yaml`, sorted; and those that would be overlooked."""
+    files = list(_yaml_files(folder, deep=False))
+    stems = sorted(file.stem for file in files if file.suffix == ".yaml")
+    return stems, [_overlooked(file) for file in files if file.suffix != ".yaml"]
+
+
+def root_of(spec: Path) -> Path | None:
+    """The fleet in whose model_specs/ a file is; None for a file elsewhere."""
+    for folder in (*spec.parents, *spec.absolute().parents):  # "." has no name
+        if folder.name == SPECS:
+            return folder.parent
+    return None
+
+
+def folder_files(root: Path, spec: Path) -> Iterator[Path]:
+    """The files that hold for a spec's folders, the outermost first."""
+    specs = root / SPECS
+    if not spec.is_relative_to(specs):
+        return
+    folders = [folder for folder in spec.parents if folder.is_relative_to(specs)]
+    yield from (file for folder in reversed(folders) if (file := folder / FOLDER).is_file())
+
+
+def _yaml_files(folder: Path, *, deep: bool = True) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if deep and not name.startswith("."))
+        for name in sorted(names):
+            if name.lower().endswith((".yaml", ".yml")) and not name.startswith("."):
+                yield Path(place, name)
+
+
+def _overlooked(file: Path) -> Finding:
+    message = "this file is not read: its name must end in .yaml"
+    return Finding(code="FL105", message=message, file=file, hint=f"rename it to {file.stem}.yaml")
