@@ -1,6 +1,8 @@
-"""Where an environment's alarms go: a topic for each severity, and who is subscribed to it."""
+"""Where an environment's alarms go: a topic for each severity and owner, and who is subscribed to it."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
@@ -18,17 +20,25 @@ class AlarmTopics(Construct):
     """Topics that take nothing without TLS and let the account's alarms publish.
 
     CloudFormation names them; endpoint stacks find them by parameters of the parameter store, whose names
-    follow from environment and severity.
+    follow from environment, severity and, for those of an owner, its team.
     """
 
-    def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
+    def __init__(self, scope: Construct, id: str, *, place: Deployment, owner: str | None = None) -> None:
         super().__init__(scope, id)
-        self._place = place
+        self._place, self._owner = place, owner
+        self._subscribers = place.notifications if owner is None else place.owner_notifications[owner]
         self.arns = {severity: self._topic(severity) for severity in SEVERITIES}
+        teams = place.owner_notifications if owner is None else ()
+        self._of_owners = {team: AlarmTopics(self, f"Of {team}", place=place, owner=team) for team in teams}
+
+    def arns_for(self, owner: str | None) -> Mapping[AlarmSeverity, str]:
+        """The topics by severity; those of an owner where it has any."""
+        return self.arns if owner is None else self._of_owners[owner].arns
 
     def _topic(self, severity: AlarmSeverity) -> str:
         name, place = severity.capitalize(), self._place
-        topic = sns.CfnTopic(self, name, display_name=f"Triton Fleet {place.environment}: {severity}")
+        whose = place.environment if self._owner is None else f"{place.environment}, {self._owner}"
+        topic = sns.CfnTopic(self, name, display_name=f"Triton Fleet {whose}: {severity}")
         acknowledge_plain_topic(topic)
         sns.CfnTopicPolicy(
             self,
@@ -40,11 +50,11 @@ class AlarmTopics(Construct):
             self,
             f"{name}Arn",
             type="String",
-            name=place.alarm_topic(severity),
+            name=place.alarm_topic(severity, self._owner),
             value=topic.ref,
             description=f"ARN of the topic of alarms that are {severity}",
         )
-        for subscriber in place.notifications.get(severity, ()):
+        for subscriber in self._subscribers.get(severity, ()):
             sns.CfnSubscription(
                 self,
                 f"{name} {subscriber}",
@@ -72,7 +82,7 @@ class AlarmTopics(Construct):
                     "ArnLike": {"aws:SourceArn": place.arn("cloudwatch", "alarm:*")},
                 },
             },
-            *([self._failures(topic)] if severity == SEVERITY else []),
+            *([self._failures(topic)] if severity == SEVERITY and self._owner is None else []),
             {
                 "Sid": "RefuseWithoutTls",
                 "Effect": "Deny",

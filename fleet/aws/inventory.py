@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from fleet.aws.access import Access
@@ -12,11 +12,11 @@ from fleet.aws.fleet_stacks import endpoint_stacks
 from fleet.aws.running_configuration import LiveEndpoint, live_endpoint
 from fleet.catalog.stack_statuses import StackState
 from fleet.core.parallel import all_in_parallel
-from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import FindingsError
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import Project, endpoint_names, load_lock
+from fleet.spec.project import Project, load_lock
 
 DESCRIBED_AT_ONCE = 8
 """Parallel descriptions; SageMaker throttles more, and botocore retries."""
@@ -46,6 +46,7 @@ class InventoryEntry:
     """One endpoint: its files, its stack's status (None without a stack) and what it serves."""
 
     name: str
+    owner: str | None
     spec: FileState
     lock: FileState
     stack: str | None
@@ -67,17 +68,17 @@ def take_inventory(project: Project, access: Access) -> list[InventoryEntry]:
     live = dict(zip(stacks, found, strict=True))
     return [
         _compare(project, environment, name, stacks.get(name), live.get(name))
-        for name in sorted({*endpoint_names(project.root), *_locked_digests(project), *stacks})
+        for name in sorted({*project.spec_files, *_locked_digests(project), *stacks})
     ]
 
 
 def _compare(
     project: Project, environment: str, name: str, stack: LiveStack | None, live: LiveEndpoint | None
 ) -> InventoryEntry:
-    spec, lock, resolved = _spec(project, name), _lock(project, name), None
+    (spec, owner), lock, resolved = _spec(project, name), _lock(project, name), None
     if spec is FileState.YES and lock is FileState.YES:
         try:
-            (resolved,) = resolve_fleet(project.root, environment, (name,)).endpoints
+            (resolved,) = resolve_project(replace(project, endpoints=(name,))).endpoints
         except FindingsError as error:
             lock = FileState.STALE if any(each.code == "FL302" for each in error.findings) else lock
             spec = FileState.BROKEN if lock is FileState.YES else spec
@@ -85,7 +86,14 @@ def _compare(
     remedies = _remedies(name, environment, {"spec": spec, "lock": lock}, stack, runs)
     status = stack.status if stack is not None else None
     return InventoryEntry(
-        name=name, spec=spec, lock=lock, stack=status, runs=runs, live=live, remedy=next(remedies, "")
+        name=name,
+        owner=owner,
+        spec=spec,
+        lock=lock,
+        stack=status,
+        runs=runs,
+        live=live,
+        remedy=next(remedies, ""),
     )
 
 
@@ -124,14 +132,15 @@ def _runs(resolved: ResolvedEndpoint | None, live: LiveEndpoint | None) -> Runs:
     return Runs.LOCKED if all(each.named_by_content for each in resolved.archives) else Runs.LIVE_SET
 
 
-def _spec(project: Project, name: str) -> FileState:
-    if name not in endpoint_names(project.root):
-        return FileState.NO
+def _spec(project: Project, name: str) -> tuple[FileState, str | None]:
+    """The state of a spec, and its owner."""
+    if name not in project.spec_files:
+        return FileState.NO, None
     try:
-        project.load(name)
+        owner = project.load(name).spec.owner
     except FindingsError:
-        return FileState.BROKEN
-    return FileState.YES
+        return FileState.BROKEN, None
+    return FileState.YES, owner.team if owner else None
 
 
 def _lock(project: Project, name: str) -> FileState:

@@ -46,13 +46,23 @@ def ls(
 
 
 def _table(found: list[InventoryEntry]) -> Table:
+    has_owners = any(each.owner for each in found)
     table = Table(box=None, pad_edge=False)
-    for heading in ("endpoint", "spec", "lock", "stack", "runs", "endpoint is"):
+    for heading in (
+        "endpoint",
+        *(["owner"] if has_owners else []),
+        "spec",
+        "lock",
+        "stack",
+        "runs",
+        "endpoint is",
+    ):
         table.add_column(heading, overflow="fold")
     for each in found:
         problem = each.runs is not Runs.LOCKED and each.runs is not Runs.LIVE_SET
         table.add_row(
             Text(each.name, "bold"),
+            *([each.owner or "-"] if has_owners else []),
             each.spec,
             each.lock,
             each.stack or "-",

@@ -86,6 +86,9 @@ def place_of(environment: Environment) -> Deployment:
         kms_key=environment.kms_key,
         permissions_boundary=environment.permissions_boundary,
         notifications=environment.notifications.by_severity,
+        owner_notifications={
+            team: each.by_severity for team, each in environment.notifications.owners.items()
+        },
         dashboards=environment.dashboards,
         build_seconds=builds.timeout,
         engine_gpus=bool(builds.fleets) or codebuild_has_gpus(environment.region),

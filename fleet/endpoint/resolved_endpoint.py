@@ -39,7 +39,8 @@ class Deployment:
     """Where a fleet lives: one environment's account and region, and the names that follow from them.
 
     Ours are among the `tags`. `kms_key` is None for AWS's own keys, `permissions_boundary` without one.
-    `notifications` is who hears of alarms: email addresses and ARNs.
+    `notifications` is who hears of alarms: email addresses and ARNs; `owner_notifications` is the same for
+    owners with topics of their own.
     `dashboards` is whether its endpoints have one each. `build_seconds` is how long the build of an engine or
     an image may take, `engine_gpus` whether CodeBuild has GPUs for it. `given_bucket` is None for
     the bucket whose name follows from the environment.
@@ -53,6 +54,7 @@ class Deployment:
     kms_key: str | None = None
     permissions_boundary: str | None = None
     notifications: Mapping[AlarmSeverity, tuple[str, ...]] = field(default_factory=dict)
+    owner_notifications: Mapping[str, Mapping[AlarmSeverity, tuple[str, ...]]] = field(default_factory=dict)
     dashboards: bool = True
     build_seconds: int = 3600
     engine_gpus: bool = False
@@ -80,9 +82,10 @@ class Deployment:
         """The Foundation stack's name; no endpoint's stack can have it, as environments have no hyphen."""
         return f"triton-fleet-{self.environment}"
 
-    def alarm_topic(self, severity: AlarmSeverity) -> str:
+    def alarm_topic(self, severity: AlarmSeverity, owner: str | None = None) -> str:
         """The parameter of the parameter store with the ARN of a severity's topic."""
-        return f"/triton-fleet/{self.environment}/alarm-topic/{severity}"
+        place = severity if owner is None else f"{owner}/{severity}"
+        return f"/triton-fleet/{self.environment}/alarm-topic/{place}"
 
     def build_project(self, project: Project) -> str:
         """The CodeBuild project of engines, on a GPU of CodeBuild's or of SageMaker jobs, or of images."""
@@ -210,6 +213,12 @@ class ResolvedEndpoint:
     def name(self) -> str:
         """The fixed, public name."""
         return self.spec.endpoint
+
+    @property
+    def topic_owner(self) -> str | None:
+        """The owner whose topics its alarms notify; None for those of the whole environment."""
+        owner = self.spec.owner
+        return owner.team if owner and owner.team in self.place.owner_notifications else None
 
     @property
     def kinds(self) -> frozenset[str]:

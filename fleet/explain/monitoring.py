@@ -28,15 +28,19 @@ def alarm_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
     if not alarms:
         reason = "`alarms` is `null`, or each of its keys is: only a `rollout` is watched"
         yield Decision(group="alarms", what="alarms", value="none", reason=reason)
-    for severity, subscribers in endpoint.environment.notifications.by_severity.items():
+    notifications, owner = endpoint.environment.notifications, endpoint.spec.owner
+    own = notifications.owners.get(owner.team) if owner else None
+    notified = notifications if own is None else own
+    key = "notifications" if own is None or owner is None else f"notifications.owners.{owner.team}"
+    for severity, subscribers in notified.by_severity.items():
         if any(alarm.severity == severity for _, alarm in alarms):
             yield Decision(
                 group="alarms",
                 what=f"{severity} goes to",
                 value=", ".join(subscribers) or "nobody",
-                reason=f"from the environment's `notifications.{severity}`"
+                reason=f"from the environment's `{key}.{severity}`"
                 if subscribers
-                else f"the environment has no `notifications.{severity}`; others may have subscribed by hand",
+                else f"the environment has no `{key}.{severity}`; others may have subscribed by hand",
             )
 
 

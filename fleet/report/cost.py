@@ -64,6 +64,7 @@ class EndpointCost:
     """One endpoint's instances and their price.
 
     Attributes:
+        owner: The team.
         least: Fewest instances, those of schedules among them.
         most: Most instances, those of schedules among them.
         scheduled: Schedules change the range.
@@ -73,6 +74,7 @@ class EndpointCost:
     """
 
     endpoint: str
+    owner: str | None
     instance_type: str
     least: int
     most: int
@@ -130,12 +132,12 @@ class FleetCost:
     @property
     def at_least(self) -> Cost | None:
         """Of all fewest instances; None where none has a price."""
-        return _sum(each.at_least for each in self.endpoints)
+        return sum_of(each.at_least for each in self.endpoints)
 
     @property
     def at_most(self) -> Cost | None:
         """Of all most instances; None where none has a price."""
-        return _sum(each.at_most for each in self.endpoints)
+        return sum_of(each.at_most for each in self.endpoints)
 
     @property
     def dashboards_monthly(self) -> Decimal:
@@ -157,6 +159,7 @@ def fleet_cost(environment: Environment, specs: Iterable[EndpointSpec]) -> Fleet
 def _endpoint_cost(spec: EndpointSpec) -> EndpointCost:
     return EndpointCost(
         endpoint=spec.endpoint,
+        owner=spec.owner.team if spec.owner else None,
         instance_type=spec.instance.type,
         least=least_instances(spec),
         most=most_instances(spec)[0],
@@ -167,7 +170,8 @@ def _endpoint_cost(spec: EndpointSpec) -> EndpointCost:
     )
 
 
-def _sum(costs: Iterable[Cost | None]) -> Cost | None:
+def sum_of(costs: Iterable[Cost | None]) -> Cost | None:
+    """The costs that are known together; None where none is."""
     hourly = [cost.hourly for cost in costs if cost is not None]
     return Cost(hourly=sum(hourly, Decimal(0))) if hourly else None
 

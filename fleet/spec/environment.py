@@ -17,7 +17,7 @@ from pydantic import (
 from fleet.spec.arns import BoundaryArn, KeyArn, RoleArn, elsewhere
 from fleet.spec.engine_builds import EngineBuilds
 from fleet.spec.mistake import Mistake
-from fleet.spec.notifications import BY_HAND, Notifications, protocol
+from fleet.spec.notifications import BY_HAND, Notifications, OwnerNotifications, protocol
 from fleet.spec.profile import EnvironmentName
 from fleet.spec.tags import Tags
 from fleet.spec.values import Bytes, Document
@@ -167,10 +167,13 @@ class Environment(Document):
     def _are_of_this_account(cls, notifications: Notifications, info: ValidationInfo) -> Notifications:
         if not {"account", "region"} <= info.data.keys():
             return notifications
-        for severity, subscribers in notifications.by_severity.items():
-            for index, subscriber in enumerate(subscribers):
-                if protocol(subscriber) != "email" and (
-                    problem := elsewhere(subscriber, info.data["account"], info.data["region"])
-                ):
-                    raise Mistake(problem, BY_HAND, (severity, index))
+        owners = ((("owners", team), each) for team, each in notifications.owners.items())
+        everybody: tuple[tuple[str, ...], OwnerNotifications] = ((), notifications)
+        for below, each in (everybody, *owners):
+            for severity, subscribers in each.by_severity.items():
+                for index, subscriber in enumerate(subscribers):
+                    if protocol(subscriber) != "email" and (
+                        problem := elsewhere(subscriber, info.data["account"], info.data["region"])
+                    ):
+                        raise Mistake(problem, BY_HAND, (*below, severity, index))
         return notifications

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field
 
 from fleet.spec.alarms import AlarmSeverity
 from fleet.spec.mistake import Mistake
+from fleet.spec.owner import Team
 from fleet.spec.values import Document
 
 _EMAIL = re.compile(r"[^\s@:/]+@[^\s@:/]+\.[^\s@:/.]+")
@@ -49,7 +50,7 @@ Subscriber = Annotated[str, AfterValidator(_subscriber)]
 Subscribers = Annotated[tuple[Subscriber, ...], Field(strict=False), AfterValidator(_require_unique)]
 
 
-class Notifications(Document):
+class OwnerNotifications(Document):
     """Email addresses, and ARNs of queues and functions, that are subscribed to a severity's topic."""
 
     warning: Subscribers = ()
@@ -61,6 +62,13 @@ class Notifications(Document):
     def by_severity(self) -> Mapping[AlarmSeverity, tuple[str, ...]]:
         """The subscribers of each severity."""
         return {"warning": self.warning, "critical": self.critical}
+
+
+class Notifications(OwnerNotifications):
+    """Who is subscribed to the environment's topics, and to those of owners."""
+
+    owners: dict[Team, OwnerNotifications] = Field(default_factory=dict)
+    """By team: who is notified of the alarms of endpoints with that `owner`, in place of those above."""
 
 
 def protocol(subscriber: str) -> str:

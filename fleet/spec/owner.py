@@ -12,9 +12,9 @@ from fleet.spec.values import Document
 
 Team = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 """A team's name, as tags, alarm topics and policies have it."""
-REVIEWER = re.compile(r"@[A-Za-z0-9-]+(/[A-Za-z0-9._-]+)?|[^\s@:/<>]+@[^\s@:/<>]+\.[A-Za-z0-9-]+")
+REVIEWER = re.compile(r"@[A-Za-z0-9-]+(/[A-Za-z0-9._-]+)?|[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+\.[A-Za-z0-9-]+")
 """Who can be named in a CODEOWNERS file: `@user`, `@organisation/team` or an email address."""
-_PAGE = re.compile(r"https://[A-Za-z0-9._~/-]+")
+_PAGE = re.compile(r"https://[A-Za-z0-9._/-]+")
 _CONTACT = re.compile(f"({REVIEWER.pattern})|({_PAGE.pattern})")
 
 

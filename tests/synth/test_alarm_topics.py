@@ -92,3 +92,55 @@ def test_an_environment_that_names_nobody_has_topics_all_the_same(folder: FleetF
     made = templates(folder)["triton-fleet-dev"]
     made.resource_count_is("AWS::SNS::Topic", 2)
     made.resource_count_is("AWS::SNS::Subscription", 0)
+
+
+OWNED = f"""{NOTIFIED}  owners:
+    search: {{critical: [search@example.com]}}
+"""
+
+
+class TestOwners:
+    def test_an_owner_with_notifications_has_topics_of_its_own(self, folder: FleetFolder) -> None:
+        folder.environment(OWNED)
+        made = templates(folder)["triton-fleet-dev"]
+        assert {
+            "/triton-fleet/dev/alarm-topic/search/warning",
+            "/triton-fleet/dev/alarm-topic/search/critical",
+        } < set(topics(made))
+        own = topics(made)["/triton-fleet/dev/alarm-topic/search/critical"]
+        subscribed = [
+            each for each in properties(made, "AWS::SNS::Subscription") if each["TopicArn"]["Ref"] == own
+        ]
+        assert [each["Endpoint"] for each in subscribed] == ["search@example.com"]
+
+    @pytest.mark.parametrize(
+        ("owner", "topic"),
+        [
+            ("search", "alarm-topic/search/critical"),
+            ("ranking", "alarm-topic/critical"),
+            (None, "alarm-topic/critical"),
+        ],
+    )
+    def test_alarms_notify_the_owner_that_the_environment_names_else_everybody(
+        self, folder: FleetFolder, owner: str | None, topic: str
+    ) -> None:
+        folder.environment(OWNED)
+        folder.spec("" if owner is None else f"owner: {{team: {owner}}}\n")
+        alarms = properties(templates(folder)["triton-fleet-dev-sentences"], "AWS::CloudWatch::Alarm")
+        critical = [each for each in alarms if topic in str(each["AlarmActions"])]
+        assert critical
+        assert all(each["AlarmActions"] == each["OKActions"] for each in critical)
+
+    def test_a_subscriber_of_another_account_is_told_at_its_line(self, folder: FleetFolder) -> None:
+        folder.environment(
+            "notifications:\n  owners:\n    search:\n      critical: ['arn:aws:sqs:us-east-1:999999999999:x']\n"
+        )
+        assert folder.said()[0].startswith("dev.yaml:7 FL112 `notifications.owners.search.critical[0]`")
+
+
+def test_an_owner_and_its_contact_become_tags_of_the_stack(folder: FleetFolder) -> None:
+    folder.spec("owner: {team: search, contact: search@example.com}\n")
+    model = properties(templates(folder)["triton-fleet-dev-sentences"], "AWS::SageMaker::Model")[0]
+    tags = {each["Key"]: each["Value"] for each in model["Tags"]}
+    assert tags["triton-fleet:owner"] == "search"
+    assert tags["triton-fleet:contact"] == "search@example.com"

@@ -36,12 +36,13 @@ class FoundationTopics:
     A dynamic reference, as a template's own parameter of the store would make every deploy an update.
     """
 
-    def __init__(self, place: Deployment) -> None:
-        self._place = place
+    def __init__(self, place: Deployment, owner: str | None) -> None:
+        """Args: the environment; the owner whose topics they are, None for those of everybody."""
+        self._place, self._owner = place, owner
 
     def arns(self, severity: AlarmSeverity, alarm: cloudwatch.CfnAlarm) -> Sequence[str]:
         """The topic of the severity."""
-        return [f"{{{{resolve:ssm:{self._place.alarm_topic(severity)}}}}}"]
+        return [f"{{{{resolve:ssm:{self._place.alarm_topic(severity, self._owner)}}}}}"]
 
 
 class EndpointAlarms(Construct):

@@ -80,7 +80,10 @@ def declare_endpoint(
     check.add_resource_dependency(update.after)
     scaling = _declare_scaling(scope, endpoint, served, update.after, check)
     alarms = EndpointAlarms(
-        scope, "Alarms", endpoint=endpoint, targets=alarm_targets or FoundationTopics(endpoint.place)
+        scope,
+        "Alarms",
+        endpoint=endpoint,
+        targets=alarm_targets or FoundationTopics(endpoint.place, endpoint.topic_owner),
     )
     for query in EndpointQueries(scope, "Queries", endpoint=endpoint).queries:
         query.add_resource_dependency(logs.owned)

@@ -107,8 +107,10 @@ def alarm_targets(construct: Construct, found: Resolution, actions: AlarmActions
     """Whom an endpoint's alarms notify: their own actions, else the topics of the support."""
     if actions is not None:
         return OwnActions(construct, actions)
-    place = found.endpoint.place
-    return found.shared.alarm_targets(construct, place) if found.shared else FoundationTopics(place)
+    endpoint = found.endpoint
+    if found.shared:
+        return found.shared.alarm_targets(construct, endpoint)
+    return FoundationTopics(endpoint.place, endpoint.topic_owner)
 
 
 def _environment(construct: Construct, declaration: Declaration) -> EnvironmentSource:

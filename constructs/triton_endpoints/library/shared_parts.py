@@ -13,7 +13,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct, IConstruct
 
 from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Deployment, GivenBucket
+from fleet.endpoint.resolved_endpoint import Deployment, GivenBucket, ResolvedEndpoint
 from fleet.findings import Finding, FindingsError, Severity
 from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
 from triton_endpoints.endpoint.parts import EndpointParts
@@ -129,11 +129,11 @@ class SharedParts:
         """Whether the support and an endpoint are in one stack."""
         return _is_same(Stack.of(self.construct), Stack.of(construct))
 
-    def alarm_targets(self, construct: Construct, place: Deployment) -> AlarmTargets:
+    def alarm_targets(self, construct: Construct, endpoint: ResolvedEndpoint) -> AlarmTargets:
         """Whom alarms of an endpoint notify unless it has actions of its own."""
         if self.parts and self.is_in_stack_of(construct):
-            return SupportTopics(self.parts.topics.arns)
-        return FoundationTopics(place)
+            return SupportTopics(self.parts.topics.arns_for(endpoint.topic_owner))
+        return FoundationTopics(endpoint.place, endpoint.topic_owner)
 
     def serve(self, construct: Construct, endpoint: EndpointParts) -> None:
         """Let the functions look after an endpoint of the app, which is deployed after them.

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fleet.cli.arguments import Endpoints, Env, TableFormat
-from fleet.cli.cost.document import cost_document
-from fleet.cli.cost.lines import print_cost
+from fleet.cli.arguments import Endpoints, TableFormat
+from fleet.cli.cost.document import cost_document, groups_document
+from fleet.cli.cost.lines import print_cost, print_groups
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
 from fleet.findings import CannotRunError, all_of
 from fleet.printers.lines import print_json
-from fleet.report.cost import fleet_cost
+from fleet.report.cost import FleetCost, fleet_cost
+from fleet.report.cost_groups import cost_groups, labels_by
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import open_project
+from fleet.spec.project import LoadedSpec, open_project
 
 
 def cost(
-    env: Env,
+    env: Annotated[
+        list[str],
+        typer.Option(
+            "--env", help="Environment name: a file in environments/ without .yaml. Repeat it for more."
+        ),
+    ],
     endpoints: Endpoints = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by", metavar="KEY", help="Add up by `owner`, `tag:NAME`, `profile` or `environment`."
+        ),
+    ] = None,
     format: Annotated[TableFormat, typer.Option("--format", help="A table, or JSON.")] = TableFormat.TABLE,
 ) -> None:
     """Show what endpoints cost per hour and month, at their minimum and maximum number of instances.
@@ -29,15 +42,30 @@ def cost(
     The prices are the catalog's list prices, with their date; multi-model endpoints show what they save.
     A price that the catalog lacks is reported and does not change the exit code.
     """
-    project = open_project(project_root(Path.cwd()), env, endpoints or ())
+    labels = labels_by(by) if by is not None else None
+    fleets = all_of(dict.fromkeys(env), lambda name: _fleet(name, endpoints or ()))
+    costs = [found for found, _ in fleets]
+    if labels is not None and by is not None:
+        groups = cost_groups(fleets, labels)
+        if format is TableFormat.JSON:
+            print_json(groups_document(by, costs, groups))
+        else:
+            print_groups(by, costs, groups)
+    elif format is TableFormat.JSON:
+        documents = [cost_document(each) for each in costs]
+        print_json(documents[0] if len(documents) == 1 else documents)
+    else:
+        for each in costs:
+            if each.endpoints:
+                print_cost(each)
+            else:
+                say(f"{each.environment.environment}: no specs")
+
+
+def _fleet(env: str, endpoints: Sequence[str]) -> tuple[FleetCost, list[LoadedSpec]]:
+    project = open_project(project_root(Path.cwd()), env, endpoints)
     if env == LOCAL:
         problem = f"the endpoints of {LOCAL} run on this machine, where instances cost nothing"
         raise CannotRunError(problem, "pass an environment that is deployed to an account")
     loaded = all_of(project.endpoints, project.load, project.findings)
-    found = fleet_cost(project.environment, [each.spec for each in loaded])
-    if format is TableFormat.JSON:
-        print_json(cost_document(found))
-    elif found.endpoints:
-        print_cost(found)
-    else:
-        say(f"{env}: no specs")
+    return fleet_cost(project.environment, [each.spec for each in loaded]), loaded

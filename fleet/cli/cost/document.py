@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from fleet.catalog.prices import price_list
 from fleet.report.cost import MONTH, YEAR, Cost, EndpointCost, FleetCost, Saving
+from fleet.report.cost_groups import CostGroup
 
 VERSION = 1
 """Raised when a field of the JSON is removed or changes its meaning, not when one is added."""
@@ -28,9 +30,32 @@ def cost_document(found: FleetCost) -> dict[str, object]:
     }
 
 
+def groups_document(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGroup]) -> dict[str, object]:
+    """The JSON document of `--by`; an endpoint of several profiles is in several groups."""
+    return {
+        "version": VERSION,
+        "by": by,
+        "environments": [each.environment.environment for each in fleets],
+        "currency": "USD",
+        "prices": asdict(price_list()),
+        "hours": {"month": MONTH, "year": YEAR},
+        "groups": [
+            {
+                "name": each.name,
+                "endpoints": [cost.endpoint for cost in each.endpoints],
+                "min": _money(each.at_least),
+                "max": _money(each.at_most),
+                "not_in_sums": each.unpriced,
+            }
+            for each in groups
+        ],
+    }
+
+
 def _endpoint(found: FleetCost, each: EndpointCost) -> dict[str, object]:
     return {
         "endpoint": each.endpoint,
+        "owner": each.owner,
         "instance_type": each.instance_type,
         "usd_per_hour": None if each.price is None else str(each.price.usd_per_hour),
         "certain": found.certain(each),

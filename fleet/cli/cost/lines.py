@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 from rich.text import Text
@@ -12,7 +12,9 @@ from fleet.cli.output import say
 from fleet.cli.show.lines import WIDTH_OF_A_PIPE
 from fleet.printers.console import OutputConsole
 from fleet.report.cost import MONTH, YEAR, Cost, EndpointCost, FleetCost, Saving
+from fleet.report.cost_groups import CostGroup
 
+_HEADINGS = ("min", "an hour", "a month", "max", "an hour", "a month")
 NOT_COUNTED = (
     "second instances while an endpoint is updated, volumes, S3, logs, metrics, alarms, captured calls,"
     " builds of engines, traffic, taxes, discounts"
@@ -21,9 +23,7 @@ NOT_COUNTED = (
 
 def print_cost(found: FleetCost) -> None:
     """Print a table, then what the numbers mean, what they leave out, and their source."""
-    console, place = OutputConsole(), found.environment
-    if not console.is_terminal:
-        console.width = WIDTH_OF_A_PIPE
+    console, place = _console(), found.environment
     title = f"{place.environment}: account {place.account}, {place.region}; US dollars\n"
     console.print(Text(title, "bold"), soft_wrap=True)
     console.print(_table(found))
@@ -32,16 +32,53 @@ def print_cost(found: FleetCost) -> None:
         say(line)
 
 
+def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGroup]) -> None:
+    """Print a table of the groups, the most expensive first, then what the numbers mean."""
+    console, prices = _console(), price_list()
+    names = ", ".join(each.environment.environment for each in fleets)
+    console.print(Text(f"{names}: by {by}; US dollars\n", "bold"), soft_wrap=True)
+    table = Table(box=None, pad_edge=False)
+    table.add_column(by, overflow="fold")
+    for heading in ("endpoints", "min an hour", "a month", "max an hour", "a month"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    certain = all(fleet.certain(each) or not each.price for fleet in fleets for each in fleet.endpoints)
+    sign = "" if certain else "~"
+    for group in groups:
+        money = *_cells(group.at_least, sign), *_cells(group.at_most, sign)
+        table.add_row(Text(group.name, "bold"), str(len(group.endpoints)), *money)
+    console.print(table)
+    say("")
+    unpriced = sum(len(each.unpriced) for each in fleets)
+    if unpriced:
+        say(f"{_count_text(unpriced, 'endpoint')} without a price in the catalog: the sums leave them out")
+    if sum(len(each.endpoints) for each in groups) > sum(len(each.endpoints) for each in fleets):
+        say("an endpoint of several profiles is in several rows")
+    if not certain:
+        say(f"~ some prices are of {prices.region} or computed from EC2's: without --by the list shows which")
+    say(f"a month is {MONTH} hours (24 x 30); on-demand prices of {prices.date}, as `fleet cost` lists them")
+
+
+def _console() -> OutputConsole:
+    console = OutputConsole()
+    if not console.is_terminal:
+        console.width = WIDTH_OF_A_PIPE
+    return console
+
+
 def _table(found: FleetCost) -> Table:
+    has_owners = any(each.owner for each in found.endpoints)
     table = Table(box=None, pad_edge=False)
     table.add_column("endpoint", overflow="fold")
+    if has_owners:
+        table.add_column("owner", overflow="fold")
     table.add_column("instance type", overflow="fold")
-    for heading in ("min", "an hour", "a month", "max", "an hour", "a month"):
+    for heading in _HEADINGS:
         table.add_column(heading, justify="right", no_wrap=True)
     for each in found.endpoints:
         sign = _sign(found, each)
         table.add_row(
             Text(each.endpoint, "bold"),
+            *([each.owner or "-"] if has_owners else []),
             each.instance_type,
             str(each.least),
             *_cells(each.at_least, sign),
@@ -52,7 +89,7 @@ def _table(found: FleetCost) -> Table:
         sign = max(_sign(found, each) for each in found.endpoints)
         sums = ["", *_cells(found.at_least, sign), "", *_cells(found.at_most, sign)]
         table.add_section()
-        table.add_row(Text("total", "bold"), "", *sums)
+        table.add_row(Text("total", "bold"), *([""] if has_owners else []), "", *sums)
     return table
 
 

@@ -19,8 +19,7 @@ def too_many_tags(endpoint: EndpointContext) -> Iterator[Problem]:
     count, most = len(endpoint_tags(endpoint.environment, endpoint.spec)), limit("tags")
     if endpoint.spec.tags and count > most:
         message = (
-            f"with those of the environment and two of the product there are {count} tags; a resource"
-            f" takes {most}"
+            f"with those of the environment and the product there are {count} tags; a resource takes {most}"
         )
         yield Problem(("tags",), message, "leave some out")
 

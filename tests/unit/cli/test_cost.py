@@ -140,3 +140,31 @@ def test_a_fleet_without_specs_is_told(folder: FleetFolder) -> None:
     assert told(folder).strip() == "dev: no specs"
     document = json.loads(told(folder, "--format", "json"))
     assert (document["endpoints"], document["total"]["min"]["hourly"]) == ([], None)
+
+
+class TestOwnersAndGroups:
+    def test_a_column_tells_the_owners_where_there_are_any(self, sources: FleetFolder) -> None:
+        assert "owner" not in told(sources)
+        sources.environment("overrides: {three-models: {owner: {team: search}}}\n")
+        lines = [line.split() for line in told(sources).splitlines()]
+        assert ["three-models", "search", "ml.g4dn.2xlarge"] in [line[:3] for line in lines]
+        assert ["two-ensembles", "-", "ml.g4dn.4xlarge"] in [line[:3] for line in lines]
+
+    def test_groups_are_sums_the_most_expensive_first(self, sources: FleetFolder) -> None:
+        sources.environment("overrides: {three-models: {owner: {team: search}}}\n")
+        lines = [line.split() for line in told(sources, "--by", "owner").splitlines()]
+        assert ["search", "1", "0.9400", "676.80", "2.8200", "2,030.40"] in lines
+        assert ["(none)", "1", "1.5050", "1,083.60", "1.5050", "1,083.60"] in lines
+
+    def test_several_environments_are_added_up(self, sources: FleetFolder) -> None:
+        sources.environment(name="prod")
+        shown = told(sources, "--env", "prod", "--by", "environment")
+        assert shown.startswith("dev, prod: by environment; US dollars")
+        document = json.loads(told(sources, "--env", "prod", "--by", "owner", "--format", "json"))
+        assert [(each["name"], len(each["endpoints"])) for each in document["groups"]] == [("(none)", 4)]
+
+    def test_without_groups_each_environment_has_its_table(self, sources: FleetFolder) -> None:
+        sources.environment(name="prod")
+        shown = told(sources, "--env", "prod")
+        assert shown.count("two-ensembles ") >= 2
+        assert len(json.loads(told(sources, "--env", "prod", "--format", "json"))) == 2
