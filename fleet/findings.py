@@ -24,7 +24,8 @@ class Finding:
     """One thing that is wrong, where it is, and what to write instead.
 
     `file` is as the user would name it; `line` and `column` count from 1 and are None for a whole file.
-    Of a `confidential` one the line itself must not be shown.
+    Of a `confidential` one the line itself must not be shown. `endpoints` are those that a cause in a shared
+    file hits, such as a profile; empty for a file of one endpoint.
     """
 
     code: str
@@ -35,6 +36,7 @@ class Finding:
     hint: str = ""
     severity: Severity = Severity.ERROR
     confidential: bool = False
+    endpoints: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -62,9 +63,16 @@ def all_findings(project: Project, drafts: Iterable[Path] = (), *, locked: bool 
         locked: Take locks as they are, whatever the repositories hold: no weights are read.
     """
     findings, named = [*project.findings, *environment_findings(project)], list[tuple[str, Path]]()
+    hits = defaultdict[Finding, list[str]](list)
     for name in project.endpoints:
-        with _place_findings(findings):
-            findings += _of_endpoint(project, project.load(name), locked=locked)
+        found = list[Finding]()
+        with _place_findings(found):
+            found += _of_endpoint(project, project.load(name), locked=locked)
+        for each in dict.fromkeys(found):
+            hits[each].append(name)
+    findings += [
+        replace(each, endpoints=tuple(names)) if len(names) > 1 else each for each, names in hits.items()
+    ]
     for file in drafts:
         with _place_findings(findings):
             loaded = project.draft(file)

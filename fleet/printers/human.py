@@ -10,6 +10,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from fleet.findings import Finding, Severity
+from fleet.printers.causes import causes
 from fleet.printers.console import OutputConsole
 from fleet.printers.excerpt import Excerpt, Excerpts
 from fleet.printers.sanitizer import indent_lines, visible
@@ -24,11 +25,12 @@ CUT = "…"
 
 
 def show_findings(findings: Sequence[Finding]) -> None:
-    """Print each finding on standard error, with its place relative to the working directory."""
+    """Print each cause on standard error, with its place relative to the working directory."""
     console = OutputConsole(stderr=True)
     width = console.width if console.is_terminal else WIDTH_OF_A_LOG
     excerpts = Excerpts(findings)
-    for finding in findings:
+    for cause in causes(findings):
+        finding = cause.first
         console.print(_line(finding), soft_wrap=True)
         excerpt = excerpts.of(finding)
         if excerpt is not None:
@@ -36,7 +38,14 @@ def show_findings(findings: Sequence[Finding]) -> None:
                 console.print(line, soft_wrap=True)
         if finding.hint:
             console.print(Text(f"  hint: {indent_lines(finding.hint)}", style="dim"), soft_wrap=True)
+        if cause.extent:
+            console.print(Text(f"  {visible(_short(cause.extent))}"), soft_wrap=True)
     console.print(Text(sum_of(findings), style="bold"))
+
+
+def _short(text: str) -> str:
+    """A text with its paths relative to the working directory."""
+    return text.replace(f"{Path.cwd()}/", "")
 
 
 def sum_of(findings: Sequence[Finding]) -> str:

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
-from fleet.findings import Finding
+from fleet.findings import Finding, Severity
 from fleet.printers.excerpt import Excerpt, Excerpts
 from fleet.printers.file_names import place_in, uri_of
 from fleet.rules.docs import link_to
@@ -28,22 +28,40 @@ DISTRIBUTION = "triton-fleet"
 ROOT = "%SRCROOT%"
 FILELESS = PurePath("model_specs")
 """Code scanning refuses a whole document for one result without a file: what has none is about the fleet."""
+MAX_RESULTS = 25_000
+"""Code scanning's limit for a run."""
 MAX_TEXT = 1024
 """Code scanning's limit for a description."""
 
 
 def as_sarif(findings: Sequence[Finding], root: Path) -> str:
-    """A document of one run: all rules and codes, whatever was found, and a result for each finding."""
+    """A document of one run: all rules and codes, whatever was found, and a result for each finding.
+
+    Code scanning refuses a run of more than 25,000 results: errors come first, and a notification counts
+    those that are left out.
+    """
+    kept = sorted(findings, key=lambda each: each.severity is not Severity.ERROR)[:MAX_RESULTS]
+    if len(kept) == len(findings):
+        kept = list(findings)
     descriptors = list(_descriptors())
     index = {descriptor["id"]: number for number, descriptor in enumerate(descriptors)}
     run = {
         "tool": {"driver": {"name": "fleet", "version": version(DISTRIBUTION), "rules": descriptors}},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {ROOT: {"description": {"text": "The fleet's folder."}}},
-        "results": list(_results(findings, root, index)),
+        "results": list(_results(kept, root, index)),
+        "invocations": [_invocation(len(findings) - len(kept))],
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+def _invocation(left_out: int) -> Json:
+    found: Json = {"executionSuccessful": True}
+    if left_out:
+        text = f"{left_out} more findings are left out: code scanning takes {MAX_RESULTS}"
+        found["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": text}}]
+    return found
 
 
 def _descriptors() -> Iterator[Json]:
@@ -77,6 +95,8 @@ def _results(findings: Sequence[Finding], root: Path, index: dict[str, int]) -> 
         print_ = _fingerprint(finding, place, excerpt)
         seen[print_] += 1
         text = f"{finding.message}\nhint: {finding.hint}" if finding.hint else finding.message
+        if finding.endpoints:
+            text += f"\n{len(finding.endpoints)} endpoints: {', '.join(finding.endpoints)}"
         yield {
             "ruleId": finding.code,
             "ruleIndex": index[finding.code],

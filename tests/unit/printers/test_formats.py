@@ -44,6 +44,7 @@ def test_json_has_every_field_of_a_finding(
         "file": "model_specs/a.yaml",
         "line": 2,
         "column": 1,
+        "endpoints": [],
         "docs": "docs/rules.md#fl110",
     }
     assert said["findings"][1]["rule"] == said["findings"][1]["name"] == "missing-driver"
