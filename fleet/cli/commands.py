@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fleet.cli import local, models
+from fleet.cli import ci, local, models
 from fleet.cli.check import check
 from fleet.cli.cost.command import cost
 from fleet.cli.dashboard import dashboard
@@ -75,6 +75,7 @@ def _options(
     pass
 
 
+app.add_typer(ci.app, name="ci")
 app.add_typer(engines.app, name="engines")
 app.add_typer(images.app, name="images")
 app.add_typer(local.app, name="local")

@@ -35,6 +35,14 @@ def new(
             "--from-spec", metavar="OTHER", help="Endpoint name: a file in model_specs/ without .yaml."
         ),
     ] = None,
+    profile: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--profile",
+            metavar="NAME",
+            help="With --from-repository: a file in profiles/ without .yaml. Repeatable.",
+        ),
+    ] = None,
 ) -> None:
     """Write model_specs/NAME.yaml, which passes `fleet check` in every environment; nothing is overwritten.
 
@@ -44,11 +52,13 @@ def new(
         raise typer.BadParameter("pass one of the two", param_hint=OPTIONS)
     if mode is not None and from_repository is None:
         raise typer.BadParameter("it goes with --from-repository", param_hint="--mode")
+    if profile and from_repository is None:
+        raise typer.BadParameter("it goes with --from-repository", param_hint="--profile")
     root = project_root(Path.cwd())
     file = new_file(root, name)
     projects = projects_with(root, name)
     if from_repository is not None:
-        text = proposed_spec(name, file, from_repository, projects, mode)
+        text = proposed_spec(name, file, from_repository, projects, mode, profile or ())
     else:
         text = _copy(root, projects[0], str(from_spec), name)
     write_spec(file, text, projects)

@@ -99,7 +99,7 @@ def _left_out(causes: Sequence[Cause], severity: Severity) -> str:
 
 
 def _log_line(finding: Finding, root: Path) -> str:
-    """A finding on one line of the log, which GitHub does not take for a command."""
+    """A finding on one line of the log, which is not a command."""
     file = PurePath(place_in(root, finding.file)) if finding.file else None
     place = ":".join(str(part) for part in (file, finding.line, finding.column) if part)
     hint = f" (hint: {finding.hint})" if finding.hint else ""

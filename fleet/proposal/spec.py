@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fleet.catalog.images import releases
@@ -20,7 +21,9 @@ from fleet.proposal.reasons import foot, instance_key, scaling_key, triton_key
 from fleet.proposal.repositories import repositories_in
 from fleet.proposal.yaml_text import render_spec
 from fleet.spec.endpoint import Mode
+from fleet.spec.layers import LayerKind
 from fleet.spec.project import Project
+from fleet.spec.source import Source
 
 HEAD = "Proposed by `fleet new`: what stands above a key is its reason. Change what you know better."
 LEFT = {
@@ -32,7 +35,12 @@ LEFT = {
 
 
 def proposed_spec(
-    name: str, file: Path, folder: str, projects: tuple[Project, ...], mode: Mode | None = None
+    name: str,
+    file: Path,
+    folder: str,
+    projects: tuple[Project, ...],
+    mode: Mode | None = None,
+    profiles: Sequence[str] = (),
 ) -> str:
     """The text of a spec.
 
@@ -42,10 +50,11 @@ def proposed_spec(
         folder: A model repository, or a folder of several.
         projects: The environments that it has to hold in, one at least.
         mode: None: by the number of repositories.
+        profiles: What it is laid over; a key that they have is proposed by nobody else.
 
     Raises:
-        FindingsError: what is wrong with the repositories, for the release and the instance with which the
-            least is.
+        FindingsError: what is wrong with the profiles, or with the repositories, for the release and the
+            instance with which the least is.
     """
     found = repositories_in(folder)
     several, wanted = len(found.repositories) > 1, mode
@@ -56,33 +65,65 @@ def proposed_spec(
     answer = propose_default_model(found.repositories[0]) if mode is Mode.SINGLE else DefaultModel()
     draft = Draft(file, found, projects)
     routes = [propose_routes(found.repositories[0])] if mode is Mode.SHARED_CONTAINER else []
-    known = [
-        Key(name="endpoint", value=name),
-        _mode_key(mode, archives, is_wanted=wanted is not None),
-        *answer.keys(),
-        *routes,
-    ]
+    below = _keys_below(projects[0], file, profiles)
+
+    def own(keys: Iterable[Key]) -> list[Key]:
+        return [each for each in keys if each.name not in below]
+
+    head = [Key(name="endpoint", value=name), *_profile_keys(profiles)]
+    head += own([_mode_key(mode, archives, is_wanted=wanted is not None)])
+    known = [*head, *answer.keys(), *routes]
     some = proposed_instances(Processor.GPU)[0]
     anywhere = [*_placement_keys(releases()[-1], some), scaling_key(some, mode)]
-    endpoint = draft.context(_data([*known, *anywhere, archives.key()]))
+    endpoint = draft.context(_data([*known, *own(anywhere), archives.key()]))
     settings = container_key(endpoint, answer.further)
     further = [] if settings is None else [settings]
 
     def findings_of(release: str, machine: Instance) -> list[Finding]:
-        own = [
+        keys = [
             *_placement_keys(release, machine),
             archives.key(endpoint, machine),
             scaling_key(machine, mode),
         ]
-        return draft.findings(_data([*known, *own, *further]))
+        return draft.findings(_data([*known, *own(keys), *further]))
 
     wish, room = gpu_reason(endpoint.answering_models()), Room(endpoint, archives.plans)
-    choice = choose(proposed_instances(Processor.GPU if wish else Processor.CPU), room.lacks, findings_of)
+    machines = proposed_instances(Processor.GPU if wish else Processor.CPU)
+    if "instance" in below and endpoint.machine is not None:
+        machines = (endpoint.machine,)
+    choice = choose(machines, room.lacks, findings_of)
     if any(each.severity is Severity.ERROR for each in choice.findings):
         raise FindingsError(list(choice.findings))
     placed = [triton_key(choice), instance_key(choice, wish, room, mode)]
     rest = [archives.key(endpoint, choice.machine), scaling_key(choice.machine, mode), *further]
-    return render_spec([HEAD], [*known[:2], *placed, *known[2:], *rest], foot(choice.findings, LEFT))
+    keys = [*head, *own(placed), *known[len(head) :], *own(rest)]
+    return render_spec([HEAD], keys, foot(choice.findings, LEFT))
+
+
+def _keys_below(project: Project, file: Path, profiles: Sequence[str]) -> frozenset[str]:
+    """The keys that profiles give, but those that only a repository decides.
+
+    Raises:
+        FindingsError: one of the profiles does not exist, or is wrong.
+    """
+    source = Source(file, {"profile": list(profiles)})
+    try:
+        layers = project.layering.layers(source)
+    except FindingsError as error:  # the spec's own file does not exist yet
+        found = [
+            replace(each, file=None, line=None, column=None) if each.file == file else each
+            for each in error.findings
+        ]
+        raise FindingsError(found) from error
+    keys = {key for each in layers if each.kind is LayerKind.PROFILE for key in each.source.data}
+    return frozenset(keys - {"models", "default_model", "routes"})
+
+
+def _profile_keys(profiles: Sequence[str]) -> list[Key]:
+    if not profiles:
+        return []
+    why = "Named by --profile: what it has is not repeated here."
+    return [Key(name="profile", value=profiles[0] if len(profiles) == 1 else list(profiles), why=(why,))]
 
 
 def _of_one_repository(mode: Mode, folder: str) -> Finding:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,11 +86,13 @@ class NewSpecs:
     def ensemble(self, name: str, *steps: str) -> None:
         self.model(name, ensemble(*steps), {"1/README.md": b"nothing"})
 
-    def text(self, folder: Path | str | None = None, mode: Mode | None = None) -> str:
+    def text(
+        self, folder: Path | str | None = None, mode: Mode | None = None, profiles: Sequence[str] = ()
+    ) -> str:
         """What is proposed, having been written."""
         file = new_file(self.fleet.root, NAME)
         projects = projects_with(self.fleet.root, NAME)
-        text = proposed_spec(NAME, file, str(folder or self.models), projects, mode)
+        text = proposed_spec(NAME, file, str(folder or self.models), projects, mode, profiles)
         write_spec(file, text, projects)
         return text
 

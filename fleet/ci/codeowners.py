@@ -1,0 +1,126 @@
+"""The CODEOWNERS file of a fleet, from the `owner` of its specs."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from fleet.findings import Finding, FindingsError, all_of
+from fleet.spec.layers import Layering, LayerKind, merged
+from fleet.spec.owner import Owner
+from fleet.spec.problems import validate
+from fleet.spec.reader import read_source
+from fleet.spec.source import Mark, Source, finding_at
+from fleet.spec.spec_files import FOLDER, spec_files
+
+BEGIN = "# Begin: written by `fleet ci codeowners` from the `owner` of specs; change it there."
+END = "# End of what `fleet ci codeowners` writes."
+_BLOCK = re.compile(f"{re.escape(BEGIN)}\n.*?{re.escape(END)}\n", re.DOTALL)
+_SPECIAL = re.compile(r"([\\\s#!*?\[\]])")
+
+
+class _Parts(BaseModel):
+    """The keys of a spec by which files have owners."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    owner: Owner | None = None
+    models: object = ()
+
+
+@dataclass(frozen=True)
+class _Owned:
+    """A spec with its reviewer; `folder` is the one whose file names the owner, None for the spec itself."""
+
+    name: str
+    file: Path
+    reviewer: str
+    folder: Path | None
+    repositories: tuple[Path, ...]
+
+
+def codeowners(root: Path, top: Path) -> str:
+    """The lines for specs, locks and model repositories, folders first: of several lines the last one wins.
+
+    Args:
+        root: The fleet.
+        top: The folder of the Git repository, to which the paths are relative.
+
+    Raises:
+        FindingsError: a spec cannot be read, or its owner has no contact that such a file can name.
+    """
+    layering = Layering(root, Source(root, {}))
+    found = all_of(spec_files(root).by_endpoint.items(), lambda item: _owned(layering, top, *item))
+    owned = [each for each in found if each is not None]
+    folders = {each.folder: each.reviewer for each in owned if each.folder is not None}
+    lines = [f"{_pattern(folder, top)}/ {folders[folder]}" for folder in sorted(folders)]
+    lines += [f"{_pattern(each.file, top)} {each.reviewer}" for each in owned if each.folder is None]
+    locks = _pattern(root / "locks", top)
+    lines += [f"{locks}/*/{each.name}.lock.yaml {each.reviewer}" for each in owned]
+    lines += [f"{path} {' '.join(names)}" for path, names in sorted(_repositories(owned, top).items())]
+    return "".join(f"{line}\n" for line in (BEGIN, *lines, END))
+
+
+def with_block(text: str, block: str) -> str:
+    """The text of a file with the block in the place of its earlier one, else at its end."""
+    if _BLOCK.search(text):
+        return _BLOCK.sub(lambda _: block, text, count=1)
+    gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
+    return f"{text}{gap}{block}"
+
+
+def _owned(layering: Layering, top: Path, name: str, file: Path) -> _Owned | None:
+    source = read_source(file)
+    layers = layering.layers(source)
+    whole = merged(source, layers)
+    parts = validate(_Parts, whole)
+    if parts.owner is None:
+        return None
+    mark = whole.mark(("owner",))
+    naming = next(each for each in reversed(layers) if "owner" in each.source.data)
+    folder = mark.file.parent if naming.kind is LayerKind.FOLDER and mark.file.name == FOLDER else None
+    return _Owned(name, file, _reviewer(parts.owner, mark), folder, tuple(_folders(parts.models, whole, top)))
+
+
+def _reviewer(owner: Owner, mark: Mark) -> str:
+    if owner.reviewer is not None:
+        return owner.reviewer
+    given = f"its contact is {owner.contact}" if owner.contact else "it has no contact"
+    message = f"a CODEOWNERS file cannot name the owner {owner.team!r}: {given}"
+    hint = 'write `contact: "@organisation/team"`, or an email address'
+    raise FindingsError([finding_at(mark, "FL510", message, hint)])
+
+
+def _folders(models: object, source: Source, top: Path) -> Iterator[Path]:
+    """The model repositories that are folders of the Git repository."""
+    for index, model in enumerate(models if isinstance(models, list) else ()):
+        repository = model.get("repository") if isinstance(model, dict) else None
+        if isinstance(repository, str) and not repository.startswith("s3://"):
+            folder = (source.mark(("models", index, "repository")).file.parent / repository).resolve()
+            if folder.is_relative_to(top) and folder != top:
+                yield folder
+
+
+def _repositories(owned: list[_Owned], top: Path) -> Mapping[str, list[str]]:
+    """The reviewers of each model repository; one that several teams share has all of them."""
+    found = defaultdict[str, list[str]](list)
+    for each in owned:
+        for folder in each.repositories:
+            names = found[f"{_pattern(folder, top)}/"]
+            if each.reviewer not in names:
+                names.append(each.reviewer)
+    return found
+
+
+def _pattern(path: Path, top: Path) -> str:
+    """A path from the top of the repository; blanks and signs with a meaning are escaped."""
+    relative = path.resolve().relative_to(top).as_posix()
+    if not relative.isprintable():
+        message = f"a CODEOWNERS file cannot have the path {relative!r}"
+        raise FindingsError([Finding(code="FL510", message=message, hint="rename it", file=path)])
+    return "/" + _SPECIAL.sub(r"\\\1", relative)

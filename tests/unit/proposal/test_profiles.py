@@ -1,0 +1,51 @@
+"""A spec that is proposed over profiles has what they lack, and nothing that they have."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from fleet.cli.commands import app
+from fleet.findings import FindingsError
+from new_specs import NewSpecs
+
+GPU = 'triton: "25.04"\ninstance: {type: ml.g5.2xlarge, count: 2}\n'
+
+
+def test_what_a_profile_has_is_not_repeated(new: NewSpecs) -> None:
+    new.onnx("embed")
+    new.fleet.write("profiles/gpu.yaml", GPU)
+    text = new.text(profiles=["gpu"])
+    keys = yaml.safe_load(text)
+    assert keys["profile"] == "gpu"
+    assert not {"triton", "instance"} & keys.keys()
+    assert {"endpoint", "mode", "models", "scaling"} <= keys.keys()
+    assert new.spec().instance.type == "ml.g5.2xlarge"
+    assert new.findings() == []
+
+
+def test_several_profiles_are_named_in_their_order(new: NewSpecs) -> None:
+    new.onnx("embed")
+    new.fleet.write("profiles/gpu.yaml", GPU)
+    new.fleet.write("profiles/scaled.yaml", "scaling: {min: 3, max: 9, gpu_utilization: 50}\n")
+    keys = yaml.safe_load(new.text(profiles=["gpu", "scaled"]))
+    assert keys["profile"] == ["gpu", "scaled"]
+    assert "scaling" not in keys
+    scaling = new.spec().scaling
+    assert scaling is not None
+    assert scaling.max == 9
+
+
+def test_an_unknown_profile_is_told_and_nothing_is_written(new: NewSpecs) -> None:
+    new.onnx("embed")
+    new.fleet.write("profiles/gpu.yaml", GPU)
+    with pytest.raises(FindingsError, match="there is no profile 'gpus'"):
+        new.text(profiles=["gpus"])
+    assert not (new.fleet.root / "model_specs/fresh.yaml").exists()
+
+
+def test_a_profile_goes_with_a_repository(new: NewSpecs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(new.fleet.root)
+    done = CliRunner().invoke(app, ["new", "fresh", "--from-spec", "sentences", "--profile", "gpu"])
+    assert done.exit_code == 2
