@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fleet_folder import ROOT
 
-_FLEET = ("app.py", "cdk.json", "environments", "locks", "model_specs", "package.json")
+_FLEET = ("app.py", "cdk.json", "environments", "locks", "model_specs", "package.json", "profiles")
 """What a fleet's folder holds."""
 
 

@@ -28,6 +28,7 @@ GENERATED = {
     "constraints.txt",
     "environments/environment.schema.json",
     "model_specs/endpoint.schema.json",
+    "model_specs/partial.schema.json",
     "package-lock.json",
     "package.json",
     "requirements.txt",

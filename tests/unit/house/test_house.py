@@ -47,9 +47,15 @@ def test_the_generated_files_are_what_the_code_says(root: Path) -> None:
 
 
 def test_every_yaml_file_names_its_schema(root: Path) -> None:
-    for file in [*root.glob("model_specs/*.yaml"), *root.glob("environments/*.yaml")]:
-        schema = "endpoint" if file.parent.name == "model_specs" else "environment"
-        assert file.read_text().startswith(f"# yaml-language-server: $schema=./{schema}.schema.json\n")
+    schemas = {
+        "model_specs": "./endpoint",
+        "profiles": "../model_specs/partial",
+        "environments": "./environment",
+    }
+    for folder, schema in schemas.items():
+        for file in root.glob(f"{folder}/*.yaml"):
+            own = "./partial" if file.name == "_folder.yaml" else schema
+            assert file.read_text().startswith(f"# yaml-language-server: $schema={own}.schema.json\n")
 
 
 def test_imports_run_one_way(root: Path) -> None:
