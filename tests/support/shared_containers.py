@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -43,6 +44,7 @@ import numpy as np
 import triton_python_backend_utils as pb_utils
 
 FOLDER = os.environ["RECORDS"]
+ERRORS = {-400: "INVALID_ARG", -404: "NOT_FOUND", -500: "INTERNAL", -503: "UNAVAILABLE"}
 
 
 class TritonPythonModel:
@@ -54,10 +56,10 @@ class TritonPythonModel:
         x = pb_utils.get_input_tensor_by_name(request, "x").as_numpy()
         with open(f"{FOLDER}/records", "a") as file:
             file.write(f"{self.name} {int(x.flat[0])}\\n")
-        if x.flat[0] == -400:
-            return pb_utils.InferenceResponse(error=pb_utils.TritonError("of its own", pb_utils.TritonError.INVALID_ARG))
-        if x.flat[0] == -404:
-            return pb_utils.InferenceResponse(error=pb_utils.TritonError("of its own", pb_utils.TritonError.NOT_FOUND))
+        error = ERRORS.get(int(x.flat[0]))
+        if error is not None:
+            error = pb_utils.TritonError("of its own", getattr(pb_utils.TritonError, error))
+            return pb_utils.InferenceResponse(error=error)
         while x.flat[0] == -1 and not os.path.exists(f"{FOLDER}/go"):
             time.sleep(0.01)
         return pb_utils.InferenceResponse([pb_utils.Tensor("y", x)])
@@ -116,6 +118,12 @@ def nginx_version() -> str:
     nginx, _ = require_nginx()
     said = subprocess.run([nginx, "-v"], capture_output=True, text=True, check=True)
     return said.stderr.strip().partition(": ")[2]
+
+
+def joins_repeated_headers() -> bool:
+    """Whether this machine's nginx joins them, as from 1.23 on; before, its variables have the first."""
+    major, minor = nginx_version().partition("/")[2].split(".")[:2]
+    return (int(major), int(minor)) >= (1, 23)
 
 
 @dataclass(frozen=True)
@@ -272,3 +280,17 @@ def tensor(*values: int) -> str:
     """A request of Triton's in JSON."""
     data = {"name": "x", "shape": [len(values)], "datatype": "INT64", "data": list(values)}
     return json.dumps({"inputs": [data]})
+
+
+def binary(*values: int) -> tuple[bytes, dict[str, str]]:
+    """A request whose tensors are binary, both ways, and its content type."""
+    data = struct.pack(f"<{len(values)}q", *values)
+    x = {
+        "name": "x",
+        "shape": [len(values)],
+        "datatype": "INT64",
+        "parameters": {"binary_data_size": len(data)},
+    }
+    y = {"name": "y", "parameters": {"binary_data": True}}
+    head = json.dumps({"inputs": [x], "outputs": [y]}).encode()
+    return head + data, {"Content-Type": f"{BINARY};json-header-size={len(head)}"}

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from .plain_calls import plain_call_maps
+from .routes import Routes
 from .settings import LOOPBACK
 
 MAX_BODY_BYTES = 6 << 20
@@ -40,6 +42,8 @@ ERRORS = {
 }
 _ALIASES = {494: 431, 501: 400, 505: 400}
 """nginx's own status for long headers; and for a transfer encoding or an HTTP version that nobody knows."""
+_PLAIN_ERRORS = (502, 504)
+"""Of plain calls. They are nginx's own: no error of Triton or of a model has such a status."""
 _ERROR_PATH = "/-error/"
 """Not a named location: nginx enters none for a request whose first line it could not read."""
 
@@ -59,7 +63,7 @@ class NginxPlaces:
     open_files: int = 4096
 
 
-def nginx_config(places: NginxPlaces, *, logs_all_requests: bool, seconds: int) -> str:
+def nginx_config(places: NginxPlaces, routes: Routes, *, logs_all_requests: bool, seconds: int) -> str:
     """The configuration of nginx; Triton has to answer an inference within `seconds`.
 
     Raises:
@@ -68,12 +72,14 @@ def nginx_config(places: NginxPlaces, *, logs_all_requests: bool, seconds: int) 
     folder = _path(places.folder)
     pages = {code: code for code in ERRORS} | _ALIASES
     errors = [f"        error_page {code} = {_ERROR_PATH}{shown};" for code, shown in pages.items()]
+    plain_errors = "\n".join(f"                error_page {code} = @{code};" for code in _PLAIN_ERRORS)
     return f"""\
 load_module {_quoted(_path(places.js_module))};
 daemon off;
 {"" if places.user is None else f"user {places.user};"}
 worker_processes {min(places.workers, MAX_WORKERS)};
 worker_rlimit_nofile {places.open_files};
+pcre_jit on;
 worker_shutdown_timeout {SHUTDOWN_SECONDS}s;
 pid {_quoted(folder + "/nginx.pid")};
 error_log stderr error;
@@ -90,9 +96,13 @@ http {{
     uwsgi_temp_path {_quoted(folder + "/uwsgi")};
     scgi_temp_path {_quoted(folder + "/scgi")};
 
+{plain_call_maps(routes)}
+
     # Only what fails is logged, or all; the supervisor brings it into the form of all lines.
     log_format request escape=json '{_LOG_FORMAT}';
     map $status $is_logged {{ "~^[45]" 1; default {int(logs_all_requests)}; }}
+    map $route $logged_route {{ "" $plain_route; default $route; }}
+    map $route $logged_version {{ "" $plain_version; default $route_version; }}
     access_log /dev/stdout request if=$is_logged;
 
     js_path {_quoted(_path(SCRIPTS))};
@@ -137,6 +147,22 @@ http {{
 
         location = /invocations {{
             js_content router.invoke;
+            proxy_intercept_errors on;
+            recursive_error_pages on;
+            proxy_hide_header Content-Type;
+            proxy_hide_header Inference-Header-Content-Length;
+            proxy_set_header Connection "";
+            proxy_set_header Inference-Header-Content-Length $plain_length;
+            if ($plain_path) {{
+                proxy_pass http://triton$plain_path;
+                add_header Content-Type $plain_answer_type always;
+                # A model is not loaded, or fails so itself: the script asks again, and reads the answer.
+                error_page 404 503 = @script;
+{plain_errors}
+            }}
+        }}
+        location @script {{
+            js_content router.invoke;
         }}
         location = /-triton {{
             internal;
@@ -166,8 +192,8 @@ http {{
 
 
 _LOG_FORMAT = (
-    '{"time":"$msec","method":"$request_method","path":"$uri","status":"$status","route":"$route",'
-    '"version":"$route_version","seconds":"$request_time","bytes":"$request_length",'
+    '{"time":"$msec","method":"$request_method","path":"$uri","status":"$status","route":"$logged_route",'
+    '"version":"$logged_version","seconds":"$request_time","bytes":"$request_length",'
     '"request":"$http_x_amzn_requestid"}'
 )
 
@@ -187,14 +213,14 @@ def _metrics(port: int | None) -> str:
 
 
 def _error_locations() -> str:
-    return "\n".join(
-        f"        location = {_ERROR_PATH}{code} {{ internal; return {code} {_error(text)}; }}"
-        for code, text in ERRORS.items()
-    )
+    """By path; those of plain calls by name, as nginx then logs the call's own path and method."""
+    paths = [f"= {_ERROR_PATH}{code} {{ internal; {_error(code)} }}" for code in ERRORS]
+    names = [f"@{code} {{ {_error(code)} }}" for code in _PLAIN_ERRORS]
+    return "\n".join(f"        location {each}" for each in paths + names)
 
 
-def _error(text: str) -> str:
-    return _quoted(json.dumps({"error": text}))
+def _error(code: int) -> str:
+    return f"return {code} {_quoted(json.dumps({'error': ERRORS[code]}))};"
 
 
 def _path(path: Path | str) -> str:

@@ -1,4 +1,4 @@
-"""One request through nginx to a stand-in for Triton: an image whose nginx cannot serve fails its build."""
+"""Requests through nginx to a stand-in for Triton: an image whose nginx cannot serve fails its build."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _StandIn(BaseHTTPRequestHandler):
 
 
 def probe(settings: Settings, log: Log) -> int:
-    """0 where a request reaches its model and the answer comes back; else 1, and the log has the reason.
+    """0 where requests reach their model and the answers come back; else 1, and the log has the reason.
 
     Raises:
         SettingsError: nginx or njs is not there, or a path cannot be in a configuration.
@@ -53,13 +53,9 @@ def probe(settings: Settings, log: Log) -> int:
         nginx = Child("nginx", command, stdout=log.request, stderr=log.nginx, ended=lambda _: ended.set())
         try:
             _wait(settings.port, ended)
-            with closing(http.client.HTTPConnection(LOOPBACK, settings.port, timeout=_SECONDS)) as client:
-                binary = f"application/vnd.sagemaker-triton.binary+json;json-header-size={len(_BODY)}"
-                attributes = f"model={name};version={route.versions[0]}"
-                headers = {"Content-Type": binary, "X-Amzn-SageMaker-Custom-Attributes": attributes}
-                client.request("POST", "/invocations", body=_BODY, headers=headers)
-                answer = client.getresponse()
-                found = (answer.status, answer.headers["Content-Type"], answer.read().decode())
+            attributes = f"model={name};version={route.versions[0]}"
+            # A plain call, and one for the script.
+            found = [_answer(settings.port, each) for each in (attributes, f"{attributes};")]
         except (OSError, http.client.HTTPException) as error:
             log.error(f"the router does not answer: {error}")
             return 1
@@ -70,11 +66,21 @@ def probe(settings: Settings, log: Log) -> int:
     path = f"/v2/models/{route.model}/versions/{route.versions[0]}/infer"
     body = json.dumps({"path": path, "length": str(len(_BODY)), "body": _BODY.decode()})
     expected = (200, "application/vnd.sagemaker-triton.binary+json;json-header-size=7", body)
-    if found != expected:
-        log.error(f"the router answers {found} where {expected} is expected")
+    if found != [expected] * 2:
+        log.error(f"the router answers {found} where each has to be {expected}")
         return 1
     log.info("the router passes a request and its answer on")
     return 0
+
+
+def _answer(port: int, attributes: str) -> tuple[int, str | None, str]:
+    """Status, content type and body."""
+    binary = f"application/vnd.sagemaker-triton.binary+json;json-header-size={len(_BODY)}"
+    headers = {"Content-Type": binary, "X-Amzn-SageMaker-Custom-Attributes": attributes}
+    with closing(http.client.HTTPConnection(LOOPBACK, port, timeout=_SECONDS)) as client:
+        client.request("POST", "/invocations", body=_BODY, headers=headers)
+        answer = client.getresponse()
+        return answer.status, answer.headers["Content-Type"], answer.read().decode()
 
 
 def _wait(port: int, ended: threading.Event) -> None:

@@ -49,7 +49,9 @@ def write_files(settings: Settings) -> list[str]:
         open_files=min(_MAX_OPEN_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),
     )
     try:
-        config = nginx_config(places, logs_all_requests=settings.logs_all_requests, seconds=settings.seconds)
+        config = nginx_config(
+            places, settings.routes, logs_all_requests=settings.logs_all_requests, seconds=settings.seconds
+        )
     except ValueError as error:
         raise SettingsError(str(error)) from None
     (folder / READY).unlink(missing_ok=True)

@@ -6,22 +6,25 @@ import socket
 
 import pytest
 
-from shared_containers import JSON, METRICS_PORT, PORT, SharedContainer, tensor
+from shared_containers import ATTRIBUTES, JSON, METRICS_PORT, PORT, SharedContainer, tensor
 
 pytestmark = pytest.mark.triton
 
 
 class TestConnections:
+    @pytest.mark.parametrize(("number", "attributes"), [(77, "trace"), (78, "model=resnet")])
     def test_a_slow_client_reaches_the_model_only_when_its_body_is_there(
-        self, container: SharedContainer
+        self, container: SharedContainer, number: int, attributes: str
     ) -> None:
-        body = tensor(77).encode()
-        head = f"POST /invocations HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        body = tensor(number).encode()
+        headers = {"Host": "a", "Content-Length": str(len(body)), ATTRIBUTES: attributes, **JSON}
+        lines = ["POST /invocations HTTP/1.1", *(f"{key}: {text}" for key, text in headers.items())]
+        head = "".join(f"{line}\r\n" for line in [*lines, ""]).encode()
         slow = [container.network.connect(PORT, 60) for _ in range(100)]
         for each in slow:
             each.sendall(head + body[:5])
         assert container.invoke(tensor(5)).status == 200
-        assert not any(line.endswith(" 77") for line in container.recorded())
+        assert not any(line.endswith(f" {number}") for line in container.recorded())
         for each in slow:
             each.sendall(body[5:])
         assert all(each.recv(12) == b"HTTP/1.1 200" for each in slow)
@@ -62,13 +65,21 @@ class TestLog:
         assert any("_aws" in line["message"] for line in lines if line["source"] == "triton")
         assert {line["source"] for line in lines} >= {"container", "router", "triton"}
 
-    def test_a_request_is_logged_with_its_model(self, container: SharedContainer) -> None:
-        container.invoke(tensor(5), "model=resnet;version=1")
+    @pytest.mark.parametrize("end", ["", ";trace"])
+    @pytest.mark.parametrize("status", [200, 400, 404, 413])
+    def test_a_request_is_logged_with_its_model(
+        self, container: SharedContainer, end: str, status: int
+    ) -> None:
+        before = len(container.lines())
+        body = " " * (7 << 20) if status == 413 else tensor(-status)
+        assert container.invoke(body, f"model=resnet;version=1{end}").status == status
 
         def is_logged() -> bool:
+            named = ("resnet", "1") if status != 413 else (None, None)
             return any(
-                (line.get("route"), line.get("version"), line.get("status")) == ("resnet", "1", 200)
-                for line in container.lines()
+                (line.get("route"), line.get("version"), line.get("status")) == (*named, status)
+                and line["message"].startswith("POST /invocations " if status != 413 else "GET /-error/413 ")
+                for line in container.lines()[before:]
             )
 
         container.wait(is_logged, "logged")

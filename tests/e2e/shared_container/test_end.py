@@ -11,10 +11,13 @@ from http.client import HTTPException
 import psutil
 import pytest
 
-from shared_containers import JSON, METRICS_PORT, PORT, TRITON_PORT, SharedContainer, tensor
+from shared_containers import ATTRIBUTES, JSON, METRICS_PORT, PORT, TRITON_PORT, SharedContainer, tensor
 from tests.e2e.shared_container.conftest import Make
 
 pytestmark = pytest.mark.triton
+
+SCRIPTED = JSON
+PLAIN = JSON | {ATTRIBUTES: "model=one"}
 
 
 def process_of(container: SharedContainer, name: str) -> psutil.Process:
@@ -39,7 +42,8 @@ def none_is_left(processes: list[psutil.Process]) -> bool:
 class Load:
     """Clients that ask until they get no answer."""
 
-    def __init__(self, container: SharedContainer) -> None:
+    def __init__(self, container: SharedContainer, headers: dict[str, str]) -> None:
+        self._headers = headers
         self.statuses: Counter[int] = Counter()
         self.served = threading.Event()
         self._container = container
@@ -50,7 +54,7 @@ class Load:
     def _ask(self) -> None:
         with closing(self._container.connection()) as connection, suppress(OSError, HTTPException):
             while True:
-                connection.request("POST", "/invocations", tensor(1), JSON)
+                connection.request("POST", "/invocations", tensor(1), self._headers)
                 with connection.getresponse() as answer:
                     answer.read()
                     self.statuses[answer.status] += 1
@@ -65,11 +69,14 @@ class Load:
 
 
 class TestDeath:
-    def test_tritons_death_under_load_ends_the_container_and_is_said(self, make: Make) -> None:
+    @pytest.mark.parametrize("headers", [SCRIPTED, PLAIN], ids=["by script", "plain"])
+    def test_tritons_death_under_load_ends_the_container_and_is_said(
+        self, make: Make, headers: dict[str, str]
+    ) -> None:
         container = make()
         container.wait_ready()
         processes = container.processes()
-        load = Load(container)
+        load = Load(container, headers)
         assert load.served.wait(60)
         process_of(container, "tritonserver").kill()
         assert ended(container) == 1
@@ -131,13 +138,13 @@ class TestTime:
     def test_an_inference_that_takes_too_long_is_answered_and_not_sent_again(self, make: Make) -> None:
         container = make(arguments=("--seconds=1",))
         container.wait_ready()
-        answer = container.invoke(tensor(-1))
-        assert (answer.status, answer.type) == (504, "application/json")
-        assert answer.json() == {"error": "Triton did not answer in time"}
-        assert container.recorded() == ["model/1 -1"]
+        for attributes in (None, "model=one"):
+            answer = container.invoke(tensor(-1), attributes)
+            assert (answer.status, answer.type) == (504, "application/json")
+            assert answer.json() == {"error": "Triton did not answer in time"}
         (container.folder / "go").touch()
         assert container.invoke(tensor(5)).status == 200
-        assert container.recorded() == ["model/1 -1", "model/1 5"]
+        assert container.recorded() == ["model/1 -1", "model/1 -1", "model/1 5"]
 
 
 class TestStop:
@@ -146,8 +153,8 @@ class TestStop:
         container.wait_ready()
         processes = container.processes()
         in_flight = [container.connection() for _ in range(3)]
-        for connection in in_flight:
-            connection.request("POST", "/invocations", tensor(-1), JSON)
+        for connection, headers in zip(in_flight, (SCRIPTED, PLAIN, PLAIN), strict=True):
+            connection.request("POST", "/invocations", tensor(-1), headers)
         idle = container.connection()
         idle.request("GET", "/ping")
         assert idle.getresponse().read() == b""

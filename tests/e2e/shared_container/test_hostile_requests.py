@@ -12,7 +12,15 @@ import pytest
 
 from fleet.local.triton.runtime import TritonRuntime
 from shared_container.nginx_config import ERRORS
-from shared_containers import ATTRIBUTES, BINARY, PORT, SharedContainer, tensor, write_model
+from shared_containers import (
+    ATTRIBUTES,
+    BINARY,
+    PORT,
+    SharedContainer,
+    joins_repeated_headers,
+    tensor,
+    write_model,
+)
 
 pytestmark = pytest.mark.triton
 
@@ -21,6 +29,8 @@ ROUTES = {"one": "first", "two": "second"}
 PADDING = b"\r\n" * 2000
 """Ends any head, completes any short body, breaks any chunk; nginx skips it between requests."""
 LAST = b"GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+PLAIN = b"Content-Type: application/json"
+"""Without it no call in JSON is a plain one: the script reads it."""
 STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 OWN_FAILURES = [text.encode() for code, text in ERRORS.items() if code >= 500]
 NAMES = [
@@ -111,6 +121,7 @@ def request(dice: random.Random, number: int) -> bytes:
     line = [b"POST", b"/invocations", b"HTTP/1.1"]
     name = dice.choice([b"one", b"two"])
     headers = [b"Host: a", b"%s: model=%s" % (ATTRIBUTES.encode(), name), b"Content-Length: %d" % len(body)]
+    headers += dice.choice(([], [PLAIN]))
     end = b"\r\n"
     for _ in range(dice.randint(1, 3)):
         kind = dice.randrange(10)
@@ -213,6 +224,7 @@ CHUNKED = b"Transfer-Encoding: chunked"
 IN_CHUNKS = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
 
 
+@pytest.mark.parametrize("more", [[], [PLAIN]], ids=["by script", "plain"])
 @pytest.mark.parametrize(
     ("headers", "body", "status"),
     [
@@ -243,19 +255,36 @@ IN_CHUNKS = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
     ],
 )
 def test_a_body_has_one_length(
-    container: SharedContainer, headers: list[bytes], body: bytes, status: int
+    container: SharedContainer, headers: list[bytes], body: bytes, status: int, more: list[bytes]
 ) -> None:
     before = container.recorded()
-    head = [b"POST /invocations HTTP/1.1", b"Host: a", f"{ATTRIBUTES}: model=one".encode(), *headers]
+    head = [b"POST /invocations HTTP/1.1", b"Host: a", f"{ATTRIBUTES}: model=one".encode(), *more, *headers]
     answer = sent(container, b"\r\n".join(head) + b"\r\n\r\n" + body)
     assert next(int(each) for each in STATUS.findall(answer)) == status
     assert container.recorded() == [*before, *(["first/1 -7"] if status == 200 else [])]
 
 
-def test_lines_that_end_without_a_carriage_return_have_one_meaning(container: SharedContainer) -> None:
+@pytest.mark.parametrize("more", [[], [PLAIN]], ids=["by script", "plain"])
+def test_lines_that_end_without_a_carriage_return_have_one_meaning(
+    container: SharedContainer, more: list[bytes]
+) -> None:
     """nginx takes them; as Triton gets a request that nginx has written, nobody takes them otherwise."""
     before = container.recorded()
-    head = [b"POST /invocations HTTP/1.1", b"Host: a", f"{ATTRIBUTES}: model=one".encode(), LENGTH]
+    head = [b"POST /invocations HTTP/1.1", b"Host: a", f"{ATTRIBUTES}: model=one".encode(), *more, LENGTH]
     answer = sent(container, b"\n".join(head) + b"\n\n" + BODY)
     assert [int(each) for each in STATUS.findall(answer)] == [200, 404]
     assert container.recorded() == [*before, "first/1 -7"]
+
+
+@pytest.mark.parametrize("more", [[], [PLAIN]], ids=["by script", "plain"])
+def test_a_repeated_header_reaches_no_model_but_the_one_that_an_older_nginx_reads_first(
+    container: SharedContainer, more: list[bytes]
+) -> None:
+    """Before 1.23 nginx gives a plain call the first of them; the script sees both, and so does nginx since."""
+    before = container.recorded()
+    names = [f"{ATTRIBUTES}: model={name}".encode() for name in ROUTES]
+    head = [b"POST /invocations HTTP/1.1", b"Host: a", *names, *more, LENGTH]
+    answer = sent(container, b"\r\n".join(head) + b"\r\n\r\n" + BODY)
+    is_served = bool(more) and not joins_repeated_headers()
+    assert next(int(each) for each in STATUS.findall(answer)) == (200 if is_served else 400)
+    assert container.recorded() == [*before, *(["first/1 -7"] if is_served else [])]

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import struct
 
 import pytest
 
-from shared_containers import ATTRIBUTES, BINARY, JSON, TRITON_PORT, SharedContainer, tensor
+from shared_containers import ATTRIBUTES, BINARY, JSON, TRITON_PORT, SharedContainer, binary, tensor
 
 pytestmark = pytest.mark.triton
 
 LIMIT = 6 << 20
 BEYOND_DOUBLE = (1 << 53) + 1
 MODELS = {"constructor": ["1"], "resnet": ["1", "2"], "text": ["1"]}
-
-
-def binary(*values: int) -> tuple[bytes, dict[str, str]]:
-    """A request whose tensors are binary, both ways."""
-    data = struct.pack(f"<{len(values)}q", *values)
-    x = {
-        "name": "x",
-        "shape": [len(values)],
-        "datatype": "INT64",
-        "parameters": {"binary_data_size": len(data)},
-    }
-    y = {"name": "y", "parameters": {"binary_data": True}}
-    head = json.dumps({"inputs": [x], "outputs": [y]}).encode()
-    return head + data, {"Content-Type": f"{BINARY};json-header-size={len(head)}"}
 
 
 class TestHeader:
@@ -134,7 +119,9 @@ class TestErrors:
         assert (answer.status, answer.type) == (status, "application/json")
         assert answer.json() == {"error": "of its own"}
 
-    @pytest.mark.parametrize("attributes", ["model=constructor", "model=constructor;version=1"])
+    @pytest.mark.parametrize(
+        "attributes", ["model=constructor", "model=constructor;version=1", "model=constructor;trace"]
+    )
     def test_a_model_that_is_not_loaded_is_named(self, container: SharedContainer, attributes: str) -> None:
         change = "/v2/repository/models/other/"
         assert container.call("POST", f"{change}unload", port=TRITON_PORT).status == 200
