@@ -1,15 +1,17 @@
 """`fleet check` of a thousand specs, as a command: how long it takes, and whether that grows as they do.
 
 `make bench NAME=check`. Each spec has a lock and a small repository of its own: single models, ensembles,
-multi-model endpoints with copies, overrides in the environment, a tenth with findings. Medians of rounds in
-which all numbers of specs take turns, the start of the command included; one spec stands for it alone.
-Exits with 1 where 1,000 specs take 5 s or more, or where 2,000 take more than 2.2 times as long as 1,000
-beyond that start.
+multi-model endpoints with copies, overrides in the environment, a tenth with findings. They are in the
+folders of ten teams, over two profiles, and a file of policies judges them all. Medians of rounds in which
+all numbers of specs take turns, the start of the command included; one spec stands for it alone.
+Exits with 1 where 1,000 specs take 5 s or more or 150 MB of memory, where 2,000 take more than 2.2 times as
+long as 1,000 beyond that start, or where `fleet show` of one of 1,000 takes 1 s or more.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -17,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from locked_fleet import ENVIRONMENT, ONNX, locked_fleet
@@ -29,6 +32,7 @@ from fleet.spec.reader import MAX_BYTES, read_source
 
 COUNTS, ROUNDS = ((1, 20, 40), 1) if is_short() else ((1, 250, 1000, 2000), 3)
 SECONDS, TIMES, SECONDS_OF_A_FILE = 5.0, 2.2, 1.0
+MEGABYTES, SECONDS_TO_SHOW = 150, 1.0
 WORST = "".join(f"key-number-{number}: 1\n" for number in range(MAX_BYTES // 24))
 KINDS = 10
 FAULTY, OVERRIDDEN = 8, 9
@@ -37,19 +41,28 @@ OVERRIDES = """\
 overrides:
   endpoint-0000: {instance: {count: 3}}
 """
-HEAD = 'endpoint: NAME\ntriton: "25.04"\ninstance: {type: ml.g5.xlarge, count: 2}\n'
+TEAMS = 10
+SHARED = {
+    "profiles/base.yaml": 'triton: "25.04"\ntags: {stage: dev}\n',
+    "profiles/gpu.yaml": "profile: base\ninstance: {type: ml.g5.xlarge, count: 2}\n",
+    **{
+        f"model_specs/team-{number}/_folder.yaml": f"owner: {{team: team-{number}, contact: a@example.com}}\n"
+        for number in range(TEAMS)
+    },
+}
+HEAD = "endpoint: NAME\nprofile: gpu\n"
 SINGLE = f"""{HEAD}\
 models:
-  - {{archive: NAME, repository: ../repositories/NAME/a}}
+  - {{archive: NAME, repository: ../../repositories/NAME/a}}
 scaling: {{min: 1, max: 4, invocations_per_instance: 600, gpu_utilization: 60}}
 container: {{thread_count: 16, log_verbose: false}}
 """
 MULTI_MODEL = f"""{HEAD}\
 mode: multi-model
 models:
-  - {{archive: a, repository: ../repositories/NAME/a}}
-  - {{archive: b, repository: ../repositories/NAME/b, copies: 4}}
-  - {{archive: c, repository: ../repositories/NAME/c}}
+  - {{archive: a, repository: ../../repositories/NAME/a}}
+  - {{archive: b, repository: ../../repositories/NAME/b, copies: 4}}
+  - {{archive: c, repository: ../../repositories/NAME/c}}
 """
 FINDINGS = """\
 environment:
@@ -84,22 +97,35 @@ def main() -> int:
     """Measure, print, and compare with the bar."""
     with tempfile.TemporaryDirectory() as name:
         folders = {count: _fleet(Path(name) / str(count), count) for count in COUNTS}
-        turns = [{count: _seconds(folders[count], count) for count in COUNTS} for _ in range(ROUNDS)]
-    seconds = {count: statistics.median(each[count] for each in turns) for count in COUNTS}
+        half, whole = COUNTS[-2:]
+        turns, shown = list[dict[int, Run]](), list[Run]()
+        for _ in range(ROUNDS):
+            turns.append({count: _checked(folders[count], count) for count in COUNTS})
+            shown.append(_shown(folders[half], half))
+    seconds = {count: statistics.median(each[count].seconds for each in turns) for count in COUNTS}
+    megabytes = {count: max(each[count].megabytes for each in turns) for count in COUNTS}
+    show = statistics.median(each.seconds for each in shown)
     start = seconds[COUNTS[0]]
-    half, whole = COUNTS[-2:]
     times = (seconds[whole] - start) / (seconds[half] - start)
     print(f"fleet check: seconds, medians of {ROUNDS}")
-    print(f"{'specs':>8}{'seconds':>12}{'beyond start':>16}{'ms a spec':>12}")
+    print(f"{'specs':>8}{'seconds':>12}{'beyond start':>16}{'ms a spec':>12}{'MB at most':>12}")
     for count in COUNTS:
         beyond = seconds[count] - start
         each = f"{1000 * beyond / (count - 1):.2f}" if count > 1 else ""
-        print(f"{count:>8,}{seconds[count]:>12.2f}{beyond:>16.2f}{each:>12}")
+        print(f"{count:>8,}{seconds[count]:>12.2f}{beyond:>16.2f}{each:>12}{megabytes[count]:>12.0f}")
+    print(f"fleet show of one of {half:,}: {show:.2f} s")
     worst = statistics.median(_worst_file() for _ in range(ROUNDS))
     print(f"one file of {len(WORST) >> 10} KiB, a mistake on every line: {worst:.2f} s")
-    told = {f"check_{half}_s": seconds[half], f"check_{whole}_times_{half}": times, "worst_file_s": worst}
+    told = {
+        f"check_{half}_s": seconds[half],
+        f"check_{half}_mb": megabytes[half],
+        f"check_{whole}_times_{half}": times,
+        f"show_of_{half}_s": show,
+        "worst_file_s": worst,
+    }
     print(json.dumps({name: round(value, 2) for name, value in told.items()}))
     too_slow = seconds[half] >= SECONDS or times > TIMES or worst >= SECONDS_OF_A_FILE
+    too_slow |= show >= SECONDS_TO_SHOW or megabytes[half] >= MEGABYTES
     return int(too_slow and not is_short())
 
 
@@ -114,26 +140,53 @@ def _worst_file() -> float:
         return time.perf_counter() - begin
 
 
-def _seconds(root: Path, count: int) -> float:
-    """The time of one command; it must have found what is wrong, and nothing else."""
-    command = [str(Path(sys.executable).with_name("fleet")), "check", "--env", "dev"]
-    begin = time.perf_counter()
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    seconds = time.perf_counter() - begin
+@dataclass(frozen=True)
+class Run:
+    """What one command took."""
+
+    seconds: float
+    megabytes: float
+
+
+def _checked(root: Path, count: int) -> Run:
+    """One check; it must have found what is wrong, and nothing else."""
+    run, code, errors = _run(root, "check")
     faulty = sum(number % KINDS == FAULTY for number in range(count))
-    said = done.stderr.splitlines() if faulty else [done.stderr]
-    if done.returncode != bool(faulty) or (f"{2 * faulty} errors, 0 warnings" if faulty else "") not in said:
-        raise AssertionError(f"{count} specs, exit {done.returncode}: {done.stderr[-1000:]}")
-    return seconds
+    said = errors.splitlines() if faulty else [errors]
+    if code != bool(faulty) or (f"{2 * faulty} errors, 0 warnings" if faulty else "") not in said:
+        raise AssertionError(f"{count} specs, exit {code}: {errors[-1000:]}")
+    return run
+
+
+def _shown(root: Path, count: int) -> Run:
+    """The effective spec of the endpoint in the middle."""
+    run, code, errors = _run(root, "show", f"endpoint-{count // 2:04}")
+    if code:
+        raise AssertionError(errors[-1000:])
+    return run
+
+
+def _run(root: Path, *arguments: str) -> tuple[Run, int, str]:
+    """A command with its exit code and what it wrote on standard error."""
+    command = [str(Path(sys.executable).with_name("fleet")), *arguments, "--env", "dev"]
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        begin = time.perf_counter()
+        process = subprocess.Popen(command, cwd=root, stdout=output, stderr=errors)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        run = Run(time.perf_counter() - begin, usage.ru_maxrss / 1000)
+        errors.seek(0)
+        return run, process.returncode, errors.read().decode()
 
 
 def _fleet(root: Path, count: int) -> Path:
     """A fleet of so many endpoints, locked."""
-    files = {"environments/dev.yaml": ENVIRONMENT + OVERRIDES}
+    files = {**SHARED, "environments/dev.yaml": ENVIRONMENT + OVERRIDES}
     for number in range(count):
         name, kind = f"endpoint-{number:04}", number % KINDS
         for path, text in _endpoint(kind):
-            files[path.replace("NAME", name)] = text.replace("NAME", name)
+            place = path.replace("NAME", name).replace("TEAM", f"team-{number % TEAMS}")
+            files[place] = text.replace("NAME", name)
         if kind == OVERRIDDEN:
             files["environments/dev.yaml"] += OVERRIDE.replace("NAME", name)
     return locked_fleet(root, files)
@@ -143,16 +196,16 @@ def _endpoint(kind: int) -> Iterator[tuple[str, str]]:
     """The files of an endpoint: its spec and its repositories."""
     match kind:
         case 0 | 1:
-            yield "model_specs/NAME.yaml", MULTI_MODEL
+            yield "model_specs/TEAM/NAME.yaml", MULTI_MODEL
             for archive in "abc":
                 yield from _model(archive, f"encoder-{archive}", ONNX, "model.onnx")
         case 2:
-            yield "model_specs/NAME.yaml", SINGLE.replace("models:", "default_model: all\nmodels:")
+            yield "model_specs/TEAM/NAME.yaml", SINGLE.replace("models:", "default_model: all\nmodels:")
             yield from _model("a", "all", ENSEMBLE, "README.md")
             yield from _model("a", "encoder", ONNX, "model.onnx")
             yield from _model("a", "tokens", PYTHON, "model.py")
         case _:
-            yield "model_specs/NAME.yaml", SINGLE + (FINDINGS if kind == FAULTY else "")
+            yield "model_specs/TEAM/NAME.yaml", SINGLE + (FINDINGS if kind == FAULTY else "")
             yield from _model("a", "encoder", ONNX, "model.onnx")
 
 

@@ -19,16 +19,17 @@ SPEC = """\
 # Keys of a spec
 
 `model_specs/NAME.yaml` describes one endpoint. These are all its keys; unknown and repeated ones are errors.
-An environment sets the same keys under `defaults` and `overrides` ([environment.md](environment.md)). What
-goes together, and what AWS, Triton or the GPU would refuse, is checked by [rules](rules.md); `fleet show`
-prints what holds in the end, and why. How to add a key: [contributing.md](contributing.md#add-a-spec-key).
+An environment sets the same keys under `defaults` and `overrides` ([environment.md](environment.md)),
+profiles and folders for many specs ([teams.md](teams.md)). What goes together, and what AWS, Triton or the
+GPU would refuse, is checked by [rules](rules.md); `fleet show` prints what holds in the end, and why. How to
+add a key: [contributing.md](contributing.md#add-a-spec-key).
 """
 ENVIRONMENT = """\
 # Keys of an environment
 
 `environments/ENV.yaml` states where endpoints are deployed and what differs there. Below a spec are the
 environment's `defaults`, above it its `overrides`, both with [the keys of a spec](spec.md): mappings merge
-key by key, everything else is replaced.
+key by key, everything else is replaced. All layers and their order: [teams.md](teams.md).
 """
 WORDS = """\
 Values are those of YAML 1.2. **Default** is what holds where a key is left out. In the tables are

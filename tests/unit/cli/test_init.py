@@ -101,7 +101,7 @@ def test_the_example_is_the_shipped_one(tmp_path: Path) -> None:
     written = [
         each for each in files(tmp_path / "fleet") if each.startswith(("examples/sentence", "model_specs"))
     ]
-    assert len(written) == 13
+    assert len(written) == 14
     for each in written:
         assert (tmp_path / "fleet" / each).read_bytes() == (ROOT / each).read_bytes()
 
