@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,9 @@ MAX_PATH_BYTES = 4096
 FULL_HISTORY = "fetch the history: `git fetch --unshallow`, or `fetch-depth: 0` of actions/checkout"
 _ENVIRONMENT = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
 """Messages that can be passed on, an index that is not written, and no questions."""
+_LETTERS, _SIGNS = b'"\\abtnvfr', b'"\\\a\b\t\n\v\f\r'
+_ESCAPE = re.compile(rb'\\([0-3][0-7]{2}|["\\abtnvfr])')
+"""What `core.quotePath` writes for a byte; source: quote.c of Git."""
 
 
 def work_tree(folder: Path) -> Path | None:
@@ -60,6 +64,20 @@ def is_deleted(top: Path, file: Path) -> bool:
 def is_shallow(top: Path) -> bool:
     """Whether the clone lacks a part of its history."""
     return _run(top, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
+
+
+def unquoted(path: str) -> str:
+    """A path without the quotes and escapes that Git prints around signs beyond ASCII; others as they are."""
+    if len(path) < 3 or not path[0] == path[-1] == '"':
+        return path
+    raw = _ESCAPE.sub(lambda found: _sign(found[1]), os.fsencode(path[1:-1]))
+    return os.fsdecode(raw)
+
+
+def _sign(escape: bytes) -> bytes:
+    if escape.isdigit():
+        return bytes([int(escape, 8)])
+    return _SIGNS[_LETTERS.index(escape) :][:1]
 
 
 def _merge_base(top: Path, reference: str) -> str:

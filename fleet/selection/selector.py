@@ -19,7 +19,7 @@ from fleet.selection.condition import (
     shown,
     wrong_selector,
 )
-from fleet.selection.git import changed_files, is_deleted, is_shallow, work_tree
+from fleet.selection.git import changed_files, is_deleted, is_shallow, unquoted, work_tree
 from fleet.selection.inputs import FleetInputs
 from fleet.selection.paths import FleetPaths, Selection
 from fleet.spec.problems import did_you_mean
@@ -163,9 +163,9 @@ class Selector:
 
     def _places(self, argument: str) -> list[Path]:
         """Where a path may lead: from the working directory, from the top of the repository."""
-        if not argument or "\0" in argument:
+        bases, path = [Path.cwd()], unquoted(argument)
+        if not path or "\0" in path:
             return []
-        bases, path = [Path.cwd()], _unquoted(argument)
         if not Path(path).is_absolute():
             bases += [self._root, self._tree]
         return [Path(each) for each in dict.fromkeys(os.path.normpath(base / path) for base in bases)]
@@ -233,12 +233,3 @@ def _exists(path: Path) -> bool:
         return path.exists() or path.is_symlink()
     except OSError:  # too long a name
         return False
-
-
-def _unquoted(argument: str) -> str:
-    """A path without the quotes and escapes that Git puts around one with signs beyond ASCII."""
-    if len(argument) > 2 and argument[0] == argument[-1] == '"':
-        with suppress(UnicodeError):
-            plain = argument[1:-1].encode("ascii").decode("unicode_escape")
-            return os.fsdecode(plain.encode("latin-1"))
-    return argument
