@@ -219,8 +219,9 @@ class Selector:
 
 
 def is_selector(argument: str) -> bool:
-    """Whether an argument is a glob or has a condition in it, so that it is not a plain name."""
-    return bool(GLOB & {*argument}) or any(read_condition(each) for each in argument.split(AND))
+    """Whether an argument is a glob, or has a condition or a change in it, so that it is not a plain name."""
+    terms = argument.split(AND)
+    return bool(GLOB & {*argument}) or any(each.startswith(CHANGED) or read_condition(each) for each in terms)
 
 
 def _is_condition(text: str) -> bool:
