@@ -19,8 +19,8 @@ from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedFleet
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.rules.apply import rule_findings
-from fleet.spec.paths import same_names
 from fleet.spec.project import LoadedSpec, Project
+from fleet.spec.spec_files import same_names
 
 
 def checked_fleet(project: Project, *, locked: bool = False) -> ResolvedFleet:

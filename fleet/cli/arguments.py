@@ -28,7 +28,9 @@ Env: TypeAlias = Annotated[
 Endpoints: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[ENDPOINT]...", help="Endpoint names (files in model_specs/ without .yaml). Default: all."
+        metavar="[ENDPOINT]...",
+        help="Endpoint names (files in model_specs/ without .yaml), globs, conditions such as owner=search,"
+        " changed:REF, or files: see docs/selectors.md. Default: all.",
     ),
 ]
 Profile: TypeAlias = Annotated[

@@ -14,13 +14,14 @@ from fleet.check.repositories import is_repository, leads_nowhere, missing_path,
 from fleet.check.run import all_findings, with_line
 from fleet.cli.output import say
 from fleet.cli.repository_options import DefaultModel, Instance, ModeOf, Release, asked_for
-from fleet.core.project_root import project_root
+from fleet.cli.selection import print_notes
+from fleet.core.project_root import project_root, project_roots
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_error
 from fleet.rules.names import name_of
-from fleet.spec.paths import named_by
+from fleet.selection.selector import Selector
 from fleet.spec.project import open_project
 
 
@@ -29,8 +30,8 @@ def check(
         list[str] | None,
         typer.Argument(
             metavar="[PATH]...",
-            help="Endpoints by name; specs, locks or folders of specs by path. Default: all. Or model"
-            " repositories: a .pbtxt file, a folder, an archive.",
+            help="Endpoints by name, glob or condition, changed:REF, or files, such as specs: see"
+            " docs/selectors.md. Default: all. Or model repositories: a .pbtxt file, a folder, an archive.",
         ),
     ] = None,
     env: Annotated[
@@ -62,13 +63,13 @@ def check(
 
     A spec outside model_specs/ is checked as part of the environment, without a lock.
     """
-    repositories, nowhere, specs = _sort_arguments(paths or (), env)
     asked = asked_for(mode, triton, instance, default_model)
+    for_repositories = run or any(each is not None for each in (mode, triton, instance, default_model))
+    selector = None if env is None or for_repositories else _selector(env)
+    repositories, nowhere, specs = _sort_arguments(paths or (), env, selector)
     if run and not repositories:
         raise typer.BadParameter("name a model repository: a folder or an archive", param_hint="--run")
-    if not (repositories or nowhere) and any(
-        each is not None for each in (mode, triton, instance, default_model)
-    ):
+    if not (repositories or nowhere) and for_repositories:
         raise typer.BadParameter(
             "only for model repositories: a spec sets its own mode, release and instance",
             param_hint="--mode, --triton, --instance, --default-model",
@@ -85,12 +86,15 @@ def check(
             message = f"{what}endpoints are checked for an environment; pass its name"
             raise typer.BadParameter(message, param_hint="--env")
         root = project_root(Path.cwd())
-        of_specs, names = _of_specs(root, env, specs, locked=locked)
+        of_specs, names = _of_specs(
+            root, env, selector or Selector(root, env, drafts=True), specs, locked=locked
+        )
         findings, checked = [*findings, *of_specs], [*checked, *names]
     findings = sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
     if not findings and format is Format.HUMAN:
         about = f"{env}: " if env else ""
-        say(f"{about}no findings in {', '.join(checked) or 'model_specs/, which has no specs'}")
+        where = ", ".join(checked) or ("the environment" if specs else "model_specs/, which has no specs")
+        say(f"{about}no findings in {where}")
         return
     print_findings(findings, format, root)
     if format is Format.HUMAN:
@@ -99,22 +103,37 @@ def check(
         sys.exit(INPUT_IS_WRONG)
 
 
-def _sort_arguments(paths: Sequence[str], env: str | None) -> tuple[list[Path], list[str], list[str]]:
-    """Model repositories; paths that do not exist, if there is no --env; everything else."""
-    repositories = [Path(each) for each in paths if is_repository(Path(each))]
+def _selector(env: str) -> Selector | None:
+    """What selects endpoints by files that could also be checked without a fleet."""
+    root = next(project_roots(Path.cwd()), None)
+    return Selector(root, env, drafts=True) if root else None
+
+
+def _sort_arguments(
+    paths: Sequence[str], env: str | None, selector: Selector | None
+) -> tuple[list[Path], list[str], list[str]]:
+    """Model repositories; paths that do not exist, if there is no --env; everything else.
+
+    A configuration or an archive that is part of an endpoint stands for that, if there is --env.
+    """
+    named = [each for each in paths if is_repository(Path(each))]
+    parts = [each for each in named if selector and not Path(each).is_dir() and selector.concerns(each)]
     nowhere = [each for each in paths if env is None and leads_nowhere(Path(each))]
-    others = [each for each in paths if each not in nowhere and Path(each) not in repositories]
-    return repositories, nowhere, others
+    repositories = [Path(each) for each in named if each not in parts]
+    return repositories, nowhere, [each for each in paths if each in parts or each not in {*named, *nowhere}]
 
 
-def _of_specs(root: Path, env: str, paths: Sequence[str], *, locked: bool) -> tuple[list[Finding], list[str]]:
+def _of_specs(
+    root: Path, env: str, selector: Selector, paths: Sequence[str], *, locked: bool
+) -> tuple[list[Finding], list[str]]:
     """The findings of the specs, and which were checked."""
     try:
-        named = named_by(root, env, paths)
-        project = open_project(root, env, named.endpoints, named.draft_names())
-        if named.drafts and not named.endpoints:
-            project = replace(project, endpoints=())
-        findings = all_findings(project, named.drafts, locked=locked)
+        chosen = selector.select(paths)
+        project = open_project(root, env, chosen.endpoints, chosen.draft_names())
+        if paths:
+            print_notes(chosen, env)
+        project = replace(project, endpoints=tuple(chosen.endpoints))
+        findings = all_findings(project, chosen.drafts, locked=locked)
     except FindingsError as error:
         return error.findings, []
-    return findings, [*project.endpoints, *(file.name for file in named.drafts)]
+    return findings, [*project.endpoints, *(file.name for file in chosen.drafts)]

@@ -17,6 +17,7 @@ from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.cli.aws_access import connect
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import consent
+from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import resolve_foundation
 from fleet.findings import Finding, FindingsError
@@ -25,7 +26,6 @@ from fleet.printers.human import show_findings
 from fleet.printers.sanitizer import visible
 from fleet.printers.steps import Steps
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import open_project
 
 
 def deploy(
@@ -64,7 +64,7 @@ def deploy(
         raise typer.BadParameter("cannot be combined with endpoints", param_hint="--foundation")
     end_like_ctrl_c()
     root, console = project_root(Path.cwd()), OutputConsole()
-    project, steps = open_project(root, env, endpoints or ()), Steps(console)
+    project, steps = chosen_project(root, env, endpoints), Steps(console)
     with steps.step("check"):
         fleet = resolve_foundation(root, env) if foundation else checked_fleet(project, locked=locked)
     if fleet.warnings:

@@ -1,12 +1,14 @@
-"""`fleet destroy`: deletes an endpoint's stack and keeps its artifacts."""
+"""`fleet destroy`: deletes the stacks of endpoints and keeps their artifacts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fleet.aws.access import Access
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.deploy.destroy import Deletion, plan_deletion
 from fleet.aws.deploy.destroy import destroy as delete
@@ -17,33 +19,68 @@ from fleet.cli.output import ask_consent, say
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import Deployment, prefix_of
+from fleet.findings import FindingsError
 from fleet.printers.console import OutputConsole
 from fleet.printers.steps import Steps
+from fleet.selection.selector import Selector, is_selector
 from fleet.spec.project import open_project
 
 
 def destroy(
-    endpoint: Annotated[str, typer.Argument(help="A deployed endpoint, with or without a spec.")],
+    endpoints: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ENDPOINT...",
+            help="Deployed endpoints, with or without a spec; globs and conditions select those with one.",
+        ),
+    ],
     env: Env,
     yes: Yes = False,
     profile: Profile = None,
 ) -> None:
-    """Show what would be deleted, ask, and delete the endpoint's stack; its archives and Foundation stay."""
+    """Show what would be deleted, ask, and delete the stacks; the archives and Foundation stay."""
     end_like_ctrl_c()
     root = project_root(Path.cwd())
     place = place_of(open_project(root, env).environment)
     access = connect(root, place, profile)
     with aws_errors_as_findings():
-        found = plan_deletion(access, endpoint)
-        if found is None:
-            say(f"nothing to destroy: {endpoint} is not deployed in {env}; {_keep_note(place, endpoint)}")
+        planned = {
+            name: _plan(access, name, is_named=name in endpoints) for name in _names(root, env, endpoints)
+        }
+        found = {name: deletion for name, deletion in planned.items() if deletion is not None}
+        for name in planned:
+            if name in found:
+                _show(found[name], place, name)
+            else:
+                say(f"nothing to destroy: {name} is not deployed in {env}; {_keep_note(place, name)}")
+        if not found:
             return
-        _show(found, place, endpoint)
-        if not ask_consent(f"Destroy {endpoint} in {env}?", yes=yes):
+        if not ask_consent(f"Destroy {', '.join(found)} in {env}?", yes=yes):
             say("nothing was deleted")
             return
-        with Steps(OutputConsole()).step(f"delete {found.stack.name}"):
-            delete(access, found.stack)
+        steps = Steps(OutputConsole())
+        for deletion in found.values():
+            with steps.step(f"delete {deletion.stack.name}"):
+                delete(access, deletion.stack)
+
+
+def _names(root: Path, env: str, arguments: Sequence[str]) -> list[str]:
+    """Names as they are, as they need no spec; what globs and conditions select."""
+    selector = Selector(root, env, files=False)
+    names = list[str]()
+    for argument in dict.fromkeys(arguments):
+        names += selector.select([argument]).endpoints if is_selector(argument) else [argument]
+    return list(dict.fromkeys(names))
+
+
+def _plan(access: Access, name: str, *, is_named: bool) -> Deletion | None:
+    """What would be deleted; what a selector fits may never have been deployed."""
+    try:
+        return plan_deletion(access, name)
+    except FindingsError:
+        if is_named:
+            raise
+        return None
 
 
 def _show(found: Deletion, place: Deployment, endpoint: str) -> None:

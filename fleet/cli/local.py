@@ -14,6 +14,7 @@ from fleet.aws.api.emulator import client_variables
 from fleet.cli.arguments import Endpoints
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import say
+from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.core.sizes import format_size
 from fleet.findings import CannotRunError, Finding, FindingsError
@@ -23,6 +24,7 @@ from fleet.local.status import Status, TargetModelStatus, ask_status
 from fleet.local.up import up as deploy
 from fleet.printers.console import OutputConsole
 from fleet.printers.lines import print_json, print_line
+from fleet.spec.environment import LOCAL
 from fleet.spec.problems import did_you_mean
 
 app = typer.Typer(
@@ -43,7 +45,9 @@ class VariableFormat(StrEnum):
 def up(endpoints: Endpoints = None) -> None:
     """Deploy the endpoints to an embedded AWS on this machine and serve them; a second run updates them."""
     end_like_ctrl_c()
-    supervisor, status = deploy(project_root(Path.cwd()), endpoints or (), OutputConsole())
+    root = project_root(Path.cwd())
+    names = chosen_project(root, LOCAL, endpoints).endpoints if endpoints else ()
+    supervisor, status = deploy(root, names, OutputConsole())
     _show(status)
     say("")
     say(

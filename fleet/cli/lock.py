@@ -11,10 +11,10 @@ from fleet.artifacts.lock import write_locks
 from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.cli.aws_access import connect
 from fleet.cli.output import say
+from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.printers.console import OutputConsole
-from fleet.spec.project import open_project
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def lock(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None:
     """Write what an environment will run to locks/ENV/; only repositories in S3 and images need AWS."""
     root = project_root(Path.cwd())
-    project = open_project(root, env, endpoints or ())
+    project = chosen_project(root, env, endpoints)
 
     @cache
     def s3() -> S3Client:

@@ -12,27 +12,29 @@ from rich.text import Text
 
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.inventory import InventoryEntry, Runs, take_inventory
-from fleet.cli.arguments import Env, Profile, TableFormat
+from fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
 from fleet.cli.aws_access import connect
 from fleet.cli.output import say
+from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.printers.console import OutputConsole
 from fleet.printers.lines import print_json
-from fleet.spec.project import open_project
 
 
 def ls(
     env: Env,
+    endpoints: Endpoints = None,
     profile: Profile = None,
     format: Annotated[TableFormat, typer.Option("--format", help="A table, or JSON.")] = TableFormat.TABLE,
 ) -> None:
     """Compare specs, locks and live stacks; list what has no counterpart, with the command that fixes it."""
     root = project_root(Path.cwd())
-    project = open_project(root, env)
+    project = chosen_project(root, env, endpoints, may_be_empty=format is TableFormat.JSON)
     access = connect(root, place_of(project.environment), profile)
     with aws_errors_as_findings():
-        found = take_inventory(project, access)
+        listed = take_inventory(project, access)
+    found = [each for each in listed if not endpoints or each.name in project.endpoints]
     if format is TableFormat.JSON:
         print_json([asdict(each) for each in found])
         return

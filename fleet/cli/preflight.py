@@ -14,6 +14,7 @@ from fleet.aws.preflight.checks import preflight as look
 from fleet.aws.preflight.subject import Subject
 from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.cli.aws_access import access_to
+from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import resolve_project
 from fleet.exits import INPUT_IS_WRONG
@@ -21,7 +22,6 @@ from fleet.findings import Severity
 from fleet.printers.console import OutputConsole
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.sanitizer import indent_lines
-from fleet.spec.project import open_project
 
 SIGNS = {None: ("✓", "green"), Severity.WARNING: ("!", "yellow bold"), Severity.ERROR: ("✗", "red bold")}
 
@@ -40,7 +40,7 @@ def preflight(
     Exit code 1: a deploy or scaling would fail; 2: AWS did not answer.
     """
     root, console = project_root(Path.cwd()), OutputConsole()
-    project = open_project(root, env, endpoints or ())
+    project = chosen_project(root, env, endpoints, may_be_empty=format is not Format.HUMAN)
     fleet = resolve_project(project)
     seen = []
     for each in look(Subject(project, fleet, access_to(root, fleet.place, profile))):

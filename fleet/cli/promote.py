@@ -13,6 +13,7 @@ from fleet.artifacts.promote.promote import Next, PromotionSource
 from fleet.artifacts.promote.promote import promote as copy_and_lock
 from fleet.cli.aws_access import connect
 from fleet.cli.output import say
+from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.printers.console import OutputConsole
@@ -22,7 +23,10 @@ from fleet.spec.project import open_project
 
 def promote(
     endpoints: Annotated[
-        list[str], typer.Argument(metavar="ENDPOINT", help="The endpoints that were tested.")
+        list[str],
+        typer.Argument(
+            metavar="ENDPOINT...", help="The endpoints that were tested, as in docs/selectors.md."
+        ),
     ],
     source: Annotated[str, typer.Option("--from", help="The environment in which they were tested.")],
     target: Annotated[str, typer.Option("--to", help="The environment that will run them.")],
@@ -33,7 +37,8 @@ def promote(
 ) -> None:
     """Copy the archives and images that one environment runs to another by digest, and write its locks."""
     root = project_root(Path.cwd())
-    tested, wanted = open_project(root, source, endpoints), open_project(root, target, endpoints)
+    tested = chosen_project(root, source, endpoints)
+    wanted = open_project(root, target, tested.endpoints)
     require_two(tested, wanted, LOCAL)
     read = connect(root, place_of(tested.environment), from_profile)
     written = connect(root, place_of(wanted.environment), to_profile)

@@ -20,10 +20,10 @@ from fleet.cli.aws_access import connect
 from fleet.cli.images.builds import former_lines
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import ask_consent, say
+from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import resolve_project
 from fleet.printers.console import OutputConsole
-from fleet.spec.project import open_project
 
 KEEP = 10
 NONCURRENT_DAYS = 90
@@ -57,7 +57,7 @@ def publish(
         raise typer.BadParameter("has no effect without --prune", param_hint="--keep")
     end_like_ctrl_c()
     root = project_root(Path.cwd())
-    project = open_project(root, env, endpoints or ())
+    project = chosen_project(root, env, endpoints, may_be_empty=prune)
     fleet = resolve_project(project)
     access = connect(root, fleet.place, profile)
     progress = progress_on(OutputConsole())

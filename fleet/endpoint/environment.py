@@ -9,11 +9,11 @@ from fleet.catalog.instances import hosted_in
 from fleet.catalog.limits import limit
 from fleet.findings import Finding, FindingsError
 from fleet.spec.environment import LOCAL, Environment
-from fleet.spec.paths import same_names
 from fleet.spec.problems import did_you_mean, validate
 from fleet.spec.project import Project, environment_names
 from fleet.spec.reader import read_source
 from fleet.spec.source import Source, finding_at
+from fleet.spec.spec_files import same_names
 
 OWN_TAGS = 2
 """`triton-fleet:environment` and `triton-fleet:endpoint` are added to those of the environment."""

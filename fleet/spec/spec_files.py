@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +35,17 @@ def spec_files(root: Path) -> SpecFiles:
             hint = "rename one of them, and the `endpoint` in it"
             findings.append(Finding(code="FL123", message=message, hint=hint, file=file, line=1))
     return SpecFiles(dict(sorted(found.items())), tuple(findings))
+
+
+def same_names(specs: Sequence[tuple[str, Path]]) -> Iterator[Finding]:
+    """Specs of one endpoint for SageMaker, which ignores upper and lower case."""
+    first: dict[str, Path] = {}
+    for name, file in specs:
+        other = first.setdefault(name.lower(), file)
+        if other != file:
+            message = f"the endpoint {name!r} is in {other.name} already: in SageMaker a name is unique"
+            hint = "rename one of them; SageMaker ignores upper and lower case"
+            yield Finding(code="FL123", message=message, hint=hint, file=file, line=1)
 
 
 def yaml_stems(folder: Path) -> tuple[list[str], list[Finding]]:

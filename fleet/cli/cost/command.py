@@ -12,13 +12,14 @@ from fleet.cli.arguments import Endpoints, TableFormat
 from fleet.cli.cost.document import cost_document, groups_document
 from fleet.cli.cost.lines import print_cost, print_groups
 from fleet.cli.output import say
+from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.findings import CannotRunError, all_of
 from fleet.printers.lines import print_json
 from fleet.report.cost import FleetCost, fleet_cost
 from fleet.report.cost_groups import cost_groups, labels_by
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import LoadedSpec, open_project
+from fleet.spec.project import LoadedSpec
 
 
 def cost(
@@ -43,7 +44,8 @@ def cost(
     A price that the catalog lacks is reported and does not change the exit code.
     """
     labels = labels_by(by) if by is not None else None
-    fleets = all_of(dict.fromkeys(env), lambda name: _fleet(name, endpoints or ()))
+    is_table = format is TableFormat.TABLE and labels is None
+    fleets = all_of(dict.fromkeys(env), lambda name: _fleet(name, endpoints, may_be_empty=not is_table))
     costs = [found for found, _ in fleets]
     if labels is not None and by is not None:
         groups = cost_groups(fleets, labels)
@@ -62,8 +64,10 @@ def cost(
                 say(f"{each.environment.environment}: no specs")
 
 
-def _fleet(env: str, endpoints: Sequence[str]) -> tuple[FleetCost, list[LoadedSpec]]:
-    project = open_project(project_root(Path.cwd()), env, endpoints)
+def _fleet(
+    env: str, endpoints: Sequence[str] | None, *, may_be_empty: bool
+) -> tuple[FleetCost, list[LoadedSpec]]:
+    project = chosen_project(project_root(Path.cwd()), env, endpoints, may_be_empty=may_be_empty)
     if env == LOCAL:
         problem = f"the endpoints of {LOCAL} run on this machine, where instances cost nothing"
         raise CannotRunError(problem, "pass an environment that is deployed to an account")

@@ -22,6 +22,7 @@ from fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
 from fleet.cli.aws_access import connect
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import say
+from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of, resolve_project
 from fleet.findings import FindingsError
@@ -35,7 +36,7 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
     """Build the engines that the locks name and the bucket lacks; nothing is published."""
     end_like_ctrl_c()
     root = project_root(Path.cwd())
-    project = open_project(root, env, endpoints or ())
+    project = chosen_project(root, env, endpoints)
     fleet = resolve_project(project)
     engines = all_engines(fleet.endpoints)
     if not engines:

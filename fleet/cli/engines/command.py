@@ -11,6 +11,7 @@ from fleet.cli.arguments import Endpoints, Env, OutputFormat
 from fleet.cli.engines.builds import build, ls
 from fleet.cli.engines.lines import engine_document, print_explanation, print_plan
 from fleet.cli.output import say
+from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.locks import read_lock
@@ -39,13 +40,14 @@ def plan(
     ] = OutputFormat.HUMAN,
 ) -> None:
     """Show each engine: its key, what builds it and why, and trtexec's command line; nothing is built."""
-    project = open_project(project_root(Path.cwd()), env, endpoints or ())
+    is_json = format is OutputFormat.JSON
+    project = chosen_project(project_root(Path.cwd()), env, endpoints, may_be_empty=is_json)
     planned = [
         (decided, each)
         for decided in all_of(project.endpoints, lambda name: _endpoint_context(project, name))
         for each in planned_engines(decided)
     ]
-    if format is OutputFormat.JSON:
+    if is_json:
         print_json([engine_document(*each) for each in planned])
         return
     for decided, each in planned:

@@ -22,6 +22,7 @@ from fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
 from fleet.cli.aws_access import connect
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import say
+from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.findings import FindingsError
@@ -36,7 +37,7 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
     """Build and push the images that the repository lacks; `fleet lock` then records them."""
     end_like_ctrl_c()
     root = project_root(Path.cwd())
-    project = open_project(root, env, endpoints or ())
+    project = chosen_project(root, env, endpoints)
     sources = image_sources(project)
     if not sources:
         say(f"{env}: no images to build in {', '.join(project.endpoints) or 'model_specs/'}")

@@ -14,6 +14,7 @@ from fleet.artifacts.progress import shown_size
 from fleet.cli.arguments import Endpoints, Env, OutputFormat
 from fleet.cli.images.inspect import LABELS, shown_fact
 from fleet.cli.output import say
+from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.findings import Finding, FindingsError
@@ -35,9 +36,10 @@ def plan(
     ] = OutputFormat.HUMAN,
 ) -> None:
     """Show each image: its key, its folder, and the release that it is built on; nothing is built."""
-    project = open_project(project_root(Path.cwd()), env, endpoints or ())
+    is_json = format is OutputFormat.JSON
+    project = chosen_project(project_root(Path.cwd()), env, endpoints, may_be_empty=is_json)
     sources = image_sources(project)
-    if format is OutputFormat.JSON:
+    if is_json:
         print_json([_document(project, each) for each in sources])
         return
     for each in sources:

@@ -8,8 +8,8 @@ import pytest
 
 from fleet.artifacts.lock import write_locks
 from fleet.check.run import all_findings
-from fleet.findings import Finding, FindingsError, Severity
-from fleet.spec.paths import named_by
+from fleet.findings import Finding, Severity
+from fleet.selection.selector import Selector
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 from onnx_graphs import FLOAT, graph_bytes
@@ -227,7 +227,7 @@ class TestPaths:
         draft = tmp_path / "bert.yaml"
         draft.write_text(SPEC.replace("endpoint: sentences", "endpoint: bert"))
         monkeypatch.chdir(tmp_path)
-        names = named_by(locked.root, "dev", ["bert.yaml"]).draft_names()
+        names = Selector(locked.root, "dev", drafts=True).select(["bert.yaml"]).draft_names()
         assert names == ["bert"]
         assert open_project(locked.root, "dev", (), names).findings == ()
         assert [each.code for each in open_project(locked.root, "dev").findings] == ["FL120"]
@@ -240,34 +240,6 @@ class TestPaths:
             draft.write_text(SPEC.replace("../repository", str(locked.root / "repository")))
         (only,) = all_findings(open_project(locked.root, "dev"), drafts)
         assert (only.code, only.file) == ("FL123", drafts[1])
-
-    @pytest.mark.parametrize(
-        "path",
-        [
-            "sentences",
-            "model_specs/sentences.yaml",
-            "model_specs",
-            "locks/dev/sentences.lock.yaml",
-            "environments/dev.yaml",
-        ],
-    )
-    def test_the_projects_own_files_stand_for_their_endpoints(
-        self, folder: FleetFolder, monkeypatch: pytest.MonkeyPatch, path: str
-    ) -> None:
-        monkeypatch.chdir(folder.root)
-        named = named_by(folder.root, "dev", [path])
-        assert (named.endpoints, named.drafts) == (("sentences",), ())
-
-    @pytest.mark.parametrize("path", ["environments/prod.yaml", "nothing.yaml", "repository", "cdk.json"])
-    def test_what_is_neither_is_refused(
-        self, locked: FleetFolder, monkeypatch: pytest.MonkeyPatch, path: str
-    ) -> None:
-        locked.environment(name="prod")
-        locked.write("cdk.json", "{}")
-        monkeypatch.chdir(locked.root)
-        with pytest.raises(FindingsError) as refused:
-            named_by(locked.root, "dev", [path])
-        assert refused.value.findings[0].hint
 
 
 def test_every_finding_has_a_file_and_a_line(folder: FleetFolder) -> None:

@@ -1,0 +1,51 @@
+"""The endpoints that a command's arguments select, and what is said where they select none."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import typer
+
+from fleet.printers.lines import print_error
+from fleet.selection.paths import Selection
+from fleet.selection.selector import Selector
+from fleet.spec.project import Project, open_project
+
+
+def chosen_project(
+    root: Path, env: str, arguments: Sequence[str] | None, *, may_be_empty: bool = False
+) -> Project:
+    """An environment with the endpoints that the arguments select; without arguments, all.
+
+    Args:
+        root: The fleet.
+        env: The environment.
+        arguments: Names and other selectors, as the user wrote them.
+        may_be_empty: Whether the command has something to print for no endpoint, such as an empty document.
+
+    Raises:
+        FindingsError: a selector is wrong or fits nothing, or the environment is wrong.
+        typer.Exit: files were named, or changes asked for, that concern no endpoint; that is not an error.
+    """
+    if not arguments:
+        return open_project(root, env)
+    selection = Selector(root, env).select(arguments)
+    project = replace(open_project(root, env, selection.endpoints), endpoints=tuple(selection.endpoints))
+    print_notes(selection, env)
+    if not (selection.endpoints or may_be_empty):
+        raise typer.Exit
+    return project
+
+
+def print_notes(selection: Selection, env: str) -> None:
+    """Print which endpoints are gone, and why nothing is selected if nothing is."""
+    for name in selection.gone:
+        destroy = f"`fleet destroy --env {env} {shlex.quote(name)}` removes the endpoint, if it is deployed"
+        print_error(f"{name} has no spec any more: {destroy}")
+    if selection.endpoints or selection.drafts:
+        return
+    one = selection.reasons[0] if len(selection.reasons) == 1 else ""
+    print_error(f"{env}: no endpoint is selected{f': {one}' if one else ''}")

@@ -1,0 +1,128 @@
+"""What Git knows of a fleet's files: which changed since a commit, and which were deleted."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from fleet.findings import CannotRunError
+
+MAX_REFERENCE = 512
+"""Characters of a reference; Git's own limit is that of a file name."""
+MAX_PATH_BYTES = 4096
+"""Of a path, which is not looked for beyond that; Linux has the same limit."""
+FULL_HISTORY = "fetch the history: `git fetch --unshallow`, or `fetch-depth: 0` of actions/checkout"
+_ENVIRONMENT = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+"""Messages that can be passed on, an index that is not written, and no questions."""
+_LETTERS, _SIGNS = b'"\\abtnvfr', b'"\\\a\b\t\n\v\f\r'
+_ESCAPE = re.compile(rb'\\([0-3][0-7]{2}|["\\abtnvfr])')
+"""What `core.quotePath` writes for a byte; source: quote.c of Git."""
+
+
+def work_tree(folder: Path) -> Path | None:
+    """The top of the Git work tree that a folder is in; None without one, and without Git."""
+    try:
+        done = _run(folder, "rev-parse", "--show-toplevel")
+    except CannotRunError:
+        return None
+    return Path(os.fsdecode(done.stdout.removesuffix(b"\n"))) if done.returncode == 0 else None
+
+
+def changed_files(folder: Path, reference: str) -> list[Path]:
+    """The files that differ from where HEAD left a reference, sorted; they may be deleted.
+
+    Commits, the index, the work tree and files that Git does not ignore count alike. A file that was renamed
+    counts with both of its names.
+
+    Raises:
+        CannotRunError: Git is missing, the folder is not in a work tree, or it has no such history.
+    """
+    top = work_tree(folder)
+    if top is None:
+        done = _run(folder, "rev-parse", "--show-toplevel")
+        raise CannotRunError(f"git cannot read {folder}: {_problem(done)}", "run it in a clone of the fleet")
+    base = _merge_base(top, reference)
+    options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=none")
+    found = {*_files(top, "diff", *options, base, "--")}
+    found.update(_files(top, "ls-files", "-z", "--others", "--exclude-standard"))
+    return sorted(found)
+
+
+def is_deleted(top: Path, file: Path) -> bool:
+    """Whether a file that does not exist was once in a commit that this clone has."""
+    if not file.is_relative_to(top) or len(os.fsencode(file)) > MAX_PATH_BYTES:
+        return False
+    path = f":(top,literal){file.relative_to(top)}"
+    # FETCH_HEAD is what `git fetch REMOTE BRANCH` leaves, which is on no branch here.
+    done = _run(top, "rev-list", "--max-count=1", "--ignore-missing", "--all", "FETCH_HEAD", "--", path)
+    return done.returncode == 0 and bool(done.stdout.strip())
+
+
+def is_shallow(top: Path) -> bool:
+    """Whether the clone lacks a part of its history."""
+    return _run(top, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
+
+
+def unquoted(path: str) -> str:
+    """A path without the quotes and escapes that Git prints around signs beyond ASCII; others as they are."""
+    if len(path) < 3 or not path[0] == path[-1] == '"':
+        return path
+    raw = _ESCAPE.sub(lambda found: _sign(found[1]), os.fsencode(path[1:-1]))
+    return os.fsdecode(raw)
+
+
+def _sign(escape: bytes) -> bytes:
+    if escape.isdigit():
+        return bytes([int(escape, 8)])
+    return _SIGNS[_LETTERS.index(escape) :][:1]
+
+
+def _merge_base(top: Path, reference: str) -> str:
+    if not _is_commit(top, reference):
+        problem = f"git knows no commit {reference[:MAX_REFERENCE]!r}"
+        if _is_commit(top, f"origin/{reference}"):
+            raise CannotRunError(problem, f"write changed:origin/{reference}")
+        remedy = "name a branch, a tag or a commit; `git fetch` gets new ones"
+        raise CannotRunError(problem, FULL_HISTORY if is_shallow(top) else remedy)
+    done = _run(top, "merge-base", "HEAD", reference)
+    if done.returncode != 0:
+        problem = f"HEAD and {reference} have no commit in common"
+        raise CannotRunError(problem, FULL_HISTORY if is_shallow(top) else "name a branch that HEAD left")
+    return done.stdout.decode("ascii").strip()
+
+
+def _is_commit(top: Path, reference: str) -> bool:
+    """Whether it is one commit; what begins with a hyphen would be an option to other commands."""
+    if reference.startswith("-") or len(reference) > MAX_REFERENCE or not reference.isprintable():
+        return False
+    done = _run(top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}")
+    return done.returncode == 0
+
+
+def _files(top: Path, *command: str) -> Iterator[Path]:
+    done = _run(top, *command)
+    if done.returncode != 0:
+        raise CannotRunError(f"`git {command[0]}` failed: {_problem(done)}", "run it in a clone of the fleet")
+    yield from (top / os.fsdecode(name) for name in done.stdout.split(b"\0") if name)
+
+
+def _run(folder: Path, *command: str) -> subprocess.CompletedProcess[bytes]:
+    environment = {**os.environ, **_ENVIRONMENT}
+    try:
+        return subprocess.run(
+            ["git", "-C", str(folder), *command],
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            env=environment,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise CannotRunError("git is not installed", "install it, or name the endpoints") from error
+
+
+def _problem(done: subprocess.CompletedProcess[bytes]) -> str:
+    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return lines[0].removeprefix("fatal: ") if lines else f"it ended with {done.returncode}"

@@ -1,0 +1,80 @@
+"""The files and folders that each endpoint is made from, as its spec names them."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+
+from fleet.findings import FindingsError
+from fleet.spec.project import LoadedSpec, Project
+from fleet.spec.s3_repository import in_s3, onnx_in_s3
+from fleet.spec.source import KeyPath
+
+
+class FleetInputs:
+    """The inputs of all endpoints of a project; its specs are read at the first question."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def endpoints_of(self, file: Path) -> list[str]:
+        """The endpoints that a file or folder is a part of, or has a part of, in the project's order.
+
+        It need not exist. An endpoint whose spec cannot be read counts as one of them, as nobody knows its
+        inputs: its own findings stop whoever selects it.
+        """
+        by_path, unreadable = self._index
+        found, forms = set(unreadable), _forms(file)
+        for form in forms:
+            for each in (form, *form.parents):
+                found |= by_path.get(each, set())
+        if any(form.is_dir() for form in forms):
+            below = (each for each in by_path if any(each.is_relative_to(form) for form in forms))
+            found.update(*(by_path[each] for each in below))
+        return [name for name in self._project.endpoints if name in found]
+
+    @cached_property
+    def _index(self) -> tuple[dict[Path, set[str]], set[str]]:
+        """The endpoints by each path that they name, and those that cannot be read."""
+        by_path, unreadable = defaultdict[Path, set[str]](set), set[str]()
+        for name in self._project.endpoints:
+            try:
+                loaded = self._project.load(name)
+            except FindingsError:
+                unreadable.add(name)
+                continue
+            for file in _inputs(loaded):
+                for form in _forms(file):
+                    by_path[form].add(name)
+        return by_path, unreadable
+
+
+def _inputs(loaded: LoadedSpec) -> Iterator[Path]:
+    """The files of a spec's layers, its repositories, the ONNX models of its engines, its image's folder."""
+    yield from {each.source.file for each in loaded.layers}
+    for path, name in _named_paths(loaded):
+        yield loaded.source.mark(path).file.parent / name
+
+
+def _named_paths(loaded: LoadedSpec) -> Iterator[tuple[KeyPath, str]]:
+    """Paths that are relative to the file that names them."""
+    for index, model in enumerate(loaded.spec.models):
+        if not in_s3(model):
+            yield ("models", index, "repository"), model.repository
+        for number, engine in enumerate(model.engines):
+            if not onnx_in_s3(engine):
+                yield ("models", index, "engines", number, "onnx"), engine.onnx
+    if loaded.spec.image is not None and loaded.spec.image.build is not None:
+        yield ("image", "build"), loaded.spec.image.build
+
+
+def _forms(file: Path) -> set[Path]:
+    """A path as it is written, and with its links followed."""
+    forms = {Path(os.path.normpath(file.absolute()))}
+    with suppress(OSError, ValueError):  # a cycle of links, or no name of a file
+        forms.add(Path(os.path.realpath(file)))
+    return forms

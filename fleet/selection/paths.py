@@ -1,0 +1,177 @@
+"""Which endpoints a file of a fleet's repository concerns, as `git diff --name-only` prints it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fleet.findings import Finding, FindingsError
+from fleet.selection.condition import shown
+from fleet.selection.inputs import FleetInputs
+from fleet.spec.reader import read_source
+from fleet.spec.spec_files import FOLDER, SpecFiles
+
+LOCK_END, YAML = ".lock.yaml", ".yaml"
+HINT = "name a spec, a lock, a profile, a file of a model repository, or a folder of such files"
+
+
+@dataclass
+class Selection:
+    """What arguments select: endpoints of the project, and specs outside of it.
+
+    Attributes:
+        endpoints: Names, each once, in the order in which they were found.
+        drafts: Specs that are not in model_specs/.
+        gone: Endpoints that were named by their files, and have no spec any more.
+        reasons: One for each file that selects nothing.
+    """
+
+    endpoints: list[str] = field(default_factory=list)
+    drafts: list[Path] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+    @classmethod
+    def union(cls, found: Iterable[Selection]) -> Selection:
+        """What any of them selects, each once."""
+        parts = list(found)
+        return cls(
+            list(dict.fromkeys(name for each in parts for name in each.endpoints)),
+            list(dict.fromkeys(file for each in parts for file in each.drafts)),
+            list(dict.fromkeys(name for each in parts for name in each.gone)),
+            list(dict.fromkeys(reason for each in parts for reason in each.reasons)),
+        )
+
+    def draft_names(self) -> list[str]:
+        """The endpoints of those drafts that can be read."""
+        names = list[str]()
+        for draft in self.drafts:
+            with suppress(FindingsError):
+                names.append(str(read_source(draft).data.get("endpoint")))
+        return names
+
+
+class FleetPaths:
+    """Maps files and folders to the endpoints of one environment."""
+
+    def __init__(
+        self,
+        root: Path,
+        environment: str,
+        specs: SpecFiles,
+        *,
+        inputs: Callable[[], FleetInputs],
+        tree: Path,
+        drafts: bool,
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            root: The fleet.
+            environment: Its locks and its own file concern the endpoints; those of others do not.
+            specs: The files of the endpoints.
+            inputs: What specs name beside the fleet's own folders; they are read when it is called.
+            tree: The repository that the fleet is in; what is outside of it cannot be in a change.
+            drafts: Whether specs outside of model_specs/ are taken.
+        """
+        self._root, self._environment, self._specs = root, environment, specs
+        self._inputs, self._tree, self._drafts = inputs, tree, drafts
+
+    def of_folder(self, folder: Path) -> Selection:
+        """The endpoints with a spec in a folder, or with something else of theirs, and drafts in it.
+
+        Raises:
+            FindingsError: the folder concerns no endpoint.
+        """
+        if names := self._below(self._in_fleet(folder)):
+            return Selection(names)
+        files = sorted(each for each in folder.glob(f"*{YAML}") if not each.name.startswith("."))
+        found = Selection.union([self.of_file(file) for file in files] + [self._of_input(folder)])
+        if not (found.endpoints or found.drafts or found.gone):
+            raise self._unusable(folder, "the folder holds no spec, and no endpoint is made from it")
+        return found
+
+    def of_file(self, file: Path) -> Selection:
+        """The endpoints that a file concerns, whether or not it exists.
+
+        Raises:
+            FindingsError: it is outside of the repository, and neither a spec nor part of an endpoint.
+        """
+        file = self._in_fleet(file)
+        match file.relative_to(self._root).parts if file.is_relative_to(self._root) else ():
+            case ["model_specs", *folders, name] if name.endswith(YAML) and not _is_hidden(*folders, name):
+                return self._of_spec(file)
+            case ["locks", environment, name] if name.endswith(LOCK_END):
+                if environment != self._environment:
+                    return self._nothing(file, f"it is of the environment {shown(environment)}")
+                return self._named(name.removesuffix(LOCK_END))
+            case ["environments", name] if name == f"{self._environment}{YAML}":
+                return self._all()
+            case ["environments", name] if name.endswith(YAML):
+                other = name.removesuffix(YAML)
+                reason = f"it is not the environment {self._environment!r}; pass `--env {other}` for it"
+                return self._nothing(file, reason)
+            case ["policies", *_, name] if name.endswith(YAML):
+                return self._all()
+            case _:
+                return self._of_other(file)
+
+    def _all(self) -> Selection:
+        return Selection(list(self._specs.by_endpoint))
+
+    def _named(self, name: str) -> Selection:
+        return Selection([name]) if name in self._specs.by_endpoint else Selection(gone=[name])
+
+    def _of_spec(self, file: Path) -> Selection:
+        if file.name != FOLDER:
+            return self._named(file.stem)
+        below = self._below(file.parent)
+        return Selection(below) if below else self._nothing(file, "no spec is in its folder")
+
+    def _below(self, folder: Path) -> list[str]:
+        return [name for name, file in self._specs.by_endpoint.items() if file.is_relative_to(folder)]
+
+    def _of_other(self, file: Path) -> Selection:
+        found, is_inside = self._of_input(file), self._is_inside(file)
+        if found.endpoints:
+            return found
+        if self._drafts and file.suffix == YAML and file.is_file() and (not is_inside or _is_spec(file)):
+            return Selection(drafts=[file])
+        if not is_inside:
+            raise self._unusable(file, "this is not a spec, and no endpoint is made from it")
+        return self._nothing(file, f"no endpoint in {self._environment} is made from it")
+
+    def _of_input(self, file: Path) -> Selection:
+        return Selection(self._inputs().endpoints_of(file))
+
+    def _is_inside(self, file: Path) -> bool:
+        return file.is_relative_to(self._tree) or file.is_relative_to(self._root)
+
+    def _in_fleet(self, file: Path) -> Path:
+        """The file by its place below the root, links followed where it is not there by its name."""
+        real, root = Path(os.path.realpath(file)), Path(os.path.realpath(self._root))
+        if file.is_relative_to(self._root) or not real.is_relative_to(root):
+            return file
+        return self._root / real.relative_to(root)
+
+    def _nothing(self, file: Path, reason: str) -> Selection:
+        inside = file.is_relative_to(self._root)
+        return Selection(reasons=[f"{file.relative_to(self._root) if inside else file}: {reason}"])
+
+    def _unusable(self, file: Path, message: str) -> FindingsError:
+        return FindingsError([Finding(code="FL126", message=message, hint=HINT, file=file)])
+
+
+def _is_hidden(*names: str) -> bool:
+    return any(name.startswith(".") for name in names)
+
+
+def _is_spec(file: Path) -> bool:
+    """Whether a YAML file of the repository is meant as a spec: others, such as a workflow's, are not."""
+    try:
+        return "endpoint" in read_source(file).data
+    except FindingsError:
+        return False

@@ -1,0 +1,236 @@
+"""From what a user names on the command line to endpoints: names, globs, conditions, changes and files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+
+from fleet.findings import Finding, FindingsError, all_of
+from fleet.selection.condition import (
+    GLOB,
+    KEYS,
+    Condition,
+    read_condition,
+    require_right,
+    shown,
+    wrong_selector,
+)
+from fleet.selection.git import changed_files, is_deleted, is_shallow, unquoted, work_tree
+from fleet.selection.inputs import FleetInputs
+from fleet.selection.paths import FleetPaths, Selection
+from fleet.spec.problems import did_you_mean
+from fleet.spec.project import LoadedSpec, Project, open_project
+from fleet.spec.spec_files import SpecFiles, spec_files
+
+CHANGED = "changed:"
+AND = ","
+_ONE_TERM = "within one selector write names, globs, conditions and `changed:REF`, with commas between them"
+
+
+class Selector:
+    """Selects endpoints of one environment; files, Git and specs are read only for what needs them."""
+
+    def __init__(self, root: Path, environment: str, *, files: bool = True, drafts: bool = False) -> None:
+        """Read nothing yet.
+
+        Args:
+            root: The fleet.
+            environment: For which specs are judged.
+            files: Whether paths and `changed:REF` may be named.
+            drafts: Whether paths may be of specs outside of model_specs/.
+        """
+        self._root, self._environment = root, environment
+        self._files, self._drafts = files, drafts
+
+    def select(self, arguments: Sequence[str]) -> Selection:
+        """Everything that one of the arguments selects; without arguments all endpoints.
+
+        Paths are relative to the working directory, the fleet, or the top of the repository.
+
+        Raises:
+            FindingsError: an argument is none of these, or a glob or condition fits no endpoint.
+            CannotRunError: Git is needed and cannot be asked.
+        """
+        if not arguments:
+            return Selection(self._names)
+        return Selection.union(self._selected(each) for each in dict.fromkeys(arguments))
+
+    def concerns(self, argument: str) -> bool:
+        """Whether a path is a part of an endpoint, or was a part of the repository until it was deleted."""
+        path = self._existing(argument)
+        if path is None:
+            return self._deleted(argument) is not None
+        with suppress(FindingsError):
+            return bool(self._paths.of_file(path).endpoints)
+        return False
+
+    def _selected(self, argument: str) -> Selection:
+        if argument in self._specs.by_endpoint:
+            return Selection([argument])
+        terms = argument.split(AND)
+        if any(_is_condition(each) for each in terms):  # else a comma is a part of a path
+            return self._of_terms(argument, terms)
+        is_glob = bool({*"*?"} & {*argument})  # a bracket alone is more often a part of a path
+        path = self._existing(argument) if self._files and not is_glob else None
+        if path is not None:
+            return self._paths.of_folder(path) if path.is_dir() else self._paths.of_file(path)
+        if condition := read_condition(argument):
+            require_right(condition)
+        if is_glob or ("[" in argument and "/" not in argument):
+            return Selection(self._of_glob(argument))
+        deleted = self._deleted(argument) if self._files else None
+        if deleted is not None:
+            return self._paths.of_file(deleted)
+        raise self._unknown(argument)
+
+    def _of_terms(self, argument: str, terms: Sequence[str]) -> Selection:
+        found = [self._of_term(argument, each) for each in terms]
+        if len(found) == 1:
+            return found[0]
+        names = [name for name in found[0].endpoints if all(name in each.endpoints for each in found)]
+        if names:
+            return Selection(names)
+        if not any(each.startswith(CHANGED) for each in terms):
+            raise self._unmatched(argument, "each part fits an endpoint, but all parts together fit none")
+        return Selection(reasons=[f"{shown(argument)}: none of the endpoints that changed fits"])
+
+    def _of_term(self, argument: str, term: str) -> Selection:
+        if term.startswith(CHANGED):
+            if not self._files:
+                hint = "name the endpoints, or select them by a glob or a condition"
+                raise wrong_selector(f"{shown(term)}: this command takes no changes", hint)
+            return self._of_changes(term.removeprefix(CHANGED))
+        if term in self._specs.by_endpoint:
+            return Selection([term])
+        if condition := read_condition(term):
+            return Selection(self._of_condition(require_right(condition)))
+        if GLOB & {*term}:
+            return Selection(self._of_glob(term))
+        if not term:
+            raise wrong_selector(f"{shown(argument)} has an empty part", _ONE_TERM)
+        raise self._unknown(term)
+
+    def _of_changes(self, reference: str) -> Selection:
+        if not reference:
+            raise wrong_selector(f"`{CHANGED}` names no commit", f"write `{CHANGED}main`, for example")
+        changes = changed_files(self._root, reference)
+        found = Selection.union(self._paths.of_file(file) for file in changes)
+        found.drafts.clear()  # only those that are named are checked
+        if not (found.endpoints or found.gone):
+            found.reasons[:] = [f"no endpoint changed since {shown(reference)}"]
+        return found
+
+    def _of_condition(self, condition: Condition) -> list[str]:
+        environment = self._project.environment
+        names = [each.spec.endpoint for each in self._loaded if condition.fits(each, environment)]
+        if names:
+            return names
+        known = {value for each in self._loaded for value in condition.values(each, environment) if value}
+        hint = did_you_mean(condition.value, known, list_all=True) if known else "no spec has a value there"
+        raise self._unmatched(condition.text, hint)
+
+    def _of_glob(self, pattern: str) -> list[str]:
+        """Endpoints by their names, or where the pattern has a slash by the paths of their specs."""
+        specs, is_path = self._specs.by_endpoint, "/" in pattern
+        forms = {
+            name: file.relative_to(self._root).as_posix() if is_path else name for name, file in specs.items()
+        }
+        names = [name for name, form in forms.items() if fnmatchcase(form, pattern)]
+        if not names:
+            raise self._unmatched(pattern, did_you_mean(pattern, list(forms.values()), list_all=True))
+        return names
+
+    def _existing(self, argument: str) -> Path | None:
+        return next((each for each in self._places(argument) if _exists(each)), None)
+
+    def _deleted(self, argument: str) -> Path | None:
+        """The path of a file that Git knows, and that does not exist any more.
+
+        A shallow clone may lack the commit that had it, so there every path is taken for one.
+        """
+        top = work_tree(self._root)
+        if top is None or not argument.isprintable():
+            return None
+        places = [each for each in self._places(argument) if each.is_relative_to(top)]
+        known = next((each for each in places if is_deleted(top, each)), None)
+        if known is None and {*"/."} & {*argument} and is_shallow(top):
+            return next(iter(places), None)
+        return known
+
+    def _places(self, argument: str) -> list[Path]:
+        """Where a path may lead: from the working directory, from the top of the repository."""
+        bases, path = [Path.cwd()], unquoted(argument)
+        if not path or "\0" in path:
+            return []
+        if not Path(path).is_absolute():
+            bases += [self._root, self._tree]
+        return [Path(each) for each in dict.fromkeys(os.path.normpath(base / path) for base in bases)]
+
+    def _unknown(self, name: str) -> FindingsError:
+        message = f"there is no endpoint, file or folder {shown(name)}" if name else "no endpoint was named"
+        hint = did_you_mean(name, self._names, list_all=True)
+        if name in KEYS:  # what a shell leaves of `triton<25`
+            hint = f"put a condition in quotes: '{name}=…'"
+        return FindingsError([Finding(code="FL120", message=message, hint=hint)])
+
+    def _unmatched(self, selector: str, hint: str) -> FindingsError:
+        message = f"no endpoint in {self._environment} fits {shown(selector)}"
+        return FindingsError([Finding(code="FL506", message=message, hint=hint)])
+
+    @cached_property
+    def _specs(self) -> SpecFiles:
+        return spec_files(self._root)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return list(self._specs.by_endpoint)
+
+    @cached_property
+    def _tree(self) -> Path:
+        return work_tree(self._root) or self._root
+
+    @cached_property
+    def _project(self) -> Project:
+        return open_project(self._root, self._environment)
+
+    @cached_property
+    def _loaded(self) -> list[LoadedSpec]:
+        """All specs: one that cannot be read would else not be selected, unnoticed."""
+        return all_of(self._project.endpoints, self._project.load)
+
+    @cached_property
+    def _inputs(self) -> FleetInputs:
+        return FleetInputs(self._project)
+
+    @cached_property
+    def _paths(self) -> FleetPaths:
+        return FleetPaths(
+            self._root,
+            self._environment,
+            self._specs,
+            inputs=lambda: self._inputs,
+            tree=self._tree,
+            drafts=self._drafts,
+        )
+
+
+def is_selector(argument: str) -> bool:
+    """Whether an argument is a glob, or has a condition or a change in it, so that it is not a plain name."""
+    terms = argument.split(AND)
+    return bool(GLOB & {*argument}) or any(each.startswith(CHANGED) or read_condition(each) for each in terms)
+
+
+def _is_condition(text: str) -> bool:
+    condition = read_condition(text)
+    return text.startswith(CHANGED) or (condition is not None and condition.is_known)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists() or path.is_symlink()
+    except OSError:  # too long a name
+        return False

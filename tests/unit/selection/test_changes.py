@@ -1,0 +1,168 @@
+"""`changed:REF`: the endpoints that a branch changes, by Git's own word and never by a shell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fleet.findings import CannotRunError, FindingsError
+from fleet.selection.paths import Selection
+from fleet.selection.selector import Selector
+from fleet_folder import FleetFolder
+from git_repository import GitRepository
+
+
+def changed(root: Path, selector: str = "changed:main") -> Selection:
+    return Selector(root, "dev").select([selector])
+
+
+def problem(root: Path, selector: str) -> CannotRunError:
+    with pytest.raises(CannotRunError) as refused:
+        changed(root, selector)
+    return refused.value
+
+
+def test_commits_the_index_the_work_tree_and_new_files_count_alike(
+    fleet: FleetFolder, repository: GitRepository
+) -> None:
+    repository.branch()
+    fleet.write("models/zoo/net/1/model.py", "class TritonPythonModel: x = 2\n")
+    repository.commit()
+    assert changed(fleet.root).endpoints == ["zoo"]
+    fleet.write("profiles/tiny.yaml", "instance: {type: ml.g5.2xlarge}\n")
+    repository.git("add", "--all")
+    fleet.write("models/resnet/net/2/model.py", "")
+    assert sorted(changed(fleet.root).endpoints) == ["bert-small", "resnet", "zoo"]
+
+
+def test_what_main_changed_meanwhile_does_not_count(fleet: FleetFolder, repository: GitRepository) -> None:
+    repository.branch()
+    fleet.write("models/zoo/net/1/model.py", "")
+    repository.commit()
+    repository.git("checkout", "--quiet", "main")
+    fleet.write("models/resnet/net/1/model.py", "")
+    repository.commit()
+    repository.git("checkout", "--quiet", "work")
+    assert changed(fleet.root).endpoints == ["zoo"]
+    assert changed(fleet.root, "changed:main,endpoint!=zoo").endpoints == []
+
+
+def test_ignored_files_do_not_count(fleet: FleetFolder, repository: GitRepository) -> None:
+    fleet.write(".gitignore", "*.onnx\n")
+    fleet.write("models/zoo/net/1/model.onnx", "")
+    assert changed(fleet.root).endpoints == []
+    assert repository.top == fleet.root
+
+
+def test_nothing_changed_is_no_mistake_and_never_all_endpoints(
+    fleet: FleetFolder, repository: GitRepository
+) -> None:
+    for selector in ("changed:main", "changed:HEAD", "changed:main,owner=search"):
+        found = changed(fleet.root, selector)
+        assert (found.endpoints, found.gone, len(found.reasons)) == ([], [], 1)
+    assert repository.top == fleet.root
+
+
+def test_a_renamed_spec_is_a_new_endpoint_and_one_that_is_gone(
+    fleet: FleetFolder, repository: GitRepository
+) -> None:
+    repository.git("mv", "model_specs/zoo.yaml", "model_specs/animals.yaml")
+    found = changed(fleet.root)
+    assert (found.endpoints, found.gone) == (["animals"], ["zoo"])
+
+
+def test_names_of_files_are_taken_as_they_are(fleet: FleetFolder, repository: GitRepository) -> None:
+    for name in ("a b", 'q"uote', "line\nbreak", "-option", "ünïcode", "$(touch owned)", "[a]*"):
+        fleet.write(f"models/zoo/net/{name}", "")
+    repository.branch()
+    assert changed(fleet.root).endpoints == ["zoo"]
+    repository.commit()
+    assert changed(fleet.root).endpoints == ["zoo"]
+    assert not (fleet.root / "owned").exists()
+
+
+def test_a_fleet_below_the_top_counts_what_is_above_it(
+    fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = fleet.root / "model_specs/zoo.yaml"
+    spec.write_text(spec.read_text().replace("../models/zoo", "../../shared"))
+    fleet.write("../shared/net/config.pbtxt", 'backend: "python"\n')
+    repository = GitRepository.around(fleet.root.parent)
+    monkeypatch.chdir(fleet.root / "models")
+    fleet.write("../shared/net/config.pbtxt", 'backend: "onnxruntime"\n')
+    fleet.write("models/resnet/net/config.pbtxt", "")
+    repository.branch()
+    assert sorted(changed(fleet.root).endpoints) == ["resnet", "zoo"]
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "nowhere",
+        "--output=owned",
+        "-h",
+        "$(touch owned)",
+        "a\nb",
+        "\0",
+        "x" * 10_000,
+        "main..HEAD",
+        "main:README.md",
+        ":/x",
+    ],
+)
+def test_what_is_no_commit_cannot_be_compared_with(
+    fleet: FleetFolder, repository: GitRepository, reference: str
+) -> None:
+    found = problem(fleet.root, f"changed:{reference}")
+    assert found.problem.startswith("git knows no commit")
+    assert found.remedy
+    assert len(found.problem) < 600
+    assert not (repository.top / "owned").exists()
+
+
+def test_a_branch_of_the_remote_is_named(
+    fleet: FleetFolder, repository: GitRepository, tmp_path: Path
+) -> None:
+    repository.branch("release")
+    repository.git("checkout", "--quiet", "main")
+    clone = tmp_path / "clone"
+    repository.git("clone", "--quiet", str(fleet.root), str(clone))
+    assert problem(clone, "changed:release").remedy == "write changed:origin/release"
+    assert changed(clone, "changed:origin/release").endpoints == []
+
+
+def test_a_shallow_clone_is_told_to_fetch_its_history(
+    fleet: FleetFolder, repository: GitRepository, tmp_path: Path
+) -> None:
+    repository.branch()
+    fleet.write("models/zoo/net/1/model.py", "")
+    repository.commit()
+    shallow = tmp_path / "shallow"
+    options = ("--quiet", "--depth=1", "--no-single-branch")
+    repository.git("clone", *options, f"file://{fleet.root}", str(shallow))
+    for reference in ("origin/main", "HEAD~1"):
+        assert "fetch-depth: 0" in problem(shallow, f"changed:{reference}").remedy
+
+
+def test_branches_without_a_common_commit_cannot_be_compared(
+    fleet: FleetFolder, repository: GitRepository
+) -> None:
+    repository.git("checkout", "--quiet", "--orphan", "other")
+    fleet.write("README.md", "Another fleet.\n")
+    repository.commit()
+    assert "no commit in common" in problem(fleet.root, "changed:main").problem
+
+
+def test_without_a_repository_or_without_git_it_says_so(
+    fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "not a git repository" in problem(fleet.root, "changed:main").problem
+    monkeypatch.setenv("PATH", "")
+    assert problem(fleet.root, "changed:main").problem == "git is not installed"
+
+
+def test_a_command_that_takes_no_files_takes_no_changes(fleet: FleetFolder) -> None:
+    for argument in ("changed:main", "model_specs/zoo.yaml", "."):
+        with pytest.raises(FindingsError):
+            Selector(fleet.root, "dev", files=False).select([argument])

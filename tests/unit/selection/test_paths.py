@@ -1,0 +1,242 @@
+"""Files and folders as selectors, as `git diff --name-only` prints them: existing or deleted, from any folder."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fleet.findings import Finding, FindingsError
+from fleet.selection.paths import Selection
+from fleet.selection.selector import Selector
+from fleet_folder import FleetFolder
+from git_repository import GitRepository
+
+ALL = ["bert-large", "bert-small", "resnet", "zoo"]
+
+
+def selection(fleet: FleetFolder, *arguments: str, drafts: bool = False) -> Selection:
+    return Selector(fleet.root, "dev", drafts=drafts).select(arguments)
+
+
+def refusal(fleet: FleetFolder, *arguments: str) -> Finding:
+    with pytest.raises(FindingsError) as refused:
+        selection(fleet, *arguments)
+    (found,) = refused.value.findings
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("model_specs/zoo.yaml", ["zoo"]),
+        ("./model_specs/../model_specs/zoo.yaml", ["zoo"]),
+        ("model_specs/search/bert-large.yaml", ["bert-large"]),
+        ("model_specs/search/_folder.yaml", ["bert-large", "bert-small"]),
+        ("model_specs/_folder.yaml", ALL),
+        ("model_specs/search", ["bert-large", "bert-small"]),
+        ("model_specs", ALL),
+        (".", ALL),
+        ("profiles/small.yaml", ["bert-small"]),
+        ("profiles/tiny.yaml", ["bert-small"]),
+        ("profiles", ["bert-small"]),
+        ("locks/dev/zoo.lock.yaml", ["zoo"]),
+        ("locks/dev", ["zoo"]),
+        ("environments/dev.yaml", ALL),
+        ("policies/cost.yaml", ALL),
+        ("models/resnet/net/config.pbtxt", ["resnet"]),
+        ("models/resnet/net/1/model.py", ["resnet"]),
+        ("models/resnet", ["resnet"]),
+        ("models", ALL),
+    ],
+)
+def test_a_path_selects_the_endpoints_that_it_is_a_part_of(
+    fleet: FleetFolder, path: str, names: list[str]
+) -> None:
+    for file in ("model_specs/search/_folder.yaml", "model_specs/_folder.yaml", "policies/cost.yaml"):
+        fleet.write(file, "logs: {}\n")
+    fleet.write("locks/dev/zoo.lock.yaml", "endpoint: zoo\n")
+    found = selection(fleet, path)
+    assert (found.endpoints, found.gone, found.drafts) == (names, [], [])
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("README.md", "README.md: no endpoint in dev is made from it"),
+        ("environments/prod.yaml", "it is not the environment 'dev'; pass `--env prod` for it"),
+        ("locks/prod/zoo.lock.yaml", "it is of the environment 'prod'"),
+        ("profiles/unused.yaml", "no endpoint in dev is made from it"),
+        ("model_specs/.hidden.yaml", "no endpoint in dev is made from it"),
+        (".github/workflows/ci.yaml", "no endpoint in dev is made from it"),
+        ("drafts/bert.yaml", "no endpoint in dev is made from it"),
+    ],
+)
+def test_any_other_file_of_the_repository_selects_nothing_and_is_no_mistake(
+    fleet: FleetFolder, path: str, reason: str
+) -> None:
+    for file in ("locks/prod/zoo.lock.yaml", "profiles/unused.yaml", "model_specs/.hidden.yaml"):
+        fleet.write(file, "logs: {}\n")
+    fleet.write(".github/workflows/ci.yaml", "on: push\n")
+    fleet.write("drafts/bert.yaml", "endpoint: bert\n")
+    found = selection(fleet, path)
+    assert found.endpoints == []
+    assert found.reasons[0].endswith(reason)
+    assert selection(fleet, path, "zoo").endpoints == ["zoo"]
+
+
+@pytest.mark.parametrize("path", ["/etc/hostname", "/etc/nothing.yaml", "empty", "model_specs/zo.yaml"])
+def test_what_cannot_be_in_a_diff_is_refused(fleet: FleetFolder, path: str) -> None:
+    (fleet.root / "empty").mkdir()
+    assert refusal(fleet, path).code in ("FL120", "FL126")
+    assert refusal(fleet, path).hint
+
+
+def test_files_of_engines_and_images_and_links_to_a_repository_are_parts_of_endpoints(
+    fleet: FleetFolder,
+) -> None:
+    fleet.write(
+        "model_specs/own.yaml",
+        """\
+        endpoint: own
+        triton: "25.04"
+        instance: {type: ml.g5.xlarge}
+        image: {build: ../images/own}
+        models:
+          - archive: own
+            repository: ../linked
+            engines: [{model: net, onnx: ../onnx/net.onnx, precision: fp16, shapes: {x: [1x1, 1x1, 1x1]}}]
+        """,
+    )
+    (fleet.root / "linked").symlink_to("models/zoo")
+    for file in ("images/own/Dockerfile", "onnx/net.onnx"):
+        assert selection(fleet, str(fleet.write(file, ""))).endpoints == ["own"]
+    assert selection(fleet, "models/zoo/net/config.pbtxt").endpoints == ["own", "zoo"]
+    assert selection(fleet, "linked").endpoints == ["own", "zoo"]
+
+
+def test_an_endpoint_whose_spec_cannot_be_read_may_be_made_from_any_file(fleet: FleetFolder) -> None:
+    fleet.write("model_specs/zoo.yaml", "endpoint: zoo\n")
+    assert selection(fleet, "models/resnet/net/1/model.py").endpoints == ["resnet", "zoo"]
+    assert selection(fleet, "model_specs/vision/resnet.yaml").endpoints == ["resnet"]
+
+
+def test_specs_elsewhere_are_drafts_where_a_command_takes_them(fleet: FleetFolder, tmp_path: Path) -> None:
+    inside = fleet.write("drafts/bert.yaml", "endpoint: bert\n")
+    fleet.write("drafts/values.yaml", "replicas: 3\n")
+    outside = tmp_path / "any.yaml"
+    outside.write_text("{")
+    assert selection(fleet, "drafts/bert.yaml", str(outside), drafts=True).drafts == [inside, outside]
+    assert selection(fleet, "drafts", drafts=True).drafts == [inside]
+    assert refusal(fleet, str(outside)).code == "FL126"
+
+
+class TestRepositories:
+    def test_a_fleet_below_the_top_takes_paths_from_the_top_and_from_the_working_directory(
+        self, fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        GitRepository.around(fleet.root.parent)
+        monkeypatch.chdir(fleet.root / "models")
+        for path in (
+            "fleet/models/zoo/net/config.pbtxt",
+            "zoo/net/config.pbtxt",
+            "models/zoo/net/config.pbtxt",
+        ):
+            assert selection(fleet, path).endpoints == ["zoo"]
+        (fleet.root / "models/zoo/net/config.pbtxt").unlink()
+        for path in (
+            "fleet/models/zoo/net/config.pbtxt",
+            "zoo/net/config.pbtxt",
+            "models/zoo/net/config.pbtxt",
+        ):
+            assert selection(fleet, path).endpoints == ["zoo"]
+
+    def test_a_deleted_spec_is_no_mistake_and_its_endpoint_is_named(
+        self, fleet: FleetFolder, repository: GitRepository
+    ) -> None:
+        (fleet.root / "model_specs/zoo.yaml").unlink()
+        for _ in ("in the work tree", "in a commit"):
+            found = selection(fleet, *repository.diff("HEAD~0"), "model_specs/zoo.yaml")
+            assert (found.endpoints, found.gone) == ([], ["zoo"])
+            repository.commit()
+
+    def test_a_spec_in_another_folder_is_the_same_endpoint(
+        self, fleet: FleetFolder, repository: GitRepository
+    ) -> None:
+        repository.git("mv", "model_specs/search/bert-large.yaml", "model_specs/vision/bert-large.yaml")
+        for path in ("search", "vision"):
+            assert selection(fleet, f"model_specs/{path}/bert-large.yaml").endpoints == ["bert-large"]
+
+    @pytest.mark.parametrize(
+        ("path", "names"),
+        [
+            ("README.md", []),
+            ("profiles/tiny.yaml", ["bert-small"]),
+            ("models/resnet/net/1/model.py", ["resnet"]),
+            ("environments/prod.yaml", []),
+            ("LICENSE", []),
+        ],
+    )
+    def test_any_other_deleted_file_selects_what_it_would_if_it_existed(
+        self, fleet: FleetFolder, path: str, names: list[str]
+    ) -> None:
+        fleet.write("LICENSE", "")
+        repository = GitRepository.around(fleet.root)
+        (fleet.root / path).unlink()
+        repository.commit()
+        assert selection(fleet, path).endpoints == names
+
+    def test_a_file_that_only_a_fetched_commit_has_is_deleted_too(
+        self, fleet: FleetFolder, repository: GitRepository, tmp_path: Path
+    ) -> None:
+        other = tmp_path / "other"
+        repository.git("clone", "--quiet", str(fleet.root), str(other))
+        fleet.write("model_specs/late.yaml", "endpoint: late\n")
+        repository.commit()
+        clone = GitRepository(other)
+        clone.git("fetch", "--quiet", str(fleet.root), "main")
+        (path,) = clone.diff("FETCH_HEAD")
+        assert Selector(other, "dev").select([str(other / path)]).gone == ["late"]
+
+    @pytest.mark.parametrize("path", ["model_specs/zo.yaml", "zoo.yaml", "models/resnt/config.pbtxt"])
+    def test_a_path_that_never_existed_is_a_mistake(
+        self, fleet: FleetFolder, repository: GitRepository, path: str
+    ) -> None:
+        assert repository.top == fleet.root
+        assert refusal(fleet, path).code == "FL120"
+
+    def test_a_shallow_clone_cannot_know_what_never_existed(
+        self, fleet: FleetFolder, repository: GitRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (fleet.root / "model_specs/zoo.yaml").unlink()
+        repository.commit()
+        shallow = tmp_path / "shallow"
+        repository.git("clone", "--quiet", "--depth=1", f"file://{fleet.root}", str(shallow))
+        monkeypatch.chdir(shallow)
+        assert Selector(shallow, "dev").select(["model_specs/zoo.yaml"]).gone == ["zoo"]
+        with pytest.raises(FindingsError):
+            Selector(shallow, "dev").select(["zo"])
+
+    def test_paths_are_read_as_git_quotes_them(self, fleet: FleetFolder, repository: GitRepository) -> None:
+        fleet.write('models/zoo/net/1/modèle "a".py', "")
+        repository.git("add", "--all")
+        (path,) = repository.diff()
+        assert path.startswith('"')
+        assert selection(fleet, path).endpoints == ["zoo"]
+
+    def test_brackets_and_commas_may_be_parts_of_paths(
+        self, fleet: FleetFolder, repository: GitRepository
+    ) -> None:
+        file = fleet.write("models/zoo/net/1/[a],b=c.py", "")
+        repository.commit()
+        assert selection(fleet, "models/zoo/net/1/[a],b=c.py").endpoints == ["zoo"]
+        file.unlink()
+        assert selection(fleet, "models/zoo/net/1/[a],b=c.py").endpoints == ["zoo"]
+
+    def test_without_git_a_path_that_does_not_exist_is_a_mistake(
+        self, fleet: FleetFolder, repository: GitRepository, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        shutil.rmtree(repository.top / "models")
+        monkeypatch.setenv("PATH", "")
+        assert refusal(fleet, "models/zoo/net/1/model.py").code == "FL120"

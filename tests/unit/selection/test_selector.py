@@ -1,0 +1,208 @@
+"""Selectors: names, globs and conditions, each for the endpoints of one environment."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from fleet.findings import Finding, FindingsError
+from fleet.selection.selector import Selector
+from fleet_folder import FleetFolder
+
+ALL = ["bert-large", "bert-small", "resnet", "zoo"]
+
+
+def selected(fleet: FleetFolder, *arguments: str, environment: str = "dev") -> list[str]:
+    return Selector(fleet.root, environment).select(arguments).endpoints
+
+
+def refusal(fleet: FleetFolder, *arguments: str, environment: str = "dev") -> Finding:
+    with pytest.raises(FindingsError) as refused:
+        selected(fleet, *arguments, environment=environment)
+    (found,) = refused.value.findings
+    return found
+
+
+class TestNamesAndGlobs:
+    def test_without_an_argument_all_endpoints_are_selected(self, fleet: FleetFolder) -> None:
+        assert selected(fleet) == ALL
+
+    def test_several_arguments_select_what_any_of_them_does_each_once(self, fleet: FleetFolder) -> None:
+        assert selected(fleet, "zoo", "bert-*", "zoo") == ["zoo", "bert-large", "bert-small"]
+
+    @pytest.mark.parametrize(
+        ("glob", "names"),
+        [
+            ("*", ALL),
+            ("*-small", ["bert-small"]),
+            ("z?o", ["zoo"]),
+            ("[rz]*", ["resnet", "zoo"]),
+            ("[rz]oo", ["zoo"]),
+            ("model_specs/search/*", ["bert-large", "bert-small"]),
+        ],
+    )
+    def test_a_glob_is_of_names_and_with_a_slash_of_the_paths_of_specs(
+        self, fleet: FleetFolder, glob: str, names: list[str]
+    ) -> None:
+        assert selected(fleet, glob) == names
+
+    def test_an_unknown_name_is_refused_with_the_nearest_one(self, fleet: FleetFolder) -> None:
+        found = refusal(fleet, "resent")
+        assert found.code == "FL120"
+        assert found.hint.startswith("did you mean `resnet`? known: bert-large")
+
+    def test_a_glob_that_fits_nothing_is_refused_and_never_means_all(self, fleet: FleetFolder) -> None:
+        found = refusal(fleet, "zoo", "brt-*")
+        assert (found.code, found.message) == ("FL506", "no endpoint in dev fits 'brt-*'")
+        assert "known: bert-large" in found.hint
+
+    def test_names_and_globs_read_no_spec(self, fleet: FleetFolder) -> None:
+        for name in ("search/bert-large", "search/bert-small"):
+            fleet.write(f"model_specs/{name}.yaml", "{")
+        assert selected(fleet, "bert-*", "zoo") == ["bert-large", "bert-small", "zoo"]
+
+
+class TestConditions:
+    @pytest.mark.parametrize(
+        ("condition", "names"),
+        [
+            ("owner=search", ["bert-large", "bert-small"]),
+            ("owner=se*", ["bert-large", "bert-small"]),
+            ("owner!=search", ["resnet", "zoo"]),
+            ("owner=", ["zoo"]),
+            ("owner!=", ["bert-large", "bert-small", "resnet"]),
+            ("tag:stage=dev", ["bert-large", "bert-small", "zoo"]),
+            ("tag:stage=prod", ["resnet"]),
+            ("tag:cost=ml", ALL),
+            ("tag:plan=", ALL),
+            ("triton<25", ["bert-large"]),
+            ("triton<=25", ["bert-large", "bert-small", "resnet"]),
+            ("triton>25", ["zoo"]),
+            ("triton>=25.04", ["bert-small", "resnet", "zoo"]),
+            ("triton>25.4", ["zoo"]),
+            ("triton=25", ["bert-small", "resnet"]),
+            ("triton=25.*", ["bert-small", "resnet"]),
+            ("triton!=25.04", ["bert-large", "zoo"]),
+            ("instance=g5*", ["bert-large", "bert-small"]),
+            ("instance=ml.g5.xlarge", ["bert-large", "bert-small"]),
+            ("instance!=ml.g*", ["zoo"]),
+            ("mode=multi-model", ["zoo"]),
+            ("profile=tiny", ["bert-small"]),
+            ("profile=", ["bert-large", "resnet", "zoo"]),
+            ("endpoint!=bert-*", ["resnet", "zoo"]),
+        ],
+    )
+    def test_a_condition_selects_the_endpoints_that_it_holds_for(
+        self, fleet: FleetFolder, condition: str, names: list[str]
+    ) -> None:
+        assert selected(fleet, condition) == names
+
+    @pytest.mark.parametrize(
+        ("selector", "names"),
+        [
+            ("owner=search,triton<25", ["bert-large"]),
+            ("bert-*,triton>=25", ["bert-small"]),
+            ("owner!=,resnet", ["resnet"]),
+            ("owner!=,endpoint!=*-large,endpoint!=*-small", ["resnet"]),
+        ],
+    )
+    def test_with_commas_all_parts_have_to_fit(
+        self, fleet: FleetFolder, selector: str, names: list[str]
+    ) -> None:
+        assert selected(fleet, selector) == names
+
+    def test_a_spec_is_judged_as_it_holds_in_the_environment(self, fleet: FleetFolder) -> None:
+        fleet.environment("overrides: {zoo: {owner: {team: search}}}\ntags: {stage: live}\n", name="prod")
+        assert selected(fleet, "owner=search,tag:stage=live", environment="prod") == [
+            "bert-small",
+            "zoo",
+        ]
+
+    @pytest.mark.parametrize(
+        ("selector", "message", "hint"),
+        [
+            ("owner=serach", "no endpoint in dev fits 'owner=serach'", "did you mean `search`?"),
+            ("triton<24", "no endpoint in dev fits 'triton<24'", "known: 24.10, 25.04, 26.01"),
+            ("tag:team=x", "no endpoint in dev fits 'tag:team=x'", "no spec has a value there"),
+            ("owner=vision,triton<25", "no endpoint in dev fits 'owner=vision,triton<25'", "all parts"),
+            ("zoo,owner=serach", "no endpoint in dev fits 'owner=serach'", "did you mean `search`?"),
+        ],
+    )
+    def test_one_that_fits_nothing_is_refused_with_what_there_is(
+        self, fleet: FleetFolder, selector: str, message: str, hint: str
+    ) -> None:
+        found = refusal(fleet, selector)
+        assert (found.code, found.message) == ("FL506", message)
+        assert hint in found.hint
+
+    @pytest.mark.parametrize(
+        ("selector", "hint"),
+        [
+            ("ownr=search", "did you mean `owner`?"),
+            ("tags:stage=dev", "tag:KEY"),
+            ("tag:=dev", "tag:KEY"),
+            ("mode<single", "only `triton` has an order"),
+            ("triton<new", "write a release, such as `25.04`"),
+            ("triton=", ""),
+            ("triton<25*", "write a release"),
+            ("owner=search,", "write names, globs, conditions"),
+            ("changed:", "changed:main"),
+        ],
+    )
+    def test_one_that_cannot_be_judged_is_refused(self, fleet: FleetFolder, selector: str, hint: str) -> None:
+        found = refusal(fleet, selector)
+        assert found.code == ("FL506" if selector == "triton=" else "FL507")
+        assert hint in found.hint
+
+    def test_what_a_shell_leaves_of_an_unquoted_condition_is_explained(self, fleet: FleetFolder) -> None:
+        assert "quotes" in refusal(fleet, "triton").hint
+
+    def test_a_spec_that_cannot_be_read_is_told_as_it_might_fit(self, fleet: FleetFolder) -> None:
+        fleet.write("model_specs/zoo.yaml", "endpoint: zoo\n")
+        with pytest.raises(FindingsError) as refused:
+            selected(fleet, "owner=search")
+        assert {each.code for each in refused.value.findings} == {"FL111"}
+
+
+class TestHostileArguments:
+    @pytest.mark.parametrize(
+        "argument",
+        [
+            "",
+            "\0",
+            "zoo\0",
+            "zoo\n",
+            "a\nb",
+            "x" * 100_000,
+            "../" * 3000 + "etc/passwd.yaml",
+            "-rf",
+            "~",
+            "$(touch owned)",
+            "`touch owned`",
+            '"\\777"',
+            '"\\x"',
+            "*" * 1000 + "q",
+            "*a" * 2000,
+            "[" * 1000,
+            "?" * 10_000,
+            "owner=" + "*x" * 2000,
+            "owner=\0",
+            "triton<" + "9" * 5000,
+            "=",
+            ",",
+            ",".join(["owner=search"] * 3) + ",x",
+        ],
+    )
+    def test_each_is_refused_at_once_without_a_traceback(self, fleet: FleetFolder, argument: str) -> None:
+        before = time.monotonic()
+        found = refusal(fleet, argument)
+        assert time.monotonic() - before < 5
+        assert found.code in ("FL120", "FL506", "FL507")
+        assert len(found.message) < 500
+        assert not (fleet.root / "owned").exists()
+
+    def test_a_file_that_is_called_like_a_condition_does_not_take_its_place(self, fleet: FleetFolder) -> None:
+        fleet.write("owner=search", "")
+        fleet.write("b*", "")
+        assert selected(fleet, "owner=search") == selected(fleet, "b*") == ["bert-large", "bert-small"]
