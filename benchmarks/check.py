@@ -2,7 +2,7 @@
 
 `make bench NAME=check`. Each spec has a lock and a small repository of its own: single models, ensembles,
 multi-model endpoints with copies, overrides in the environment, a tenth with findings. They are in the
-folders of ten teams, over two profiles, and a file of policies judges them all. Medians of rounds in which
+folders of ten teams, over two profiles, and a file of policies holds for them all. Medians of rounds in which
 all numbers of specs take turns, the start of the command included; one spec stands for it alone.
 Exits with 1 where 1,000 specs take 5 s or more or 150 MB of memory, where 2,000 take more than 2.2 times as
 long as 1,000 beyond that start, or where `fleet show` of one of 1,000 takes 1 s or more.

@@ -1,4 +1,4 @@
-"""The endpoints that a command's arguments select, and what is said where they select none."""
+"""The endpoints that a command's arguments select, and what is printed where they select none."""
 
 from __future__ import annotations
 

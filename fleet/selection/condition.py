@@ -93,7 +93,7 @@ def require_right(condition: Condition) -> Condition:
     """The condition, once its key is known and goes with its operator and value.
 
     Raises:
-        FindingsError: it cannot be judged.
+        FindingsError: it cannot be evaluated.
     """
     key, about = condition.key, f"{shown(condition.text)}: "
     if not condition.is_known or key == TAG:
@@ -110,7 +110,7 @@ def require_right(condition: Condition) -> Condition:
 
 
 def wrong_selector(message: str, hint: str) -> FindingsError:
-    """The refusal of a selector that cannot be judged."""
+    """The refusal of a selector that cannot be evaluated."""
     return FindingsError([Finding(code="FL507", message=message, hint=hint)])
 
 

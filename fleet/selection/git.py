@@ -13,7 +13,7 @@ from fleet.findings import CannotRunError
 MAX_REFERENCE = 512
 """Characters of a reference; Git's own limit is that of a file name."""
 MAX_PATH_BYTES = 4096
-"""Of a path, which is not looked for beyond that; Linux has the same limit."""
+"""The length of a path; a longer one is not looked for. Linux has the same limit."""
 FULL_HISTORY = "fetch the history: `git fetch --unshallow`, or `fetch-depth: 0` of actions/checkout"
 _ENVIRONMENT = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
 """Messages that can be passed on, an index that is not written, and no questions."""

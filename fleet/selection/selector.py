@@ -39,7 +39,7 @@ class Selector:
 
         Args:
             root: The fleet.
-            environment: For which specs are judged.
+            environment: The one whose specs are evaluated.
             files: Whether paths and `changed:REF` may be named.
             drafts: Whether paths may be of specs outside of model_specs/.
         """
@@ -150,7 +150,7 @@ class Selector:
     def _deleted(self, argument: str) -> Path | None:
         """The path of a file that Git knows, and that does not exist any more.
 
-        A shallow clone may lack the commit that had it, so there every path is taken for one.
+        A shallow clone may lack the commit that had it, so there every path is treated as one.
         """
         top = work_tree(self._root)
         if top is None or not argument.isprintable():
